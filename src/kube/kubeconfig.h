@@ -1,0 +1,63 @@
+// Which API server, with which credentials? Reads kubeconfig files (--kubeconfig, else $KUBECONFIG, else ~/.kube/config) or, where there is
+// none, the service account of the pod we run in. Lists of files are merged as kubectl does (the first file to name an entry wins). Errors name
+// the file and the field. Reading is I/O; the environment is passed in, so that tests need no real one.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/quantity.h"
+#include "base/result.h"
+#include "http/client.h"
+
+namespace ashlar::kube {
+
+/// A program that prints an ExecCredential (client.authentication.k8s.io/v1 or v1beta1).
+struct ExecPlugin {
+  std::string command;  ///< relative paths with a slash are resolved against the kubeconfig's folder
+  std::vector<std::string> arguments;
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::string api_version, install_hint;
+  bool provide_cluster_info = false;
+};
+
+/// Everything needed to talk to one API server.
+struct Access {
+  std::string origin;  ///< where this came from: the file, or "in-cluster"; for messages
+  std::string context;
+  std::string server;  ///< URL
+  std::string default_namespace = "default";
+  http::Tls tls;
+  std::string proxy;
+  std::string token;       ///< fixed bearer token
+  std::string token_file;  ///< read again every minute, see Credentials
+  std::string basic_user, basic_password;
+  std::optional<ExecPlugin> exec;
+};
+
+/// Where to look. The environment is a function so that tests can pass their own.
+struct AccessSources {
+  std::string kubeconfig;  ///< --kubeconfig; wins over everything
+  std::string context;     ///< --context; else current-context
+  std::function<std::optional<std::string>(const std::string&)> environment;  ///< default: getenv
+  std::string service_account_dir = "/var/run/secrets/kubernetes.io/serviceaccount";
+};
+
+Result<Access> load_access(const AccessSources& sources);
+
+/// What one run of an exec plugin yields; `expires` 0: good for the whole life of the process.
+struct ExecCredential {
+  std::string token, cert_pem, key_pem;
+  Millis expires;
+};
+
+/// Runs the plugin (blocking, at most `timeout`) and reads its answer. kDenied where it fails, with its last line of error output.
+Result<ExecCredential> run_exec_plugin(const ExecPlugin& plugin, const Access& access, Millis timeout);
+/// The pure half: reads an ExecCredential document.
+Result<ExecCredential> parse_exec_credential(const std::string& json);
+
+}  // namespace ashlar::kube

@@ -1,0 +1,16 @@
+// How much is "1500m", "4Gi" or "1e3"? The exact parser of Kubernetes quantities (apimachinery resource.Quantity): decimal (n u m k M G T P E),
+// binary (Ki .. Ei) and exponent suffixes. Integers only; a fraction of the wanted unit is rounded up, as Kubernetes does.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace ashlar::kube {
+
+/// The quantity times `units_per_one` (1 for bytes and counts, 1000 for milli), rounded up away from zero.
+/// kInvalid on malformed text and on amounts beyond int64.
+Result<std::int64_t> parse_quantity(std::string_view text, std::int64_t units_per_one);
+
+}  // namespace ashlar::kube

@@ -1,0 +1,87 @@
+// What does the cluster look like, and what changes? Reflector<T>: lists one resource page by page, then follows it by watch with bookmarks, and
+// reports each change exactly once. It survives what real servers do: streams that end or fall silent (re-watch from the last version), 410
+// (relist, report the difference, deletions included), duplicates and stale versions (dropped), unreadable events (counted, named, relisted),
+// errors (back-off with jitter). Runs inside Api::poll(). Memory: about 60 bytes for each known object.
+//
+//   kube::Reflector<kube::Pod> pods(api, {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"},
+//                                   [&](kube::Change<kube::Pod>&& change) { queue.push_back(std::move(change)); });
+//   pods.start();
+//   while (!pods.is_synced()) api.poll(100_ms);
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/quantity.h"
+#include "kube/api.h"
+#include "kube/decode.h"
+#include "kube/objects.h"
+
+namespace ashlar::kube {
+
+template <class T>
+struct Change {
+  enum class Kind : unsigned char {
+    kAdded,
+    kModified,
+    kDeleted,  ///< `object` is the last state, or only namespace, name and uid where the deletion was found by a relist
+    kSynced,   ///< the (re)list is complete: what was reported so far is the state of the server; `object` is empty
+  };
+  Kind kind = Kind::kSynced;
+  T object;
+};
+
+struct ReflectorOptions {
+  std::string field_selector, label_selector;
+  std::string path;                      ///< default: the resource's cluster-wide path; needed for PodGroup (see pod_group_api.h)
+  Encoding encoding = Encoding::kJson;   ///< kProtobuf for pods and nodes only
+  std::size_t page_items = 1000;         ///< list page; 0: all in one answer
+  bool from_watch_cache = true;          ///< first list may be served from the server's cache (resourceVersion=0) where page_items is 0
+  Millis list_timeout{60'000};
+  Millis watch_timeout_min{300'000}, watch_timeout_max{600'000};  ///< the server ends the watch in this range; then it is opened again
+  Millis silence_max{90'000};            ///< a watch without a byte for so long is taken for dead (bookmarks come each minute)
+  Millis backoff_min{200}, backoff_max{10'000};
+  std::function<void(const Error&)> on_error;  ///< troubles survived, for the log; never called for orderly ends
+};
+
+struct ReflectorCounters {
+  std::uint64_t lists = 0, watches = 0, events = 0, bookmarks = 0, stale_dropped = 0, bad_events = 0, expired = 0, errors = 0;
+};
+
+template <class T>
+class Reflector {
+ public:
+  using OnChange = std::function<void(Change<T>&&)>;
+  Reflector(Api& api, ReflectorOptions options, OnChange on_change);
+  ~Reflector();  ///< stops; must not run inside its own callbacks
+  Reflector(const Reflector&) = delete;
+  Reflector& operator=(const Reflector&) = delete;
+
+  void start();
+  /// Drops list, watch and timers; start() goes on from a fresh list and reports the difference.
+  void stop();
+  /// Lists again and reports the difference, for a leader that must not trust an old cache; is_synced() is false meanwhile.
+  void relist();
+
+  bool is_synced() const;
+  /// Last resourceVersion seen, bookmarks included.
+  const std::string& resource_version() const;
+  /// When the last byte or answer arrived (Api::now()); for readiness.
+  Millis last_contact() const;
+  std::size_t known_objects() const;
+  const ReflectorCounters& counters() const;
+
+ private:
+  struct Follower;
+  std::shared_ptr<Follower> follower_;
+};
+
+extern template class Reflector<Pod>;
+extern template class Reflector<Node>;
+extern template class Reflector<Namespace>;
+extern template class Reflector<PriorityClass>;
+extern template class Reflector<PodGroup>;
+
+}  // namespace ashlar::kube

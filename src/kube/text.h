@@ -1,0 +1,59 @@
+// How do 100,000 pods share the strings they have in common? Text: an immutable string kept once in a process-wide pool, counted and freed with
+// its last user. Equality is a pointer comparison; copying costs one atomic increment, interning a hash and an uncontended lock (about 60 ns).
+// Thread-safe as std::shared_ptr is: different Text objects may be used on different threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace ashlar::kube {
+
+class Text {
+ public:
+  Text() = default;
+  Text(std::string_view text) : entry_(intern(text)) {}    // NOLINT: implicit by design
+  Text(const char* text) : Text(std::string_view(text)) {}    // NOLINT: implicit by design
+  Text(const std::string& text) : Text(std::string_view(text)) {}  // NOLINT: implicit by design
+  Text(const Text& other) : entry_(other.entry_) { acquire(entry_); }
+  Text(Text&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)) {}
+  Text& operator=(Text other) noexcept { std::swap(entry_, other.entry_); return *this; }
+  ~Text() { if (entry_ != nullptr) release(entry_); }
+
+  std::string_view view() const;
+  operator std::string_view() const { return view(); }  // NOLINT: implicit by design
+  std::string str() const { return std::string(view()); }
+  bool empty() const { return entry_ == nullptr; }
+
+  friend bool operator==(const Text& a, const Text& b) { return a.entry_ == b.entry_; }
+  friend bool operator==(const Text& a, std::string_view b) { return a.view() == b; }
+  friend bool operator==(const Text& a, const char* b) { return a.view() == b; }
+  /// Order by content, so that sorted containers do not depend on addresses.
+  friend bool operator<(const Text& a, const Text& b) { return a.view() < b.view(); }
+
+  /// Stable within the process only.
+  std::size_t hash() const { return reinterpret_cast<std::uintptr_t>(entry_) * 0x9e3779b97f4a7c15ull >> 7; }
+
+  /// Distinct strings alive and their bytes with bookkeeping, for metrics and memory tests.
+  struct PoolSize { std::size_t strings = 0, bytes = 0; };
+  static PoolSize pool_size();
+
+ private:
+  struct Entry;
+  struct Pool;
+  static Entry* intern(std::string_view text);
+  static void acquire(Entry* entry);
+  static void release(Entry* entry);
+
+  Entry* entry_ = nullptr;  ///< null stands for the empty string
+};
+
+}  // namespace ashlar::kube
+
+template <>
+struct std::hash<ashlar::kube::Text> {
+  std::size_t operator()(const ashlar::kube::Text& text) const noexcept { return text.hash(); }
+};
