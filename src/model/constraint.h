@@ -1,0 +1,74 @@
+// Constraint: which nodes a member may use at all, and which it would rather use, by facts that do not change when pods come and go
+// (labels, taints, accelerator model). Interned once per distinct content; the state keeps one feasibility set per constraint.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/id.h"
+
+namespace ashlar {
+
+/// A label of a node. `number` is the value read as an integer, or kNotANumber. The node's own name is a label of the key that the edge reserves
+/// for it, so that nodeName and matchFields need no rule of their own.
+struct NodeLabel {
+  static constexpr std::int64_t kNotANumber = std::numeric_limits<std::int64_t>::min();
+  LabelKeyId key;
+  LabelId id;  ///< interned key=value
+  std::int64_t number = kNotANumber;
+  friend bool operator==(const NodeLabel&, const NodeLabel&) = default;
+};
+
+enum class TaintEffect : std::uint8_t { kNoSchedule, kPreferNoSchedule, kNoExecute, kAny };
+
+struct Taint {
+  LabelKeyId key;
+  LabelId value;  ///< interned key=value
+  TaintEffect effect = TaintEffect::kNoSchedule;
+  friend bool operator==(const Taint&, const Taint&) = default;
+};
+
+/// key none = every key; value none = the key with any value (operator Exists); effect kAny = every effect.
+struct Toleration {
+  LabelKeyId key;
+  LabelId value;
+  TaintEffect effect = TaintEffect::kAny;
+  bool tolerates(const Taint& t) const {
+    return (key.is_none() || key == t.key) && (value.is_none() || value == t.value) && (effect == TaintEffect::kAny || effect == t.effect);
+  }
+  friend bool operator==(const Toleration&, const Toleration&) = default;
+};
+
+/// One requirement on labels; the operators are those of Kubernetes node affinity.
+struct LabelExpression {
+  enum class Op : std::uint8_t { kIn, kNotIn, kExists, kDoesNotExist, kGreater, kLess };
+  LabelKeyId key;
+  Op op = Op::kIn;
+  std::vector<LabelId> values;
+  std::int64_t number = 0;  ///< for kGreater and kLess
+  friend bool operator==(const LabelExpression&, const LabelExpression&) = default;
+};
+
+/// All expressions must hold.
+struct NodeTerm {
+  std::vector<LabelExpression> all;
+  friend bool operator==(const NodeTerm&, const NodeTerm&) = default;
+};
+
+struct PreferredTerm {
+  std::int32_t weight = 1;  ///< 1..100
+  NodeTerm term;
+  friend bool operator==(const PreferredTerm&, const PreferredTerm&) = default;
+};
+
+struct Constraint {
+  NodeTerm selector;                      ///< must hold (nodeSelector, nodeName)
+  std::vector<NodeTerm> any_of;           ///< one of them must hold; empty = no such rule (required node affinity)
+  std::vector<ModelId> models;            ///< accelerator models that serve; empty = any
+  std::vector<Toleration> tolerations;
+  std::vector<PreferredTerm> preferred;   ///< soft
+  friend bool operator==(const Constraint&, const Constraint&) = default;
+};
+
+}  // namespace ashlar

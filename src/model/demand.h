@@ -1,0 +1,84 @@
+// Demand: what one member (pod) needs from one node. Plain values, interned once per distinct content, so that jobs carry a DemandId and
+// every cache is kept per demand. Amounts are in the smallest unit of their resource (milli-cores, bytes, pieces).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/id.h"
+#include "base/quantity.h"
+
+namespace ashlar {
+
+/// Fixed rows of the resource columns; extended resources follow from kFirstExtended on.
+namespace resource {
+inline constexpr ResourceId kCpu{0u};               ///< milli-cores
+inline constexpr ResourceId kMemory{1u};            ///< bytes
+inline constexpr ResourceId kEphemeralStorage{2u};  ///< bytes
+inline constexpr ResourceId kPods{3u};              ///< pods
+inline constexpr std::uint32_t kFirstExtended = 4;
+inline constexpr std::uint32_t kColumnsMax = 64;    ///< limit: more distinct extended resources than this is a configuration error
+}  // namespace resource
+
+inline constexpr int kCardsPerNodeMax = 128;        ///< width of CardMask
+inline constexpr std::int32_t kWholeCard = 1000;    ///< milli-GPU of an idle card
+
+struct ResourceAmount {
+  ResourceId resource;
+  std::int64_t amount = 0;
+  friend bool operator==(const ResourceAmount&, const ResourceAmount&) = default;
+};
+
+/// Cards asked of one node: `count` cards with at least `milli_each` free compute and `memory_each` free memory on each.
+/// Sharing (milli_each < 1000) is of one card only: count is then 1.
+struct CardAsk {
+  std::int32_t count = 0;
+  MilliGpu milli_each{kWholeCard};
+  MiB memory_each{0};
+  bool is_whole() const { return milli_each.value >= kWholeCard; }
+  std::int64_t milli_total() const { return static_cast<std::int64_t>(count) * milli_each.value; }
+  friend bool operator==(const CardAsk&, const CardAsk&) = default;
+};
+
+/// A port on the node itself. `address` 0 means every address; ports clash when protocol and number agree and either address is 0 or both agree.
+struct HostPort {
+  std::uint8_t protocol = 6;   ///< IP protocol number (6 TCP, 17 UDP, 132 SCTP)
+  std::uint32_t address = 0;   ///< interned address, 0 = all
+  std::uint16_t number = 0;
+  bool clashes(const HostPort& o) const {
+    return protocol == o.protocol && number == o.number && (address == 0 || o.address == 0 || address == o.address);
+  }
+  friend bool operator==(const HostPort&, const HostPort&) = default;
+};
+
+struct Demand {
+  std::vector<ResourceAmount> amounts;  ///< ascending by resource, each amount > 0; a pod always asks one of resource::kPods
+  CardAsk cards;
+  std::vector<HostPort> ports;
+  friend bool operator==(const Demand&, const Demand&) = default;
+};
+
+/// The amount asked of one resource; 0 when it is not named.
+inline std::int64_t amount_of(const Demand& demand, ResourceId id) {
+  for (const ResourceAmount& a : demand.amounts) if (a.resource == id) return a.amount;
+  return 0;
+}
+
+/// Cards of one node as bits (bit i = the node's i-th card).
+struct CardMask {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  bool test(int i) const { return ((i < 64 ? low >> i : high >> (i - 64)) & 1) != 0; }
+  void set(int i) { (i < 64 ? low : high) |= 1ull << (i & 63); }
+  bool is_empty() const { return (low | high) == 0; }
+  int count() const { return __builtin_popcountll(low) + __builtin_popcountll(high); }
+  /// Calls `visit(card_index)` in ascending order.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (std::uint64_t w = low; w != 0; w &= w - 1) visit(__builtin_ctzll(w));
+    for (std::uint64_t w = high; w != 0; w &= w - 1) visit(64 + __builtin_ctzll(w));
+  }
+  friend bool operator==(const CardMask&, const CardMask&) = default;
+};
+
+}  // namespace ashlar

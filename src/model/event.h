@@ -1,0 +1,68 @@
+// Event: everything the engine ever learns, as values with dense ids. The same list of events, seed and profile gives the same plans, byte for byte.
+// Ids are chosen by the edge (which keeps the names) and are told by the event that first uses them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/id.h"
+#include "base/quantity.h"
+#include "model/constraint.h"
+#include "model/demand.h"
+#include "model/workload.h"
+
+namespace ashlar {
+
+/// Quantities that quotas count. A limit of kUnlimited never binds.
+enum class QuotaDimension : std::uint8_t { kMilliGpu, kMilliCores, kMemoryBytes };
+inline constexpr std::size_t kQuotaDimensions = 3;
+using QuotaVector = std::array<std::int64_t, kQuotaDimensions>;
+inline constexpr std::int64_t kUnlimited = INT64_MAX;
+
+/// Everything about a node that does not change when pods come and go.
+struct NodeFacts {
+  std::vector<std::int64_t> allocatable;  ///< by ResourceId; missing rows are 0
+  std::int32_t cards = 0;                 ///< 0..kCardsPerNodeMax
+  MiB memory_per_card{0};                 ///< 0 = not known, not checked
+  ModelId model;                          ///< none = no or unknown accelerator
+  bool is_ready = true;                   ///< false: nothing new is placed
+  std::vector<NodeLabel> labels;          ///< ascending by key
+  std::vector<Taint> taints;
+  std::vector<DomainId> domains;          ///< by LevelId; none where the node has no such label
+  friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
+};
+
+struct LevelsDefined { std::uint32_t nested = 0; std::uint32_t orthogonal = 0; };  ///< levels 0..nested-1 nest (outermost first); then free-standing ones
+struct DemandDefined { DemandId id; Demand demand; };
+struct ConstraintDefined { ConstraintId id; Constraint constraint; };
+struct QueueDefined { QueueId id; QueueId parent; QuotaVector quota; };  ///< first or changed; parent none only for the root (row 0)
+struct NodeSeen { NodeId node; NodeFacts facts; };                       ///< first or changed
+struct NodeGone { NodeId node; };                                        ///< its members are unplaced but not ended
+struct Submitted { Workload workload; };
+struct MembersAdded { JobId job; std::uint32_t members_min = 1; std::vector<MemberSpec> members; };  ///< more pods of a known job, in rank order after the others
+struct MemberGone { MemberId member; };                                  ///< the pod ended, failed or was deleted: frees what it held, leaves its job
+struct Ended { JobId job; };                                             ///< the whole job is over; its rows may be used again
+struct Bound { MemberId member; NodeId node; CardMask cards; };          ///< the world says so: confirms an assumption or overrides it; no cards = choose
+struct BindRejected { MemberId member; };                                ///< the assumption is dropped, the member waits again
+struct Evicted { JobId job; Millis remaining; };                         ///< stopped; waits again at its queue's tail with that much still to run
+struct EstimateChanged { JobId job; Estimate estimate; };
+struct ConstraintChanged { MemberId member; ConstraintId constraint; };  ///< of a member that is not placed
+struct PriorityChanged { JobId job; std::int32_t priority; };
+struct Nominated { MemberId member; NodeId node; std::int32_t priority; };  ///< another scheduler wants this node for its pod; node none = no longer
+struct Tick {};                                                          ///< time passed, nothing else
+
+using EventBody = std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone, Submitted, MembersAdded,
+                               MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged, PriorityChanged, Nominated>;
+
+struct Event {
+  Millis at;
+  EventBody body;
+};
+
+/// The name of an event's kind, for logs.
+std::string_view kind_name(const EventBody& body);
+
+}  // namespace ashlar

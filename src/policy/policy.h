@@ -1,0 +1,95 @@
+// The shape of a policy. A policy is one file: a kernel over columns, its example in the header, a test, a row in the table of its kind.
+// Feasible policies only remove, score policies only add points inside their tier, card policies pick cards on a chosen node, order policies give
+// sort keys. A kernel is called once per decision for a range of rows, never once per node; it neither allocates nor branches per node where it
+// can help it, and everything it may look at is in the view that it is given.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/bitset.h"
+#include "base/id.h"
+#include "base/rng.h"
+#include "model/plan.h"
+#include "state/state.h"
+
+namespace ashlar {
+
+struct FgdMix;
+
+/// Rows [first, first + count) of the node columns. Output spans are indexed from 0 = first.
+struct NodeRange {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+/// What a kernel may see: the cluster, one member's demand and constraint, and the profile's parameters.
+struct NodeView {
+  const Cluster& cluster;
+  const Demand& demand;
+  const Constraint& constraint;
+  const FgdMix* mix = nullptr;   ///< target workload of FGD, if the profile has one
+  std::uint64_t draw = 0;        ///< a fresh random number per decision, for policies that draw
+};
+
+inline constexpr std::uint16_t kFitsMax = 1024;  ///< members of one demand on one node; more are not counted
+
+/// Lowers fits[i] to the number of such members that the node could take by this rule alone.
+using FeasibleKernel = void (*)(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits);
+struct FeasiblePolicy {
+  std::string_view name;
+  FeasibleKernel lower;
+  bool is_static;      ///< depends on node facts only; the state keeps its result per constraint (Cluster::allowed)
+  ReasonCode reason;   ///< what a node is counted under when this is the first rule to refuse it
+};
+
+using Points = std::int32_t;
+inline constexpr Points kPointsMax = 1000;  ///< a policy adds 0..kPointsMax (domain policies 0..kDomainPointsMax)
+inline constexpr Points kDomainPointsMax = 65535;
+
+/// Adds points to each row; higher is better. Called with rows that may be infeasible: the points of those are ignored.
+using ScoreKernel = void (*)(const NodeView& view, NodeRange rows, std::span<Points> points);
+/// Points for every topology group (domain of the innermost nested level).
+using DomainKernel = void (*)(const NodeView& view, std::span<Points> points);
+struct ScorePolicy {
+  std::string_view name;
+  ScoreKernel add = nullptr;           ///< one of add and add_domain is set
+  DomainKernel add_domain = nullptr;   ///< such a policy stands alone in its tier
+  bool is_drawn = false;               ///< depends on NodeView::draw: never kept between decisions
+};
+
+/// Chooses the cards on a node that fits.
+using CardKernel = CardMask (*)(const NodeView& view, NodeId node);
+struct CardPolicy {
+  std::string_view name;
+  CardKernel choose;
+};
+
+/// Sort key of a job; smaller goes first, equal keys go by turn.
+struct OrderKey {
+  std::int64_t major = 0;
+  std::int64_t minor = 0;
+  friend auto operator<=>(const OrderKey&, const OrderKey&) = default;
+};
+struct OrderPolicy {
+  std::string_view name;
+  OrderKey (*waiting)(const State& state, JobId job);                 ///< fixed while the job waits
+  OrderKey (*running)(const State& state, JobId job, Millis now);     ///< may change with time; null where running jobs are never reordered
+  /// When the order of waiting jobs that all came at `now` differs from `waiting` (QSSF), their key; else null.
+  OrderKey (*newcomers)(const State& state, JobId job);
+  /// First time after `now` at which a running job's key changes relative to the others without an event; null = never.
+  Millis (*changes_at)(const State& state, JobId job, Millis now);
+};
+
+// Tables: one row per policy, in the order of the docs. Lookup returns nullptr for an unknown name.
+std::span<const FeasiblePolicy> feasible_policies();
+std::span<const ScorePolicy> score_policies();
+std::span<const CardPolicy> card_policies();
+std::span<const OrderPolicy> order_policies();
+const FeasiblePolicy* find_feasible(std::string_view name);
+const ScorePolicy* find_score(std::string_view name);
+const CardPolicy* find_card(std::string_view name);
+const OrderPolicy* find_order(std::string_view name);
+
+}  // namespace ashlar

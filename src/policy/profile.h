@@ -1,0 +1,61 @@
+// Profile: which policies decide, in which order. Data, never an if: a profile that reproduces a paper names the paper's rules as policies.
+// Built-in profiles are a table; others come from YAML (src/config) by the same names.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/quantity.h"
+#include "base/result.h"
+#include "policy/policy.h"
+#include "policy/score/fgd_mix.h"
+
+namespace ashlar {
+
+/// What happens behind a job that cannot start.
+enum class Blocking : std::uint8_t {
+  kStrict,  ///< nobody of the same queue passes it
+  kSkip,    ///< whoever fits may start
+  kEasy,    ///< whoever ends before its reservation, or does not need its cards, may start (EASY backfill)
+};
+/// How cards are found for a gang.
+enum class PlacementRule : std::uint8_t {
+  kScored,       ///< feasible nodes by tiers of points; gangs by best-fit domain
+  kConsolidate,  ///< whole nodes and best fit by idle cards, first fit in node order for the rest (Helios' rule)
+};
+/// Whether running jobs may be stopped for waiting ones.
+enum class VictimRule : std::uint8_t {
+  kNone,
+  kByQuotaUnverified,  ///< order decides who may run by card count alone, before any placement is known (SRTF, Tiresias as published)
+};
+
+struct Profile {
+  static constexpr std::size_t kTiersMax = 4;  ///< 16 bits of the 64-bit key each
+
+  std::string name;
+  std::vector<const FeasiblePolicy*> feasible;
+  std::vector<std::vector<const ScorePolicy*>> tiers;  ///< compared in order; points add up inside a tier
+  const CardPolicy* card = nullptr;
+  const OrderPolicy* order = nullptr;
+  Blocking blocking = Blocking::kSkip;
+  PlacementRule placement = PlacementRule::kScored;
+  VictimRule victim = VictimRule::kNone;
+  Millis cadence{0};             ///< decide only at multiples of this (0 = whenever something happened)
+  FgdMix mix;                    ///< target workload of FGD; empty where not used
+  std::uint64_t seed = 1;        ///< of every random choice
+  bool is_default_domain_search = true;  ///< gangs without wishes still prefer few innermost domains
+
+  /// Laws that bind every profile but those that reproduce a paper: verified preemption (DESIGN section 3).
+  bool keeps_the_laws() const { return victim == VictimRule::kNone; }
+};
+
+/// Names of the built-in profiles, `ashlar` first.
+std::span<const std::string_view> builtin_profile_names();
+/// A built-in profile, or an Error naming the nearest known name.
+Result<Profile> builtin_profile(std::string_view name);
+
+}  // namespace ashlar

@@ -1,0 +1,149 @@
+// apply(): one small overload per kind of event. Every one tolerates late and doubled delivery, since watches do both.
+#include <algorithm>
+
+#include "base/check.h"
+#include "state/state.h"
+
+namespace ashlar {
+
+struct Applier {
+  State& s;
+  Millis now;
+
+  void operator()(const Tick&) {}
+  void operator()(const LevelsDefined& e) { s.cluster.define_levels(e.nested, e.orthogonal); }
+  void operator()(const DemandDefined& e) {
+    if (e.id.row() >= s.demands_.size()) {
+      s.demands_.resize(e.id.row() + 1);
+      s.demand_quota_.resize(e.id.row() + 1);
+    }
+    s.demands_[e.id.row()] = e.demand;
+    s.demand_quota_[e.id.row()] = quota_of(e.demand);
+  }
+  void operator()(const ConstraintDefined& e) { s.cluster.define_constraint(e.id, e.constraint); }
+  void operator()(const QueueDefined& e) { s.queues.define(e.id, e.parent, e.quota); }
+  void operator()(const NodeSeen& e) {
+    s.cluster.see_node(e.node, e.facts);
+    s.note_rise(e.node);
+  }
+  void operator()(const NodeGone& e) {
+    if (!s.cluster.is_live(e.node)) return;
+    std::vector<MemberId> lost;
+    for (std::size_t m = 0; m < s.members_.size(); ++m) if (s.members_[m].node == e.node) lost.emplace_back(m);
+    for (const MemberId m : lost) lose(m);
+    s.cluster.drop_node(e.node);
+  }
+  void operator()(const Submitted& e) {
+    const Workload& w = e.workload;
+    if (s.is_live(w.job)) return;
+    Job& j = s.job_row(w.job);
+    j = Job{};
+    j.is_live = true;
+    j.is_ours = w.is_ours;
+    j.queue = w.queue;
+    j.priority = w.priority;
+    j.members_min = std::max<std::uint32_t>(w.members_min, 1);
+    j.within = w.within;
+    j.prefer = w.prefer;
+    j.submitted = w.submitted;
+    j.estimate = w.estimate;
+    j.remaining = w.estimate.p50;
+    j.rank = w.rank;
+    s.add_members(w.job, w.members);
+    s.settle_backlog(w.job);
+  }
+  void operator()(const MembersAdded& e) {
+    if (!s.is_live(e.job)) return;
+    s.job_row(e.job).members_min = std::max<std::uint32_t>(e.members_min, 1);
+    s.add_members(e.job, e.members);
+    s.refresh_backlog(e.job);
+    s.settle_backlog(e.job);
+  }
+  void operator()(const MemberGone& e) {
+    if (s.is_live(e.member)) s.remove_member(e.member, now);
+  }
+  void operator()(const Ended& e) {
+    if (!s.is_live(e.job)) return;
+    s.stop(e.job, now);
+    while (!s.job(e.job).first.is_none()) s.remove_member(s.job(e.job).first, now);
+    s.job_row(e.job).is_live = false;
+    s.settle_backlog(e.job);
+  }
+  void operator()(const Bound& e) {
+    if (!s.is_live(e.member) || !s.cluster.is_live(e.node)) return;
+    Member& m = s.member_row(e.member);
+    const bool is_as_assumed = m.node == e.node && (e.cards.is_empty() || e.cards == m.cards);
+    if (!is_as_assumed) {
+      if (m.is_placed()) {
+        s.note_rise(m.node);
+        s.unplace(e.member);
+      }
+      const CardMask fitting = clip(e.cards, e.node);
+      s.place(e.member, e.node, fitting.is_empty() ? choose_cards(s.cluster, e.node, s.demand(m.demand).cards) : fitting, Member::Phase::kBound);
+    }
+    s.member_row(e.member).phase = Member::Phase::kBound;
+    s.start(m.job, now);
+  }
+  void operator()(const BindRejected& e) {
+    if (s.is_live(e.member) && s.member(e.member).phase == Member::Phase::kAssumed) lose(e.member);
+  }
+  void operator()(const Evicted& e) {
+    if (!s.is_live(e.job)) return;
+    s.stop(e.job, now);
+    for (MemberId m = s.job(e.job).first; !m.is_none(); m = s.member(m).next) if (s.member(m).is_placed()) { s.note_rise(s.member(m).node); s.unplace(m); }
+    s.job_row(e.job).remaining = e.remaining;
+    ++s.job_row(e.job).evictions;
+    s.send_to_tail(e.job);
+  }
+  void operator()(const EstimateChanged& e) {
+    if (!s.is_live(e.job)) return;
+    s.job_row(e.job).estimate = e.estimate;
+    if (!s.job(e.job).is_started) s.job_row(e.job).remaining = e.estimate.p50;
+    s.refresh_backlog(e.job);
+  }
+  void operator()(const ConstraintChanged& e) {
+    if (!s.is_live(e.member) || s.member(e.member).is_placed()) return;
+    s.member_row(e.member).constraint = e.constraint;
+    s.refresh_backlog(s.member(e.member).job);
+  }
+  void operator()(const PriorityChanged& e) {
+    if (!s.is_live(e.job)) return;
+    s.job_row(e.job).priority = e.priority;
+    s.refresh_backlog(e.job);
+  }
+  void operator()(const Nominated& e) {
+    if (!s.is_live(e.member)) return;
+    Member& m = s.member_row(e.member);
+    if (m.phase == Member::Phase::kBound) return;
+    if (m.is_placed()) {
+      s.note_rise(m.node);
+      s.unplace(e.member);
+    }
+    if (!e.node.is_none() && s.cluster.is_live(e.node))
+      s.place(e.member, e.node, choose_cards(s.cluster, e.node, s.demand(m.demand).cards), Member::Phase::kAssumed);
+  }
+
+  /// The member is no longer placed but still exists: it waits again.
+  void lose(MemberId id) {
+    const JobId job = s.member(id).job;
+    s.note_rise(s.member(id).node);
+    s.unplace(id);
+    if (s.job(job).members_placed == 0) s.stop(job, now);
+    s.refresh_backlog(job);
+    s.settle_backlog(job);
+  }
+  /// Cards that the node does not have are dropped from a stated choice.
+  CardMask clip(const CardMask& cards, NodeId node) const {
+    CardMask kept;
+    cards.each([&](int i) { if (i < s.cluster.cards()[node.row()]) kept.set(i); });
+    return kept;
+  }
+};
+
+void apply(State& state, const Event& event) {
+  state.now_ = std::max(state.now_, event.at);
+  ++state.revision_;
+  std::visit(Applier{state, state.now_}, event.body);
+}
+
+}  // namespace ashlar

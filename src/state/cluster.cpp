@@ -1,0 +1,344 @@
+#include "state/cluster.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/digest.h"
+
+namespace ashlar {
+namespace {
+
+/// Digest columns beyond the resources; resource r is column r.
+constexpr std::uint64_t kColumnFacts = 100;
+constexpr std::uint64_t kColumnDebt = 101;
+constexpr std::uint64_t kColumnPorts = 102;
+constexpr std::uint64_t kColumnCard = 256;
+
+std::uint64_t cell(std::size_t row, std::uint64_t column, std::int64_t value) {
+  return mix64(static_cast<std::uint64_t>(value) * 0x9e3779b97f4a7c15ull + (static_cast<std::uint64_t>(row) << 20) + column);
+}
+
+std::int64_t card_value(std::int32_t milli, std::int64_t mib) { return mib * 1024 + milli; }
+
+std::uint64_t port_value(const HostPort& p) {
+  return mix64((static_cast<std::uint64_t>(p.protocol) << 56) ^ (static_cast<std::uint64_t>(p.address) << 16) ^ p.number);
+}
+
+std::int64_t facts_value(const NodeFacts& f) {
+  std::uint64_t h = hash_combine(static_cast<std::uint64_t>(f.cards), f.model.value + (f.is_ready ? 1ull << 40 : 0));
+  h = hash_combine(h, static_cast<std::uint64_t>(f.memory_per_card.value));
+  for (const std::int64_t a : f.allocatable) h = hash_combine(h, static_cast<std::uint64_t>(a));
+  for (const NodeLabel& l : f.labels) h = hash_combine(h, l.id.value);
+  for (const Taint& t : f.taints) h = hash_combine(h, (static_cast<std::uint64_t>(t.value.value) << 8) + static_cast<std::uint64_t>(t.effect));
+  for (const DomainId d : f.domains) h = hash_combine(h, d.value);
+  return static_cast<std::int64_t>(h);
+}
+
+bool expression_holds(const LabelExpression& e, const NodeFacts& facts) {
+  const auto it = std::lower_bound(facts.labels.begin(), facts.labels.end(), e.key,
+                                   [](const NodeLabel& l, LabelKeyId key) { return l.key < key; });
+  const bool is_present = it != facts.labels.end() && it->key == e.key;
+  const auto is_listed = [&] { return std::find(e.values.begin(), e.values.end(), it->id) != e.values.end(); };
+  switch (e.op) {
+    case LabelExpression::Op::kIn: return is_present && is_listed();
+    case LabelExpression::Op::kNotIn: return !is_present || !is_listed();
+    case LabelExpression::Op::kExists: return is_present;
+    case LabelExpression::Op::kDoesNotExist: return !is_present;
+    case LabelExpression::Op::kGreater: return is_present && it->number != NodeLabel::kNotANumber && it->number > e.number;
+    case LabelExpression::Op::kLess: return is_present && it->number != NodeLabel::kNotANumber && it->number < e.number;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool term_holds(const NodeTerm& term, const NodeFacts& facts) {
+  return std::all_of(term.all.begin(), term.all.end(), [&](const LabelExpression& e) { return expression_holds(e, facts); });
+}
+
+bool taints_tolerated(const Constraint& constraint, const NodeFacts& facts) {
+  return std::all_of(facts.taints.begin(), facts.taints.end(), [&](const Taint& taint) {
+    if (taint.effect == TaintEffect::kPreferNoSchedule) return true;
+    return std::any_of(constraint.tolerations.begin(), constraint.tolerations.end(), [&](const Toleration& t) { return t.tolerates(taint); });
+  });
+}
+
+bool Cluster::evaluate(const Constraint& c, std::size_t row) const {
+  if (is_live_[row] == 0) return false;
+  const NodeFacts& f = facts_[row];
+  if (!f.is_ready) return false;
+  if (!c.models.empty() && std::find(c.models.begin(), c.models.end(), f.model) == c.models.end()) return false;
+  if (!term_holds(c.selector, f)) return false;
+  if (!c.any_of.empty() && std::none_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); })) return false;
+  return taints_tolerated(c, f);
+}
+
+const BitSet& Cluster::allowed(ConstraintId id) {
+  const std::size_t c = id.row();
+  ASHLAR_CHECK(c < constraints_.size());
+  BitSet& set = allowed_[c];
+  if (has_allowed_[c] == 0) {
+    set = BitSet(rows());
+    for (std::size_t n = 0; n < rows(); ++n) set.assign(n, evaluate(constraints_[c], n));
+    has_allowed_[c] = 1;
+  } else if (set.size() < rows()) {
+    set.resize(rows());
+  }
+  return set;
+}
+
+bool Cluster::is_allowed(ConstraintId id, NodeId n) const { return evaluate(constraints_[id.row()], n.row()); }
+
+void Cluster::define_levels(std::uint32_t nested, std::uint32_t orthogonal) { topology_.define_levels(nested, orthogonal); }
+
+void Cluster::define_constraint(ConstraintId id, Constraint constraint) {
+  if (id.row() >= constraints_.size()) {
+    constraints_.resize(id.row() + 1);
+    allowed_.resize(id.row() + 1);
+    has_allowed_.resize(id.row() + 1, 0);
+  }
+  constraints_[id.row()] = std::move(constraint);
+  has_allowed_[id.row()] = 0;
+}
+
+void Cluster::ensure_resource(std::size_t count) {
+  while (free_.size() < count) {
+    free_.emplace_back(rows(), 0);
+    allocatable_.emplace_back(rows(), 0);
+  }
+}
+
+void Cluster::ensure_row(NodeId n) {
+  if (free_.empty()) ensure_resource(resource::kFirstExtended);
+  if (n.row() < rows()) return;
+  const std::size_t count = n.row() + 1;
+  facts_.resize(count);
+  is_live_.resize(count, 0);
+  for (auto& column : free_) column.resize(count, 0);
+  for (auto& column : allocatable_) column.resize(count, 0);
+  for (auto* column : {&idle_cards_, &free_milli_, &card_count_, &card_debt_}) column->resize(count, 0);
+  first_card_.resize(count, 0);
+  model_.resize(count);
+  ports_.resize(count);
+}
+
+void Cluster::set_free(std::size_t r, std::size_t row, std::int64_t value) {
+  digest_ += cell(row, r, value) - cell(row, r, free_[r][row]);
+  free_[r][row] = value;
+}
+
+void Cluster::set_card(std::size_t row, std::size_t i, std::int32_t milli, std::int64_t mib) {
+  const std::size_t card = first_card_[row] + i;
+  digest_ += cell(row, kColumnCard + i, card_value(milli, mib)) - cell(row, kColumnCard + i, card_value(card_free_milli_[card], card_free_mib_[card]));
+  free_milli_[row] += milli - card_free_milli_[card];
+  card_free_milli_[card] = milli;
+  card_free_mib_[card] = mib;
+}
+
+void Cluster::set_debt(std::size_t row, std::int32_t debt) {
+  digest_ += cell(row, kColumnDebt, debt) - cell(row, kColumnDebt, card_debt_[row]);
+  card_debt_[row] = debt;
+}
+
+/// Buckets and group sums follow a ready node's idle cards; negative = not counted.
+void Cluster::count_idle(NodeId n, std::int32_t before, std::int32_t after) {
+  buckets_.move(topology_, n, model_[n.row()], before, after);
+  const GroupId group = topology_.group_of(n);
+  if (group.row() >= group_idle_cards_.size()) group_idle_cards_.resize(topology_.group_count(), 0);
+  group_idle_cards_[group.row()] += std::max(after, 0) - std::max(before, 0);
+}
+
+void Cluster::recount_idle(NodeId n) {
+  const std::size_t row = n.row();
+  std::int32_t idle = -card_debt_[row];
+  const std::int64_t mib = facts_[row].memory_per_card.value;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(card_count_[row]); ++i) {
+    const std::size_t card = first_card_[row] + i;
+    idle += card_free_milli_[card] == kWholeCard && card_free_mib_[card] == mib ? 1 : 0;
+  }
+  const bool is_counted = is_live_[row] != 0 && facts_[row].is_ready;
+  if (is_counted && idle != idle_cards_[row]) count_idle(n, std::max(idle_cards_[row], 0), std::max(idle, 0));
+  idle_cards_[row] = idle;
+}
+
+void Cluster::note_change(NodeId n) {
+  if (change_log_.size() >= kChangeLogMax) {
+    change_log_.erase(change_log_.begin(), change_log_.begin() + kChangeLogMax / 2);
+    change_base_ += kChangeLogMax / 2;
+  }
+  change_log_.push_back(n);
+}
+
+void Cluster::allot_cards(NodeId n, const NodeFacts& facts) {
+  const std::size_t row = n.row();
+  const auto wanted = static_cast<std::size_t>(facts.cards);
+  const auto had = static_cast<std::size_t>(card_count_[row]);
+  const std::int64_t mib_before = facts_[row].memory_per_card.value;
+  std::vector<std::int32_t> milli(card_free_milli_.begin() + first_card_[row], card_free_milli_.begin() + first_card_[row] + static_cast<std::ptrdiff_t>(had));
+  std::vector<std::int64_t> mib(card_free_mib_.begin() + first_card_[row], card_free_mib_.begin() + first_card_[row] + static_cast<std::ptrdiff_t>(had));
+  if (wanted != had) {
+    if (spare_cards_.size() <= std::max(wanted, had)) spare_cards_.resize(std::max(wanted, had) + 1);
+    for (std::size_t i = 0; i < had; ++i) digest_ -= cell(row, kColumnCard + i, card_value(milli[i], mib[i])) - cell(row, kColumnCard + i, 0);
+    if (had > 0) spare_cards_[had].push_back(first_card_[row]);
+    if (wanted > 0 && !spare_cards_[wanted].empty()) {
+      first_card_[row] = spare_cards_[wanted].back();
+      spare_cards_[wanted].pop_back();
+    } else {
+      first_card_[row] = static_cast<std::uint32_t>(card_free_milli_.size());
+      card_free_milli_.resize(card_free_milli_.size() + wanted, 0);
+      card_free_mib_.resize(card_free_mib_.size() + wanted, 0);
+    }
+    for (std::size_t i = 0; i < wanted; ++i) { card_free_milli_[first_card_[row] + i] = 0; card_free_mib_[first_card_[row] + i] = 0; }
+    card_count_[row] = facts.cards;
+    free_milli_[row] = 0;
+  }
+  for (std::size_t i = 0; i < wanted; ++i) {
+    const bool is_old = i < had;
+    set_card(row, i, is_old ? milli[i] : kWholeCard, is_old ? mib[i] + facts.memory_per_card.value - mib_before : facts.memory_per_card.value);
+  }
+}
+
+void Cluster::see_node(NodeId n, const NodeFacts& facts) {
+  ASHLAR_CHECK(facts.cards >= 0 && facts.cards <= kCardsPerNodeMax);
+  ensure_row(n);
+  ensure_resource(facts.allocatable.size());
+  const std::size_t row = n.row();
+  const bool was_counted = is_live_[row] != 0 && facts_[row].is_ready;
+  if (was_counted) count_idle(n, std::max(idle_cards_[row], 0), -1);
+  digest_ -= is_live_[row] != 0 ? cell(row, kColumnFacts, facts_value(facts_[row])) : 0;
+  live_count_ += is_live_[row] != 0 ? 0 : 1;
+  is_live_[row] = 1;
+  for (std::size_t r = 0; r < free_.size(); ++r) {
+    const std::int64_t total = r < facts.allocatable.size() ? facts.allocatable[r] : 0;
+    set_free(r, row, free_[r][row] + total - allocatable_[r][row]);
+    allocatable_[r][row] = total;
+  }
+  allot_cards(n, facts);
+  facts_[row] = facts;
+  model_[row] = facts.model;
+  digest_ += cell(row, kColumnFacts, facts_value(facts));
+  topology_.place(n, facts.domains);
+  idle_cards_[row] = 0;
+  if (facts.is_ready) count_idle(n, -1, 0);
+  recount_idle(n);
+  for (std::size_t c = 0; c < constraints_.size(); ++c) {
+    if (has_allowed_[c] == 0) continue;
+    if (allowed_[c].size() < rows()) allowed_[c].resize(rows());
+    allowed_[c].assign(row, evaluate(constraints_[c], row));
+  }
+  note_change(n);
+}
+
+void Cluster::drop_node(NodeId n) {
+  ASHLAR_CHECK(is_live(n));
+  const std::size_t row = n.row();
+  if (facts_[row].is_ready) count_idle(n, std::max(idle_cards_[row], 0), -1);
+  digest_ -= cell(row, kColumnFacts, facts_value(facts_[row]));
+  NodeFacts none;
+  none.is_ready = false;
+  for (std::size_t r = 0; r < free_.size(); ++r) { set_free(r, row, 0); allocatable_[r][row] = 0; }
+  set_debt(row, 0);
+  for (const HostPort& p : ports_[row]) digest_ -= cell(row, kColumnPorts, static_cast<std::int64_t>(port_value(p)));
+  ports_[row].clear();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(card_count_[row]); ++i) set_card(row, i, 0, 0);
+  allot_cards(n, none);
+  facts_[row] = none;
+  model_[row] = ModelId::none();
+  is_live_[row] = 0;
+  --live_count_;
+  idle_cards_[row] = 0;
+  topology_.remove(n);
+  for (std::size_t c = 0; c < constraints_.size(); ++c) if (has_allowed_[c] != 0 && row < allowed_[c].size()) allowed_[c].reset(row);
+  note_change(n);
+}
+
+void Cluster::apply_ask(NodeId n, const Demand& demand, const CardMask& cards, int sign) {
+  const std::size_t row = n.row();
+  for (const ResourceAmount& a : demand.amounts) {
+    ensure_resource(a.resource.row() + 1);
+    set_free(a.resource.row(), row, free_[a.resource.row()][row] - sign * a.amount);
+  }
+  if (demand.cards.count > 0) {
+    int named = 0;
+    cards.each([&](int i) {
+      ++named;
+      const std::size_t card = first_card_[row] + static_cast<std::size_t>(i);
+      set_card(row, static_cast<std::size_t>(i), card_free_milli_[card] - sign * demand.cards.milli_each.value,
+               card_free_mib_[card] - sign * demand.cards.memory_each.value);
+    });
+    if (named < demand.cards.count) set_debt(row, card_debt_[row] + sign * (demand.cards.count - named));
+    recount_idle(n);
+  }
+  note_change(n);
+}
+
+void Cluster::take(NodeId n, const Demand& demand, const CardMask& cards) {
+  ASHLAR_CHECK(is_live(n));
+  apply_ask(n, demand, cards, 1);
+  for (const HostPort& p : demand.ports) {
+    ports_[n.row()].push_back(p);
+    digest_ += cell(n.row(), kColumnPorts, static_cast<std::int64_t>(port_value(p)));
+  }
+}
+
+void Cluster::give(NodeId n, const Demand& demand, const CardMask& cards) {
+  ASHLAR_CHECK(is_live(n));
+  apply_ask(n, demand, cards, -1);
+  for (const HostPort& p : demand.ports) {
+    auto& ports = ports_[n.row()];
+    const auto it = std::find(ports.begin(), ports.end(), p);
+    ASHLAR_CHECK(it != ports.end());
+    ports.erase(it);
+    digest_ -= cell(n.row(), kColumnPorts, static_cast<std::int64_t>(port_value(p)));
+  }
+}
+
+std::uint64_t Cluster::recount_digest() const {
+  // A cell of value v contributes cell(v) - cell(0), since every column starts at 0.
+  std::uint64_t sum = 0;
+  for (std::size_t row = 0; row < rows(); ++row) {
+    for (std::size_t r = 0; r < free_.size(); ++r) sum += cell(row, r, free_[r][row]) - cell(row, r, 0);
+    sum += cell(row, kColumnDebt, card_debt_[row]) - cell(row, kColumnDebt, 0);
+    if (is_live_[row] != 0) sum += cell(row, kColumnFacts, facts_value(facts_[row]));
+    for (const HostPort& p : ports_[row]) sum += cell(row, kColumnPorts, static_cast<std::int64_t>(port_value(p)));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(card_count_[row]); ++i) {
+      const std::size_t card = first_card_[row] + i;
+      sum += cell(row, kColumnCard + i, card_value(card_free_milli_[card], card_free_mib_[card])) - cell(row, kColumnCard + i, 0);
+    }
+  }
+  return sum;
+}
+
+bool Cluster::is_consistent() const {
+  if (recount_digest() != digest_) return false;
+  FreeBuckets counted;
+  std::vector<std::int64_t> group_idle(group_idle_cards_.size(), 0);
+  std::size_t live = 0;
+  for (std::size_t row = 0; row < rows(); ++row) {
+    std::int64_t milli = 0;
+    std::int32_t idle = -card_debt_[row];
+    for (std::size_t i = 0; i < static_cast<std::size_t>(card_count_[row]); ++i) {
+      const std::size_t card = first_card_[row] + i;
+      milli += card_free_milli_[card];
+      idle += card_free_milli_[card] == kWholeCard && card_free_mib_[card] == facts_[row].memory_per_card.value ? 1 : 0;
+    }
+    if (milli != free_milli_[row]) return false;
+    live += is_live_[row];
+    if (is_live_[row] == 0) continue;
+    if (idle != idle_cards_[row]) return false;
+    for (std::size_t c = 0; c < constraints_.size(); ++c)
+      if (has_allowed_[c] != 0 && allowed_[c].test(row) != evaluate(constraints_[c], row)) return false;
+    if (!facts_[row].is_ready) continue;
+    const NodeId n(row);
+    counted.move(topology_, n, model_[row], -1, std::max(idle, 0));
+    group_idle[topology_.group_of(n).row()] += std::max(idle, 0);
+    for (std::uint32_t l = 0; l < topology_.level_count(); ++l) {
+      const DomainId d = topology_.domain_of(LevelId(l), n);
+      const DomainId said = l < facts_[row].domains.size() ? facts_[row].domains[l] : DomainId::none();
+      if (d != said) return false;
+    }
+  }
+  return live == live_count_ && counted.matches(buckets_) && group_idle == group_idle_cards_;
+}
+
+}  // namespace ashlar

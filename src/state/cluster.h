@@ -1,0 +1,125 @@
+// Cluster: what the nodes have and what is free, as flat integer columns by NodeId and GpuId, with the indexes that placement needs.
+// Every change goes through take/give/see_node/drop_node, which keep columns, free-card buckets, feasibility sets, digest and change log together.
+// take and give cost O(resources of the demand + cards), a fact change O(constraints + levels). No strings, no pointers: copying it is copying columns.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/bitset.h"
+#include "base/id.h"
+#include "model/constraint.h"
+#include "model/demand.h"
+#include "model/event.h"
+#include "state/free_buckets.h"
+#include "state/topology.h"
+
+namespace ashlar {
+
+class Cluster {
+ public:
+  static constexpr std::size_t kChangeLogMax = 1 << 16;  ///< older changes are forgotten; caches that lag further start anew
+
+  // ---- columns by NodeId -------------------------------------------------------------------------------------------------------------
+  std::size_t rows() const { return facts_.size(); }            ///< rows ever used; some may not be live
+  std::size_t live_count() const { return live_count_; }
+  bool is_live(NodeId n) const { return n.row() < is_live_.size() && is_live_[n.row()] != 0; }
+  const NodeFacts& facts(NodeId n) const { return facts_[n.row()]; }
+  /// Free amounts of one resource by node; negative where others overcommitted. Zero on rows that are not live.
+  std::span<const std::int64_t> free(ResourceId r) const { return free_[r.row()]; }
+  std::span<const std::int64_t> allocatable(ResourceId r) const { return allocatable_[r.row()]; }
+  std::size_t resource_count() const { return free_.size(); }
+  std::span<const std::int32_t> idle_cards() const { return idle_cards_; }      ///< wholly free cards, less those owed to pods without known cards
+  std::span<const std::int32_t> free_milli() const { return free_milli_; }      ///< sum over the node's cards
+  std::span<const std::int32_t> cards() const { return card_count_; }
+  std::span<const std::uint32_t> first_card() const { return first_card_; }
+  std::span<const ModelId> models() const { return model_; }
+  // ---- columns by GpuId --------------------------------------------------------------------------------------------------------------
+  std::span<const std::int32_t> card_free_milli() const { return card_free_milli_; }
+  std::span<const std::int64_t> card_free_mib() const { return card_free_mib_; }
+  /// The free milli-GPU of each card of one node.
+  std::span<const std::int32_t> card_free_milli(NodeId n) const {
+    return std::span(card_free_milli_).subspan(first_card_[n.row()], static_cast<std::size_t>(card_count_[n.row()]));
+  }
+  std::span<const std::int64_t> card_free_mib(NodeId n) const {
+    return std::span(card_free_mib_).subspan(first_card_[n.row()], static_cast<std::size_t>(card_count_[n.row()]));
+  }
+  std::span<const HostPort> ports_taken(NodeId n) const { return ports_[n.row()]; }
+
+  /// Idle cards of the ready nodes of each topology group.
+  std::span<const std::int64_t> group_idle_cards() const { return group_idle_cards_; }
+  const Topology& topology() const { return topology_; }
+  const FreeBuckets& buckets() const { return buckets_; }
+  const Constraint& constraint(ConstraintId id) const { return constraints_[id.row()]; }
+  /// Live and ready nodes that the constraint allows. Kept up to date once asked for.
+  const BitSet& allowed(ConstraintId id);
+  bool is_allowed(ConstraintId id, NodeId n) const;
+
+  // ---- changes -----------------------------------------------------------------------------------------------------------------------
+  void define_levels(std::uint32_t nested, std::uint32_t orthogonal);
+  void define_constraint(ConstraintId id, Constraint constraint);
+  /// A node appeared or its facts changed. What is taken stays taken; free amounts may go negative.
+  void see_node(NodeId n, const NodeFacts& facts);
+  /// The node and everything taken on it vanish.
+  void drop_node(NodeId n);
+  /// Takes the demand and these cards. Never fails: amounts go negative when the caller insists (pods bound by others). A whole-card demand
+  /// whose mask names fewer cards than asked owes the rest to the node.
+  void take(NodeId n, const Demand& demand, const CardMask& cards);
+  /// Exactly undoes take with the same arguments.
+  void give(NodeId n, const Demand& demand, const CardMask& cards);
+
+  // ---- what caches and wake-ups follow -----------------------------------------------------------------------------------------------
+  /// Number of changes so far; nodes changed since `since` are changed_since(since), or everything if that is too long ago.
+  std::uint64_t change_count() const { return change_base_ + change_log_.size(); }
+  bool remembers(std::uint64_t since) const { return since >= change_base_; }
+  std::span<const NodeId> changed_since(std::uint64_t since) const { return std::span(change_log_).subspan(since - change_base_); }
+
+  /// Fingerprint of all live rows; equal states have equal digests.
+  std::uint64_t digest() const { return digest_; }
+  /// The same from scratch, O(everything), for checks.
+  std::uint64_t recount_digest() const;
+  /// Recounts every derived column and index and compares. For checks; O(everything).
+  bool is_consistent() const;
+
+ private:
+  void ensure_row(NodeId n);
+  void ensure_resource(std::size_t count);
+  void allot_cards(NodeId n, const NodeFacts& facts);
+  void set_free(std::size_t r, std::size_t row, std::int64_t value);
+  void set_card(std::size_t row, std::size_t card, std::int32_t milli, std::int64_t mib);
+  void set_debt(std::size_t row, std::int32_t debt);
+  void count_idle(NodeId n, std::int32_t before, std::int32_t after);
+  void recount_idle(NodeId n);
+  void note_change(NodeId n);
+  bool evaluate(const Constraint& constraint, std::size_t row) const;
+  void apply_ask(NodeId n, const Demand& demand, const CardMask& cards, int sign);
+
+  std::vector<NodeFacts> facts_;
+  std::vector<std::uint8_t> is_live_;
+  std::size_t live_count_ = 0;
+  std::vector<std::vector<std::int64_t>> free_, allocatable_;   ///< [resource][node]
+  std::vector<std::int32_t> idle_cards_, free_milli_, card_count_, card_debt_;
+  std::vector<std::uint32_t> first_card_;
+  std::vector<std::int64_t> group_idle_cards_;
+  std::vector<ModelId> model_;
+  std::vector<std::int32_t> card_free_milli_;
+  std::vector<std::int64_t> card_free_mib_;
+  std::vector<std::vector<HostPort>> ports_;
+  std::vector<std::vector<std::uint32_t>> spare_cards_;         ///< [cards per node] first rows of card ranges that dropped nodes left
+  Topology topology_;
+  FreeBuckets buckets_;
+  std::vector<Constraint> constraints_;
+  std::vector<BitSet> allowed_;
+  std::vector<std::uint8_t> has_allowed_;
+  std::vector<NodeId> change_log_;
+  std::uint64_t change_base_ = 0;
+  std::uint64_t digest_ = 0;
+};
+
+/// Does this label term hold on these facts? Semantics of Kubernetes node affinity: a missing key satisfies kNotIn and kDoesNotExist only.
+bool term_holds(const NodeTerm& term, const NodeFacts& facts);
+/// Are all NoSchedule and NoExecute taints tolerated?
+bool taints_tolerated(const Constraint& constraint, const NodeFacts& facts);
+
+}  // namespace ashlar

@@ -1,0 +1,52 @@
+// Jobs and members as rows: what waits, what is placed where. A job is a gang of members; a single pod is a gang of one. Members of a job form a
+// list in rank order (pods come and go one by one, so they are not consecutive). Rows are reused after Ended.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/id.h"
+#include "base/quantity.h"
+#include "model/demand.h"
+#include "model/workload.h"
+
+namespace ashlar {
+
+struct Member {
+  enum class Phase : std::uint8_t { kAbsent, kWaiting, kAssumed, kBound };
+  JobId job;
+  DemandId demand;
+  ConstraintId constraint;
+  NodeId node;      ///< where it is placed; none while it waits
+  CardMask cards;   ///< the cards it holds there
+  MemberId next;    ///< next rank of the same job
+  Phase phase = Phase::kAbsent;
+  bool is_placed() const { return !node.is_none(); }
+};
+
+struct Job {
+  QueueId queue;
+  std::int32_t priority = 0;
+  std::uint32_t members_min = 0;
+  std::uint32_t members_present = 0;
+  std::uint32_t members_placed = 0;
+  LevelId within, prefer;
+  MemberId first, last;
+  bool is_live = false;
+  bool is_ours = true;
+  bool is_in_backlog = false;
+  bool is_started = false;          ///< at least members_min were placed together; an end is on the timeline while it lasts
+  std::uint32_t evictions = 0;
+  std::uint64_t backlog_turn = 0;   ///< order of entering the backlog, ever growing
+  std::uint64_t start_turn = 0;     ///< order of starting, ever growing
+  Millis submitted;
+  Estimate estimate;                ///< of the whole run
+  std::int64_t rank = 0;            ///< see Workload::rank
+  Millis started_at;
+  Millis remaining = Millis::max(); ///< still to run when it last started or stopped; max = unknown
+  Millis served;                    ///< time run before the last start
+  Millis end_at;                    ///< entry on the timeline while started
+  std::int64_t cards_total = 0;     ///< cards of all members, fractions rounded up per member
+};
+
+}  // namespace ashlar

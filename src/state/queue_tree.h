@@ -1,0 +1,52 @@
+// QueueTree: who may use how much. A tree of queues with a limit per dimension (milli-GPU, milli-cores, bytes of memory) and what is used now;
+// a job is charged to its queue and to every ancestor. Row 0 is the root. Charging costs O(depth). Guarantees, borrowing and decayed usage
+// will be further columns of the same rows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/id.h"
+#include "model/demand.h"
+#include "model/event.h"
+#include "model/plan.h"
+
+namespace ashlar {
+
+/// What one member with this demand counts for in each quota dimension.
+QuotaVector quota_of(const Demand& demand);
+
+class QueueTree {
+ public:
+  static constexpr int kDepthMax = 16;  ///< limit that keeps charging cheap and cycles impossible
+
+  QueueTree();
+  /// New or changed queue. A parent that is unknown yet, or that would close a cycle, makes it a child of the root.
+  void define(QueueId queue, QueueId parent, const QuotaVector& quota);
+  bool is_known(QueueId queue) const { return queue.row() < is_known_.size() && is_known_[queue.row()] != 0; }
+  std::size_t rows() const { return parent_.size(); }
+  QueueId parent(QueueId queue) const { return parent_[queue.row()]; }
+  const QuotaVector& quota(QueueId queue) const { return quota_[queue.row()]; }
+  const QuotaVector& used(QueueId queue) const { return used_[queue.row()]; }
+
+  /// Adds `times` times the amounts to the queue and its ancestors; negative gives back.
+  void charge(QueueId queue, const QuotaVector& amounts, std::int64_t times);
+  /// The first limit, from the queue upwards, that these amounts would exceed; nothing if they fit. Reason kQuotaExhausted, or kExceedsQuota where
+  /// even the empty queue could not take them.
+  std::optional<Reason> refusal(QueueId queue, const QuotaVector& amounts) const;
+  /// Grows when a limit or the shape of the tree changes: jobs that waited for quota may look again.
+  std::uint64_t change_count() const { return change_count_; }
+  std::uint64_t digest() const;
+
+ private:
+  void ensure_row(QueueId queue);
+
+  std::vector<QueueId> parent_;
+  std::vector<QuotaVector> quota_;
+  std::vector<QuotaVector> used_;
+  std::vector<std::uint8_t> is_known_;
+  std::uint64_t change_count_ = 0;
+};
+
+}  // namespace ashlar

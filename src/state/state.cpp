@@ -1,0 +1,196 @@
+#include "state/state.h"
+
+#include "base/check.h"
+#include "base/digest.h"
+
+namespace ashlar {
+
+CardMask choose_cards(const Cluster& cluster, NodeId node, const CardAsk& ask) {
+  CardMask mask;
+  if (ask.count == 0) return mask;
+  const auto milli = cluster.card_free_milli(node);
+  const auto mib = cluster.card_free_mib(node);
+  const std::int64_t full = cluster.facts(node).memory_per_card.value;
+  if (ask.is_whole()) {
+    int missing = ask.count;
+    for (std::size_t i = 0; i < milli.size() && missing > 0; ++i)
+      if (milli[i] == kWholeCard && mib[i] == full) { mask.set(static_cast<int>(i)); --missing; }
+    return mask;
+  }
+  int best = -1;
+  for (std::size_t i = 0; i < milli.size(); ++i)
+    if (milli[i] >= ask.milli_each.value && mib[i] >= ask.memory_each.value && (best < 0 || milli[i] < milli[static_cast<std::size_t>(best)]))
+      best = static_cast<int>(i);
+  if (best >= 0) mask.set(best);
+  return mask;
+}
+
+Job& State::job_row(JobId id) {
+  if (id.row() >= jobs_.size()) jobs_.resize(id.row() + 1);
+  return jobs_[id.row()];
+}
+
+Member& State::member_row(MemberId id) {
+  if (id.row() >= members_.size()) members_.resize(id.row() + 1);
+  return members_[id.row()];
+}
+
+DomainId State::anchor(JobId id, LevelId level) const {
+  for (MemberId m = job(id).first; !m.is_none(); m = member(m).next)
+    if (member(m).is_placed()) return cluster.topology().domain_of(level, member(m).node);
+  return DomainId::none();
+}
+
+std::uint64_t State::placement_cell(MemberId id) const {
+  const Member& m = members_[id.row()];
+  return mix64(hash_combine(hash_combine(m.node.value, m.cards.low), m.cards.high) + static_cast<std::uint64_t>(id.value) * 0x9e3779b97f4a7c15ull);
+}
+
+void State::place(MemberId id, NodeId node, const CardMask& cards, Member::Phase phase) {
+  Member& m = members_[id.row()];
+  ASHLAR_CHECK(!m.is_placed());
+  ASHLAR_CHECK(m.phase == Member::Phase::kWaiting);
+  cluster.take(node, demand(m.demand), cards);
+  m.node = node;
+  m.cards = cards;
+  m.phase = phase;
+  placement_digest_ += placement_cell(id);
+  Job& j = jobs_[m.job.row()];
+  ++j.members_placed;
+  queues.charge(j.queue, quota_of_demand(m.demand), 1);
+}
+
+void State::unplace(MemberId id) {
+  Member& m = members_[id.row()];
+  ASHLAR_CHECK(m.is_placed());
+  placement_digest_ -= placement_cell(id);
+  if (cluster.is_live(m.node)) cluster.give(m.node, demand(m.demand), m.cards);
+  m.node = NodeId::none();
+  m.cards = {};
+  m.phase = Member::Phase::kWaiting;
+  Job& j = jobs_[m.job.row()];
+  --j.members_placed;
+  queues.charge(j.queue, quota_of_demand(m.demand), -1);
+}
+
+void State::start(JobId id, Millis now) {
+  Job& j = jobs_[id.row()];
+  if (!j.is_started && j.members_placed >= j.members_min) {
+    j.is_started = true;
+    j.started_at = now;
+    j.start_turn = next_turn_++;
+    const Millis left = j.remaining != Millis::max() ? j.remaining : j.estimate.p90;
+    j.end_at = left == Millis::max() ? Millis::max() : now + left;
+    timeline.add_end({j.end_at, j.cards_total, id});
+  }
+  settle_backlog(id);
+}
+
+void State::stop(JobId id, Millis now) {
+  Job& j = jobs_[id.row()];
+  if (!j.is_started) return;
+  timeline.remove_end({j.end_at, j.cards_total, id});
+  const Millis ran = now - j.started_at;
+  j.is_started = false;
+  j.served += ran;
+  if (j.remaining != Millis::max()) j.remaining = j.remaining > ran ? j.remaining - ran : Millis(0);
+}
+
+void State::settle_backlog(JobId id) {
+  Job& j = jobs_[id.row()];
+  const bool should = j.is_live && j.is_ours && j.members_present >= j.members_min && j.members_placed < j.members_present;
+  if (should == j.is_in_backlog) return;
+  j.is_in_backlog = should;
+  backlog_size_ += should ? 1 : std::uint64_t(-1);
+  if (should) j.backlog_turn = next_turn_++;
+  backlog_changes_.push_back({id, should});
+}
+
+void State::send_to_tail(JobId id) {
+  Job& j = jobs_[id.row()];
+  if (j.is_in_backlog) {
+    j.is_in_backlog = false;
+    --backlog_size_;
+    backlog_changes_.push_back({id, false});
+  }
+  settle_backlog(id);
+}
+
+void State::refresh_backlog(JobId id) {
+  if (!jobs_[id.row()].is_in_backlog) return;
+  backlog_changes_.push_back({id, false});
+  backlog_changes_.push_back({id, true});
+}
+
+void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
+  bool was_started = jobs_[id.row()].is_started;
+  if (was_started) timeline.remove_end({jobs_[id.row()].end_at, jobs_[id.row()].cards_total, id});
+  for (const MemberSpec& spec : members) {
+    if (is_live(spec.member)) continue;  // told twice
+    Member& m = member_row(spec.member);
+    ASHLAR_CHECK(spec.demand.row() < demands_.size());
+    m = Member{};
+    m.job = id;
+    m.demand = spec.demand;
+    m.constraint = spec.constraint;
+    m.phase = Member::Phase::kWaiting;
+    Job& j = jobs_[id.row()];
+    if (j.first.is_none()) j.first = spec.member;
+    else members_[j.last.row()].next = spec.member;
+    j.last = spec.member;
+    ++j.members_present;
+    j.cards_total += demand(spec.demand).cards.count;
+  }
+  if (was_started) timeline.add_end({jobs_[id.row()].end_at, jobs_[id.row()].cards_total, id});
+}
+
+void State::remove_member(MemberId id, Millis now) {
+  Member& m = members_[id.row()];
+  const JobId job_id = m.job;
+  if (m.is_placed()) {
+    const NodeId node = m.node;
+    unplace(id);
+    if (cluster.is_live(node)) note_rise(node);
+  }
+  Job& j = jobs_[job_id.row()];
+  const bool was_started = j.is_started;
+  if (was_started) timeline.remove_end({j.end_at, j.cards_total, job_id});
+  MemberId before;
+  for (MemberId at = j.first; at != id; at = members_[at.row()].next) before = at;
+  if (before.is_none()) j.first = m.next;
+  else members_[before.row()].next = m.next;
+  if (j.last == id) j.last = before;
+  --j.members_present;
+  j.cards_total -= demand(m.demand).cards.count;
+  m = Member{};
+  if (was_started) timeline.add_end({j.end_at, j.cards_total, job_id});
+  if (j.members_placed == 0) stop(job_id, now);
+  settle_backlog(job_id);
+}
+
+bool State::is_consistent() const {
+  if (!cluster.is_consistent()) return false;
+  QueueTree counted = queues;
+  std::uint64_t digest = 0;
+  std::uint64_t waiting = 0;
+  for (std::size_t row = 0; row < members_.size(); ++row) {
+    const Member& m = members_[row];
+    if (m.phase == Member::Phase::kAbsent) continue;
+    if (!jobs_[m.job.row()].is_live) return false;
+    if (!m.is_placed()) continue;
+    digest += placement_cell(MemberId(row));
+    counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
+  }
+  for (std::size_t q = 0; q < counted.rows(); ++q) if (counted.used(QueueId(q)) != QuotaVector{}) return false;
+  for (std::size_t row = 0; row < jobs_.size(); ++row) {
+    const Job& j = jobs_[row];
+    if (!j.is_live) continue;
+    std::uint32_t present = 0, placed = 0;
+    each_member(JobId(row), [&](MemberId, const Member& m) { ++present; placed += m.is_placed() ? 1 : 0; });
+    if (present != j.members_present || placed != j.members_placed) return false;
+    waiting += j.is_in_backlog ? 1 : 0;
+  }
+  return digest == placement_digest_ && waiting == backlog_size_;
+}
+
+}  // namespace ashlar

@@ -1,0 +1,110 @@
+// State: everything decide() looks at, and apply(), the only way in which the outside world changes it. Values in columns; two states that have seen
+// the same events are equal, digest included. Owned and changed by one thread; readers get a published copy.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/event.h"
+#include "model/plan.h"
+#include "state/cluster.h"
+#include "state/jobs.h"
+#include "state/queue_tree.h"
+#include "state/timeline.h"
+
+namespace ashlar {
+
+/// A job began to wait, or stopped waiting (placed, gone, changed). In the order of happening; a row may be reused in between.
+struct BacklogChange {
+  JobId job;
+  bool has_entered = false;
+};
+
+class State {
+ public:
+  Cluster cluster;
+  QueueTree queues;
+  Timeline timeline;
+
+  // ---- reading -----------------------------------------------------------------------------------------------------------------------
+  const Demand& demand(DemandId id) const { return demands_[id.row()]; }
+  const QuotaVector& quota_of_demand(DemandId id) const { return demand_quota_[id.row()]; }
+  std::size_t demand_rows() const { return demands_.size(); }
+  const Job& job(JobId id) const { return jobs_[id.row()]; }
+  const Member& member(MemberId id) const { return members_[id.row()]; }
+  std::size_t job_rows() const { return jobs_.size(); }
+  std::size_t member_rows() const { return members_.size(); }
+  bool is_live(JobId id) const { return id.row() < jobs_.size() && jobs_[id.row()].is_live; }
+  bool is_live(MemberId id) const { return id.row() < members_.size() && members_[id.row()].phase != Member::Phase::kAbsent; }
+  Revision revision() const { return revision_; }
+  Millis now() const { return now_; }
+  std::uint64_t backlog_size() const { return backlog_size_; }
+  /// The domain in which members of a job already sit at this level; none if none is placed there.
+  DomainId anchor(JobId id, LevelId level) const;
+  /// Calls `visit(MemberId, const Member&)` in rank order.
+  template <class Visit>
+  void each_member(JobId id, Visit&& visit) const {
+    for (MemberId m = job(id).first; !m.is_none();) {
+      const MemberId next = member(m).next;
+      visit(m, member(m));
+      m = next;
+    }
+  }
+  /// Fingerprint of cluster, queues and placements.
+  std::uint64_t digest() const { return cluster.digest() + queues.digest() + placement_digest_; }
+  /// Recounts everything derived. For checks.
+  bool is_consistent() const;
+
+  // ---- changes (apply, Trial and the engine's bookkeeping only) ----------------------------------------------------------------------
+  /// Puts a waiting member on a node: cluster, quota and digest move together. Undone exactly by unplace.
+  void place(MemberId id, NodeId node, const CardMask& cards, Member::Phase phase);
+  void unplace(MemberId id);
+  /// The job runs from now on with what is placed: an end goes on the timeline, it leaves the backlog once every member is placed.
+  void start(JobId id, Millis now);
+  /// The job no longer runs: its end leaves the timeline, served and remaining are brought up to date.
+  void stop(JobId id, Millis now);
+  /// Enters or leaves the backlog as its members say.
+  void settle_backlog(JobId id);
+  /// Leaves and enters again, behind everybody who is there.
+  void send_to_tail(JobId id);
+  /// Tells the engine to look at a waiting job anew, without losing its turn.
+  void refresh_backlog(JobId id);
+  void note_rise(NodeId node) { rises_.push_back(node); }
+
+  /// What happened since the engine last looked; it clears both after reading.
+  std::vector<BacklogChange>& backlog_changes() { return backlog_changes_; }
+  std::vector<NodeId>& rises() { return rises_; }
+
+ private:
+  friend void apply(State& state, const Event& event);
+  friend struct Applier;
+
+  Job& job_row(JobId id);
+  Member& member_row(MemberId id);
+  std::uint64_t placement_cell(MemberId id) const;
+  void add_members(JobId id, const std::vector<MemberSpec>& members);
+  void remove_member(MemberId id, Millis now);
+
+  std::vector<Demand> demands_;
+  std::vector<QuotaVector> demand_quota_;
+  std::vector<Job> jobs_;
+  std::vector<Member> members_;
+  std::vector<BacklogChange> backlog_changes_;
+  std::vector<NodeId> rises_;
+  std::uint64_t placement_digest_ = 0;
+  std::uint64_t backlog_size_ = 0;
+  std::uint64_t next_turn_ = 1;
+  Revision revision_ = 0;
+  Millis now_;
+};
+
+/// The world changed. Events about rows that do not exist (any more) are no-ops: deliveries may be late or doubled.
+/// Cost: O(size of the event); NodeGone O(members). `event.at` never makes time run backwards.
+void apply(State& state, const Event& event);
+
+/// The cards a placement without a stated choice takes: whole demands the first idle ones, shares the fitting card with least left free.
+/// Fewer than asked if there are not enough.
+CardMask choose_cards(const Cluster& cluster, NodeId node, const CardAsk& ask);
+
+}  // namespace ashlar

@@ -1,0 +1,37 @@
+#include "state/timeline.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace ashlar {
+
+void Timeline::add_end(const End& end) { ends_.insert(std::lower_bound(ends_.begin(), ends_.end(), end), end); }
+
+void Timeline::remove_end(const End& end) {
+  const auto it = std::lower_bound(ends_.begin(), ends_.end(), end);
+  ASHLAR_CHECK(it != ends_.end() && *it == end);
+  ends_.erase(it);
+}
+
+Timeline::Window Timeline::earliest(std::int64_t free_now, std::int64_t cards) const {
+  std::int64_t free = free_now;
+  if (free >= cards) return {Millis(0), free - cards};
+  for (const End& end : ends_) {
+    if (end.at == Millis::max()) break;
+    free += end.cards;
+    if (free >= cards) return {end.at, free - cards};
+  }
+  return {Millis::max(), 0};
+}
+
+void Timeline::hold(const Hold& hold) {
+  release(hold.job);
+  holds_.push_back(hold);
+}
+
+void Timeline::release(JobId job) {
+  std::erase_if(holds_, [&](const Hold& h) { return h.job == job; });
+}
+
+}  // namespace ashlar

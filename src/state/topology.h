@@ -1,0 +1,60 @@
+// Topology: which domain of each level (region, block, rack, NVLink domain, ...) a node belongs to, and which nodes a domain holds.
+// Levels 0..nested-1 nest, outermost first; further levels are free-standing partitions (a PodGroup may name any node label). Any level may be
+// absent on a node. Also keeps the groups: a partition of all nodes by their innermost nested domain (or by 64 rows where there is none), over
+// which caches of "the best node here" are kept. Cost of a change: O(levels + nodes of the domain).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/id.h"
+
+namespace ashlar {
+
+using GroupId = Id<struct GroupTag>;
+
+class Topology {
+ public:
+  static constexpr std::uint32_t kLevelsMax = 16;       ///< limit of levels, nested and free-standing together
+  static constexpr std::uint32_t kRowsPerChunk = 64;    ///< nodes without a nested domain are grouped by this many rows
+
+  void define_levels(std::uint32_t nested, std::uint32_t orthogonal);
+  std::uint32_t level_count() const { return static_cast<std::uint32_t>(domain_of_.size()); }
+  std::uint32_t nested_count() const { return nested_; }
+
+  /// Puts the node into these domains (by level; missing or none = in no domain) and out of its former ones.
+  void place(NodeId node, std::span<const DomainId> domains);
+  void remove(NodeId node);
+
+  /// None where the node has no such level.
+  DomainId domain_of(LevelId level, NodeId node) const {
+    const auto& column = domain_of_[level.row()];
+    return node.row() < column.size() ? column[node.row()] : DomainId::none();
+  }
+  std::span<const DomainId> domains(LevelId level) const { return domain_of_[level.row()]; }
+  /// Rows 0..domain_count-1 may be in use; some may be empty.
+  std::size_t domain_count(LevelId level) const { return nodes_of_[level.row()].size(); }
+  /// Ascending.
+  std::span<const NodeId> nodes_of(LevelId level, DomainId domain) const { return nodes_of_[level.row()][domain.row()]; }
+
+  GroupId group_of(NodeId node) const { return node.row() < group_of_.size() ? group_of_[node.row()] : GroupId::none(); }
+  std::size_t group_count() const { return nodes_of_group_.size(); }
+  std::span<const NodeId> nodes_of_group(GroupId group) const { return nodes_of_group_[group.row()]; }
+  /// Grows whenever a node changes its domains: caches laid out by group or domain start anew.
+  std::uint64_t shape_version() const { return shape_version_; }
+
+ private:
+  GroupId choose_group(NodeId node);
+
+  std::uint32_t nested_ = 0;
+  std::uint64_t shape_version_ = 0;
+  std::vector<std::vector<DomainId>> domain_of_;             ///< [level][node]
+  std::vector<std::vector<std::vector<NodeId>>> nodes_of_;   ///< [level][domain]
+  std::vector<GroupId> group_of_;                            ///< [node]
+  std::vector<std::vector<NodeId>> nodes_of_group_;
+  std::vector<GroupId> group_of_domain_;                     ///< [innermost nested domain]
+  std::vector<GroupId> group_of_chunk_;                      ///< [row / kRowsPerChunk]
+};
+
+}  // namespace ashlar
