@@ -1,0 +1,134 @@
+# The functions behind every folder's short CMakeLists.txt. A name in DEPENDS that is a folder of src/ means that folder's
+# library (left out while that folder is not there); any other name is an imported target of dependencies.cmake.
+
+# "state fmt::fmt" -> targets, into `out`.
+function(ashlar_targets_of out)
+  set(targets)
+  foreach(name IN LISTS ARGN)
+    if(name MATCHES "^[a-z_]+$" AND (IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/${name} OR name STREQUAL "learn"))
+      list(APPEND targets "$<TARGET_NAME_IF_EXISTS:ashlar_${name}>")
+    else()
+      list(APPEND targets ${name})
+    endif()
+  endforeach()
+  set(${out} ${targets} PARENT_SCOPE)
+endfunction()
+
+# ashlar_library(NAME DEPENDS ...): all sources below the current folder become the static library ashlar_NAME; a folder of
+# headers only becomes an interface library. *.proto files are compiled by protoc; include them as "NAME/file.pb.h".
+function(ashlar_library name)
+  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  file(GLOB_RECURSE protos CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.proto)
+  ashlar_targets_of(targets ${arg_DEPENDS})
+  if(NOT sources AND NOT protos)
+    add_library(ashlar_${name} INTERFACE)
+    target_include_directories(ashlar_${name} INTERFACE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(ashlar_${name} INTERFACE ${targets})
+    return()
+  endif()
+  add_library(ashlar_${name} STATIC ${sources})
+  target_include_directories(ashlar_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(ashlar_${name} PUBLIC ${targets})
+  if(protos)
+    ashlar_protos(ashlar_${name} ${protos})
+  endif()
+  # Only the folders whose code meets in the decision gain from being optimised across files; objects stay usable without it, for tests.
+  if(ASHLAR_LTO AND name MATCHES "^(base|model|state|policy|learn|engine|sim)$")
+    target_compile_options(ashlar_${name} PRIVATE -flto=auto -ffat-lto-objects)
+  endif()
+endfunction()
+
+# Adds the code that protoc makes of `ARGN` to `target`, without our warnings.
+function(ashlar_protos target)
+  foreach(proto IN LISTS ARGN)
+    file(RELATIVE_PATH relative ${PROJECT_SOURCE_DIR}/src ${proto})
+    string(REGEX REPLACE "\\.proto$" "" stem ${relative})
+    set(generated ${PROJECT_BINARY_DIR}/generated/${stem}.pb)
+    add_custom_command(
+      OUTPUT ${generated}.cc ${generated}.h
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/generated
+      COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR}/src --cpp_out=${PROJECT_BINARY_DIR}/generated ${relative}
+      DEPENDS ${proto} VERBATIM)
+    set_source_files_properties(${generated}.cc PROPERTIES COMPILE_OPTIONS -w)
+    target_sources(${target} PRIVATE ${generated}.cc ${generated}.h)
+  endforeach()
+  target_include_directories(${target} SYSTEM PUBLIC ${PROJECT_BINARY_DIR}/generated)
+endfunction()
+
+# Link-time optimisation for one program, where the preset asks for it.
+function(ashlar_optimise_across_files target)
+  if(ASHLAR_LTO)
+    target_compile_options(${target} PRIVATE -flto=auto -ffat-lto-objects)
+    target_link_options(${target} PRIVATE -flto=auto -O3)
+  endif()
+endfunction()
+
+# ashlar_test(NAME DEPENDS ... [SOURCES_IN folder]): one gtest binary NAME_test of all *.cpp in tests/unit/NAME.
+function(ashlar_test name)
+  cmake_parse_arguments(arg "" "SOURCES_IN" "DEPENDS" ${ARGN})
+  if(NOT arg_SOURCES_IN)
+    set(arg_SOURCES_IN ${PROJECT_SOURCE_DIR}/tests/unit/${name})
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${arg_SOURCES_IN}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  ashlar_targets_of(targets ${arg_DEPENDS})
+  add_executable(${name}_test ${sources})
+  target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name}_test PRIVATE ${targets} GTest::gmock GTest::gtest GTest::gtest_main rapidcheck Threads::Threads)
+  # Where a test finds its cases and fixtures, whatever folder it is started from.
+  target_compile_definitions(${name}_test PRIVATE ASHLAR_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ASHLAR_BINARY_DIR="${PROJECT_BINARY_DIR}/bin")
+  if(ASHLAR_LTO)
+    target_link_options(${name}_test PRIVATE -fno-lto -fno-use-linker-plugin)
+  endif()
+  add_test(NAME ${name}_test COMMAND ${name}_test WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+endfunction()
+
+# One test binary for each subfolder of `parent`.
+function(ashlar_tests_in parent)
+  file(GLOB folders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${parent}/*)
+  foreach(folder IN LISTS folders)
+    get_filename_component(name ${folder} NAME)
+    if(EXISTS ${folder}/CMakeLists.txt)
+      add_subdirectory(${folder} ${PROJECT_BINARY_DIR}/${parent}/${name})
+    elseif(IS_DIRECTORY ${folder})
+      ashlar_test(${name} DEPENDS ${name} SOURCES_IN ${folder})
+    endif()
+  endforeach()
+endfunction()
+
+# ashlar_bench(NAME SOURCES ... DEPENDS ...): the program bench_NAME, optimised across files.
+function(ashlar_bench name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  ashlar_targets_of(targets ${arg_DEPENDS})
+  add_executable(bench_${name} ${arg_SOURCES})
+  target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/bench)
+  target_link_libraries(bench_${name} PRIVATE ${targets} benchmark::benchmark Threads::Threads)
+  target_compile_definitions(bench_${name} PRIVATE ASHLAR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  ashlar_optimise_across_files(bench_${name})
+endfunction()
+
+# One program for each *.cpp or subfolder of `parent`; it may use every folder that exists.
+function(ashlar_benches_in parent)
+  file(GLOB entries CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${parent}/*)
+  foreach(entry IN LISTS entries)
+    get_filename_component(name ${entry} NAME_WE)
+    if(IS_DIRECTORY ${entry})
+      file(GLOB sources CONFIGURE_DEPENDS ${entry}/*.cpp)
+    elseif(entry MATCHES "\\.cpp$")
+      set(sources ${entry})
+    else()
+      set(sources)
+    endif()
+    if(sources)
+      ashlar_bench(${name} SOURCES ${sources} DEPENDS ${ASHLAR_EVERY_FOLDER})
+    endif()
+  endforeach()
+endfunction()
+
+# All folders of src/ that are libraries, for programs that wire everything together.
+file(GLOB ashlar_lists CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/*/CMakeLists.txt)
+list(TRANSFORM ashlar_lists REPLACE "/CMakeLists.txt$" "" OUTPUT_VARIABLE ASHLAR_EVERY_FOLDER)
+list(REMOVE_ITEM ASHLAR_EVERY_FOLDER apps)
