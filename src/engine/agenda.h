@@ -1,0 +1,108 @@
+// Agenda: who waits, in order, grouped by shape. Jobs of one shape (same queue, demand, constraint, size, topology wishes) stand or fall together:
+// when the first of them cannot be placed, the shape is closed and none of the others is looked at until something happens that could help. A round
+// therefore costs O(open shapes), whatever the number of waiting jobs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "base/id.h"
+#include "model/plan.h"
+#include "policy/policy.h"
+#include "state/state.h"
+
+namespace ashlar {
+
+using ShapeId = Id<struct ShapeTag>;
+
+/// What makes two waiting jobs equal for placement.
+struct ShapeKey {
+  QueueId queue;
+  DemandId demand;
+  ConstraintId constraint;
+  std::uint32_t members_waiting = 0;
+  std::uint32_t members_needed = 0;  ///< at least so many must be placed together
+  LevelId within, prefer;
+  DomainId anchor;                   ///< where members of the job already sit (then the job is its own shape)
+  JobId only;                        ///< set for gangs whose members differ and for jobs that are placed in part
+  friend auto operator<=>(const ShapeKey&, const ShapeKey&) = default;
+};
+ShapeKey shape_of(const State& state, JobId job);
+
+class Agenda {
+ public:
+  struct Entry {
+    OrderKey key;
+    std::uint64_t turn = 0;
+    JobId job;
+    friend auto operator<=>(const Entry&, const Entry&) = default;
+  };
+  struct Head {
+    Entry entry;
+    ShapeId shape;
+    friend auto operator<=>(const Head&, const Head&) = default;
+  };
+  struct Shape {
+    ShapeKey key;
+    std::set<Entry> jobs;
+    bool is_open = true;
+    Verdict verdict;        ///< why it is closed
+    std::int64_t cards = 0; ///< cards of one job
+  };
+
+  explicit Agenda(const OrderPolicy& order) : order_(&order) {}
+
+  void enter(const State& state, JobId job);
+  void leave(JobId job);
+  /// The shape is worth another look.
+  void open(ShapeId id);
+  /// Nothing but the given event can help it.
+  void close(ShapeId id, Verdict verdict);
+
+  bool contains(JobId job) const { return job.row() < shape_of_job_.size() && !shape_of_job_[job.row()].is_none(); }
+  ShapeId shape_id(JobId job) const { return shape_of_job_[job.row()]; }
+  const Shape& shape(ShapeId id) const { return shapes_[id.row()]; }
+  Entry entry_of(JobId job) const { return entry_of_job_[job.row()]; }
+  Verdict verdict_of(JobId job) const { return contains(job) ? shape(shape_id(job)).verdict : Verdict{}; }
+
+  /// First jobs of the open shapes, in order.
+  const std::set<Head>& open_heads() const { return open_heads_; }
+  /// First jobs of the shapes of one queue that wait for capacity, in order; nullptr if there are none.
+  const Head* first_blocked(QueueId queue) const;
+  /// Queues that have such shapes.
+  const std::map<QueueId, std::set<Head>>& blocked_heads() const { return blocked_heads_; }
+  /// Closed shapes that wait for capacity or for quota.
+  const std::map<std::pair<DemandId, ConstraintId>, std::set<ShapeId>>& waiting_for_capacity() const { return waiting_for_capacity_; }
+  const std::set<ShapeId>& waiting_for_quota() const { return waiting_for_quota_; }
+  const std::set<ShapeId>& waiting_for_anything() const { return waiting_for_anything_; }
+  /// All shapes with jobs, for readers.
+  template <class Visit>
+  void each_shape(Visit&& visit) const {
+    for (std::size_t i = 0; i < shapes_.size(); ++i) if (!shapes_[i].jobs.empty()) visit(ShapeId(i), shapes_[i]);
+  }
+  std::size_t size() const { return size_; }
+  /// Jobs that entered a closed shape since the last call, for their verdicts.
+  std::vector<JobId> take_newcomers_of_closed() { return std::exchange(newcomers_of_closed_, {}); }
+
+ private:
+  void list_head(ShapeId id);
+  void unlist_head(ShapeId id);
+
+  const OrderPolicy* order_;
+  std::map<ShapeKey, ShapeId> ids_;
+  std::vector<Shape> shapes_;
+  std::vector<ShapeId> spare_;
+  std::vector<ShapeId> shape_of_job_;
+  std::vector<Entry> entry_of_job_;
+  std::set<Head> open_heads_;
+  std::map<QueueId, std::set<Head>> blocked_heads_;
+  std::map<std::pair<DemandId, ConstraintId>, std::set<ShapeId>> waiting_for_capacity_;
+  std::set<ShapeId> waiting_for_quota_;
+  std::set<ShapeId> waiting_for_anything_;  ///< gangs of unlike members and partly placed jobs: any rise may help
+  std::vector<JobId> newcomers_of_closed_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace ashlar

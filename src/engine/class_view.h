@@ -1,0 +1,88 @@
+// ClassView: for one demand and one constraint, how many such members each node could take now and how good each node is, kept up to date by
+// following the cluster's change log. The best node is then a look at one number per topology group, the room of a domain one sum. A view costs
+// 10 bytes a node; a refresh O(nodes changed since the last use).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "policy/profile.h"
+#include "state/state.h"
+
+namespace ashlar {
+
+class ClassView {
+ public:
+  ClassView(const Profile& profile, DemandId demand, ConstraintId constraint) : profile_(&profile), demand_(demand), constraint_(constraint) {}
+
+  /// Brings fits and keys up to date. `draw` matters only to policies that draw.
+  void refresh(State& state, std::uint64_t draw);
+
+  std::uint16_t fits(NodeId n) const { return fits_[n.row()]; }
+  std::span<const std::uint16_t> fits() const { return fits_; }
+  /// The tiers' points as one number: higher is better, 0 = does not fit. Domain tiers are not in it.
+  std::uint64_t key(NodeId n) const { return keys_[n.row()]; }
+  /// The best node by all tiers, ties to the lowest row; none if nothing fits.
+  NodeId best(const State& state);
+  /// Members that fit in each domain of a level, by DomainId.
+  std::span<const std::uint32_t> room(const State& state, LevelId level);
+  std::uint64_t room_everywhere() const { return total_; }
+  /// Nodes whose fits grew in the last refresh (for wake-ups); everything if it started anew.
+  std::span<const NodeId> grown() const { return grown_; }
+  bool has_started_anew() const { return has_started_anew_; }
+  NodeView node_view(const State& state, std::uint64_t draw) const;
+
+ private:
+  void compute(State& state, NodeRange rows, std::uint64_t draw);
+  void start_anew(State& state, std::uint64_t draw);
+  void update(State& state, NodeId n, std::uint64_t draw);
+  void find_group_best(const State& state, std::size_t group);
+  void build_rooms(const State& state);
+
+  const Profile* profile_;
+  DemandId demand_;
+  ConstraintId constraint_;
+  std::uint64_t cursor_ = 0;         ///< change count of the cluster up to which this is true
+  std::uint64_t shape_version_ = 0;  ///< of the topology
+  bool is_fresh_ = false;
+  bool has_started_anew_ = false;
+  bool has_rooms_ = false;
+  std::uint64_t total_ = 0;
+  std::vector<std::uint16_t> fits_;
+  std::vector<std::uint64_t> keys_;
+  std::vector<NodeId> group_best_;
+  std::vector<std::uint8_t> is_group_stale_;
+  std::vector<std::vector<std::uint32_t>> rooms_;  ///< [level][domain]
+  std::vector<NodeId> grown_;
+  std::vector<std::uint32_t> stamp_;               ///< per node: last refresh that recomputed it
+  std::uint32_t refresh_number_ = 0;
+  std::vector<Points> points_;                     ///< scratch
+  std::vector<std::uint16_t> fits_scratch_;
+};
+
+/// The views in use, least recently used given up beyond a limit. Which views are kept never changes a decision, only its cost.
+class ViewCache {
+ public:
+  static constexpr std::size_t kBytesMax = 96u << 20;  ///< all views together; a view costs about 14 bytes a node
+
+  explicit ViewCache(const Profile& profile) : profile_(&profile) {}
+  /// The view, refreshed. The reference holds until the next call.
+  ClassView& get(State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw);
+  /// The view if it is there, not refreshed.
+  ClassView* find(DemandId demand, ConstraintId constraint);
+  void forget_all() { views_.clear(); }
+
+ private:
+  struct Slot {
+    std::unique_ptr<ClassView> view;
+    std::uint64_t last_use = 0;
+  };
+  const Profile* profile_;
+  std::map<std::pair<DemandId, ConstraintId>, Slot> views_;
+  std::uint64_t uses_ = 0;
+};
+
+}  // namespace ashlar

@@ -1,0 +1,43 @@
+// Driver: one turn of the loop that all four ways of running share: take what happened, apply it, decide, hand the plan over, keep a record.
+#pragma once
+
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/ports.h"
+#include "state/state.h"
+
+namespace ashlar {
+
+class Driver {
+ public:
+  struct Ports {
+    Clock& clock;
+    EventSource& events;
+    Actuator& actuator;
+    Recorder* recorder = nullptr;  ///< optional
+  };
+  Driver(State& state, Engine& engine, Ports ports) : state_(state), engine_(engine), ports_(ports) {}
+
+  /// Takes all events, applies them, decides once. Returns the plan, valid until the next step.
+  const Plan& step() {
+    batch_.clear();
+    ports_.events.take(batch_);
+    for (const Event& event : batch_) apply(state_, event);
+    plan_ = engine_.decide(state_, ports_.clock.now());
+    ports_.actuator.submit(plan_);
+    if (ports_.recorder != nullptr && !(batch_.empty() && plan_.actions.empty())) ports_.recorder->record(batch_, plan_, state_.digest());
+    return plan_;
+  }
+  /// Events of the last step.
+  const std::vector<Event>& batch() const { return batch_; }
+
+ private:
+  State& state_;
+  Engine& engine_;
+  Ports ports_;
+  std::vector<Event> batch_;
+  Plan plan_;
+};
+
+}  // namespace ashlar

@@ -1,0 +1,66 @@
+// Engine: decide(state, now) -> Plan with reasons. A pure function of the profile and of the events seen so far: no clock, no I/O, no lock. It keeps
+// only what can be rebuilt from the state: the agenda (who waits, in order, grouped by shape) and the class views (scores and fits per demand).
+// decide assumes its own plan in the state, so that the next call builds on it; the world's answer comes back as events.
+// Cost: O(changes since the last call + jobs that can be helped), not O(waiting jobs).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/agenda.h"
+#include "engine/class_view.h"
+#include "model/plan.h"
+#include "policy/profile.h"
+#include "state/state.h"
+#include "state/trial.h"
+
+namespace ashlar {
+
+struct EngineOptions {
+  /// A step stops after this many binds (a gang is never cut), so that newcomers of higher priority get their turn. The rest is decided next time.
+  std::uint32_t binds_per_step_max = UINT32_MAX;
+  /// Work out and report reasons for waiting jobs. Simulations that only count turn it off.
+  bool has_verdicts = true;
+};
+
+class Engine {
+ public:
+  explicit Engine(Profile profile, EngineOptions options = {});
+
+  /// One decision. `now` must not run backwards.
+  Plan decide(State& state, Millis now);
+
+  const Profile& profile() const { return profile_; }
+  EngineOptions& options() { return options_; }
+  /// The latest verdict for a waiting job (with has_verdicts); kPending if it was not looked at yet.
+  Verdict verdict_of(JobId job) const { return agenda_.verdict_of(job); }
+  const Agenda& agenda() const { return agenda_; }
+
+  /// Tries to place the waiting members of a job by the profile's rules inside the trial; false leaves the trial unchanged.
+  /// For what-if and tests; ignores order, quota and reservations.
+  bool try_place(Trial& trial, JobId job);
+  ViewCache& views() { return views_; }
+
+ private:
+  struct Round;
+  void absorb_changes(State& state);
+  void wake(State& state);
+  void advance(State& state, Round& round);
+  void advance_job(State& state, Round& round, const Agenda::Head& head);
+  void commit(State& state, Round& round, Trial& trial, JobId job);
+  void rotate(State& state, Round& round);
+  bool may_backfill(const State& state, Round& round, const Agenda::Head& head);
+  void close(State& state, Round& round, ShapeId shape, JobId job, Verdict verdict);
+  void report_newcomers(const State& state, Plan& plan);
+
+  Profile profile_;
+  EngineOptions options_;
+  Agenda agenda_;
+  ViewCache views_;
+  Rng draws_;
+  std::uint64_t queue_changes_seen_ = 0;
+  bool is_reorder_due_ = false;
+};
+
+}  // namespace ashlar

@@ -1,0 +1,36 @@
+// Placement of one job's waiting members inside a trial: a single member on the best node, a gang by best-fit domain (scored rule) or by whole nodes
+// (consolidate rule). All-or-nothing at the members needed; the trial is unchanged on failure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/class_view.h"
+#include "state/trial.h"
+
+namespace ashlar {
+
+inline constexpr std::size_t kDomainsTriedMax = 64;  ///< candidate domains tried for a gang of unlike members; enough in practice, bounds the work
+
+struct PlacementContext {
+  Trial& trial;
+  ViewCache& views;
+  const Profile& profile;
+  Rng& draws;
+};
+
+struct PlacementOutcome {
+  bool is_placed = false;
+  bool is_limit_reached = false;      ///< kDomainsTriedMax ended the search
+};
+
+/// By Profile::placement. Members above the minimum are placed as far as they fit.
+PlacementOutcome place_job(const PlacementContext& context, JobId job);
+
+/// The scored rule for gangs. `members` share one demand and constraint when is_uniform.
+PlacementOutcome place_gang(const PlacementContext& context, JobId job);
+/// The consolidate rule (Helios): see docs/reference/policies.md.
+PlacementOutcome place_consolidated(const PlacementContext& context, JobId job);
+
+}  // namespace ashlar

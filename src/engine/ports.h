@@ -1,0 +1,45 @@
+// The four ports of the engine. Live Kubernetes, simulator and tests differ in these and in nothing else.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/event.h"
+#include "model/plan.h"
+
+namespace ashlar {
+
+class State;
+
+/// What time it is. Live: the wall clock in milliseconds since 1970; simulation: virtual time.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual Millis now() = 0;
+};
+
+/// What happened since the last call.
+class EventSource {
+ public:
+  virtual ~EventSource() = default;
+  /// Appends all events that are there, in the order in which they must be applied.
+  virtual void take(std::vector<Event>& out) = 0;
+};
+
+/// Carries a plan out. Whatever comes of it returns as events; until then the engine assumes that it worked.
+class Actuator {
+ public:
+  virtual ~Actuator() = default;
+  virtual void submit(const Plan& plan) = 0;
+};
+
+/// Keeps what was decided, so that it can be explained and replayed.
+class Recorder {
+ public:
+  virtual ~Recorder() = default;
+  /// `digest` is that of the state after the plan was assumed. Called for every step that had events or actions.
+  virtual void record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) = 0;
+};
+
+}  // namespace ashlar
