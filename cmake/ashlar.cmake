@@ -83,6 +83,7 @@ function(ashlar_test name)
   if(ASHLAR_LTO)
     target_link_options(${name}_test PRIVATE -fno-lto -fno-use-linker-plugin)
   endif()
+  add_dependencies(tests ${name}_test)
   add_test(NAME ${name}_test COMMAND ${name}_test WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endfunction()
 

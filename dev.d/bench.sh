@@ -1,0 +1,25 @@
+#: ./dev bench [NAME [ARGUMENTS]]
+#:
+#: Builds and runs bench/NAME (program bench_NAME); without a name, lists them. Each prints the machine, what it measured, and
+#: the limit it must keep; its exit status says whether it did. Keep the machine otherwise idle.
+
+bench_names() { find bench -maxdepth 1 -mindepth 1 \( -name '*.cpp' -o -type d \) -printf '%f\n' 2>/dev/null | sed 's/\.cpp$//' | sort; }
+
+run_bench() {
+  local name=${1:-}
+  if [ -z "$name" ]; then bench_names; return; fi
+  shift
+  ensure_packages
+  refresh_targets release
+  has_target release "bench_$name" || die "no benchmark '$name'; there are: $(bench_names | tr '\n' ' ')"
+  if [ "$name" = cluster ]; then
+    ensure_setup etcd kube-apiserver kube-scheduler
+    "$controlplane" etcd kube-apiserver kube-scheduler >/dev/null
+    build_targets release ashlar
+  fi
+  build_targets release "bench_$name"
+  ASHLAR_ASSETS=$("$controlplane" --where)
+  export ASHLAR_ASSETS
+  say "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores, $(awk '/MemTotal/ {printf "%.0f GiB", $2/1048576}' /proc/meminfo), $(git rev-parse --short HEAD 2>/dev/null || echo unversioned)"
+  "$bin/bench_$name" "$@"
+}

@@ -1,0 +1,14 @@
+#: ./dev ci
+#:
+#: Everything of `./dev test`, then the edge under the thread sanitizer, tidy with clang-tidy, and the format check.
+
+run_ci() {
+  test_everything
+  say "thread sanitizer on the edge"
+  build_tests_that_exist tsan "${edge_folders[@]}"
+  local folder
+  for folder in "${edge_folders[@]}"; do run_gtest tsan "${folder}_test"; done
+  run_step "tidy with clang-tidy" ./dev tidy
+  run_step "format" ./dev fmt --check
+  close_tally
+}

@@ -1,0 +1,34 @@
+#: ./dev demo [OPTIONS OF ashlar demo]
+#:
+#: Builds what is missing (etcd, kube-apiserver, kwok and the program first; kube-scheduler, for the comparison, while the
+#: script already plays) and runs `ashlar demo`. Stays until Ctrl-C and cleans up everything it started.
+#:
+#:   --no-wait    end when the script has ended
+#:   --short      a few seconds of it, for tests
+
+# Builds the rest of the control plane beside the running demo, in a process group of its own, so that it can be ended whole.
+start_background_build() {
+  [ -n "$("$controlplane" --missing "$@")" ] || return 0
+  setsid nice -n 5 "$controlplane" "$@" >"$root/build/controlplane.log" 2>&1 &
+  background_build=$!
+}
+stop_background_build() { [ -z "${background_build:-}" ] || kill -- "-$background_build" 2>/dev/null || true; }
+
+# Everything the demo needs before its first gang can be placed.
+prepare_demo() {
+  ensure_setup etcd kube-apiserver kwok kube-scheduler kubectl
+  "$controlplane" etcd kube-apiserver kwok >/dev/null
+  build_targets release ashlar
+  ASHLAR_ASSETS=$("$controlplane" --where)
+  export ASHLAR_ASSETS
+}
+
+run_demo() {
+  prepare_demo
+  trap stop_background_build EXIT
+  trap ':' INT   # Ctrl-C ends the demo, which cleans up; this script waits for it
+  start_background_build kube-scheduler kubectl
+  local status=0
+  "$bin/ashlar" demo "$@" || status=$?
+  return "$status"
+}

@@ -1,0 +1,135 @@
+#: ./dev test [FOLDER...] [-- GTEST OPTIONS]
+#:
+#: With folders: builds and runs their unit tests (release). Without: the unit tests and cases in release, core and parsers under
+#: the address and undefined-behaviour sanitizers, tests against a real API server, the short demo, and the structure of the tree.
+#: Published traces are read from $ASHLAR_TRACES (default ../shared/traces); without them their tests are skipped by name.
+#: The last line is `N passed, N failed`, with `, N skipped` where there are any. Logs lie in build/logs.
+
+sanitized_folders=(base model state policy learn engine sim store kube)
+edge_folders=(http kube store)
+tally_passed=0 tally_failed=0 tally_skipped=0
+tally_of_failures=()
+
+count() { tally_passed=$((tally_passed + $1)); tally_failed=$((tally_failed + $2)); tally_skipped=$((tally_skipped + $3)); }
+
+# passed, failed and skipped cases of one gtest report
+read_report() {
+  python3 - "$1" <<'PY'
+import json, sys
+passed = failed = skipped = 0
+for suite in json.load(open(sys.argv[1]))["testsuites"]:
+    for case in suite["testsuite"]:
+        if case.get("failures"): failed += 1
+        elif case["status"] == "NOTRUN" or case.get("result") in ("SKIPPED", "SUPPRESSED"): skipped += 1
+        else: passed += 1
+print(passed, failed, skipped)
+PY
+}
+
+# run_gtest PRESET BINARY [OPTIONS]: one line for the binary; what failed is shown. A binary that does not exist is no test.
+run_gtest() {
+  local preset=$1 binary=$2; shift 2
+  local program=build/$preset/bin/$binary log=build/logs/$preset-$binary.log report=build/logs/$preset-$binary.json
+  [ -x "$program" ] || return 0
+  mkdir -p build/logs
+  rm -f "$report"
+  local status=0 started=$SECONDS passed=0 failed=0 skipped=0
+  timeout --kill-after=10 1200 "$program" --gtest_output="json:$report" "$@" >"$log" 2>&1 || status=$?
+  [ ! -s "$report" ] || read -r passed failed skipped < <(read_report "$report")
+  # A crash, a time-out or a sanitizer's word at the end leaves a status that no case accounts for.
+  if [ "$status" != 0 ] && [ "$failed" = 0 ]; then failed=1; fi
+  count "$passed" "$failed" "$skipped"
+  printf '%-8s %-18s %5d passed, %d failed, %d skipped (%d s)\n' "$preset" "$binary" "$passed" "$failed" "$skipped" $((SECONDS - started))
+  if [ "$skipped" != 0 ]; then grep -A1 -E '^\[  SKIPPED \]' "$log" | sed -n 's/^\[  SKIPPED \] \(.*\) (.*ms)$/           skipped \1/p' | head -40; fi
+  if [ "$failed" != 0 ]; then
+    tally_of_failures+=("$preset $binary: exit status $status, $log")
+    grep -E -A12 ': Failure|ERROR: |runtime error|\[  FAILED  \]|WARNING: ThreadSanitizer|Assertion' "$log" | head -80 || true
+    tail -5 "$log"
+  fi
+}
+
+# run_step NAME COMMAND...: one test that is a command.
+run_step() {
+  local name=$1 log=build/logs/${1// /-}.log started=$SECONDS status=0; shift
+  mkdir -p build/logs
+  "$@" >"$log" 2>&1 || status=$?
+  if [ "$status" = 0 ]; then count 1 0 0; else
+    count 0 1 0
+    tally_of_failures+=("$name: exit status $status, $log")
+    tail -40 "$log"
+  fi
+  printf '%-27s %s (%d s)\n' "$name" "$([ "$status" = 0 ] && echo passed || echo FAILED)" $((SECONDS - started))
+}
+
+skip_step() { count 0 0 1; printf '%-27s skipped: %s\n' "$1" "$2"; }
+
+# Unit tests are whatever folders of tests/unit hold sources.
+unit_folders() { find tests/unit -mindepth 2 -maxdepth 2 -name '*.cpp' -printf '%h\n' 2>/dev/null | xargs -r -n1 basename | sort -u; }
+
+# build_tests_that_exist PRESET FOLDER...: builds the test binaries of those folders that have one.
+build_tests_that_exist() {
+  local preset=$1 folder targets=(); shift
+  refresh_targets "$preset"
+  for folder in "$@"; do if has_target "$preset" "${folder}_test"; then targets+=("${folder}_test"); fi; done
+  [ ${#targets[@]} = 0 ] || build_targets "$preset" "${targets[@]}"
+}
+
+# The closing line; it is the last thing said.
+close_tally() {
+  local failure
+  for failure in "${tally_of_failures[@]}"; do printf 'FAILED  %s\n' "$failure"; done
+  printf '%d passed, %d failed' "$tally_passed" "$tally_failed"
+  if [ "$tally_skipped" != 0 ]; then printf ', %d skipped' "$tally_skipped"; fi
+  printf '\n'
+  [ "$tally_failed" = 0 ]
+}
+
+test_folders() {
+  local folder folders=()
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do folders+=("$1"); shift; done
+  if [ "${1:-}" = -- ]; then shift; fi
+  for folder in "${folders[@]}"; do
+    [ -d "tests/unit/$folder" ] || [ "$folder" = cluster ] || die "no tests for '$folder'; there are: $(unit_folders | tr '\n' ' ') cluster"
+    if [ "$folder" = cluster ]; then prepare_cluster_tests; fi
+  done
+  build_tests_that_exist release "${folders[@]}"
+  for folder in "${folders[@]}"; do run_gtest release "${folder}_test" "$@"; done
+}
+
+prepare_cluster_tests() {
+  ensure_setup etcd kube-apiserver kwok kube-scheduler
+  "$controlplane" etcd kube-apiserver kwok kube-scheduler >/dev/null
+  ASHLAR_ASSETS=$("$controlplane" --where)
+  export ASHLAR_ASSETS
+  build_targets release ashlar
+}
+
+test_everything() {
+  local folder
+  ensure_setup
+  say "structure of the tree"
+  refresh_targets release
+  run_step "tidy's own test" python3 tests/tidy/tidy_test.py
+  run_step "tidy" python3 tests/tidy/tidy.py
+  say "release tests"
+  build_targets release ashlar tests
+  while read -r folder; do run_gtest release "${folder}_test"; done < <(unit_folders)
+  say "address and undefined-behaviour sanitizers on core and parsers"
+  build_tests_that_exist asan "${sanitized_folders[@]}"
+  for folder in "${sanitized_folders[@]}"; do ASHLAR_SANITIZED=1 run_gtest asan "${folder}_test"; done
+  say "real API server"
+  prepare_cluster_tests
+  run_gtest release cluster_test
+  say "demo, short form"
+  if "$bin/ashlar" demo --help >/dev/null 2>&1; then
+    run_step "demo" timeout --kill-after=20 600 ./dev demo --no-wait --short
+  else
+    skip_step "demo" "this build has no verb demo"
+  fi
+}
+
+run_test() {
+  ensure_packages
+  if [ $# -gt 0 ]; then test_folders "$@"; else test_everything; fi
+  close_tally
+}

@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""Checks that the tree is the house that the design draws: who includes whom, how long files and functions are, that the core
+reads no clock, draws no random number, starts no thread and iterates over nothing unordered, that every folder says what it is,
+that every policy is tested and documented, and that floating point is rounded the same way everywhere.
+
+    tests/tidy/tidy.py [ROOT]
+
+Prints one line per check; violations as file:line: what is wrong. Exit status 1 if there are any. There is no list of exceptions.
+"""
+import json
+import re
+import sys
+from pathlib import Path
+
+from cpp_text import functions_of, strip
+
+FILE_LINES_MAX = 500
+FUNCTION_LINES_MAX = 70
+README_LINES_MAX = 60
+
+CORE = ("base", "model", "state", "policy", "learn", "engine")
+MAY_INCLUDE = {
+    "base": (),
+    "model": ("base",),
+    "state": ("base", "model"),
+    "policy": ("base", "model", "state"),
+    "learn": ("base", "model"),
+    "engine": ("base", "model", "state", "policy", "learn"),
+}
+MAY_USE_HTTP = ("kube", "federation", "agent")
+EDGE = ("kube", "http", "agent", "sim", "store", "signal", "federation", "cli", "web")
+
+# What the core may include from outside: the standard library without clocks, threads, randomness and files.
+BANNED_HEADERS = """atomic barrier chrono condition_variable ctime time.h filesystem fstream future iostream latch mutex
+    random semaphore shared_mutex stop_token sys/time.h thread unistd.h""".split()
+LEARN_MAY_USE = re.compile(r"^(Eigen|xgboost)/")
+BANNED_WORDS = re.compile(
+    r"\bstd::(chrono|thread|jthread|async|mutex|shared_mutex|random_device|mt19937(_64)?|default_random_engine|shuffle|cout|cerr"
+    r"|ofstream|ifstream|getenv|time|clock)\b"
+    r"|(?<![\w:.>])(rand|srand|random|drand48|time|clock|gettimeofday|clock_gettime|getenv|system|usleep|sleep)\s*\("
+    r"|\bthread_local\b|\bvolatile\b")
+UNORDERED = re.compile(r"\bunordered_(?:multi)?(?:map|set)\s*<")
+FAST_MATH = re.compile(r"-ffast-math|-Ofast|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math|-ffp-contract=(?!off)\w+")
+
+
+class Tree:
+    """The C++ files below ROOT/src, read once, with and without comments."""
+
+    def __init__(self, root):
+        self.root = Path(root)
+        self.raw = {}
+        for path in sorted((self.root / "src").rglob("*")):
+            if path.suffix in (".h", ".cpp") and path.is_file():
+                self.raw[path.relative_to(self.root).as_posix()] = path.read_text(encoding="utf-8", errors="replace")
+        self.code = {name: strip(text) for name, text in self.raw.items()}
+
+    def folder(self, name):
+        return name.split("/")[1]
+
+    def core(self):
+        return {name: code for name, code in self.code.items() if self.folder(name) in CORE}
+
+
+def allowed_folders(folder):
+    """What a folder may include besides itself; None where everything is allowed."""
+    if folder == "apps":
+        return None
+    if folder in MAY_INCLUDE:
+        return MAY_INCLUDE[folder]
+    return CORE + (("http",) if folder in MAY_USE_HTTP else ())
+
+
+def check_layers(tree):
+    for name, text in tree.raw.items():
+        folder = tree.folder(name)
+        if folder not in MAY_INCLUDE and folder not in EDGE and folder != "apps":
+            yield name, 1, f"folder {folder} is not in the design's table of folders"
+            continue
+        allowed = allowed_folders(folder)
+        for number, line in enumerate(text.splitlines(), 1):
+            match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+            if not match:
+                continue
+            target = match.group(1).split("/")[0]
+            if "/" not in match.group(1) or target.startswith("."):
+                yield name, number, f'write the path from src/: "{folder}/{match.group(1)}"'
+            elif target == "apps" and folder != "apps":
+                yield name, number, "nothing includes apps/"
+            elif target != folder and allowed is not None and target not in allowed:
+                yield name, number, f"{folder} may include {', '.join(allowed) or 'no other folder'}; not {target}"
+
+
+def check_core_headers(tree):
+    for name in tree.core():
+        for number, line in enumerate(tree.raw[name].splitlines(), 1):
+            match = re.match(r"\s*#\s*include\s+<([^>]+)>", line)
+            if not match:
+                continue
+            header = match.group(1)
+            if header in BANNED_HEADERS:
+                yield name, number, f"the core must not include <{header}>: no clock, randomness, thread, lock or file in it"
+            elif ("/" in header or "." in header) and not (tree.folder(name) == "learn" and LEARN_MAY_USE.match(header)):
+                yield name, number, f"the core includes only the standard library, not <{header}>"
+
+
+def check_core_words(tree):
+    for name, code in tree.core().items():
+        for number, line in enumerate(code.splitlines(), 1):
+            match = BANNED_WORDS.search(line)
+            if match:
+                yield name, number, f"'{match.group(0).strip()}' has no place in the core"
+
+
+def unordered_names(code):
+    """Names of variables, members and type aliases declared with an unordered container."""
+    for match in UNORDERED.finditer(code):
+        depth, end = 1, match.end()
+        while end < len(code) and depth:
+            depth += {"<": 1, ">": -1}.get(code[end], 0)
+            end += 1
+        declared = re.match(r"\s*[&*]?\s*(\w+)\s*[;={,)(]", code[end:])
+        if declared:
+            yield declared.group(1)
+
+
+def check_unordered(tree):
+    by_folder = {}
+    for name, code in tree.core().items():
+        by_folder.setdefault(tree.folder(name), set()).update(unordered_names(code))
+    for name, code in tree.core().items():
+        for unordered in sorted(by_folder[tree.folder(name)]):
+            walks = re.compile(rf"for\s*\([^;()]*:\s*(?:\w+(?:\.|->))*{unordered}\s*\)|\b{unordered}\.c?begin\s*\(")
+            for match in walks.finditer(code):
+                yield name, code.count("\n", 0, match.start()) + 1, f"iterates over the unordered '{unordered}': its order differs between machines"
+
+
+def check_file_lines(tree):
+    for name, text in tree.raw.items():
+        lines = text.count("\n")
+        if lines > FILE_LINES_MAX and not text.startswith("// Generated"):
+            yield name, lines, f"{lines} lines; a file has at most {FILE_LINES_MAX}"
+
+
+def check_function_lines(tree):
+    for name, code in tree.code.items():
+        if tree.raw[name].startswith("// Generated"):
+            continue
+        for first, last, signature in functions_of(code):
+            if last - first + 1 > FUNCTION_LINES_MAX:
+                yield name, first, f"{last - first + 1} lines in {signature}; a function has at most {FUNCTION_LINES_MAX}"
+
+
+def check_openings(tree):
+    """A .cpp beside a header of the same name is described there."""
+    for name, text in tree.raw.items():
+        if name.endswith(".cpp") and name[:-4] + ".h" in tree.raw:
+            continue
+        if not text.lstrip("\ufeff").startswith("//"):
+            yield name, 1, "a file opens with a paragraph: which question it answers, inputs with units, cost"
+
+
+def check_readmes(tree):
+    for makefile in sorted(tree.root.glob("src/**/CMakeLists.txt")):
+        folder = makefile.parent
+        if not any(folder.rglob("*.h")) and not any(folder.rglob("*.cpp")):
+            continue
+        readme = folder / "README.md"
+        where = readme.relative_to(tree.root).as_posix()
+        if not readme.exists():
+            yield where, 1, "missing: every folder says its purpose, main types, what it may include and how to test it"
+        elif len(readme.read_text(encoding="utf-8").splitlines()) > README_LINES_MAX:
+            yield where, README_LINES_MAX, f"longer than {README_LINES_MAX} lines"
+
+
+def check_policies(tree):
+    docs = tree.root / "docs/reference/policies.md"
+    rows = [line for line in docs.read_text(encoding="utf-8").splitlines() if line.startswith("|")] if docs.exists() else []
+    specs = [path for kind in ("unit", "cases") for path in (tree.root / "tests" / kind).rglob("*") if path.suffix in (".cpp", ".h", ".case")]
+    tests = "\n".join(path.stem + "\n" + path.read_text(encoding="utf-8", errors="replace") for path in specs)
+    stems = {}
+    for name in tree.raw:
+        parts = name.split("/")
+        if len(parts) == 4 and parts[1] == "policy" and parts[2] in ("feasible", "score", "order", "victim", "card"):
+            stems.setdefault(Path(name).stem, name)
+    for stem, name in stems.items():
+        spelling = rf"(?<![\w-]){stem.replace('_', '[-_]')}(?![\w-])"
+        if not re.search(spelling, tests):
+            yield name, 1, f"no test or case under tests/ names {stem}"
+        if not any(re.search(spelling, row) for row in rows):
+            yield name, 1, f"no row of docs/reference/policies.md names {stem}"
+
+
+def check_float_flags(tree):
+    texts = [tree.root / "CMakeLists.txt", tree.root / "CMakePresets.json", tree.root / "dev"]
+    for pattern in ("cmake/*", "src/**/CMakeLists.txt", "tests/**/CMakeLists.txt", "bench/**/CMakeLists.txt", "dev.d/*"):
+        texts += sorted(tree.root.glob(pattern))
+    for path in texts:
+        if not path.is_file():
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if FAST_MATH.search(line.split("#")[0]):
+                yield path.relative_to(tree.root).as_posix(), number, "floating point must be rounded as written: no fast-math, no contraction"
+    for name, code in tree.code.items():
+        for number, line in enumerate(code.splitlines(), 1):
+            if re.search(r"#\s*pragma\s+(GCC\s+optimize|STDC\s+FP_CONTRACT\s+ON)|__attribute__\s*\(\(\s*optimize", line):
+                yield name, number, "no pragma or attribute changes the rounding or optimisation flags of a file"
+    flags = tree.root / "cmake/flags.cmake"
+    if not flags.exists() or not re.search(r"^add_compile_options\([^)]*-ffp-contract=off", flags.read_text(encoding="utf-8"), re.M):
+        yield "cmake/flags.cmake", 1, "must add -ffp-contract=off unconditionally"
+
+
+def check_compile_commands(tree):
+    presets = tree.root / "CMakePresets.json"
+    names = [p["name"] for p in json.loads(presets.read_text(encoding="utf-8")).get("configurePresets", [])] if presets.exists() else []
+    for preset in names:
+        path = tree.root / "build" / preset / "compile_commands.json"
+        if not path.exists():
+            continue
+        for entry in json.loads(path.read_text(encoding="utf-8")):
+            contract = re.findall(r"-ffp-contract=\w+", entry["command"])
+            if contract != ["-ffp-contract=off"] or FAST_MATH.search(entry["command"]):
+                yield path.relative_to(tree.root).as_posix(), 1, f"{Path(entry['file']).name} is not compiled with -ffp-contract=off alone"
+
+
+CHECKS = (
+    ("layers", check_layers),
+    ("headers of the core", check_core_headers),
+    ("words of the core", check_core_words),
+    ("unordered iteration in the core", check_unordered),
+    ("file length", check_file_lines),
+    ("function length", check_function_lines),
+    ("file openings", check_openings),
+    ("folder READMEs", check_readmes),
+    ("policies tested and documented", check_policies),
+    ("floating-point flags", check_float_flags),
+    ("compile commands", check_compile_commands),
+)
+
+
+def violations(root):
+    """Every violation below root as (check, file, line, message), in the order of CHECKS."""
+    tree = Tree(root)
+    return [(title, *found) for title, check in CHECKS for found in check(tree)]
+
+
+def main():
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
+    found = violations(root)
+    for title, _ in CHECKS:
+        here = [violation for violation in found if violation[0] == title]
+        print(f"tidy: {title}: {'ok' if not here else f'{len(here)} violations'}")
+        for _, file, line, message in here:
+            print(f"  {file}:{line}: {message}")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

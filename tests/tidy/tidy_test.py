@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""The tidy test finds what it says it finds: each test writes a small tree with one violation and names the check that must see it."""
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from cpp_text import functions_of, strip  # noqa: E402
+from tidy import violations  # noqa: E402
+
+FLAGS = {"cmake/flags.cmake": "add_compile_options(-ffp-contract=off)\n"}
+
+
+def checks_of(files):
+    """The titles of the checks that find something in a tree of these files, {path: text}."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in {**FLAGS, **files}.items():
+            target = Path(folder) / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+        return {violation[0] for violation in violations(folder)}
+
+
+def source(text):
+    return "// What this file answers.\n" + text
+
+
+class Layers(unittest.TestCase):
+    def test_a_clean_tree_has_no_violations(self):
+        self.assertEqual(checks_of({
+            "src/base/id.h": source("#include <vector>\n"),
+            "src/model/job.h": source('#include "base/id.h"\n'),
+            "src/kube/watch.cpp": source('#include <chrono>\n#include "http/client.h"\n#include "engine/decide.h"\n'),
+            "src/apps/ashlar/main.cpp": source('#include "kube/watch.h"\n#include "apps/ashlar/verbs.h"\n'),
+        }), set())
+
+    def test_core_does_not_include_a_higher_layer(self):
+        self.assertEqual(checks_of({"src/state/cluster.h": source('#include "engine/decide.h"\n')}), {"layers"})
+
+    def test_core_does_not_include_the_edge(self):
+        self.assertEqual(checks_of({"src/engine/decide.cpp": source('#include "kube/watch.h"\n')}), {"layers"})
+
+    def test_edge_folders_do_not_include_each_other(self):
+        self.assertEqual(checks_of({"src/sim/run.cpp": source('#include "http/client.h"\n')}), {"layers"})
+
+    def test_nothing_includes_the_programs(self):
+        self.assertEqual(checks_of({"src/cli/table.h": source('#include "apps/ashlar/verbs.h"\n')}), {"layers"})
+
+    def test_includes_are_written_from_src(self):
+        self.assertEqual(checks_of({"src/state/cluster.cpp": source('#include "cluster.h"\n')}), {"layers"})
+
+    def test_a_folder_outside_the_design_is_seen(self):
+        self.assertEqual(checks_of({"src/util/strings.h": source("")}), {"layers"})
+
+
+class PureCore(unittest.TestCase):
+    def test_no_clock_header(self):
+        self.assertEqual(checks_of({"src/engine/decide.cpp": source("#include <chrono>\n")}), {"headers of the core"})
+
+    def test_no_thread_header(self):
+        self.assertEqual(checks_of({"src/state/state.cpp": source("#include <mutex>\n")}), {"headers of the core"})
+
+    def test_no_library_beyond_the_standard_one(self):
+        self.assertEqual(checks_of({"src/model/job.h": source("#include <boost/json.hpp>\n")}), {"headers of the core"})
+
+    def test_no_random_number_but_the_given_ones(self):
+        self.assertEqual(checks_of({"src/policy/score/x.txt": "", "src/engine/a.cpp": source("int f() { return rand(); }\n")}), {"words of the core"})
+
+    def test_no_clock_call(self):
+        self.assertEqual(checks_of({"src/state/a.cpp": source("auto now() { return std::chrono::system_clock::now(); }\n")}), {"words of the core"})
+
+    def test_words_in_comments_and_strings_are_not_calls(self):
+        self.assertEqual(checks_of({"src/state/a.cpp": source('// rand() is not used\nconst char* kText = "std::mutex time()";\n')}), set())
+
+    def test_a_member_named_time_is_no_clock(self):
+        self.assertEqual(checks_of({"src/state/a.cpp": source("long f(Job& job) { return job.time(); }\n")}), set())
+
+    def test_no_walk_over_an_unordered_map(self):
+        text = "#include <unordered_map>\nstd::unordered_map<int, std::vector<int>> rows_;\nvoid f() {\n  for (auto& [k, v] : rows_) g(v);\n}\n"
+        self.assertEqual(checks_of({"src/state/a.cpp": source(text)}), {"unordered iteration in the core"})
+
+    def test_no_walk_over_one_declared_in_the_header(self):
+        self.assertEqual(checks_of({
+            "src/state/a.h": source("struct A { std::unordered_set<int> seen_; };\n"),
+            "src/state/a.cpp": source("void f(A& a) { auto i = a.seen_.begin(); }\n"),
+        }), {"unordered iteration in the core"})
+
+    def test_looking_up_in_an_unordered_map_is_fine(self):
+        self.assertEqual(checks_of({"src/state/a.cpp": source("std::unordered_map<int, int> rows_;\nint f() { return rows_.at(1); }\n")}), set())
+
+
+class Sizes(unittest.TestCase):
+    def test_a_file_of_501_lines_is_too_long(self):
+        self.assertEqual(checks_of({"src/http/a.cpp": source("int a;\n" * 500)}), {"file length"})
+
+    def test_a_file_of_500_lines_is_not(self):
+        self.assertEqual(checks_of({"src/http/a.cpp": source("int a;\n" * 499)}), set())
+
+    def test_generated_tables_are_exempt(self):
+        self.assertEqual(checks_of({"src/http/a.cpp": "// Generated by a program.\n" + "int a;\n" * 900}), set())
+
+    def test_a_function_of_71_lines_is_too_long(self):
+        body = "int f(int a) {\n" + "  ++a;\n" * 69 + "}\n"
+        self.assertEqual(checks_of({"src/http/a.cpp": source(body)}), {"function length"})
+
+    def test_a_function_of_70_lines_is_not(self):
+        body = "int f(int a) {\n" + "  ++a;\n" * 68 + "}\n"
+        self.assertEqual(checks_of({"src/http/a.cpp": source(body)}), set())
+
+    def test_a_long_table_is_no_function(self):
+        self.assertEqual(checks_of({"src/http/a.cpp": source("const int kTable[] = {\n" + "  1,\n" * 100 + "};\n")}), set())
+
+    def test_a_file_opens_with_a_paragraph(self):
+        self.assertEqual(checks_of({"src/http/a.cpp": "int a;\n"}), {"file openings"})
+
+
+class FunctionBodies(unittest.TestCase):
+    def found(self, text):
+        return [(first, last) for first, last, _ in functions_of(strip(text))]
+
+    def test_constructors_with_member_initialisers(self):
+        self.assertEqual(self.found("A::A(int a)\n    : a_{a},\n      b_(a) {\n  f();\n}\n"), [(1, 5)])
+
+    def test_methods_in_a_class(self):
+        self.assertEqual(self.found("class A {\n public:\n  int f() const {\n    return 1;\n  }\n  int g_ = 2;\n};\n"), [(3, 5)])
+
+    def test_lambdas_belong_to_their_function(self):
+        self.assertEqual(self.found("void f() {\n  auto g = [](int a) {\n    return a;\n  };\n}\n"), [(1, 5)])
+
+    def test_templates_operators_and_trailing_returns(self):
+        text = "template <class T>\nbool operator<(const T& a, const T& b) noexcept {\n  return a.x < b.x;\n}\nauto f(int a) -> int {\n  return a;\n}\n"
+        self.assertEqual(self.found(text), [(1, 4), (5, 7)])
+
+    def test_braces_in_literals_and_comments_do_not_count(self):
+        self.assertEqual(self.found("int f() {\n  g('{', \"{\", R\"({)\");  // {\n  return 1'000;\n}\n"), [(1, 4)])
+
+    def test_namespaces_enums_and_initialised_structs_are_no_functions(self):
+        self.assertEqual(self.found("namespace a {\nenum class E : int {\n  kA,\n};\nstruct S s = {\n  .a = 1,\n};\n}  // namespace a\n"), [])
+
+
+class House(unittest.TestCase):
+    def test_a_folder_needs_its_readme(self):
+        files = {"src/http/CMakeLists.txt": "", "src/http/a.h": source("")}
+        self.assertEqual(checks_of(files), {"folder READMEs"})
+        self.assertEqual(checks_of({**files, "src/http/README.md": "# http\n"}), set())
+
+    def test_a_readme_has_at_most_60_lines(self):
+        self.assertEqual(checks_of({"src/http/CMakeLists.txt": "", "src/http/a.h": source(""), "src/http/README.md": "line\n" * 61}), {"folder READMEs"})
+
+    def test_a_policy_needs_a_test_and_a_row(self):
+        policy = {"src/policy/score/pack_tight.h": source("")}
+        case = {"tests/cases/score/pack.case": "profile pack-tight\n"}
+        row = {"docs/reference/policies.md": "| `pack-tight` | fills nodes |\n"}
+        self.assertEqual(checks_of(policy), {"policies tested and documented"})
+        self.assertEqual(checks_of({**policy, **case}), {"policies tested and documented"})
+        self.assertEqual(checks_of({**policy, **row}), {"policies tested and documented"})
+        self.assertEqual(checks_of({**policy, **case, **row}), set())
+
+    def test_another_policys_name_is_no_row(self):
+        files = {"src/policy/score/pack.h": source(""), "tests/cases/a.case": "pack-tight\n", "docs/reference/policies.md": "| `pack-tight` |\n"}
+        self.assertEqual(checks_of(files), {"policies tested and documented"})
+
+
+class FloatingPoint(unittest.TestCase):
+    def test_fast_math_in_a_preset(self):
+        preset = json.dumps({"configurePresets": [{"name": "release", "cacheVariables": {"CMAKE_CXX_FLAGS_RELEASE": "-O3 -ffast-math"}}]})
+        self.assertEqual(checks_of({"CMakePresets.json": preset}), {"floating-point flags"})
+
+    def test_ofast_in_a_folder(self):
+        self.assertEqual(checks_of({"src/sim/CMakeLists.txt": "target_compile_options(ashlar_sim PRIVATE -Ofast)\n"}), {"floating-point flags"})
+
+    def test_flags_must_be_unconditional(self):
+        self.assertEqual(checks_of({"cmake/flags.cmake": "if(X)\n  add_compile_options(-ffp-contract=off)\nendif()\n"}), {"floating-point flags"})
+
+    def test_no_pragma_changes_them(self):
+        self.assertEqual(checks_of({"src/sim/a.cpp": source('#pragma GCC optimize("fast-math")\n')}), {"floating-point flags"})
+
+    def test_a_compile_command_without_the_flag(self):
+        preset = json.dumps({"configurePresets": [{"name": "release"}]})
+        for command, expected in (("g++ -O3 a.cpp", {"compile commands"}), ("g++ -O3 -ffp-contract=off a.cpp", set()),
+                                  ("g++ -ffp-contract=off -ffp-contract=fast a.cpp", {"compile commands"})):
+            commands = json.dumps([{"file": "a.cpp", "command": command}])
+            self.assertEqual(checks_of({"CMakePresets.json": preset, "build/release/compile_commands.json": commands}), expected)
+
+
+if __name__ == "__main__":
+    unittest.main()
