@@ -1,0 +1,51 @@
+// Readers of job traces for queueing replays: the job file with virtual clusters, the file of nodes per virtual cluster, and the Standard
+// Workload Format. Answers: which job was submitted when, how wide, for how long, by whom? Order of rows is kept: it is the order of ties.
+// Cost: one pass; 70,000 jobs in about 20 ms. The formats are described in docs/reference/traces.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/quantity.h"
+#include "base/result.h"
+
+namespace ashlar::sim {
+
+struct TraceJob {
+  std::uint32_t vc = 0;       ///< index into JobTrace::vcs
+  std::int32_t gpus = 1;      ///< cards, or processors of a Standard Workload Format trace
+  Millis submit;              ///< since the start of the trace
+  Millis duration;            ///< true run time
+  Millis estimate;            ///< believed run time; may be negative (published noisy estimates are); see JobTrace::has_estimates
+};
+
+struct JobTrace {
+  std::vector<std::string> vcs;  ///< names in order of first appearance
+  std::vector<TraceJob> jobs;    ///< in file order
+  bool has_estimates = false;    ///< false: the file has no such column, and `estimate` is the duration
+};
+
+/// Nodes of one virtual cluster.
+struct VcNodes {
+  std::string vc;
+  std::int32_t nodes = 0;
+};
+
+/// Columns vc,gpu_num,submit_time,duration[,priority] or vc,g,s,d[,p], in seconds (fractions of at most a millisecond); others are ignored.
+Result<JobTrace> read_jobs(const std::string& path);
+
+/// Columns vc (or an unnamed first one) and "node num" or num.
+Result<std::vector<VcNodes>> read_vcs(const std::string& path);
+
+/// Standard Workload Format (Feitelson, version 2.2): lines of 18 fields, `;` comments. Jobs that never ran (run time or processors
+/// unknown or zero) are left out and counted. vc = "queue-<field 15>"; estimate = requested time where given, else the run time.
+struct SwfTrace {
+  JobTrace trace;
+  std::int64_t skipped = 0;                 ///< jobs without run time or processors
+  std::optional<std::int64_t> max_procs;    ///< from the header
+};
+Result<SwfTrace> read_swf(const std::string& path);
+
+}  // namespace ashlar::sim

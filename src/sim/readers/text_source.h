@@ -1,0 +1,23 @@
+// Text of an input file, whole and unpacked. Answers: what does this file say, whatever it was compressed with?
+// Input: a path of a plain, gzip, xz or zstd file, told apart by its first bytes, never by its name alone. Cost: one read of the file and one
+// pass of the decompressor; the whole text is held in memory (traces are megabytes), at most kTextBytesMax of it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace ashlar::sim {
+
+/// Limit of an unpacked input; more is taken for a damaged or hostile archive.
+inline constexpr std::size_t kTextBytesMax = std::size_t{4} << 30;
+
+/// The text of `path`. A missing file, a folder, and a damaged or cut-off archive are Errors that name the file and what to do.
+Result<std::string> read_text(const std::string& path);
+
+/// The same for bytes already in memory; `name` stands for the file in messages.
+Result<std::string> unpack(std::string bytes, const std::string& name);
+
+}  // namespace ashlar::sim

@@ -1,0 +1,43 @@
+// A report page: one HTML file with plots and a table that works without a network, in light and dark. Answers: what was run, how do the
+// policies compare, how is each plot read? The plots are drawn by uPlot (src/web/vendor), whose code is embedded. Cost: the page is about
+// 60 KB plus 16 bytes a point.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace ashlar::web {
+
+/// One line of a chart. x ascending; x and y of equal length; NaN or infinite y is a gap.
+struct Series {
+  std::string name;
+  std::vector<double> x, y;
+  bool is_dashed = false;   ///< for what ours is compared with
+};
+
+struct Chart {
+  std::string title;
+  std::string reading;      ///< how to read it, in a sentence or two
+  std::string x_label, y_label;
+  bool is_x_log = false;    ///< x must be > 0 there; others are left out
+  bool is_stepped = false;  ///< the value holds until the next x
+  std::string x_unit, y_unit;  ///< "%", "s", ... behind values; the unit "duration" prints seconds as 90 s, 5 min, 3 h, 2 d
+  std::vector<Series> series;
+};
+
+struct ReportPage {
+  std::string title;
+  std::string subtitle;
+  std::vector<std::pair<std::string, std::string>> facts;   ///< what was run: ("trace", "default"), ("seed", "42"), ...
+  std::vector<std::string> notes;                           ///< paragraphs below the table
+  std::vector<std::vector<std::string>> summary;            ///< header first; cells that are numbers stand right
+  std::vector<Chart> charts;
+};
+
+/// The whole page. Errors: series of unequal length, a summary whose rows differ in width.
+Result<std::string> render_report(const ReportPage& page);
+
+}  // namespace ashlar::web
