@@ -68,7 +68,7 @@ class ViewCache {
  public:
   static constexpr std::size_t kBytesMax = 96u << 20;  ///< all views together; a view costs about 14 bytes a node
 
-  explicit ViewCache(const Profile& profile) : profile_(&profile) {}
+  explicit ViewCache(const Profile& profile, std::size_t bytes_max = kBytesMax) : profile_(&profile), bytes_max_(bytes_max) {}
   /// The view, refreshed. The reference holds until the next call.
   ClassView& get(State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw);
   /// The view if it is there, not refreshed.
@@ -81,6 +81,7 @@ class ViewCache {
     std::uint64_t last_use = 0;
   };
   const Profile* profile_;
+  std::size_t bytes_max_;
   std::map<std::pair<DemandId, ConstraintId>, Slot> views_;
   std::uint64_t uses_ = 0;
 };

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/agenda.h"
@@ -17,6 +18,8 @@
 
 namespace ashlar {
 
+struct Round;
+
 struct EngineOptions {
   /// A step stops after this many binds (a gang is never cut), so that newcomers of higher priority get their turn. The rest is decided next time.
   std::uint32_t binds_per_step_max = UINT32_MAX;
@@ -27,11 +30,12 @@ struct EngineOptions {
 class Engine {
  public:
   explicit Engine(Profile profile, EngineOptions options = {});
+  Engine(Engine&&) = default;
 
   /// One decision. `now` must not run backwards.
   Plan decide(State& state, Millis now);
 
-  const Profile& profile() const { return profile_; }
+  const Profile& profile() const { return *profile_; }
   EngineOptions& options() { return options_; }
   /// The latest verdict for a waiting job (with has_verdicts); kPending if it was not looked at yet.
   Verdict verdict_of(JobId job) const { return agenda_.verdict_of(job); }
@@ -43,24 +47,28 @@ class Engine {
   ViewCache& views() { return views_; }
 
  private:
-  struct Round;
   void absorb_changes(State& state);
   void wake(State& state);
+  bool has_room(const State& state, ClassView& view, const ShapeKey& key) const;
   void advance(State& state, Round& round);
+  bool all_waiting_came(const State& state, Millis now) const;
   void advance_job(State& state, Round& round, const Agenda::Head& head);
+  std::optional<Reason> quota_refusal(const State& state, JobId job) const;
+  bool may_backfill(const State& state, Round& round, const Agenda::Head& head);
   void commit(State& state, Round& round, Trial& trial, JobId job);
   void rotate(State& state, Round& round);
-  bool may_backfill(const State& state, Round& round, const Agenda::Head& head);
-  void close(State& state, Round& round, ShapeId shape, JobId job, Verdict verdict);
+  void close(const State& state, Round& round, ShapeId shape, Verdict verdict);
+  /// Adds the verdict to the plan unless the job's last one was of the same kind and reason.
+  void report(Round& round, JobId job, const Verdict& verdict);
   void report_newcomers(const State& state, Plan& plan);
 
-  Profile profile_;
+  std::unique_ptr<Profile> profile_;  ///< agenda and views refer to it
   EngineOptions options_;
   Agenda agenda_;
   ViewCache views_;
   Rng draws_;
   std::uint64_t queue_changes_seen_ = 0;
-  bool is_reorder_due_ = false;
+  std::vector<std::uint16_t> reported_;  ///< by job: kind and first reason of the last verdict reported
 };
 
 }  // namespace ashlar

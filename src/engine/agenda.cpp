@@ -1,0 +1,142 @@
+#include "engine/agenda.h"
+
+#include "base/check.h"
+
+namespace ashlar {
+namespace {
+
+template <class T>
+T& grown(std::vector<T>& column, std::size_t row) {
+  if (row >= column.size()) column.resize(row + 1);
+  return column[row];
+}
+
+}  // namespace
+
+ShapeKey shape_of(const State& state, JobId id) {
+  const Job& j = state.job(id);
+  ShapeKey key;
+  key.queue = j.queue;
+  key.within = j.within;
+  key.prefer = j.prefer;
+  key.members_waiting = j.members_present - j.members_placed;
+  key.members_needed = j.members_min > j.members_placed ? j.members_min - j.members_placed : 1;
+  bool is_uniform = true;
+  state.each_member(id, [&](MemberId, const Member& m) {
+    if (m.is_placed()) return;
+    if (key.demand.is_none()) {
+      key.demand = m.demand;
+      key.constraint = m.constraint;
+    }
+    is_uniform = is_uniform && m.demand == key.demand && m.constraint == key.constraint;
+  });
+  if (j.members_placed > 0 || !is_uniform) key.only = id;
+  if (j.members_placed > 0 && !j.within.is_none()) key.anchor = state.anchor(id, j.within);
+  return key;
+}
+
+void Agenda::list_head(ShapeId id) {
+  const Shape& shape = shapes_[id.row()];
+  if (shape.jobs.empty()) return;
+  const Head head{*shape.jobs.begin(), id};
+  if (shape.is_open) {
+    open_heads_.insert(head);
+  } else if (shape.verdict.wake_on == WakeOn::kCapacity) {
+    blocked_heads_[shape.key.queue].insert(head);
+    if (shape.key.only.is_none()) waiting_for_capacity_[{shape.key.demand, shape.key.constraint}].insert(id);
+    else waiting_for_anything_.insert(id);
+  } else if (shape.verdict.wake_on == WakeOn::kQuota) {
+    waiting_for_quota_.insert(id);
+  }
+}
+
+void Agenda::unlist_head(ShapeId id) {
+  const Shape& shape = shapes_[id.row()];
+  if (shape.jobs.empty()) return;
+  const Head head{*shape.jobs.begin(), id};
+  if (shape.is_open) {
+    open_heads_.erase(head);
+    return;
+  }
+  if (const auto it = blocked_heads_.find(shape.key.queue); it != blocked_heads_.end()) {
+    it->second.erase(head);
+    if (it->second.empty()) blocked_heads_.erase(it);
+  }
+  if (const auto it = waiting_for_capacity_.find({shape.key.demand, shape.key.constraint}); it != waiting_for_capacity_.end()) {
+    it->second.erase(id);
+    if (it->second.empty()) waiting_for_capacity_.erase(it);
+  }
+  waiting_for_anything_.erase(id);
+  waiting_for_quota_.erase(id);
+}
+
+void Agenda::enter(const State& state, JobId job) {
+  ASHLAR_CHECK(!contains(job));
+  const ShapeKey key = shape_of(state, job);
+  auto [it, is_new] = ids_.try_emplace(key, ShapeId::none());
+  if (is_new) {
+    if (spare_.empty()) {
+      it->second = ShapeId(shapes_.size());
+      shapes_.emplace_back();
+    } else {
+      it->second = spare_.back();
+      spare_.pop_back();
+    }
+    shapes_[it->second.row()] = Shape{.key = key, .jobs = {}, .is_open = true, .verdict = {}, .cards = 0};
+    state.each_member(job, [&](MemberId, const Member& m) {
+      if (!m.is_placed()) shapes_[it->second.row()].cards += state.demand(m.demand).cards.count;
+    });
+  }
+  const ShapeId id = it->second;
+  Shape& shape = shapes_[id.row()];
+  const Entry entry{order_->waiting(state, job), state.job(job).backlog_turn, job};
+  const bool is_head = shape.jobs.empty() || entry < *shape.jobs.begin();
+  if (is_head) unlist_head(id);
+  shape.jobs.insert(entry);
+  if (is_head) list_head(id);
+  grown(shape_of_job_, job.row()) = id;
+  grown(entry_of_job_, job.row()) = entry;
+  ++size_;
+  if (!shape.is_open) newcomers_of_closed_.push_back(job);
+}
+
+void Agenda::leave(JobId job) {
+  if (!contains(job)) return;
+  const ShapeId id = shape_of_job_[job.row()];
+  Shape& shape = shapes_[id.row()];
+  const Entry& entry = entry_of_job_[job.row()];
+  const bool is_head = *shape.jobs.begin() == entry;
+  if (is_head) unlist_head(id);
+  shape.jobs.erase(entry);
+  shape_of_job_[job.row()] = ShapeId::none();
+  --size_;
+  if (shape.jobs.empty()) {
+    ids_.erase(shape.key);
+    spare_.push_back(id);
+  } else if (is_head) {
+    list_head(id);
+  }
+}
+
+void Agenda::open(ShapeId id) {
+  Shape& shape = shapes_[id.row()];
+  if (shape.is_open) return;
+  unlist_head(id);
+  shape.is_open = true;
+  list_head(id);
+}
+
+void Agenda::close(ShapeId id, Verdict verdict) {
+  Shape& shape = shapes_[id.row()];
+  unlist_head(id);
+  shape.is_open = false;
+  shape.verdict = std::move(verdict);
+  list_head(id);
+}
+
+const Agenda::Head* Agenda::first_blocked(QueueId queue) const {
+  const auto it = blocked_heads_.find(queue);
+  return it == blocked_heads_.end() ? nullptr : &*it->second.begin();
+}
+
+}  // namespace ashlar

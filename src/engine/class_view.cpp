@@ -1,0 +1,181 @@
+#include "engine/class_view.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/check.h"
+
+namespace ashlar {
+namespace {
+
+constexpr int kTierBits = 16;
+constexpr int kTopShift = 48;
+
+/// Points of one tier as the 16 bits of its place in the key; at least 1, so that a key of 0 means "does not fit".
+std::uint64_t tier_bits(Points points, std::size_t tier) {
+  const auto clamped = static_cast<std::uint64_t>(std::clamp(points, 0, 65534) + 1);
+  return clamped << (kTopShift - kTierBits * static_cast<int>(tier));
+}
+
+}  // namespace
+
+NodeView ClassView::node_view(const State& state, std::uint64_t draw) const {
+  return {state.cluster, state.demand(demand_), state.cluster.constraint(constraint_), &profile_->mix, draw};
+}
+
+void ClassView::compute(State& state, NodeRange rows, std::uint64_t draw) {
+  const NodeView view = node_view(state, draw);
+  const BitSet& allowed = state.cluster.allowed(constraint_);
+  fits_scratch_.resize(rows.count);
+  for (std::size_t i = 0; i < rows.count; ++i) fits_scratch_[i] = allowed.test(rows.first + i) ? kFitsMax : 0;
+  const std::span<std::uint16_t> fits(fits_scratch_);
+  for (const FeasiblePolicy* policy : profile_->feasible) if (!policy->is_static) policy->lower(view, rows, fits);
+  for (std::size_t i = 0; i < rows.count; ++i) keys_[rows.first + i] = 0;
+  points_.resize(rows.count);
+  for (std::size_t tier = 0; tier < profile_->tiers.size(); ++tier) {
+    std::fill(points_.begin(), points_.end(), 0);
+    bool is_domain_tier = false;
+    for (const ScorePolicy* policy : profile_->tiers[tier]) {
+      if (policy->add != nullptr) policy->add(view, rows, points_);
+      else is_domain_tier = true;
+    }
+    if (is_domain_tier) continue;
+    for (std::size_t i = 0; i < rows.count; ++i) keys_[rows.first + i] |= tier_bits(points_[i], tier);
+  }
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    if (fits[i] == 0) keys_[rows.first + i] = 0;
+    else keys_[rows.first + i] |= profile_->tiers.empty() ? 1 : 0;
+  }
+}
+
+void ClassView::start_anew(State& state, std::uint64_t draw) {
+  const std::size_t rows = state.cluster.rows();
+  has_started_anew_ = true;
+  shape_version_ = state.cluster.topology().shape_version();
+  keys_.assign(rows, 0);
+  stamp_.assign(rows, 0);
+  refresh_number_ = 0;
+  compute(state, {0, rows}, draw);
+  fits_ = fits_scratch_;
+  total_ = 0;
+  for (const std::uint16_t f : fits_) total_ += f;
+  const std::size_t groups = state.cluster.topology().group_count();
+  group_best_.assign(groups, NodeId::none());
+  is_group_stale_.assign(groups, 1);
+  has_rooms_ = false;
+}
+
+void ClassView::update(State& state, NodeId n, std::uint64_t draw) {
+  compute(state, {n.row(), 1}, draw);
+  const std::uint16_t before = fits_[n.row()];
+  const std::uint16_t after = fits_scratch_[0];
+  fits_[n.row()] = after;
+  const Topology& topology = state.cluster.topology();
+  if (const GroupId group = topology.group_of(n); !group.is_none()) is_group_stale_[group.row()] = 1;
+  if (before == after) return;
+  if (after > before) grown_.push_back(n);
+  total_ += std::uint64_t(after) - before;
+  if (!has_rooms_) return;
+  for (std::uint32_t l = 0; l < topology.level_count(); ++l)
+    if (const DomainId d = topology.domain_of(LevelId(l), n); !d.is_none()) rooms_[l][d.row()] += std::uint32_t(after) - before;
+}
+
+void ClassView::refresh(State& state, std::uint64_t draw) {
+  const Cluster& cluster = state.cluster;
+  grown_.clear();
+  has_started_anew_ = false;
+  const bool is_drawn = std::any_of(profile_->tiers.begin(), profile_->tiers.end(), [](const auto& tier) {
+    return std::any_of(tier.begin(), tier.end(), [](const ScorePolicy* p) { return p->is_drawn; });
+  });
+  const bool must_start = !is_fresh_ || is_drawn || !cluster.remembers(cursor_) || shape_version_ != cluster.topology().shape_version() ||
+                          keys_.size() != cluster.rows() || cluster.change_count() - cursor_ > 4 * cluster.rows() + 64;
+  if (must_start) {
+    start_anew(state, draw);
+  } else if (cursor_ != cluster.change_count()) {
+    ++refresh_number_;
+    for (const NodeId n : cluster.changed_since(cursor_)) {
+      if (stamp_[n.row()] == refresh_number_) continue;
+      stamp_[n.row()] = refresh_number_;
+      update(state, n, draw);
+    }
+  }
+  is_fresh_ = true;
+  cursor_ = cluster.change_count();
+}
+
+void ClassView::find_group_best(const State& state, std::size_t group) {
+  NodeId best;
+  std::uint64_t best_key = 0;
+  for (const NodeId n : state.cluster.topology().nodes_of_group(GroupId(group))) {
+    if (keys_[n.row()] > best_key) {
+      best = n;
+      best_key = keys_[n.row()];
+    }
+  }
+  group_best_[group] = best;
+  is_group_stale_[group] = 0;
+}
+
+NodeId ClassView::best(const State& state) {
+  const std::size_t groups = group_best_.size();
+  std::size_t domain_tier = profile_->tiers.size();
+  for (std::size_t t = 0; t < profile_->tiers.size(); ++t)
+    for (const ScorePolicy* p : profile_->tiers[t]) if (p->add_domain != nullptr) domain_tier = t;
+  if (domain_tier < profile_->tiers.size()) {
+    points_.assign(groups, 0);
+    for (const ScorePolicy* p : profile_->tiers[domain_tier]) if (p->add_domain != nullptr) p->add_domain(node_view(state, 0), points_);
+  }
+  NodeId best;
+  std::uint64_t best_key = 0;
+  for (std::size_t g = 0; g < groups; ++g) {
+    if (is_group_stale_[g] != 0) find_group_best(state, g);
+    const NodeId n = group_best_[g];
+    if (n.is_none()) continue;
+    const std::uint64_t key = keys_[n.row()] | (domain_tier < profile_->tiers.size() ? tier_bits(points_[g], domain_tier) : 0);
+    if (key > best_key || (key == best_key && n < best)) {
+      best = n;
+      best_key = key;
+    }
+  }
+  return best;
+}
+
+void ClassView::build_rooms(const State& state) {
+  const Topology& topology = state.cluster.topology();
+  rooms_.assign(topology.level_count(), {});
+  for (std::uint32_t l = 0; l < topology.level_count(); ++l) {
+    rooms_[l].assign(topology.domain_count(LevelId(l)), 0);
+    const auto domains = topology.domains(LevelId(l));
+    const std::size_t rows = std::min(domains.size(), fits_.size());
+    for (std::size_t n = 0; n < rows; ++n) if (!domains[n].is_none()) rooms_[l][domains[n].row()] += fits_[n];
+  }
+  has_rooms_ = true;
+}
+
+std::span<const std::uint32_t> ClassView::room(const State& state, LevelId level) {
+  if (!has_rooms_) build_rooms(state);
+  return rooms_[level.row()];
+}
+
+ClassView& ViewCache::get(State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw) {
+  const std::size_t bytes_each = 14 * (state.cluster.rows() + 1);
+  const std::size_t views_max = std::max<std::size_t>(8, bytes_max_ / bytes_each);
+  auto it = views_.find({demand, constraint});
+  if (it == views_.end()) {
+    if (views_.size() >= views_max) {
+      const auto oldest = std::min_element(views_.begin(), views_.end(), [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; });
+      views_.erase(oldest);
+    }
+    it = views_.emplace(std::pair{demand, constraint}, Slot{std::make_unique<ClassView>(*profile_, demand, constraint), 0}).first;
+  }
+  it->second.last_use = ++uses_;
+  it->second.view->refresh(state, draw);
+  return *it->second.view;
+}
+
+ClassView* ViewCache::find(DemandId demand, ConstraintId constraint) {
+  const auto it = views_.find({demand, constraint});
+  return it == views_.end() ? nullptr : it->second.view.get();
+}
+
+}  // namespace ashlar

@@ -1,0 +1,220 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "engine/explain.h"
+#include "engine/placement.h"
+#include "engine/round.h"
+
+namespace ashlar {
+
+Engine::Engine(Profile profile, EngineOptions options)
+    : profile_(std::make_unique<Profile>(std::move(profile))), options_(options), agenda_(*profile_->order), views_(*profile_), draws_(profile_->seed) {}
+
+Plan Engine::decide(State& state, Millis now) {
+  Round round;
+  round.plan.based_on = state.revision();
+  round.plan.at = now;
+  absorb_changes(state);
+  wake(state);
+  const bool is_on_beat = profile_->cadence.value == 0 || now.value % profile_->cadence.value == 0;
+  if (!is_on_beat) {
+    const std::int64_t beat = profile_->cadence.value;
+    round.plan.look_again_at = Millis((now.value / beat + 1) * beat);
+  } else if (profile_->victim == VictimRule::kByQuotaUnverified) {
+    rotate(state, round);
+  } else {
+    advance(state, round);
+  }
+  absorb_changes(state);
+  if (options_.has_verdicts) report_newcomers(state, round.plan);
+  return std::move(round.plan);
+}
+
+void Engine::absorb_changes(State& state) {
+  for (const BacklogChange& change : state.backlog_changes()) {
+    agenda_.leave(change.job);
+    if (change.job.row() < reported_.size()) reported_[change.job.row()] = 0;
+    // A row may have been reused or refreshed since; only the last word counts, and it is read from the state.
+    if (change.has_entered && state.is_live(change.job) && state.job(change.job).is_in_backlog) agenda_.enter(state, change.job);
+  }
+  state.backlog_changes().clear();
+}
+
+void Engine::advance(State& state, Round& round) {
+  const bool has_only_newcomers = profile_->order->newcomers != nullptr && std::all_of(
+      agenda_.open_heads().begin(), agenda_.open_heads().end(), [&](const Agenda::Head& h) { return state.job(h.entry.job).submitted == round.plan.at; })
+      && all_waiting_came(state, round.plan.at);
+  if (has_only_newcomers) {
+    agenda_.each_shape([&](ShapeId id, const Agenda::Shape& shape) {
+      for (const Agenda::Entry& e : shape.jobs) round.work.insert({{profile_->order->newcomers(state, e.job), e.turn, e.job}, id});
+    });
+    round.is_listed_whole = true;
+  } else {
+    round.work = agenda_.open_heads();
+  }
+  while (!round.work.empty()) {
+    if (round.plan.actions.size() >= options_.binds_per_step_max) {
+      round.plan.look_again_at = round.plan.at;
+      break;
+    }
+    const Agenda::Head head = *round.work.begin();
+    round.work.erase(round.work.begin());
+    ++round.plan.examined;
+    advance_job(state, round, head);
+  }
+}
+
+bool Engine::all_waiting_came(const State& state, Millis now) const {
+  bool is_so = true;
+  agenda_.each_shape([&](ShapeId, const Agenda::Shape& shape) {
+    for (const Agenda::Entry& e : shape.jobs) {
+      is_so = is_so && state.job(e.job).submitted == now;
+      if (!is_so) return;
+    }
+  });
+  return is_so;
+}
+
+void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
+  const JobId job = head.entry.job;
+  if (!agenda_.contains(job) || agenda_.shape_id(job) != head.shape || !agenda_.shape(head.shape).is_open) return;
+  const Agenda::Shape& shape = agenda_.shape(head.shape);
+  const QueueId queue = shape.key.queue;
+  const auto next_of_shape = [&] {
+    if (round.is_listed_whole) return;
+    const auto it = shape.jobs.upper_bound(head.entry);
+    if (it != shape.jobs.end()) round.work.insert({*it, head.shape});
+  };
+  if (profile_->blocking == Blocking::kStrict) {
+    const Agenda::Head* blocked = agenda_.first_blocked(queue);
+    if (blocked != nullptr && (round.is_listed_whole || blocked->entry < head.entry)) {
+      for (const Agenda::Entry& e : shape.jobs) report(round, e.job, {VerdictKind::kWaits, WakeOn::kHeadOfQueue, round.plan.at, {}, {{ReasonCode::kBehindHead, 0, {1, 0, 0}}}});
+      return;
+    }
+  }
+  const std::optional<Reason> refusal = quota_refusal(state, job);
+  if (refusal) {
+    const bool is_never = refusal->code == ReasonCode::kExceedsQuota;
+    close(state, round, head.shape, {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, round.plan.at, {}, {*refusal}});
+    return;
+  }
+  if (profile_->blocking == Blocking::kEasy && !may_backfill(state, round, head)) {
+    next_of_shape();
+    return;
+  }
+  // The iterator's neighbour is taken before the job leaves the shape.
+  std::optional<Agenda::Head> next;
+  if (!round.is_listed_whole)
+    if (const auto it = shape.jobs.upper_bound(head.entry); it != shape.jobs.end()) next = Agenda::Head{*it, head.shape};
+  Trial trial(state);
+  const PlacementOutcome outcome = place_job({trial, views_, *profile_, draws_}, job);
+  if (outcome.is_placed) {
+    commit(state, round, trial, job);
+    if (next) round.work.insert(*next);
+    return;
+  }
+  Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, round.plan.at, {}, {}};
+  if (options_.has_verdicts) {
+    verdict = explain_shortage(state, views_, *profile_, job, round.plan.at);
+    if (outcome.is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, 0, {static_cast<std::int64_t>(kDomainsTriedMax), 0, 0}});
+  }
+  close(state, round, head.shape, std::move(verdict));
+}
+
+std::optional<Reason> Engine::quota_refusal(const State& state, JobId job) const {
+  QuotaVector sum{};
+  const Job& j = state.job(job);
+  std::uint32_t counted = 0;
+  const std::uint32_t needed = j.members_min > j.members_placed ? j.members_min - j.members_placed : 1;
+  for (MemberId m = j.first; !m.is_none() && counted < needed; m = state.member(m).next) {
+    if (state.member(m).is_placed()) continue;
+    ++counted;
+    const QuotaVector& one = state.quota_of_demand(state.member(m).demand);
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d) sum[d] += one[d];
+  }
+  return state.queues.refusal(j.queue, sum);
+}
+
+void Engine::commit(State& state, Round& round, Trial& trial, JobId job) {
+  for (const Trial::Step& step : trial.steps()) {
+    ASHLAR_CHECK(step.is_take);
+    round.plan.actions.push_back(Bind{step.member, job, step.node, step.cards});
+  }
+  const auto cards = static_cast<std::int64_t>(state.job(job).cards_total);
+  trial.keep();
+  state.start(job, round.plan.at);
+  for (Round::Reservation& r : round.reservations) if (state.job(job).end_at > r.shadow) r.extra -= cards;
+  if (state.job(job).is_in_backlog) {  // elastic members are left over: a shape of its own, looked at next
+    state.refresh_backlog(job);
+    round.plan.look_again_at = round.plan.at;
+  }
+  report(round, job, {VerdictKind::kPlaced, WakeOn::kNothing, round.plan.at, {}, {}});
+  absorb_changes(state);
+}
+
+bool Engine::may_backfill(const State& state, Round& round, const Agenda::Head& head) {
+  const std::int64_t cards = agenda_.shape(head.shape).cards;
+  const Job& j = state.job(head.entry.job);
+  const Millis left = j.remaining != Millis::max() ? j.remaining : j.estimate.p90;
+  const Millis end = left == Millis::max() ? Millis::max() : round.plan.at + left;
+  for (const auto& [queue, heads] : agenda_.blocked_heads()) {
+    const Agenda::Head& blocked = *heads.begin();
+    if (!(blocked.entry < head.entry)) continue;
+    const Round::Reservation& r = round.reservation_for(state, blocked.entry.job, agenda_.shape(blocked.shape).cards);
+    if (r.shadow == Millis::max() || end <= r.shadow || cards <= r.extra) continue;
+    report(round, head.entry.job, {VerdictKind::kWaits, WakeOn::kHeadOfQueue, round.plan.at, {}, {{ReasonCode::kReservationHeld, 0, {r.shadow.value, 0, 0}}}});
+    return false;
+  }
+  return true;
+}
+
+void Engine::close(const State&, Round& round, ShapeId id, Verdict verdict) {
+  agenda_.close(id, verdict);
+  if (!options_.has_verdicts) return;
+  for (const Agenda::Entry& e : agenda_.shape(id).jobs) report(round, e.job, verdict);
+}
+
+void Engine::report(Round& round, JobId job, const Verdict& verdict) {
+  if (!options_.has_verdicts) return;
+  const ReasonCode code = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
+  const auto mark = static_cast<std::uint16_t>(1 + static_cast<int>(verdict.kind) * 256 + static_cast<int>(code));
+  if (job.row() >= reported_.size()) reported_.resize(job.row() + 1, 0);
+  if (reported_[job.row()] == mark) return;
+  reported_[job.row()] = mark;
+  round.plan.verdicts.push_back({job, verdict});
+}
+
+void Engine::report_newcomers(const State& state, Plan& plan) {
+  Round round;
+  round.plan = std::move(plan);
+  for (const JobId job : agenda_.take_newcomers_of_closed())
+    if (state.is_live(job) && agenda_.contains(job) && !agenda_.shape(agenda_.shape_id(job)).is_open) report(round, job, agenda_.verdict_of(job));
+  plan = std::move(round.plan);
+}
+
+bool Engine::try_place(Trial& trial, JobId job) {
+  Rng draws(draws_.state());
+  return place_job({trial, views_, *profile_, draws}, job).is_placed;
+}
+
+const Round::Reservation& Round::reservation_for(const State& state, JobId job, std::int64_t cards) {
+  for (const Reservation& r : reservations) if (r.job == job) return r;
+  std::int64_t free = 0;
+  for (const std::int64_t idle : state.cluster.group_idle_cards()) free += idle;
+  Reservation r{job, Millis::max(), 0};
+  const auto ends = state.timeline.ends();
+  if (free >= cards) {  // cards enough, but in pieces
+    r.shadow = ends.empty() ? Millis::max() : ends.front().at;
+    r.extra = std::max<std::int64_t>(free - cards, 0);
+  } else {
+    const Timeline::Window w = state.timeline.earliest(free, cards);
+    r.shadow = w.at;
+    r.extra = w.extra;
+  }
+  reservations.push_back(r);
+  return reservations.back();
+}
+
+}  // namespace ashlar

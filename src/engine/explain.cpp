@@ -1,0 +1,141 @@
+#include "engine/explain.h"
+
+#include <algorithm>
+
+#include "engine/placement.h"
+
+namespace ashlar {
+namespace {
+
+struct Tally {
+  std::vector<Reason> reasons;  ///< one per rule that refused nodes; numbers[0] counts them
+  Reason& of(ReasonCode code, std::uint32_t subject) {
+    for (Reason& r : reasons) if (r.code == code && r.subject == subject) return r;
+    reasons.push_back({code, subject, {0, 0, 0}});
+    return reasons.back();
+  }
+};
+
+/// Counts the node under everything that refuses it: as kube-scheduler does, the first static rule, or every resource that is short.
+void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
+  const auto refuses = [&](const FeasiblePolicy& policy) {
+    std::uint16_t fits = kFitsMax;
+    policy.lower(view, {n.row(), 1}, {&fits, 1});
+    return fits == 0;
+  };
+  for (const FeasiblePolicy* policy : profile.feasible) {
+    if (!policy->is_static || !refuses(*policy)) continue;
+    ++tally.of(policy->reason, 0).numbers[0];
+    return;
+  }
+  for (const ResourceAmount& a : view.demand.amounts) {
+    const std::int64_t free = a.resource.row() < state.cluster.resource_count() ? state.cluster.free(a.resource)[n.row()] : 0;
+    if (free >= a.amount) continue;
+    Reason& r = tally.of(ReasonCode::kInsufficientResource, a.resource.value);
+    ++r.numbers[0];
+    r.numbers[1] = std::max(r.numbers[1], free);
+    r.numbers[2] = a.amount;
+  }
+  for (const FeasiblePolicy* policy : profile.feasible) {
+    if (policy->is_static || policy->reason == ReasonCode::kInsufficientResource || !refuses(*policy)) continue;
+    Reason& r = tally.of(policy->reason, 0);
+    ++r.numbers[0];
+    if (policy->reason == ReasonCode::kInsufficientGpu) {
+      const std::int64_t free = view.demand.cards.is_whole() ? std::int64_t{kWholeCard} * std::max(state.cluster.idle_cards()[n.row()], 0)
+                                                             : state.cluster.free_milli()[n.row()];
+      r.numbers[1] = std::max(r.numbers[1], free);
+      r.numbers[2] = view.demand.cards.milli_total();
+    }
+  }
+}
+
+/// Members that the empty node could take, by allocatable amounts.
+std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, NodeId n) {
+  std::int64_t fits = kFitsMax;
+  for (const ResourceAmount& a : demand.amounts) {
+    const std::int64_t total = a.resource.row() < cluster.resource_count() ? cluster.allocatable(a.resource)[n.row()] : 0;
+    fits = std::min(fits, total / a.amount);
+  }
+  if (demand.cards.count > 0) {
+    const std::int64_t cards = cluster.cards()[n.row()];
+    const std::int64_t per_card = demand.cards.is_whole() ? 1 : kWholeCard / demand.cards.milli_each.value;
+    const bool has_memory = demand.cards.memory_each.value <= cluster.facts(n).memory_per_card.value || demand.cards.memory_each.value == 0;
+    fits = std::min(fits, has_memory ? (demand.cards.is_whole() ? cards / demand.cards.count : cards * per_card) : 0);
+  }
+  if (!demand.ports.empty()) fits = std::min<std::int64_t>(fits, 1);
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(fits, 0));
+}
+
+struct Ask {
+  DemandId demand;
+  ConstraintId constraint;
+  std::uint64_t members = 0;  ///< needed together
+};
+
+Ask first_ask(const State& state, JobId job) {
+  const Job& j = state.job(job);
+  Ask ask;
+  ask.members = j.members_min > j.members_placed ? j.members_min - j.members_placed : 1;
+  for (MemberId m = j.first; !m.is_none() && ask.demand.is_none(); m = state.member(m).next) {
+    if (state.member(m).is_placed()) continue;
+    ask.demand = state.member(m).demand;
+    ask.constraint = state.member(m).constraint;
+  }
+  return ask;
+}
+
+bool could_ever_run(const State& state, const Ask& ask, LevelId within) {
+  const Cluster& cluster = state.cluster;
+  std::vector<std::uint64_t> by_domain(within.is_none() ? 1 : cluster.topology().domain_count(within) + 1, 0);
+  for (std::size_t n = 0; n < cluster.rows(); ++n) {
+    if (!cluster.is_live(NodeId(n))) continue;
+    const Constraint& c = cluster.constraint(ask.constraint);
+    const NodeFacts& f = cluster.facts(NodeId(n));
+    if (!c.models.empty() && std::find(c.models.begin(), c.models.end(), f.model) == c.models.end()) continue;
+    if (!term_holds(c.selector, f)) continue;
+    if (!c.any_of.empty() && std::none_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); })) continue;
+    const DomainId d = within.is_none() ? DomainId(0u) : cluster.topology().domain_of(within, NodeId(n));
+    if (!d.is_none()) by_domain[d.row()] += fits_when_empty(cluster, state.demand(ask.demand), NodeId(n));
+  }
+  return std::any_of(by_domain.begin(), by_domain.end(), [&](std::uint64_t room) { return room >= ask.members; });
+}
+
+}  // namespace
+
+Verdict explain_shortage(State& state, ViewCache& views, const Profile& profile, JobId job, Millis now) {
+  Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, now, {}, {}};
+  if (state.cluster.live_count() == 0) {
+    verdict.reasons.push_back({ReasonCode::kNoNodes, 0, {}});
+    return verdict;
+  }
+  const Job& j = state.job(job);
+  const Ask ask = first_ask(state, job);
+  ClassView& view = views.get(state, ask.demand, ask.constraint, 0);
+  const NodeView node_view = view.node_view(state, 0);
+  Tally tally;
+  for (std::size_t n = 0; n < state.cluster.rows(); ++n)
+    if (state.cluster.is_live(NodeId(n)) && view.fits(NodeId(n)) == 0) count_node(state, profile, node_view, NodeId(n), tally);
+  std::sort(tally.reasons.begin(), tally.reasons.end(), [](const Reason& a, const Reason& b) { return a.numbers[0] > b.numbers[0]; });
+  const auto members = static_cast<std::int64_t>(ask.members);
+  const auto everywhere = static_cast<std::int64_t>(view.room_everywhere());
+  if (!j.within.is_none()) {
+    const auto room = view.room(state, j.within);
+    std::size_t best = 0;
+    for (std::size_t d = 1; d < room.size(); ++d) if (room[d] > room[best]) best = d;
+    const DomainId anchor = j.members_placed > 0 ? state.anchor(job, j.within) : DomainId::none();
+    if (!anchor.is_none() && anchor.row() < room.size()) best = anchor.row();
+    if (room.empty()) verdict.reasons.push_back({ReasonCode::kNoSuchDomain, j.within.value, {}});
+    else verdict.reasons.push_back({ReasonCode::kTopologyFragmented, j.within.value, {room[best], members, static_cast<std::int64_t>(best)}});
+    if (everywhere < members) verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
+  } else if (members > 1) {
+    verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
+  }
+  verdict.reasons.insert(verdict.reasons.end(), tally.reasons.begin(), tally.reasons.end());
+  if (!could_ever_run(state, ask, j.within)) {
+    verdict.kind = VerdictKind::kNeverFits;
+    verdict.reasons.insert(verdict.reasons.begin(), Reason{ReasonCode::kExceedsCluster, 0, {everywhere, members, 0}});
+  }
+  return verdict;
+}
+
+}  // namespace ashlar

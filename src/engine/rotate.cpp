@@ -1,0 +1,128 @@
+// Preemption by order alone, as SRTF and Tiresias are published (rules: docs/reference/policies.md, by-quota-unverified): walk waiting and running jobs
+// together in the order's sequence and give out the cluster's cards by count; whoever gets some may run, whoever runs and gets none stops. Placement is
+// tried afterwards and may fail, so a stop can be in vain: this is what the papers do, and why no profile that keeps the laws may choose it.
+// Cost: O(running log running + jobs marked + shapes).
+#include <algorithm>
+
+#include "engine/engine.h"
+#include "engine/placement.h"
+#include "engine/round.h"
+
+namespace ashlar {
+namespace {
+
+struct Running {
+  OrderKey key;
+  std::uint64_t turn = 0;
+  JobId job;
+  friend auto operator<=>(const Running&, const Running&) = default;
+};
+
+std::vector<Running> running_in_order(const State& state, const OrderPolicy& order, Millis now) {
+  std::vector<Running> running;
+  running.reserve(state.timeline.ends().size());
+  for (const Timeline::End& end : state.timeline.ends())
+    if (state.job(end.job).is_ours) running.push_back({order.running(state, end.job, now), state.job(end.job).start_turn, end.job});
+  std::sort(running.begin(), running.end());
+  return running;
+}
+
+std::int64_t cards_of(const Cluster& cluster) {
+  std::int64_t sum = 0;
+  for (const std::int32_t c : cluster.cards()) sum += c;
+  return sum;
+}
+
+/// The first job of every shape, smallest first; a shape is dropped when its size exceeds what is left.
+class WaitingWalk {
+ public:
+  explicit WaitingWalk(const Agenda& agenda) : agenda_(agenda) {
+    agenda.each_shape([&](ShapeId id, const Agenda::Shape& shape) { heads_.push_back({*shape.jobs.begin(), id}); });
+    std::make_heap(heads_.begin(), heads_.end(), std::greater<>());
+  }
+  bool is_empty() const { return heads_.empty(); }
+  const Agenda::Head& top() const { return heads_.front(); }
+  void drop_shape() {
+    std::pop_heap(heads_.begin(), heads_.end(), std::greater<>());
+    heads_.pop_back();
+  }
+  void advance() {
+    const Agenda::Head head = top();
+    drop_shape();
+    const auto& jobs = agenda_.shape(head.shape).jobs;
+    const auto it = jobs.upper_bound(head.entry);
+    if (it == jobs.end()) return;
+    heads_.push_back({*it, head.shape});
+    std::push_heap(heads_.begin(), heads_.end(), std::greater<>());
+  }
+
+ private:
+  const Agenda& agenda_;
+  std::vector<Agenda::Head> heads_;
+};
+
+struct Marks {
+  std::vector<JobId> stops, starts;
+};
+
+Marks mark(const State& state, const Agenda& agenda, const std::vector<Running>& running) {
+  Marks marks;
+  std::int64_t quota = cards_of(state.cluster);
+  WaitingWalk waiting(agenda);
+  std::size_t r = 0;
+  while (r < running.size() || !waiting.is_empty()) {
+    if (quota == 0) break;
+    const bool is_waiting_next = !waiting.is_empty() && (r == running.size() || waiting.top().entry.key <= running[r].key);
+    if (!is_waiting_next) {
+      const std::int64_t cards = state.job(running[r].job).cards_total;
+      if (cards <= quota) quota -= cards;
+      else marks.stops.push_back(running[r].job);
+      ++r;
+      continue;
+    }
+    const std::int64_t cards = agenda.shape(waiting.top().shape).cards;
+    if (cards > quota) {
+      waiting.drop_shape();
+      continue;
+    }
+    quota -= cards;
+    marks.starts.push_back(waiting.top().entry.job);
+    waiting.advance();
+  }
+  for (; r < running.size(); ++r) marks.stops.push_back(running[r].job);
+  return marks;
+}
+
+}  // namespace
+
+void Engine::rotate(State& state, Round& round) {
+  const Millis now = round.plan.at;
+  const std::vector<Running> running = running_in_order(state, *profile_->order, now);
+  const Marks marks = mark(state, agenda_, running);
+  bool has_changed = !marks.stops.empty();
+  for (const JobId job : marks.stops) {
+    Trial trial(state);
+    trial.evict(job);
+    trial.keep();
+    state.stop(job, now);
+    state.settle_backlog(job);
+    round.plan.actions.push_back(Evict{job, Millis(0)});
+  }
+  absorb_changes(state);
+  for (const JobId job : marks.starts) {
+    ++round.plan.examined;
+    Trial trial(state);
+    if (!place_job({trial, views_, *profile_, draws_}, job).is_placed) continue;
+    has_changed = true;
+    commit(state, round, trial, job);
+  }
+  const std::int64_t beat = std::max<std::int64_t>(profile_->cadence.value, 1);
+  if (has_changed) {
+    round.plan.look_again_at = now + Millis(beat);
+  } else if (profile_->order->changes_at != nullptr) {
+    for (const Running& r : running) round.plan.look_again_at = std::min(round.plan.look_again_at, profile_->order->changes_at(state, r.job, now));
+    if (const std::int64_t at = round.plan.look_again_at.value; at != Millis::max().value) round.plan.look_again_at = Millis((at + beat - 1) / beat * beat);
+  }
+}
+
+}  // namespace ashlar
