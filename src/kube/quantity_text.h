@@ -9,8 +9,13 @@
 
 namespace ashlar::kube {
 
-/// The quantity times `units_per_one` (1 for bytes and counts, 1000 for milli), rounded up away from zero.
-/// kInvalid on malformed text and on amounts beyond int64.
-Result<std::int64_t> parse_quantity(std::string_view text, std::int64_t units_per_one);
+/// What becomes of amounts beyond int64 (and of absurdly many digits).
+enum class Overflow : unsigned char {
+  kRefuse,    ///< kInvalid
+  kSaturate,  ///< the largest or smallest int64: a pod that asks for it fits nowhere, a pod that holds it fills its node
+};
+
+/// The quantity times `units_per_one` (1 for bytes and counts, 1000 for milli), rounded up away from zero. kInvalid on malformed text.
+Result<std::int64_t> parse_quantity(std::string_view text, std::int64_t units_per_one, Overflow overflow = Overflow::kRefuse);
 
 }  // namespace ashlar::kube

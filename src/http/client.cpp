@@ -1,0 +1,303 @@
+#include "http/client.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <deque>
+#include <fstream>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "http/transfer.h"
+#include "http/url.h"
+
+namespace ashlar::http {
+namespace {
+
+using std::chrono::steady_clock;
+
+// One connection carries everything; a few more are allowed for the moment a server answers GOAWAY or limits streams below our window.
+constexpr long kConnectionsMax = 4, kStreamsMax = 1000;
+// libcurl looks at every transfer under way in each round. With many in flight, rounds closer than this are merged, which costs nothing in
+// throughput (a round trip takes longer by far) and saves most of the client's CPU; bench_rawbind shows both.
+constexpr std::size_t kMergeFrom = 24;
+constexpr auto kMergeInterval = std::chrono::microseconds(800);
+constexpr auto kIdleCheckInterval = std::chrono::milliseconds(500);
+constexpr std::size_t kPooledHandlesMax = 512;
+
+void initialise_libcurl() {
+  static const CURLcode once = curl_global_init(CURL_GLOBAL_DEFAULT);
+  static_cast<void>(once);
+}
+
+Result<void> check_readable(const std::string& file, const char* what) {
+  if (file.empty() || std::ifstream(file).good()) return {};
+  return invalid(std::string("cannot read the ") + what + " file " + file);
+}
+
+}  // namespace
+
+struct Client::Loop {
+  explicit Loop(ClientOptions o) : options(std::move(o)), header_lists(options.bearer_token) {}
+  ~Loop();
+
+  ClientOptions options;
+  std::string base_url;
+  HeaderLists header_lists;
+  CURLM* multi = nullptr;
+  curl_slist* connect_to = nullptr;
+  std::unordered_map<RequestId, std::unique_ptr<Transfer>> transfers;  // queued and running
+  std::deque<RequestId> queue;
+  std::vector<Easy> pool;
+  std::vector<RequestId> cancelled;  // running ones, removed outside libcurl's callbacks
+  std::size_t running = 0;
+  RequestId last_id = 0;
+  ClientCounters counters;
+  steady_clock::time_point last_round{}, last_idle_check{};
+  std::uint64_t bytes_at_round_start = 0;
+  std::mutex posted_mutex;
+  std::vector<std::function<void()>> posted;
+  std::vector<std::pair<OnDone, Error>> refused;
+
+  RequestId enqueue(std::unique_ptr<Transfer> transfer);
+  void start_queued();
+  void start(Transfer& transfer);
+  bool finish_completed();
+  void finish(Transfer& transfer, CURLcode code);
+  void end_silent_streams();
+  void drop_cancelled();
+  bool run_posted();
+  bool round();
+};
+
+Client::Loop::~Loop() {
+  for (auto& [id, transfer] : transfers)
+    if (transfer->easy) curl_multi_remove_handle(multi, transfer->easy.get());
+  transfers.clear();
+  pool.clear();
+  if (multi != nullptr) curl_multi_cleanup(multi);
+  curl_slist_free_all(connect_to);
+}
+
+RequestId Client::Loop::enqueue(std::unique_ptr<Transfer> transfer) {
+  const RequestId id = ++last_id;
+  transfer->id = id;
+  transfer->body_bytes_max = options.body_bytes_max;
+  transfer->bytes_received = &counters.bytes_received;
+  ++counters.requests;
+  if (queue.size() >= options.queue_max) {
+    ++counters.failures;
+    OnDone& on_done = transfer->is_stream ? transfer->handlers.on_done : transfer->on_done;
+    refused.emplace_back(std::move(on_done), Error{Error::Kind::kUnavailable, "too many requests are waiting to be sent"});
+    return id;
+  }
+  transfers.emplace(id, std::move(transfer));
+  queue.push_back(id);
+  return id;
+}
+
+void Client::Loop::start(Transfer& t) {
+  if (!pool.empty()) {
+    t.easy = std::move(pool.back());
+    pool.pop_back();
+  } else {
+    t.easy.reset(curl_easy_init());
+    configure_connection(t.easy.get(), options);
+    if (connect_to != nullptr) curl_easy_setopt(t.easy.get(), CURLOPT_CONNECT_TO, connect_to);
+  }
+  t.headers = header_lists.get(t.request);
+  t.last_bytes = steady_clock::now();
+  configure_request(t, base_url);
+  counters.bytes_sent += t.request.body.size();
+  curl_multi_add_handle(multi, t.easy.get());
+  ++running;
+}
+
+void Client::Loop::start_queued() {
+  while (!queue.empty() && running < options.requests_in_flight_max) {
+    const auto found = transfers.find(queue.front());
+    queue.pop_front();
+    if (found != transfers.end()) start(*found->second);  // else: cancelled while waiting
+  }
+}
+
+void Client::Loop::finish(Transfer& t, CURLcode code) {
+  const auto found = transfers.find(t.id);
+  std::unique_ptr<Transfer> owned = std::move(found->second);
+  transfers.erase(found);
+  long connects = 0;
+  curl_easy_getinfo(t.easy.get(), CURLINFO_NUM_CONNECTS, &connects);
+  counters.connections += static_cast<std::uint64_t>(std::max(0l, connects));
+  Result<Response> result = conclude(t, code);
+  curl_multi_remove_handle(multi, t.easy.get());
+  if (pool.size() < kPooledHandlesMax) pool.push_back(std::move(t.easy));
+  --running;
+  if (t.is_cancelled) return;
+  if (!result) ++counters.failures;
+  OnDone& on_done = t.is_stream ? t.handlers.on_done : t.on_done;
+  if (on_done) on_done(std::move(result));
+}
+
+bool Client::Loop::finish_completed() {
+  // All ends are collected before the first callback: callbacks may send, and libcurl's message list is valid only until the next call.
+  std::vector<std::pair<Transfer*, CURLcode>> ended;
+  int left = 0;
+  while (const CURLMsg* message = curl_multi_info_read(multi, &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    Transfer* transfer = nullptr;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+    ended.emplace_back(transfer, message->data.result);
+  }
+  for (const auto& [transfer, code] : ended) finish(*transfer, code);
+  return !ended.empty();
+}
+
+void Client::Loop::drop_cancelled() {
+  for (const RequestId id : cancelled) {
+    const auto found = transfers.find(id);
+    if (found == transfers.end()) continue;
+    std::unique_ptr<Transfer> owned = std::move(found->second);
+    transfers.erase(found);
+    curl_multi_remove_handle(multi, owned->easy.get());  // resets the stream; the connection lives on
+    if (pool.size() < kPooledHandlesMax) pool.push_back(std::move(owned->easy));
+    --running;
+  }
+  cancelled.clear();
+}
+
+void Client::Loop::end_silent_streams() {
+  const auto now = steady_clock::now();
+  if (now - last_idle_check < kIdleCheckInterval) return;
+  last_idle_check = now;
+  std::vector<Transfer*> silent;
+  for (auto& [id, t] : transfers)
+    if (t->is_stream && t->easy && t->idle.value > 0 && now - t->last_bytes > std::chrono::milliseconds(t->idle.value)) silent.push_back(t.get());
+  for (Transfer* t : silent) {
+    std::snprintf(t->error_text, sizeof t->error_text, "no byte arrived for %lld ms", static_cast<long long>(t->idle.value));
+    finish(*t, CURLE_OPERATION_TIMEDOUT);
+  }
+}
+
+bool Client::Loop::run_posted() {
+  std::vector<std::function<void()>> work;
+  {
+    const std::lock_guard lock(posted_mutex);
+    work.swap(posted);
+  }
+  std::vector<std::pair<OnDone, Error>> answers;
+  answers.swap(refused);
+  for (auto& [on_done, error] : answers)
+    if (on_done) on_done(std::move(error));
+  for (const auto& run : work) run();
+  return !work.empty() || !answers.empty();
+}
+
+bool Client::Loop::round() {
+  bool progressed = run_posted();
+  drop_cancelled();
+  start_queued();
+  if (running >= kMergeFrom) {
+    const auto since = steady_clock::now() - last_round;
+    if (since < kMergeInterval) std::this_thread::sleep_for(kMergeInterval - since);
+  }
+  bytes_at_round_start = counters.bytes_received;
+  int still_running = 0;
+  curl_multi_perform(multi, &still_running);
+  progressed |= counters.bytes_received != bytes_at_round_start;
+  progressed |= finish_completed();
+  end_silent_streams();
+  drop_cancelled();
+  last_round = steady_clock::now();
+  return progressed;
+}
+
+Client::Client(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
+Client::~Client() = default;
+
+Result<std::unique_ptr<Client>> Client::create(ClientOptions options) {
+  initialise_libcurl();
+  Result<Url> url = parse_url(options.base_url);
+  if (!url) return url.error();
+  const Tls& tls = options.tls;
+  if (tls.ca_pem.empty())
+    if (Result<void> readable = check_readable(tls.ca_file, "certificate authority"); !readable) return readable.error();
+  if (tls.cert_pem.empty())
+    if (Result<void> readable = check_readable(tls.cert_file, "client certificate"); !readable) return readable.error();
+  if (tls.key_pem.empty())
+    if (Result<void> readable = check_readable(tls.key_file, "client key"); !readable) return readable.error();
+
+  auto loop = std::make_unique<Loop>(std::move(options));
+  loop->multi = curl_multi_init();
+  if (loop->multi == nullptr) return Error{Error::Kind::kInternal, "libcurl cannot start"};
+  curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
+  curl_multi_setopt(loop->multi, CURLMOPT_MAX_HOST_CONNECTIONS, kConnectionsMax);
+  curl_multi_setopt(loop->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, kStreamsMax);
+  std::string path = url->path;
+  while (!path.empty() && path.back() == '/') path.pop_back();
+  const std::string& name = loop->options.tls.server_name;
+  if (!name.empty() && name != url->host) {
+    // The certificate is checked against the URL's host, so the URL names the wanted one and the connection goes where it must.
+    const bool is_ipv6 = url->host.find(':') != std::string::npos;
+    const std::string target = (is_ipv6 ? "[" + url->host + "]" : url->host) + ":" + std::to_string(url->port);
+    loop->connect_to = curl_slist_append(nullptr, ("::" + target).c_str());
+    url->host = name;
+  }
+  loop->base_url = url->origin() + path;
+  return std::unique_ptr<Client>(new Client(std::move(loop)));
+}
+
+RequestId Client::send(Request request, OnDone on_done) {
+  auto transfer = std::make_unique<Transfer>();
+  transfer->request = std::move(request);
+  transfer->on_done = std::move(on_done);
+  return loop_->enqueue(std::move(transfer));
+}
+
+RequestId Client::stream(Request request, StreamHandlers handlers, Millis idle) {
+  auto transfer = std::make_unique<Transfer>();
+  transfer->request = std::move(request);
+  transfer->handlers = std::move(handlers);
+  transfer->is_stream = true;
+  transfer->idle = idle;
+  return loop_->enqueue(std::move(transfer));
+}
+
+void Client::cancel(RequestId id) {
+  const auto found = loop_->transfers.find(id);
+  if (found == loop_->transfers.end()) return;
+  found->second->is_cancelled = true;
+  if (found->second->easy) loop_->cancelled.push_back(id);
+  else loop_->transfers.erase(found);
+}
+
+void Client::poll(Millis timeout) {
+  if (loop_->round() || timeout.value <= 0) return;
+  int events = 0;
+  curl_multi_poll(loop_->multi, nullptr, 0, static_cast<int>(std::clamp<std::int64_t>(timeout.value, 0, 500)), &events);
+  loop_->round();
+}
+
+void Client::wakeup() { curl_multi_wakeup(loop_->multi); }
+
+void Client::post(std::function<void()> work) {
+  {
+    const std::lock_guard lock(loop_->posted_mutex);
+    loop_->posted.push_back(std::move(work));
+  }
+  wakeup();
+}
+
+void Client::set_bearer_token(std::string token) { loop_->header_lists.set_token(std::move(token)); }
+
+void Client::set_client_certificate(std::string cert_pem, std::string key_pem) {
+  loop_->options.tls.cert_pem = std::move(cert_pem);
+  loop_->options.tls.key_pem = std::move(key_pem);
+  loop_->pool.clear();  // libcurl opens a new connection where the certificate of a handle differs from the connection's
+}
+
+std::size_t Client::in_flight() const { return loop_->transfers.size(); }
+const ClientCounters& Client::counters() const { return loop_->counters; }
+
+}  // namespace ashlar::http
