@@ -42,7 +42,7 @@ void Agenda::list_head(ShapeId id) {
   if (shape.is_open) {
     open_heads_.insert(head);
   } else if (shape.verdict.wake_on == WakeOn::kCapacity) {
-    blocked_heads_[shape.key.queue].insert(head);
+    if (shape.verdict.kind != VerdictKind::kNeverFits) blocked_heads_[shape.key.queue].insert(head);  // what can never run blocks nobody
     if (shape.key.only.is_none()) waiting_for_capacity_[{shape.key.demand, shape.key.constraint}].insert(id);
     else waiting_for_anything_.insert(id);
   } else if (shape.verdict.wake_on == WakeOn::kQuota) {
