@@ -65,6 +65,8 @@ class CsvReader {
 
   /// Makes this cell the Error: `FILE:LINE:COLUMN: NAME: expected FORM, got "CELL"`.
   void reject(CsvColumn column, std::string_view form);
+  /// The same for a piece of the cell, which must be a view into text(column).
+  void reject_piece(CsvColumn column, std::string_view piece, std::string_view form);
   /// Makes the current line the Error, with a message of the caller's.
   void reject_line(std::string_view message);
   bool failed() const { return error_.has_value(); }
