@@ -20,7 +20,9 @@ build_targets() {
 }
 
 # Configures when needed and lets CMake look for new folders and files.
-refresh_targets() { build_targets "$1" help >/dev/null; }
+refresh_targets() {
+  build_targets "$1" help >"$root/build/refresh-$1.log" 2>&1 || { tail -30 "$root/build/refresh-$1.log" >&2; die "preset $1 is broken"; }
+}
 
 # Whether the configured preset knows a target: has_target release bench_sim
 has_target() { ninja -C "$root/build/$1" -t query "$2" >/dev/null 2>&1; }
