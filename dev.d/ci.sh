@@ -3,6 +3,7 @@
 #: Everything of `./dev test`, then the edge under the thread sanitizer, tidy with clang-tidy, and the format check.
 
 run_ci() {
+  trap close_early EXIT
   test_everything
   say "thread sanitizer on the edge"
   build_tests_that_exist tsan "${edge_folders[@]}"

@@ -74,8 +74,16 @@ build_tests_that_exist() {
   [ ${#targets[@]} = 0 ] || build_targets "$preset" "${targets[@]}"
 }
 
+# Whatever ends the run early (a build that fails, mostly) is a failure with a closing line like any other.
+close_early() {
+  count 0 1 0
+  tally_of_failures+=("the run ended early; see above")
+  close_tally || true
+}
+
 # The closing line; it is the last thing said.
 close_tally() {
+  trap - EXIT
   local failure
   for failure in "${tally_of_failures[@]}"; do printf 'FAILED  %s\n' "$failure"; done
   printf '%d passed, %d failed' "$tally_passed" "$tally_failed"
@@ -121,7 +129,7 @@ test_everything() {
   prepare_cluster_tests
   run_gtest release cluster_test
   say "demo, short form"
-  if "$bin/ashlar" demo --help >/dev/null 2>&1; then
+  if "$bin/ashlar" --help | grep -qE '^  demo '; then
     run_step "demo" timeout --kill-after=20 600 ./dev demo --no-wait --short
   else
     skip_step "demo" "this build has no verb demo"
@@ -129,6 +137,7 @@ test_everything() {
 }
 
 run_test() {
+  trap close_early EXIT
   ensure_packages
   if [ $# -gt 0 ]; then test_folders "$@"; else test_everything; fi
   close_tally
