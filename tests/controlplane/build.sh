@@ -134,7 +134,7 @@ case ${1:-} in
   --help | -h) sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit ;;
   --list) echo "$all"; exit ;;
   --where) where; exit ;;
-  --missing) shift; for binary in "${@:-$all}"; do is_built "$binary" || echo "$binary"; done; exit ;;
+  --missing) shift; [ $# -gt 0 ] || set -- $all; for binary in "$@"; do is_built "$binary" || echo "$binary"; done; exit ;;
   --fetch) shift; [ $# -gt 0 ] || set -- $all; fetch "$@"; exit ;;
   -*) die "unknown option $1; try --help" ;;
 esac

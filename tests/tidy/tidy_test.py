@@ -158,6 +158,13 @@ class House(unittest.TestCase):
         self.assertEqual(checks_of({**policy, **row}), {"policies tested and documented"})
         self.assertEqual(checks_of({**policy, **case, **row}), set())
 
+    def test_a_part_of_a_policy_needs_none(self):
+        files = {"src/policy/score/fgd.h": source(""), "src/policy/score/fgd_mix.h": source(""), "tests/cases/a.case": "fgd\n",
+                 "docs/reference/policies.md": "| `fgd` |\n"}
+        self.assertEqual(checks_of(files), set())
+        named = source('const Row kTable[] = {{"fgd"}, {"fgd-mix"}};\n')
+        self.assertEqual(checks_of({**files, "src/policy/tables.cpp": named}), {"policies tested and documented"})
+
     def test_another_policys_name_is_no_row(self):
         files = {"src/policy/score/pack.h": source(""), "tests/cases/a.case": "pack-tight\n", "docs/reference/policies.md": "| `pack-tight` |\n"}
         self.assertEqual(checks_of(files), {"policies tested and documented"})
