@@ -172,12 +172,10 @@ def check_readmes(tree):
             yield where, README_LINES_MAX, f"longer than {README_LINES_MAX} lines"
 
 
-def is_part_of_a_policy(stem, stems, tree):
-    """fgd_mix beside fgd, unless a table of policies names it as one."""
+def is_policy(stem, tree):
+    """Whether a table in src/policy names it; fgd_mix, say, is a part of fgd and has no name of its own."""
     spoken = '"' + stem.replace("_", "-") + '"'
-    if any(spoken in text for name, text in tree.raw.items() if tree.folder(name) == "policy"):
-        return False
-    return any(stem != whole and stem.startswith(whole + "_") for whole in stems)
+    return any(spoken in text for name, text in tree.raw.items() if tree.folder(name) == "policy")
 
 
 def check_policies(tree):
@@ -191,7 +189,7 @@ def check_policies(tree):
         if len(parts) == 4 and parts[1] == "policy" and parts[2] in ("feasible", "score", "order", "victim", "card"):
             stems.setdefault(Path(name).stem, name)
     for stem, name in stems.items():
-        if is_part_of_a_policy(stem, stems, tree):
+        if not is_policy(stem, tree):
             continue
         spelling = rf"(?<![\w-]){stem.replace('_', '[-_]')}(?![\w-])"
         if not re.search(spelling, tests):

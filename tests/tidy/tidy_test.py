@@ -150,7 +150,7 @@ class House(unittest.TestCase):
         self.assertEqual(checks_of({"src/http/CMakeLists.txt": "", "src/http/a.h": source(""), "src/http/README.md": "line\n" * 61}), {"folder READMEs"})
 
     def test_a_policy_needs_a_test_and_a_row(self):
-        policy = {"src/policy/score/pack_tight.h": source("")}
+        policy = {"src/policy/score/pack_tight.h": source('constexpr ScorePolicy kPackTight{.name = "pack-tight"};\n')}
         case = {"tests/cases/score/pack.case": "profile pack-tight\n"}
         row = {"docs/reference/policies.md": "| `pack-tight` | fills nodes |\n"}
         self.assertEqual(checks_of(policy), {"policies tested and documented"})
@@ -159,14 +159,14 @@ class House(unittest.TestCase):
         self.assertEqual(checks_of({**policy, **case, **row}), set())
 
     def test_a_part_of_a_policy_needs_none(self):
-        files = {"src/policy/score/fgd.h": source(""), "src/policy/score/fgd_mix.h": source(""), "tests/cases/a.case": "fgd\n",
+        files = {"src/policy/score/fgd.h": source("Fgd fgd();\n"), "src/policy/score/fgd_mix.h": source(""), "tests/cases/a.case": "fgd\n",
                  "docs/reference/policies.md": "| `fgd` |\n"}
-        self.assertEqual(checks_of(files), set())
+        self.assertEqual(checks_of({**files, "src/policy/tables.cpp": source('const Row kTable[] = {{"fgd"}};\n')}), set())
         named = source('const Row kTable[] = {{"fgd"}, {"fgd-mix"}};\n')
         self.assertEqual(checks_of({**files, "src/policy/tables.cpp": named}), {"policies tested and documented"})
 
     def test_another_policys_name_is_no_row(self):
-        files = {"src/policy/score/pack.h": source(""), "tests/cases/a.case": "pack-tight\n", "docs/reference/policies.md": "| `pack-tight` |\n"}
+        files = {"src/policy/score/pack.h": source('const char* kName = "pack";\n'), "tests/cases/a.case": "pack-tight\n", "docs/reference/policies.md": "| `pack-tight` |\n"}
         self.assertEqual(checks_of(files), {"policies tested and documented"})
 
 
