@@ -118,6 +118,7 @@ void Cluster::ensure_row(NodeId n) {
   for (auto& column : allocatable_) column.resize(count, 0);
   for (auto* column : {&idle_cards_, &free_milli_, &card_count_, &card_debt_}) column->resize(count, 0);
   first_card_.resize(count, 0);
+  card_class_counts_.resize(count, CardClassCounts{});
   model_.resize(count);
   ports_.resize(count);
 }
@@ -238,6 +239,7 @@ void Cluster::drop_node(NodeId n) {
   none.is_ready = false;
   for (std::size_t r = 0; r < free_.size(); ++r) { set_free(r, row, 0); allocatable_[r][row] = 0; }
   set_debt(row, 0);
+  card_class_counts_[row] = {};
   for (const HostPort& p : ports_[row]) digest_ -= cell(row, kColumnPorts, static_cast<std::int64_t>(port_value(p)));
   ports_[row].clear();
   for (std::size_t i = 0; i < static_cast<std::size_t>(card_count_[row]); ++i) set_card(row, i, 0, 0);
@@ -266,6 +268,7 @@ void Cluster::apply_ask(NodeId n, const Demand& demand, const CardMask& cards, i
       set_card(row, static_cast<std::size_t>(i), card_free_milli_[card] - sign * demand.cards.milli_each.value,
                card_free_mib_[card] - sign * demand.cards.memory_each.value);
     });
+    card_class_counts_[row][card_class_of(demand.cards)] += static_cast<std::uint16_t>(sign);
     if (named < demand.cards.count) set_debt(row, card_debt_[row] + sign * (demand.cards.count - named));
     recount_idle(n);
   }

@@ -3,6 +3,7 @@
 // take and give cost O(resources of the demand + cards), a fact change O(constraints + levels). No strings, no pointers: copying it is copying columns.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,6 +17,14 @@
 #include "state/topology.h"
 
 namespace ashlar {
+
+/// Members on a node by the kind of their card ask: shares of a card, then whole cards by their number (the last kind: more than fit before it).
+inline constexpr std::size_t kCardClasses = 10;
+using CardClassCounts = std::array<std::uint16_t, kCardClasses>;
+/// The kind of an ask of at least one card.
+inline std::size_t card_class_of(const CardAsk& ask) {
+  return ask.is_whole() ? static_cast<std::size_t>(ask.count < static_cast<std::int32_t>(kCardClasses) - 1 ? ask.count : static_cast<std::int32_t>(kCardClasses) - 1) : 0;
+}
 
 class Cluster {
  public:
@@ -34,6 +43,7 @@ class Cluster {
   std::span<const std::int32_t> free_milli() const { return free_milli_; }      ///< sum over the node's cards
   std::span<const std::int32_t> cards() const { return card_count_; }
   std::span<const std::uint32_t> first_card() const { return first_card_; }
+  std::span<const CardClassCounts> card_class_counts() const { return card_class_counts_; }
   std::span<const ModelId> models() const { return model_; }
   // ---- columns by GpuId --------------------------------------------------------------------------------------------------------------
   std::span<const std::int32_t> card_free_milli() const { return card_free_milli_; }
@@ -101,6 +111,7 @@ class Cluster {
   std::vector<std::vector<std::int64_t>> free_, allocatable_;   ///< [resource][node]
   std::vector<std::int32_t> idle_cards_, free_milli_, card_count_, card_debt_;
   std::vector<std::uint32_t> first_card_;
+  std::vector<CardClassCounts> card_class_counts_;              ///< derived from the members; State::is_consistent recounts it
   std::vector<std::int64_t> group_idle_cards_;
   std::vector<ModelId> model_;
   std::vector<std::int32_t> card_free_milli_;

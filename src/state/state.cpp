@@ -1,5 +1,7 @@
 #include "state/state.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/digest.h"
 
@@ -173,6 +175,7 @@ bool State::is_consistent() const {
   QueueTree counted = queues;
   std::uint64_t digest = 0;
   std::uint64_t waiting = 0;
+  std::vector<CardClassCounts> classes(cluster.rows(), CardClassCounts{});
   for (std::size_t row = 0; row < members_.size(); ++row) {
     const Member& m = members_[row];
     if (m.phase == Member::Phase::kAbsent) continue;
@@ -180,7 +183,9 @@ bool State::is_consistent() const {
     if (!m.is_placed()) continue;
     digest += placement_cell(MemberId(row));
     counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
+    if (const CardAsk& ask = demand(m.demand).cards; ask.count > 0) ++classes[m.node.row()][card_class_of(ask)];
   }
+  if (!std::equal(classes.begin(), classes.end(), cluster.card_class_counts().begin(), cluster.card_class_counts().end())) return false;
   for (std::size_t q = 0; q < counted.rows(); ++q) if (counted.used(QueueId(q)) != QuotaVector{}) return false;
   for (std::size_t row = 0; row < jobs_.size(); ++row) {
     const Job& j = jobs_[row];

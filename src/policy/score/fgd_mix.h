@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/id.h"
 #include "base/result.h"
+#include "policy/score/fgd_evaluator.h"
 
 namespace ashlar {
 
@@ -21,9 +23,31 @@ struct FgdClass {
   double frequency = 0;         ///< of this class among all classes of the mix
 };
 
+/// Keeps the evaluator of a mix while it is used. A copy of a mix starts with none: what is remembered is not part of the value.
+class FgdMemo {
+ public:
+  FgdMemo() = default;
+  FgdMemo(const FgdMemo&) {}
+  FgdMemo(FgdMemo&&) noexcept = default;
+  FgdMemo& operator=(const FgdMemo&) { evaluator_.reset(); return *this; }
+  FgdMemo& operator=(FgdMemo&&) noexcept = default;
+
+  /// The evaluator of these classes, made on first use.
+  FgdEvaluator& of(const std::vector<FgdClass>& classes) {
+    if (evaluator_ == nullptr || !evaluator_->is_of(classes)) evaluator_ = std::make_unique<FgdEvaluator>(classes);
+    return *evaluator_;
+  }
+
+ private:
+  std::unique_ptr<FgdEvaluator> evaluator_;
+};
+
+/// Replace a mix as a whole; its classes are not changed in place once it has been used. Used by one thread at a time.
 struct FgdMix {
   std::vector<FgdClass> classes;  ///< in decreasing frequency
+  mutable FgdMemo memo;
   bool is_empty() const { return classes.empty(); }
+  FgdEvaluator& evaluator() const { return memo.of(classes); }
 };
 
 /// One pod kind of a workload sample, with its count.

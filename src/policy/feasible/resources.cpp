@@ -1,0 +1,42 @@
+#include "policy/feasible/resources.h"
+
+#include <algorithm>
+
+namespace ashlar {
+namespace {
+
+/// min(fits, free / need) for free >= 0, need > 0. The estimate by the reciprocal is at most one off, since it is below kFitsMax where it is used.
+std::uint16_t quotient_within(std::uint16_t fits, std::int64_t free, std::int64_t need, double inverse) {
+  auto q = static_cast<std::int64_t>(static_cast<double>(free) * inverse);
+  q -= q * need > free ? 1 : 0;
+  q += (q + 1) * need <= free ? 1 : 0;
+  return static_cast<std::uint16_t>(std::min<std::int64_t>(q, fits));
+}
+
+void lower_by_one(std::span<const std::int64_t> free, std::int64_t need, std::span<std::uint16_t> fits) {
+  constexpr std::int64_t kNeedMax = INT64_MAX / (kFitsMax + 2);  // keeps the products exact (8 PiB); nobody has that much
+  if (need > kNeedMax) {
+    std::fill(fits.begin(), fits.end(), std::uint16_t{0});
+    return;
+  }
+  const double inverse = 1.0 / static_cast<double>(need);
+  for (std::size_t i = 0; i < fits.size(); ++i) {
+    if (static_cast<std::int64_t>(fits[i]) * need <= free[i]) continue;
+    fits[i] = free[i] < need ? 0 : quotient_within(fits[i], free[i], need, inverse);
+  }
+}
+
+}  // namespace
+
+void lower_by_resources(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
+  for (const ResourceAmount& asked : view.demand.amounts) {
+    if (asked.amount <= 0) continue;
+    if (asked.resource.row() >= view.cluster.resource_count()) {
+      std::fill(fits.begin(), fits.end(), std::uint16_t{0});
+      return;
+    }
+    lower_by_one(view.cluster.free(asked.resource).subspan(rows.first, rows.count), asked.amount, fits.first(rows.count));
+  }
+}
+
+}  // namespace ashlar

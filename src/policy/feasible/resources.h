@@ -1,0 +1,13 @@
+// resources: a node takes as many members as its free amounts allow: CPU, memory, ephemeral storage, pods and every extended resource asked.
+// A resource that no node has counts as 0 everywhere. Amounts are in the smallest unit of their resource.
+// Example: 96,000 milli-cores and 400 GiB free, asked 12,000 and 100 GiB: 4 members (memory binds).
+// Cost: one multiplication a node and resource; the quotient is found by one more, never by a division.
+#pragma once
+
+#include "policy/policy.h"
+
+namespace ashlar {
+
+void lower_by_resources(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits);
+
+}  // namespace ashlar

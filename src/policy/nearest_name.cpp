@@ -1,0 +1,44 @@
+#include "policy/nearest_name.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace ashlar {
+namespace {
+
+constexpr std::size_t kLengthMax = 64;  ///< longer names are cut before they are compared
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
+  const std::string_view cut = name.substr(0, kLengthMax);
+  std::string_view nearest;
+  std::size_t least = std::max<std::size_t>(2, cut.size() / 2) + 1;
+  for (const std::string_view k : known) {
+    const std::size_t d = edit_distance(cut, k);
+    if (d >= least) continue;
+    least = d;
+    nearest = k;
+  }
+  if (!nearest.empty()) return "; did you mean \"" + std::string(nearest) + "\"?";
+  std::string list;
+  for (const std::string_view k : known) list += (list.empty() ? "" : ", ") + std::string(k);
+  return "; known: " + list;
+}
+
+}  // namespace ashlar

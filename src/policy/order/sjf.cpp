@@ -1,0 +1,8 @@
+// sjf: see order.h.
+#include "policy/order/order.h"
+
+namespace ashlar {
+
+OrderKey sjf_waiting(const State& state, JobId job) { return {state.job(job).estimate.p50.value, 0}; }
+
+}  // namespace ashlar

@@ -1,0 +1,117 @@
+// The built-in profiles, as a table of names. A profile that reproduces a paper says so by its rows only.
+#include "policy/profile.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+#include "base/check.h"
+#include "policy/nearest_name.h"
+
+namespace ashlar {
+namespace {
+
+using Names = std::span<const std::string_view>;
+using Tiers = std::initializer_list<std::initializer_list<std::string_view>>;
+
+constexpr std::string_view kEveryFeasible[] = {"ready", "taints", "selector", "model", "ports", "card-fit", "resources"};
+constexpr std::string_view kPublishedFeasible[] = {"ready", "model", "card-fit", "resources"};
+constexpr Millis kEverySecond{1000}, kEveryMinute{60000};
+
+Profile composed(std::string_view name, Names feasible, Tiers tiers, std::string_view card, std::string_view order) {
+  Profile p;
+  p.name = name;
+  for (const std::string_view f : feasible) p.feasible.push_back(find_feasible(f));
+  for (const auto& tier : tiers) {
+    p.tiers.emplace_back();
+    for (const std::string_view s : tier) p.tiers.back().push_back(find_score(s));
+  }
+  p.card = find_card(card);
+  p.order = find_order(order);
+  return p;
+}
+
+Profile ashlar_profile(std::string_view name) {
+  Profile p = composed(name, kEveryFeasible, {{"prefer"}, {"best-fit-domain"}, {"pack-tight"}}, "best-fit", "priority-age");
+  p.blocking = Blocking::kEasy;
+  return p;
+}
+
+Profile spread_profile(std::string_view name) {
+  Profile p = composed(name, kEveryFeasible, {{"prefer"}, {"spread"}}, "best-fit", "priority-age");
+  p.blocking = Blocking::kEasy;
+  p.is_default_domain_search = false;
+  return p;
+}
+
+/// The experiments of FGD (USENIX ATC'23): one score, arrivals in order, nobody waits for anybody.
+Profile packing_profile(std::string_view name, std::string_view card) {
+  Profile p = composed(name, kPublishedFeasible, {}, card, "fifo");
+  p.tiers = {{find_score(name)}};
+  p.is_default_domain_search = false;
+  return p;
+}
+
+/// Helios' simulator (SC'21): nodes by consolidation, one queue in the given order.
+Profile queue_profile(std::string_view name, std::string_view order, Blocking blocking) {
+  Profile p = composed(name, kPublishedFeasible, {}, "best-fit", order);
+  p.blocking = blocking;
+  p.placement = PlacementRule::kConsolidate;
+  p.is_default_domain_search = false;
+  return p;
+}
+
+Profile preemptive_profile(std::string_view name, std::string_view order, Millis cadence) {
+  Profile p = queue_profile(name, order, Blocking::kSkip);
+  p.victim = VictimRule::kByQuotaUnverified;
+  p.cadence = cadence;
+  return p;
+}
+
+struct Row {
+  std::string_view name;
+  Profile (*make)(std::string_view name);
+};
+
+constexpr Row kProfiles[] = {
+    {"ashlar", ashlar_profile},
+    {"spread", spread_profile},
+    {"fgd", [](std::string_view n) { return packing_profile(n, "fgd"); }},
+    {"best-fit", [](std::string_view n) { return packing_profile(n, "best-fit"); }},
+    {"dotprod", [](std::string_view n) { return packing_profile(n, "best-fit"); }},
+    {"gpu-packing", [](std::string_view n) { return packing_profile(n, "best-fit"); }},
+    {"gpu-clustering", [](std::string_view n) { return packing_profile(n, "best-fit"); }},
+    {"random", [](std::string_view n) { return packing_profile(n, "random"); }},
+    {"fifo", [](std::string_view n) { return queue_profile(n, "fifo", Blocking::kStrict); }},
+    {"fifo-skip", [](std::string_view n) { return queue_profile(n, "fifo", Blocking::kSkip); }},
+    {"easy", [](std::string_view n) { return queue_profile(n, "fifo", Blocking::kEasy); }},
+    {"sjf", [](std::string_view n) { return queue_profile(n, "sjf", Blocking::kStrict); }},
+    {"sjf-skip", [](std::string_view n) { return queue_profile(n, "sjf", Blocking::kSkip); }},
+    {"qssf", [](std::string_view n) { return queue_profile(n, "qssf", Blocking::kStrict); }},
+    {"qssf-oracle", [](std::string_view n) { return queue_profile(n, "qssf-oracle", Blocking::kStrict); }},
+    {"tiresias", [](std::string_view n) { return preemptive_profile(n, "tiresias", kEveryMinute); }},
+    {"srtf", [](std::string_view n) { return preemptive_profile(n, "srtf", kEverySecond); }},
+};
+
+constexpr auto kNames = [] {
+  std::array<std::string_view, std::size(kProfiles)> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kProfiles[i].name;
+  return names;
+}();
+
+}  // namespace
+
+std::span<const std::string_view> builtin_profile_names() { return kNames; }
+
+Result<Profile> builtin_profile(std::string_view name) {
+  const auto row = std::find_if(std::begin(kProfiles), std::end(kProfiles), [&](const Row& r) { return r.name == name; });
+  if (row == std::end(kProfiles)) return invalid("unknown profile \"" + std::string(name) + "\"" + did_you_mean(name, kNames));
+  Profile p = row->make(name);
+  for (const auto* f : p.feasible) ASHLAR_CHECK(f != nullptr);
+  for (const auto& tier : p.tiers) for (const auto* s : tier) ASHLAR_CHECK(s != nullptr);
+  ASHLAR_CHECK(p.card != nullptr);
+  ASHLAR_CHECK(p.order != nullptr);
+  return p;
+}
+
+}  // namespace ashlar

@@ -1,0 +1,15 @@
+#include "policy/score/best_fit_domain.h"
+
+#include <algorithm>
+
+namespace ashlar {
+
+void add_best_fit_domain(const NodeView& view, std::span<Points> points) {
+  const auto idle = view.cluster.group_idle_cards();
+  for (std::size_t g = 0; g < points.size(); ++g) {
+    const std::int64_t cards = g < idle.size() ? idle[g] : 0;
+    points[g] += kDomainPointsMax - static_cast<Points>(std::clamp<std::int64_t>(cards, 0, kDomainPointsMax));
+  }
+}
+
+}  // namespace ashlar

@@ -1,0 +1,29 @@
+#include "policy/score/fgd.h"
+
+#include "policy/score/fgd_mix.h"
+
+namespace ashlar {
+namespace {
+
+constexpr Points kPointsWithoutMix = 50;  ///< int(100 x sigmoid(0)): nothing is expected, so nothing is lost
+
+}  // namespace
+
+void add_fgd(const NodeView& view, NodeRange rows, std::span<Points> points) {
+  if (view.mix == nullptr || view.mix->is_empty()) {
+    for (Points& p : points.first(rows.count)) p += kPointsWithoutMix;
+    return;
+  }
+  FgdEvaluator& evaluator = view.mix->evaluator();
+  const CardAsk& ask = view.demand.cards;
+  const std::int64_t cpu_asked = amount_of(view.demand, resource::kCpu);
+  const auto cpu = view.cluster.free(resource::kCpu).subspan(rows.first, rows.count);
+  const auto idle = view.cluster.idle_cards().subspan(rows.first, rows.count);
+  const auto models = view.cluster.models().subspan(rows.first, rows.count);
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    if (cpu[i] < cpu_asked || (ask.is_whole() && idle[i] < ask.count)) continue;  // does not fit: its points are ignored
+    points[i] += evaluator.best({cpu[i], models[i], view.cluster.card_free_milli(NodeId(rows.first + i))}, cpu_asked, ask).score;
+  }
+}
+
+}  // namespace ashlar

@@ -1,0 +1,67 @@
+// FgdEvaluator: a mix made ready for speed. Answers: what is F of this node, and which card of it would lose least by taking this ask?
+// F depends on a node's free CPU only by how many of the mix's CPU sizes it covers (its rank), and on its model only by which classes accept it, so
+// most nodes look alike: answers are remembered by (card amounts, ranks before and after, model slot, ask), in a table of fixed size where a newcomer
+// takes the place of whoever has its slot. It remembers values of a pure function, so what it remembers never changes an answer.
+// Cost: about 25 ns for a remembered answer, 80 ns for one F of 35 classes on 8 cards. Memory: 1 MiB. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/id.h"
+#include "model/demand.h"
+
+namespace ashlar {
+
+struct FgdClass;
+struct FgdNode;
+
+class FgdEvaluator {
+ public:
+  static constexpr std::size_t kMemoSlots = 1 << 15;  ///< 32 bytes each; twice as many gain nothing on the published traces
+  static constexpr std::size_t kMemoCardsMax = 8;     ///< nodes with more cards are computed each time
+
+  explicit FgdEvaluator(std::span<const FgdClass> classes);
+  bool is_of(std::span<const FgdClass> classes) const { return classes.data() == source_ && classes.size() == source_size_; }
+
+  /// The integer score 0..100 of the published policy and the card that a share takes (-1: whole cards, or nothing fits). The node must fit the ask.
+  struct Answer {
+    std::int32_t score = 0;
+    std::int32_t card = -1;
+  };
+  Answer best(const FgdNode& node, std::int64_t cpu_asked, const CardAsk& ask);
+
+  /// F in milli-GPU.
+  double fragment(const FgdNode& node) const;
+
+ private:
+  /// The mix's classes as columns, padded to whole vectors with classes of frequency 0.
+  struct Columns {
+    std::vector<std::int16_t> milli, cards, cpu_rank;
+    std::vector<double> frequency;
+  };
+  struct Slot {
+    std::uint64_t key[3] = {~0ull, ~0ull, ~0ull};
+    std::uint64_t value = 0;
+  };
+
+  std::int32_t rank_of(std::int64_t cpu_milli) const;
+  std::size_t slot_of(ModelId model) const { return model.row() < slot_by_model_.size() ? slot_by_model_[model.row()] : 0; }
+  double fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot) const;
+  Answer compute(std::span<std::int32_t> free, const std::int32_t ranks[2], std::size_t model_slot, const CardAsk& ask);
+  double remembered_fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot);
+  Slot& find(const std::uint64_t key[3]);
+
+  const FgdClass* source_;
+  std::size_t source_size_;
+  std::size_t count_ = 0;                          ///< classes
+  Columns columns_;
+  std::vector<std::int32_t> cpu_sizes_;            ///< distinct, ascending, padded with INT32_MAX
+  std::vector<std::vector<std::int16_t>> kinds_;   ///< [model slot][class]; slot 0 = models that no class names
+  std::vector<std::uint16_t> slot_by_model_;
+  std::vector<Slot> memo_;
+  bool has_memo_ = true;
+};
+
+}  // namespace ashlar
