@@ -117,7 +117,7 @@ Result<OutputFormat> parse_output_format(std::string_view word);
 
 /// Rows of cells, the header first, for a table on the terminal or in a page.
 using Rows = std::vector<std::vector<std::string>>;
-/// Loads 10..130 by ten against runs; percentages with 4 decimals.
+/// One row a run: allocation at the last seven reached tens of load (70..130 on a full run); percentages with 4 decimals.
 Rows packing_rows(std::span<const PackingRun> runs);
 Rows queue_rows(std::span<const QueueRun> runs);
 

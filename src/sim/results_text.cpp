@@ -10,7 +10,8 @@
 namespace ashlar::sim {
 namespace {
 
-constexpr std::size_t kTableStep = 10;  ///< loads of the table: every tenth percent
+constexpr std::size_t kTableStep = 10;    ///< loads of the table: every tenth percent...
+constexpr std::size_t kTableColumns = 7;  ///< ...and of those the last seven that a run reached, so that a line fits a terminal
 
 std::string percent(const std::optional<double>& value) { return value ? fmt::format("{:.4f}", *value) : ""; }
 
@@ -77,16 +78,18 @@ Result<OutputFormat> parse_output_format(std::string_view word) {
 
 Rows packing_rows(std::span<const PackingRun> runs) {
   Rows rows = {{"policy", "seed"}};
+  std::vector<std::size_t> loads;
   for (std::size_t k = kTableStep; k < kLoadBins; k += kTableStep) {
     bool is_reached = false;
     for (const PackingRun& run : runs) is_reached = is_reached || run.allocation_percent[k].has_value();
-    if (is_reached) rows[0].push_back(fmt::format("at {} %", k));
+    if (is_reached) loads.push_back(k);
   }
-  const std::size_t loads = rows[0].size() - 2;
+  if (loads.size() > kTableColumns) loads.erase(loads.begin(), loads.end() - kTableColumns);
+  for (std::size_t k : loads) rows[0].push_back(fmt::format("at {} %", k));
   for (const char* title : {"fragmented", "refused", "seconds"}) rows[0].push_back(title);
   for (const PackingRun& run : runs) {
     std::vector<std::string> row = {run.policy, std::to_string(run.seed)};
-    for (std::size_t i = 1; i <= loads; ++i) row.push_back(percent(run.allocation_percent[i * kTableStep]));
+    for (std::size_t k : loads) row.push_back(percent(run.allocation_percent[k]));
     std::optional<double> last_fragment;
     for (const auto& value : run.fragmented_percent) last_fragment = value ? value : last_fragment;
     row.push_back(percent(last_fragment));

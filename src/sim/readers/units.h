@@ -1,0 +1,32 @@
+// Amounts as people write them: "90s", "1h30m", "500m" cores, "64Gi", "120/h". Answers: how much is it in our units? Nothing that cannot be read
+// exactly is guessed at: the answer is then none, and the caller says what was expected.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/quantity.h"
+
+namespace ashlar::sim {
+
+/// Numbers with ms, s, m (or min), h, d or w, put together at will ("1h30m"); a bare number is seconds. At least 0.
+std::optional<Millis> parse_duration(std::string_view text);
+inline constexpr std::string_view kDurationForm = "a time such as 90s, 5m, 1h30m or 2d";
+
+/// "8", "0.5" or "500m".
+std::optional<MilliCores> parse_cores(std::string_view text);
+inline constexpr std::string_view kCoresForm = "CPU cores such as 8, 0.5 or 500m";
+
+/// Bytes, or with Ki, Mi, Gi, Ti, Pi (powers of 1024) or k, M, G, T, P (powers of 1000).
+std::optional<Bytes> parse_bytes(std::string_view text);
+inline constexpr std::string_view kBytesForm = "memory such as 64Gi, 512Mi or 1Ti";
+
+/// Cards as thousandths: "8" or "0.5".
+std::optional<MilliGpu> parse_gpus(std::string_view text);
+inline constexpr std::string_view kGpusForm = "a number of GPUs such as 8 or 0.5";
+
+/// Per hour, from "120/h", "2/s", "30/m" or "500/d".
+std::optional<double> parse_rate_per_hour(std::string_view text);
+inline constexpr std::string_view kRateForm = "a rate such as 120/h, 2/s, 30/m or 500/d";
+
+}  // namespace ashlar::sim
