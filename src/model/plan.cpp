@@ -1,0 +1,108 @@
+// Names of reasons, wake-ups and verdicts, and the fingerprint of a plan. The names are part of what users see in status, metrics, logs and cases:
+// they never change. Cost of a fingerprint: a few multiplications for each action and reason.
+#include "model/plan.h"
+
+#include "base/digest.h"
+
+namespace ashlar {
+namespace {
+
+class Hash {
+ public:
+  Hash& add(std::uint64_t value) {
+    sum_ = hash_combine(sum_, value);
+    return *this;
+  }
+  Hash& add(std::int64_t value) { return add(static_cast<std::uint64_t>(value)); }
+  Hash& add(std::uint32_t value) { return add(static_cast<std::uint64_t>(value)); }
+  template <class Tag>
+  Hash& add(Id<Tag> id) { return add(id.value); }
+  Hash& add(Millis time) { return add(time.value); }
+  std::uint64_t sum() const { return sum_; }
+
+ private:
+  std::uint64_t sum_ = 0;
+};
+
+void add_action(Hash& hash, const Bind& a) { hash.add(a.member).add(a.job).add(a.node).add(a.cards.low).add(a.cards.high); }
+void add_action(Hash& hash, const Evict& a) { hash.add(a.job).add(a.grace); }
+void add_action(Hash& hash, const Reserve& a) { hash.add(a.job).add(a.from).add(a.until); }
+
+void add_verdict(Hash& hash, const VerdictChange& change) {
+  const Verdict& v = change.verdict;
+  hash.add(change.job).add(static_cast<std::uint64_t>(v.kind)).add(static_cast<std::uint64_t>(v.wake_on)).add(v.at).add(v.until);
+  hash.add(static_cast<std::uint64_t>(v.reasons.size()));
+  for (const Reason& r : v.reasons) {
+    hash.add(static_cast<std::uint64_t>(r.code)).add(r.subject);
+    for (const std::int64_t number : r.numbers) hash.add(number);
+  }
+}
+
+}  // namespace
+
+std::string_view reason_name(ReasonCode code) {
+  switch (code) {
+    case ReasonCode::kNone: return "None";
+    case ReasonCode::kInsufficientResource: return "InsufficientResource";
+    case ReasonCode::kInsufficientGpu: return "InsufficientGPU";
+    case ReasonCode::kModelMismatch: return "NoMatchingDevice";
+    case ReasonCode::kSelectorMismatch: return "SelectorMismatch";
+    case ReasonCode::kTaintNotTolerated: return "TaintNotTolerated";
+    case ReasonCode::kNotReady: return "NodesNotReady";
+    case ReasonCode::kPortTaken: return "PortTaken";
+    case ReasonCode::kNominatedElsewhere: return "NominatedElsewhere";
+    case ReasonCode::kTopologyFragmented: return "TopologyFragmented";
+    case ReasonCode::kGangPartial: return "GangPartial";
+    case ReasonCode::kNoSuchDomain: return "NoSuchDomain";
+    case ReasonCode::kExceedsCluster: return "ExceedsClusterMax";
+    case ReasonCode::kQuotaExhausted: return "QuotaExhausted";
+    case ReasonCode::kExceedsQuota: return "ExceedsMaxQuota";
+    case ReasonCode::kQueueUnknown: return "QueueNotFound";
+    case ReasonCode::kBehindHead: return "BehindHead";
+    case ReasonCode::kReservationHeld: return "ReservationHeld";
+    case ReasonCode::kMembersMissing: return "MembersMissing";
+    case ReasonCode::kNoNodes: return "NoNodes";
+    case ReasonCode::kLimitReached: return "LimitReached";
+  }
+  return "Unknown";
+}
+
+std::string_view wake_name(WakeOn wake) {
+  switch (wake) {
+    case WakeOn::kNothing: return "Nothing";
+    case WakeOn::kCapacity: return "JobEnded";
+    case WakeOn::kQuota: return "QuotaFreed";
+    case WakeOn::kMembers: return "MembersAdded";
+    case WakeOn::kHeadOfQueue: return "HeadStarted";
+    case WakeOn::kTime: return "TimePassed";
+    case WakeOn::kConfiguration: return "ConfigurationChanged";
+  }
+  return "Unknown";
+}
+
+std::string_view verdict_name(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::kPending: return "Pending";
+    case VerdictKind::kPlaced: return "Placed";
+    case VerdictKind::kWaits: return "Waits";
+    case VerdictKind::kNeverFits: return "NeverFits";
+    case VerdictKind::kOverQuota: return "OverQuota";
+    case VerdictKind::kReserved: return "Reserved";
+    case VerdictKind::kDeferred: return "Deferred";
+  }
+  return "Unknown";
+}
+
+std::uint64_t digest_of(const Plan& plan) {
+  Hash hash;
+  hash.add(plan.based_on).add(plan.at).add(plan.look_again_at).add(plan.examined).add(static_cast<std::uint64_t>(plan.actions.size()));
+  for (const Action& action : plan.actions) {
+    hash.add(static_cast<std::uint64_t>(action.index()));
+    std::visit([&](const auto& a) { add_action(hash, a); }, action);
+  }
+  hash.add(static_cast<std::uint64_t>(plan.verdicts.size()));
+  for (const VerdictChange& change : plan.verdicts) add_verdict(hash, change);
+  return hash.sum();
+}
+
+}  // namespace ashlar
