@@ -78,7 +78,7 @@ struct OrderPolicy {
   OrderKey (*running)(const State& state, JobId job, Millis now);     ///< may change with time; null where running jobs are never reordered
   /// When the order of waiting jobs that all came at `now` differs from `waiting` (QSSF), their key; else null.
   OrderKey (*newcomers)(const State& state, JobId job);
-  /// First time after `now` at which a running job's key changes relative to the others without an event; null = never.
+  /// First time after `now` at which a running job's key changes, without an event, in a way that could change who may run; null = never.
   Millis (*changes_at)(const State& state, JobId job, Millis now);
 };
 

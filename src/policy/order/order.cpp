@@ -9,7 +9,7 @@ constexpr OrderPolicy kOrders[] = {
     {.name = "sjf", .waiting = sjf_waiting},
     {.name = "qssf", .waiting = qssf_waiting, .newcomers = qssf_newcomers},
     {.name = "qssf-oracle", .waiting = qssf_oracle_waiting, .newcomers = qssf_newcomers},
-    {.name = "srtf", .waiting = srtf_waiting, .running = srtf_running, .changes_at = srtf_changes_at},
+    {.name = "srtf", .waiting = srtf_waiting, .running = srtf_running},
     {.name = "tiresias", .waiting = tiresias_waiting, .running = tiresias_running, .changes_at = tiresias_changes_at},
     {.name = "priority-age", .waiting = priority_age_waiting},
 };

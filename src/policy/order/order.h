@@ -24,7 +24,6 @@ OrderKey qssf_newcomers(const State& state, JobId job);
 OrderKey qssf_oracle_waiting(const State& state, JobId job);
 OrderKey srtf_waiting(const State& state, JobId job);
 OrderKey srtf_running(const State& state, JobId job, Millis now);
-Millis srtf_changes_at(const State& state, JobId job, Millis now);
 OrderKey tiresias_waiting(const State& state, JobId job);
 OrderKey tiresias_running(const State& state, JobId job, Millis now);
 Millis tiresias_changes_at(const State& state, JobId job, Millis now);

@@ -1,4 +1,7 @@
-// srtf: see order.h.
+// srtf: see order.h. It has no changes_at, although the remaining time of running jobs falls all the while: running jobs keep their order among
+// themselves and can only pass waiting ones, and that changes nothing. Where preemption is by quota, every running job has its cards from the
+// quota after a round. Say it passes a waiting neighbour: if that one had its cards too, both still have them and the same is left for the rest; if
+// it had not, it has even less left now. So who may run changes with events only.
 #include <algorithm>
 
 #include "policy/order/order.h"
@@ -16,11 +19,6 @@ OrderKey srtf_running(const State& state, JobId job, Millis now) {
   const Job& j = state.job(job);
   if (j.remaining == Millis::max()) return {j.remaining.value, kRunningSecond};
   return {std::max<std::int64_t>((j.remaining - (now - j.started_at)).value, 0), kRunningSecond};
-}
-
-/// Remaining time falls all the while, so a running job may pass a waiting one at any moment.
-Millis srtf_changes_at(const State& state, JobId job, Millis now) {
-  return state.job(job).remaining == Millis::max() ? Millis::max() : now + Millis(1);
 }
 
 }  // namespace ashlar
