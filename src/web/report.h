@@ -22,7 +22,8 @@ struct Chart {
   std::string title;
   std::string reading;      ///< how to read it, in a sentence or two
   std::string x_label, y_label;
-  bool is_x_log = false;    ///< x must be > 0 there; others are left out
+  bool is_x_log = false;    ///< points with x <= 0 are left out
+  bool is_y_log = false;    ///< points with y <= 0 are left out
   bool is_stepped = false;  ///< the value holds until the next x
   std::string x_unit, y_unit;  ///< "%", "s", ... behind values; the unit "duration" prints seconds as 90 s, 5 min, 3 h, 2 d
   std::vector<Series> series;
