@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/placement.h"
 #include "engine/round.h"
+#include "policy/victim/by_quota.h"
 
 namespace ashlar {
 namespace {
@@ -61,35 +62,27 @@ class WaitingWalk {
   std::vector<Agenda::Head> heads_;
 };
 
-struct Marks {
-  std::vector<JobId> stops, starts;
-};
-
-Marks mark(const State& state, const Agenda& agenda, const std::vector<Running>& running) {
-  Marks marks;
-  std::int64_t quota = cards_of(state.cluster);
+QuotaMarks mark(const State& state, const Agenda& agenda, const std::vector<Running>& running) {
+  QuotaMarks marks;
+  QuotaWalk walk(cards_of(state.cluster));
   WaitingWalk waiting(agenda);
   std::size_t r = 0;
-  while (r < running.size() || !waiting.is_empty()) {
-    if (quota == 0) break;
+  while (walk.left() > 0 && (r < running.size() || !waiting.is_empty())) {
     const bool is_waiting_next = !waiting.is_empty() && (r == running.size() || waiting.top().entry.key <= running[r].key);
     if (!is_waiting_next) {
-      const std::int64_t cards = state.job(running[r].job).cards_total;
-      if (cards <= quota) quota -= cards;
-      else marks.stops.push_back(running[r].job);
-      ++r;
+      const JobId job = running[r++].job;
+      if (walk.next(state.job(job).cards_total, true) == QuotaWalk::Mark::kStop) marks.stop.push_back(job);
       continue;
     }
-    const std::int64_t cards = agenda.shape(waiting.top().shape).cards;
-    if (cards > quota) {
+    const Agenda::Head head = waiting.top();
+    if (walk.next(agenda.shape(head.shape).cards, false) == QuotaWalk::Mark::kNone) {
       waiting.drop_shape();
-      continue;
+    } else {
+      marks.start.push_back(head.entry.job);
+      waiting.advance();
     }
-    quota -= cards;
-    marks.starts.push_back(waiting.top().entry.job);
-    waiting.advance();
   }
-  for (; r < running.size(); ++r) marks.stops.push_back(running[r].job);
+  for (; r < running.size(); ++r) marks.stop.push_back(running[r].job);
   return marks;
 }
 
@@ -98,9 +91,9 @@ Marks mark(const State& state, const Agenda& agenda, const std::vector<Running>&
 void Engine::rotate(State& state, Round& round) {
   const Millis now = round.plan.at;
   const std::vector<Running> running = running_in_order(state, *profile_->order, now);
-  const Marks marks = mark(state, agenda_, running);
-  bool has_changed = !marks.stops.empty();
-  for (const JobId job : marks.stops) {
+  const QuotaMarks marks = mark(state, agenda_, running);
+  bool has_changed = !marks.stop.empty();
+  for (const JobId job : marks.stop) {
     Trial trial(state);
     trial.evict(job);
     trial.keep();
@@ -109,7 +102,7 @@ void Engine::rotate(State& state, Round& round) {
     round.plan.actions.push_back(Evict{job, Millis(0)});
   }
   absorb_changes(state);
-  for (const JobId job : marks.starts) {
+  for (const JobId job : marks.start) {
     ++round.plan.examined;
     Trial trial(state);
     if (!place_job({trial, views_, *profile_, draws_}, job).is_placed) continue;
