@@ -17,7 +17,7 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// Cheap when nothing is due: one comparison and, every 256th call, one look at the clock.
+  /// Cheap when nothing is due: one comparison and, every 256th call, one look at the clock. Call it often.
   void update(std::int64_t done);
   void set_label(std::string label);
   void finish();

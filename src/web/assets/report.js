@@ -25,7 +25,7 @@
     return trim(seconds.toFixed(2)) + " s";
   };
   const shown = (value, unit) => {
-    if (value == null) return "–";
+    if (value == null) return "";
     if (unit === "duration") return duration(value);
     return grouped(value) + (unit ? (unit === "%" ? " %" : " " + unit) : "");
   };
@@ -44,12 +44,12 @@
   };
   const axis = (label, unit, isLog, side) => {
     const result = {
-      label, labelSize: 24, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif", side,
+      label, labelSize: side === 2 ? 20 : 24, labelGap: 0, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif", side,
       stroke: () => variable("--quiet"), grid: { stroke: () => variable("--grid"), width: 1 }, ticks: { stroke: () => variable("--grid"), width: 1, size: 5 },
       values: (plot, splits) => splits.map((value) => (value == null ? "" : unit === "duration" ? duration(value) : grouped(value) + (unit === "%" ? " %" : ""))),
     };
     if (side === 3) result.size = (plot, values) => Math.max(44, 16 + 7.2 * Math.max(0, ...(values ?? []).map((text) => text.length)));
-    if (side === 2) result.space = 70;
+    if (side === 2) Object.assign(result, { space: 70, size: 34 });
     if (unit === "duration" && !isLog) result.incrs = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 432000, 864000, 1728000, 4320000, 8640000, 31536000];
     if (isLog) {
       result.filter = (plot, splits) => splits;
@@ -60,7 +60,7 @@
   };
 
   const options = (chart, width) => ({
-    width, height: plotHeight, padding: [12, 16, 0, 0],
+    width, height: plotHeight, padding: [12, 26, 0, 0],
     legend: { markers: { width: 0, fill: (plot, i) => (i === 0 ? "transparent" : "var(" + colourName(plot.series[i].label) + ")") } },
     cursor: { focus: { prox: 24 }, points: { size: 7 }, drag: { x: true, y: false } },
     focus: { alpha: 0.35 },
