@@ -88,6 +88,7 @@ class Agenda {
   std::vector<JobId> take_newcomers_of_closed() { return std::exchange(newcomers_of_closed_, {}); }
 
  private:
+  friend struct EngineMemory;
   void list_head(ShapeId id);
   void unlist_head(ShapeId id);
 

@@ -9,6 +9,11 @@
 
 namespace ashlar {
 
+/// Is this step worth a record? A step without events that looked at a job must be kept too: it may have drawn random numbers or closed a shape.
+inline bool has_news(const std::vector<Event>& batch, const Plan& plan) {
+  return !batch.empty() || !plan.actions.empty() || !plan.verdicts.empty() || plan.examined > 0;
+}
+
 class Driver {
  public:
   struct Ports {
@@ -26,7 +31,7 @@ class Driver {
     for (const Event& event : batch_) apply(state_, event);
     plan_ = engine_.decide(state_, ports_.clock.now());
     ports_.actuator.submit(plan_);
-    if (ports_.recorder != nullptr && !(batch_.empty() && plan_.actions.empty())) ports_.recorder->record(batch_, plan_, state_.digest());
+    if (ports_.recorder != nullptr && has_news(batch_, plan_)) ports_.recorder->record(batch_, plan_, state_.digest());
     return plan_;
   }
   /// Events of the last step.

@@ -47,6 +47,7 @@ class Engine {
   ViewCache& views() { return views_; }
 
  private:
+  friend struct EngineMemory;
   void absorb_changes(State& state);
   void wake(State& state);
   bool has_room(const State& state, ClassView& view, const ShapeKey& key) const;

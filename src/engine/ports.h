@@ -38,7 +38,8 @@ class Actuator {
 class Recorder {
  public:
   virtual ~Recorder() = default;
-  /// `digest` is that of the state after the plan was assumed. Called for every step that had events or actions.
+  /// `digest` is that of the state after the plan was assumed. Called for every step that had events or
+  /// looked at a job (see has_news in driver.h); nothing may change the state between decide and this call.
   virtual void record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) = 0;
 };
 

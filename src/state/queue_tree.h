@@ -40,6 +40,7 @@ class QueueTree {
   std::uint64_t digest() const;
 
  private:
+  friend struct Columns;
   void ensure_row(QueueId queue);
 
   std::vector<QueueId> parent_;

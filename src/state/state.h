@@ -77,6 +77,7 @@ class State {
   std::vector<NodeId>& rises() { return rises_; }
 
  private:
+  friend struct Columns;
   friend void apply(State& state, const Event& event);
   friend struct Applier;
 

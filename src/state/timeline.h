@@ -45,6 +45,7 @@ class Timeline {
   std::span<const Hold> holds() const { return holds_; }
 
  private:
+  friend struct Columns;
   std::vector<End> ends_;
   std::vector<Hold> holds_;
 };

@@ -1,0 +1,28 @@
+// EngineMemory: what an engine remembers between two decisions besides the state, listed once, so that it can be written out and read back exactly:
+// who waits in which shape and why it is closed, which verdicts were told, where the stream of random numbers stands. An engine of the same profile
+// and options that reads it back decides the same, byte for byte, on the same state. Class views are not listed: they never change a decision.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "engine/engine.h"
+
+namespace ashlar {
+
+struct EngineMemory {
+  template <class E, class Visit>
+    requires std::same_as<std::remove_const_t<E>, Engine>
+  static void each(E& e, Visit&& visit) {
+    visit(e.draws_), visit(e.queue_changes_seen_), visit(e.reported_);
+    auto& a = e.agenda_;
+    visit(a.ids_), visit(a.shapes_), visit(a.spare_), visit(a.shape_of_job_), visit(a.entry_of_job_), visit(a.open_heads_), visit(a.blocked_heads_);
+    visit(a.waiting_for_capacity_), visit(a.waiting_for_quota_), visit(a.waiting_for_anything_), visit(a.newcomers_of_closed_), visit(a.size_);
+  }
+  static void forget_views(Engine& e) { e.views_.forget_all(); }
+
+  /// Do all rows that the agenda names exist there and in the state?
+  static bool is_sound(const Engine& engine, const State& state);
+};
+
+}  // namespace ashlar

@@ -1,0 +1,88 @@
+#include "state/columns.h"
+
+#include <algorithm>
+
+namespace ashlar {
+namespace {
+
+template <class Rows, class Fits>
+bool all_of(const Rows& rows, Fits&& fits) {
+  return std::all_of(rows.begin(), rows.end(), fits);
+}
+
+template <class Tag>
+bool is_row_or_none(Id<Tag> id, std::size_t rows) {
+  return id.is_none() || id.row() < rows;
+}
+
+}  // namespace
+
+bool Columns::is_cluster_sound(const Cluster& c) {
+  const std::size_t rows = c.facts_.size();
+  const auto has_rows = [&](const auto& column) { return column.size() == rows; };
+  if (!has_rows(c.is_live_) || !has_rows(c.idle_cards_) || !has_rows(c.free_milli_) || !has_rows(c.card_count_) || !has_rows(c.card_debt_)) return false;
+  if (!has_rows(c.first_card_) || !has_rows(c.card_class_counts_) || !has_rows(c.model_) || !has_rows(c.ports_)) return false;
+  if (c.free_.size() != c.allocatable_.size() || c.free_.size() > resource::kColumnsMax) return false;
+  if (!all_of(c.free_, has_rows) || !all_of(c.allocatable_, has_rows) || (rows > 0 && c.free_.size() < resource::kFirstExtended)) return false;
+  const std::size_t cards = c.card_free_milli_.size();
+  if (c.card_free_mib_.size() != cards || c.spare_cards_.size() > kCardsPerNodeMax + 1) return false;
+  for (std::size_t n = 0; n < rows; ++n) {
+    const bool has_cards = c.card_count_[n] >= 0 && c.card_count_[n] <= kCardsPerNodeMax && c.facts_[n].cards == c.card_count_[n];
+    if (!has_cards || c.first_card_[n] > cards || cards - c.first_card_[n] < static_cast<std::size_t>(c.card_count_[n])) return false;
+    if (c.facts_[n].allocatable.size() > c.free_.size()) return false;
+  }
+  for (std::size_t width = 0; width < c.spare_cards_.size(); ++width)
+    if (!all_of(c.spare_cards_[width], [&](std::uint32_t first) { return first <= cards && cards - first >= width; })) return false;
+  return is_topology_sound(c);
+}
+
+bool Columns::is_topology_sound(const Cluster& c) {
+  const Topology& t = c.topology_;
+  const std::size_t rows = c.facts_.size();
+  const auto are_nodes = [&](const std::vector<NodeId>& nodes) { return all_of(nodes, [&](NodeId n) { return n.row() < rows; }); };
+  if (t.domain_of_.size() != t.nodes_of_.size() || t.domain_of_.size() > Topology::kLevelsMax || t.nested_ > t.domain_of_.size()) return false;
+  for (std::size_t l = 0; l < t.domain_of_.size(); ++l) {
+    if (t.domain_of_[l].size() > rows || !all_of(t.nodes_of_[l], are_nodes)) return false;
+    if (!all_of(t.domain_of_[l], [&](DomainId d) { return is_row_or_none(d, t.nodes_of_[l].size()); })) return false;
+  }
+  const std::size_t groups = t.nodes_of_group_.size();
+  const auto is_group = [&](GroupId g) { return is_row_or_none(g, groups); };
+  if (t.group_of_.size() > rows || !all_of(t.group_of_, is_group) || !all_of(t.group_of_domain_, is_group) || !all_of(t.group_of_chunk_, is_group)) return false;
+  if (!all_of(t.nodes_of_group_, are_nodes) || c.group_idle_cards_.size() > groups) return false;
+  return c.buckets_.total_.size() == c.buckets_.by_domain_.size();
+}
+
+bool Columns::are_jobs_sound(const State& s) {
+  const std::size_t jobs = s.jobs_.size();
+  const std::size_t members = s.members_.size();
+  for (const Member& m : s.members_) {
+    if (m.phase == Member::Phase::kAbsent) continue;
+    if (m.job.row() >= jobs || !s.jobs_[m.job.row()].is_live || m.demand.row() >= s.demands_.size()) return false;
+    if (m.constraint.row() >= s.cluster.constraints_.size() || !is_row_or_none(m.next, members)) return false;
+    if (m.is_placed() && (!s.cluster.is_live(m.node))) return false;
+  }
+  // Every live job's members form one list of the stated length; a list that bends back on itself would be longer.
+  for (std::size_t row = 0; row < jobs; ++row) {
+    const Job& j = s.jobs_[row];
+    if (!j.is_live) continue;
+    std::uint32_t counted = 0;
+    for (MemberId m = j.first; !m.is_none() && counted <= j.members_present; m = s.members_[m.row()].next, ++counted)
+      if (m.row() >= members || s.members_[m.row()].job != JobId(row)) return false;
+    if (counted != j.members_present || j.queue.is_none() || !is_row_or_none(j.within, s.cluster.topology_.domain_of_.size())) return false;
+  }
+  return all_of(s.timeline.ends_, [&](const Timeline::End& e) { return s.is_live(e.job); });
+}
+
+bool Columns::are_sound(const State& s) {
+  const QueueTree& q = s.queues;
+  const std::size_t queues = q.parent_.size();
+  if (queues == 0 || q.quota_.size() != queues || q.used_.size() != queues || q.is_known_.size() != queues) return false;
+  for (std::size_t row = 0; row < queues; ++row) {
+    std::size_t depth = 0;
+    for (QueueId at(row); !at.is_none(); at = q.parent_[at.row()])
+      if (at.row() >= queues || ++depth > queues) return false;
+  }
+  return s.demand_quota_.size() == s.demands_.size() && is_cluster_sound(s.cluster) && are_jobs_sound(s);
+}
+
+}  // namespace ashlar

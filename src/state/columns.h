@@ -1,0 +1,52 @@
+// Columns: every private column of the state, listed once, so that a state can be written out and read back exactly (the decision log's snapshots) by
+// code that knows how to write numbers and lists. `visit(column)` is called for each in a fixed order, with const access for a const state.
+// Caches that rebuild themselves (feasibility sets, the change log) are not listed; after reading, forget_caches makes them start anew.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "state/state.h"
+
+namespace ashlar {
+
+struct Columns {
+  template <class S, class Visit>
+    requires std::same_as<std::remove_const_t<S>, State>
+  static void each(S& s, Visit&& visit) {
+    cluster(s.cluster, visit);
+    visit(s.queues.parent_), visit(s.queues.quota_), visit(s.queues.used_), visit(s.queues.is_known_), visit(s.queues.change_count_);
+    visit(s.timeline.ends_), visit(s.timeline.holds_);
+    visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_), visit(s.rises_);
+    visit(s.placement_digest_), visit(s.backlog_size_), visit(s.next_turn_), visit(s.revision_), visit(s.now_);
+  }
+
+  static void forget_caches(State& s) {
+    Cluster& c = s.cluster;
+    c.allowed_.assign(c.constraints_.size(), BitSet());
+    c.has_allowed_.assign(c.constraints_.size(), 0);
+    c.change_log_.clear();
+    c.change_base_ = 0;
+  }
+
+  /// Do all columns have the lengths and all rows the bounds that the code relies on? False for columns that no state ever had.
+  static bool are_sound(const State& state);
+
+ private:
+  template <class C, class Visit>
+  static void cluster(C& c, Visit& visit) {
+    visit(c.facts_), visit(c.is_live_), visit(c.live_count_), visit(c.free_), visit(c.allocatable_);
+    visit(c.idle_cards_), visit(c.free_milli_), visit(c.card_count_), visit(c.card_debt_), visit(c.first_card_), visit(c.card_class_counts_);
+    visit(c.group_idle_cards_), visit(c.model_), visit(c.card_free_milli_), visit(c.card_free_mib_), visit(c.ports_), visit(c.spare_cards_);
+    visit(c.constraints_), visit(c.digest_);
+    auto& t = c.topology_;
+    visit(t.nested_), visit(t.shape_version_), visit(t.domain_of_), visit(t.nodes_of_), visit(t.group_of_), visit(t.nodes_of_group_);
+    visit(t.group_of_domain_), visit(t.group_of_chunk_);
+    visit(c.buckets_.total_), visit(c.buckets_.by_domain_);
+  }
+  static bool is_cluster_sound(const Cluster& c);
+  static bool is_topology_sound(const Cluster& c);
+  static bool are_jobs_sound(const State& s);
+};
+
+}  // namespace ashlar

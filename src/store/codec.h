@@ -1,0 +1,40 @@
+// Codec: events and plans as bytes and back. The layout is in fields.h and docs/reference/decision-log.md. Equal values have equal bytes, so plans are
+// compared byte for byte. Encoding a pod's event costs some 100 ns; decoding tolerates any bytes and says where they stop making sense.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/event.h"
+#include "model/plan.h"
+#include "policy/profile.h"
+#include "store/bytes.h"
+
+namespace ashlar::store {
+
+/// Raised whenever the bytes of an event, a plan, a profile or a snapshot change their meaning. A reader reads its own version only.
+inline constexpr std::uint32_t kFormatVersion = 1;
+
+void encode_event(ByteWriter& out, const Event& event);
+void decode_event(ByteReader& in, Event& event);
+void encode_plan(ByteWriter& out, const Plan& plan);
+void decode_plan(ByteReader& in, Plan& plan);
+
+std::string bytes_of(const Event& event);
+std::string bytes_of(const Plan& plan);
+/// All bytes must be used. The Error names the offset of the first fault.
+Result<Event> event_of(std::string_view bytes);
+Result<Plan> plan_of(std::string_view bytes);
+
+/// A profile is written out in full, policies by name, so that a log replays without the file it came from. Bytes that name a policy which this
+/// build does not have are an Error that names it.
+std::string bytes_of(const Profile& profile);
+Result<Profile> profile_of(std::string_view bytes);
+
+/// The fault of a failed reader as an Error: "at byte 12: the bytes end early".
+Error fault_of(const ByteReader& in);
+
+}  // namespace ashlar::store

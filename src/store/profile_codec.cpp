@@ -1,0 +1,91 @@
+// A profile as bytes: policies by their names, rules by their codes, the FGD mix by its classes. Read back, the names are looked up again.
+#include <utility>
+
+#include "store/codec.h"
+#include "store/fields.h"
+
+namespace ashlar::store {
+
+template <> inline constexpr Blocking kLastOf<Blocking> = Blocking::kEasy;
+template <> inline constexpr PlacementRule kLastOf<PlacementRule> = PlacementRule::kConsolidate;
+template <> inline constexpr VictimRule kLastOf<VictimRule> = VictimRule::kByQuotaUnverified;
+
+namespace {
+
+/// What is written of a profile.
+struct Written {
+  std::string name;
+  std::vector<std::string> feasible;
+  std::vector<std::vector<std::string>> tiers;
+  std::string card, order;
+  Blocking blocking = Blocking::kSkip;
+  PlacementRule placement = PlacementRule::kScored;
+  VictimRule victim = VictimRule::kNone;
+  Millis cadence;
+  std::vector<FgdClass> mix;
+  std::uint64_t seed = 0;
+  bool is_default_domain_search = true;
+};
+
+template <class Policy>
+Result<const Policy*> known(const Policy* policy, const char* kind, const std::string& name) {
+  if (policy != nullptr) return policy;
+  return invalid("the profile uses the " + std::string(kind) + " policy \"" + name + "\", which this build does not have");
+}
+
+}  // namespace
+
+static_assert(boost::pfr::tuple_size_v<Profile> == 12, "a field was added to Profile: write it here too, and raise kFormatVersion");
+
+std::string bytes_of(const Profile& profile) {
+  Written w{profile.name, {}, {}, std::string(profile.card->name), std::string(profile.order->name), profile.blocking, profile.placement,
+            profile.victim, profile.cadence, profile.mix.classes, profile.seed, profile.is_default_domain_search};
+  for (const FeasiblePolicy* policy : profile.feasible) w.feasible.emplace_back(policy->name);
+  for (const auto& tier : profile.tiers) {
+    w.tiers.emplace_back();
+    for (const ScorePolicy* policy : tier) w.tiers.back().emplace_back(policy->name);
+  }
+  std::string out;
+  ByteWriter writer(out);
+  encode(writer, w);
+  return out;
+}
+
+Result<Profile> profile_of(std::string_view bytes) {
+  ByteReader in(bytes);
+  Written w;
+  decode(in, w);
+  if (in.has_failed()) return fault_of(in);
+  Profile profile;
+  for (const std::string& name : w.feasible) {
+    const auto policy = known(find_feasible(name), "feasible", name);
+    if (!policy) return policy.error();
+    profile.feasible.push_back(*policy);
+  }
+  if (w.tiers.size() > Profile::kTiersMax) return invalid("the profile has more tiers than a key holds");
+  for (const auto& tier : w.tiers) {
+    profile.tiers.emplace_back();
+    for (const std::string& name : tier) {
+      const auto policy = known(find_score(name), "score", name);
+      if (!policy) return policy.error();
+      profile.tiers.back().push_back(*policy);
+    }
+  }
+  const auto card = known(find_card(w.card), "card", w.card);
+  if (!card) return card.error();
+  const auto order = known(find_order(w.order), "order", w.order);
+  if (!order) return order.error();
+  profile.name = w.name;
+  profile.card = *card;
+  profile.order = *order;
+  profile.blocking = w.blocking;
+  profile.placement = w.placement;
+  profile.victim = w.victim;
+  profile.cadence = w.cadence;
+  profile.mix.classes = std::move(w.mix);
+  profile.seed = w.seed;
+  profile.is_default_domain_search = w.is_default_domain_search;
+  return profile;
+}
+
+}  // namespace ashlar::store
