@@ -1,0 +1,65 @@
+// bench_rawbind: what the API server takes from a client that does not think. Needs a cluster it may fill: KUBECONFIG or --kubeconfig, for
+// instance `build/release/bin/with_cluster build/release/bin/bench_rawbind`. Nodes and pods stay behind.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "rawbind.h"
+
+namespace {
+
+using namespace ashlar;
+
+void print(const char* what, const bench::RawBindOptions& options, const bench::RawBindReport& report) {
+  std::printf("%-44s %8.0f pods/s  %6.2f s  client CPU %.2f s per 10,000 (%.1f us each)  failed %zu\n", what, report.rate(options), report.seconds,
+              report.cpu_per_10k(options), report.cpu_per_10k(options) * 100, report.failed);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::RawBindOptions options;
+  kube::AccessSources sources;
+  std::string encoding = "json", mode = "drain";
+  int repeat = 1;
+  bool no_watch = false;
+  CLI::App app("raw bind rate of an API server");
+  app.add_option("--kubeconfig", sources.kubeconfig, "cluster to fill (default: KUBECONFIG)");
+  app.add_option("--pods", options.pods, "pods of one run");
+  app.add_option("--nodes", options.nodes, "nodes, created where absent");
+  app.add_option("--in-flight", options.in_flight, "bindings unanswered at once");
+  app.add_option("--gpus", options.gpus, "nvidia.com/gpu of each pod");
+  app.add_option("--repeat", repeat, "runs");
+  app.add_option("--encoding", encoding, "of the watch")->check(CLI::IsMember({"json", "protobuf"}));
+  app.add_option("--mode", mode, "drain: pods exist; arrival: created meanwhile")->check(CLI::IsMember({"drain", "arrival"}));
+  app.add_flag("--no-watch", no_watch, "do not hold a pod watch open");
+  CLI11_PARSE(app, argc, argv);
+  options.watch_encoding = encoding == "json" ? kube::Encoding::kJson : kube::Encoding::kProtobuf;
+  options.with_watch = !no_watch;
+
+  Result<kube::Access> access = kube::load_access(sources);
+  if (!access) return std::fprintf(stderr, "bench_rawbind: %s\n", access.error().message.c_str()), 1;
+  auto api = kube::Api::create({.access = *access, .requests_in_flight_max = options.in_flight * 2 + 8});
+  if (!api) return std::fprintf(stderr, "bench_rawbind: %s\n", api.error().message.c_str()), 1;
+
+  if (!kube::call(**api, {.path = kube::node_path(bench::node_name(options.nodes - 1))}).ok()) {
+    const auto start = bench::steady_clock::now();
+    bench::create_nodes(**api, options.nodes);
+    std::printf("%zu nodes posted, %.0f nodes/s\n", options.nodes, static_cast<double>(options.nodes) / bench::seconds_since(start));
+  }
+  for (int run = 0; run < repeat; ++run) {
+    options.prefix = "raw-" + mode + "-" + std::to_string((*api)->now().value) + "-" + std::to_string(run);
+    if (mode == "arrival") {
+      print("create and bind, fed by a watch", options, bench::create_and_bind(**api, options));
+      continue;
+    }
+    const auto start = bench::steady_clock::now();
+    const double cpu_start = bench::cpu_seconds();
+    bench::RawBindReport created{.failed = bench::create_pods(**api, options)};
+    created.seconds = bench::seconds_since(start);
+    created.client_cpu_seconds = bench::cpu_seconds() - cpu_start;
+    print("create", options, created);
+    print(options.with_watch ? ("bind, one pod watch open (" + encoding + ")").c_str() : "bind, no watch", options, bench::bind_all(**api, options));
+  }
+  return 0;
+}
