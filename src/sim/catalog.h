@@ -1,0 +1,68 @@
+// Catalog: the names and definitions of one simulated run as dense rows: accelerator models, demands, constraints, and kinds of jobs (which members
+// a job of that kind has). Answers: which row is this, and which events tell the engine about all of them? Cost: one hash look-up per question.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/id.h"
+#include "model/constraint.h"
+#include "model/demand.h"
+#include "model/event.h"
+
+namespace ashlar::sim {
+
+/// What one member of a job needs, `count` times.
+struct MemberNeed {
+  DemandId demand;
+  ConstraintId constraint;
+  std::uint32_t count = 1;
+  friend bool operator==(const MemberNeed&, const MemberNeed&) = default;
+};
+
+/// Jobs that are alike but for their times. All members are needed together.
+struct JobKind {
+  std::vector<MemberNeed> needs;  ///< in rank order
+  LevelId within, prefer;
+  std::uint32_t members = 0;      ///< set by Catalog::add_kind, as is:
+  std::int64_t cards = 0;
+  friend bool operator==(const JobKind&, const JobKind&) = default;
+};
+using KindId = Id<struct KindTag>;
+
+/// Cards, cores and memory of one member as a Demand; it also takes one pod slot.
+struct MemberSize {
+  CardAsk cards;
+  MilliCores cpu;
+  Bytes memory;
+};
+Demand demand_of(const MemberSize& size);
+
+class Catalog {
+ public:
+  /// The row of a model's name; new names get new rows. The empty name is none().
+  ModelId model(std::string_view name);
+  /// The row if the name is known, else none().
+  ModelId find_model(std::string_view name) const;
+  DemandId demand(const Demand& demand);
+  /// "Any node", or one of these models.
+  ConstraintId constraint(std::vector<ModelId> models);
+  KindId add_kind(JobKind kind);
+
+  const JobKind& kind(KindId id) const { return kinds_[id.row()]; }
+  std::size_t kind_count() const { return kinds_.size(); }
+  /// Appends the events that define every demand and constraint.
+  void define(std::vector<Event>& out, Millis at) const;
+
+ private:
+  std::unordered_map<std::string, ModelId> models_;
+  std::vector<Demand> demands_;
+  std::unordered_multimap<std::uint64_t, DemandId> demand_rows_;
+  std::vector<Constraint> constraints_;
+  std::vector<JobKind> kinds_;
+};
+
+}  // namespace ashlar::sim

@@ -1,0 +1,164 @@
+#include "sim/packing.h"
+
+#include <chrono>
+#include <map>
+#include <tuple>
+
+#include "base/check.h"
+#include "engine/driver.h"
+#include "sim/clock.h"
+
+namespace ashlar::sim {
+namespace {
+
+/// The world of a packing replay: one arrival a step, a refusal ends the pod. It learns of a placement from the plan alone.
+class PackingWorld final : public EventSource, public Actuator {
+ public:
+  explicit PackingWorld(std::vector<Event> opening) : events_(std::move(opening)) {}
+
+  /// The next step brings this pod, and nothing else.
+  void offer(const PackingTrace::Pod& pod, Millis at) {
+    if (!job_.is_none() && placed_on_.is_none()) events_.push_back({at, Ended{job_}});
+    else job_ = JobId(rows_++);
+    placed_on_ = NodeId::none();
+    events_.push_back({at, Submitted{}});
+    Workload& w = std::get<Submitted>(events_.back().body).workload;
+    w.job = job_;
+    w.submitted = at;
+    w.members.push_back({MemberId(job_.value), pod.need.demand, pod.need.constraint});
+  }
+  /// Where the last pod was placed; none if it was refused.
+  NodeId placed_on() const { return placed_on_; }
+
+  void take(std::vector<Event>& out) override {
+    std::move(events_.begin(), events_.end(), std::back_inserter(out));
+    events_.clear();
+  }
+  void submit(const Plan& plan) override {
+    for (const Action& action : plan.actions) {
+      const Bind& bind = std::get<Bind>(action);
+      ASHLAR_CHECK(bind.job == job_);
+      placed_on_ = bind.node;
+      events_.push_back({plan.at, Bound{bind.member, bind.node, bind.cards}});
+    }
+  }
+
+ private:
+  std::vector<Event> events_;
+  JobId job_;
+  NodeId placed_on_;
+  std::uint32_t rows_ = 0;
+};
+
+/// F summed over the nodes, corrected by the one node that changed.
+class FragmentSum {
+ public:
+  FragmentSum(FgdMix mix, const Cluster& cluster) : mix_(std::move(mix)), cluster_(cluster), by_node_(cluster.rows()) {
+    for (std::size_t n = 0; n < by_node_.size(); ++n) recount(NodeId(n));
+  }
+  void recount(NodeId n) {
+    const double now = fragment_of(mix_, {cluster_.free(resource::kCpu)[n.row()], cluster_.models()[n.row()], cluster_.card_free_milli(n)});
+    sum_ += now - by_node_[n.row()];
+    by_node_[n.row()] = now;
+  }
+  double value() const { return sum_; }
+
+ private:
+  FgdMix mix_;  ///< its own copy: what a mix remembers is for one thread
+  const Cluster& cluster_;
+  std::vector<double> by_node_;
+  double sum_ = 0;
+};
+
+std::vector<Event> opening_of(const PackingTrace& trace, const ArrivalOrder& order) {
+  std::vector<Event> events;
+  trace.catalog().define(events, Millis(0));
+  std::vector<std::uint32_t> node_of_rank(order.node_ranks.size());
+  for (std::size_t i = 0; i < order.node_ranks.size(); ++i) node_of_rank[order.node_ranks[i]] = trace.nodes_by_name()[i];
+  for (std::size_t rank = 0; rank < node_of_rank.size(); ++rank)
+    events.push_back({Millis(0), NodeSeen{NodeId(rank), trace.facts_of(trace.nodes()[node_of_rank[rank]])}});
+  return events;
+}
+
+}  // namespace
+
+Result<PackingTrace> PackingTrace::make(std::vector<OpenbNode> nodes, std::vector<OpenbPod> pods) {
+  PackingTrace trace;
+  trace.nodes_ = std::move(nodes);
+  trace.nodes_by_name_ = sorted_by_name(trace.nodes_);
+  for (const OpenbNode& node : trace.nodes_) trace.catalog_.model(node.model);
+  using Class = std::tuple<std::int64_t, std::int32_t, std::int32_t, std::string>;
+  std::map<Class, FgdSample> classes;
+  for (const std::uint32_t i : sorted_by_name(pods)) {
+    const OpenbPod& pod = pods[i];
+    std::vector<ModelId> models;
+    for (const std::string& name : pod.models) {
+      models.push_back(trace.catalog_.find_model(name));
+      if (models.back().is_none()) return invalid("pod " + pod.name + ": no node has the model '" + name + "'");
+    }
+    const CardAsk ask{.count = pod.gpus, .milli_each = pod.gpus > 0 ? pod.milli_each : MilliGpu(kWholeCard)};
+    const MemberSize size{ask, pod.cpu, Bytes(pod.memory.value << 20)};
+    const Pod row{{trace.catalog_.demand(demand_of(size)), trace.catalog_.constraint(models), 1}, pod.milli_total().value};
+    trace.pods_.push_back(row);
+    FgdSample& sample = classes[{pod.cpu.value, pod.gpus, pod.milli_each.value, pod.gpu_spec}];
+    if (sample.count++ == 0) sample = {pod.cpu.value, pod.gpus, pod.milli_each.value, pod.gpu_spec, models, 1};
+  }
+  std::vector<FgdSample> samples;
+  for (auto& [key, sample] : classes) samples.push_back(std::move(sample));
+  trace.mix_ = make_mix(std::move(samples));
+  return trace;
+}
+
+NodeFacts PackingTrace::facts_of(const OpenbNode& node) const {
+  NodeFacts facts;
+  facts.allocatable.assign(resource::kFirstExtended, 0);
+  facts.allocatable[resource::kCpu.row()] = node.cpu.value;
+  facts.allocatable[resource::kMemory.row()] = node.memory.value << 20;
+  facts.allocatable[resource::kPods.row()] = kPodsPerNode;
+  facts.cards = node.gpus;
+  facts.model = catalog_.find_model(node.model);
+  return facts;
+}
+
+std::int64_t PackingTrace::total_milli() const {
+  std::int64_t sum = 0;
+  for (const OpenbNode& node : nodes_) sum += static_cast<std::int64_t>(node.gpus) * kWholeCard;
+  return sum;
+}
+
+PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Profile profile, const std::function<void(std::int64_t)>& progress) {
+  const auto begin = std::chrono::steady_clock::now();
+  PackingRun run{.seed = order.seed, .policy = profile.name};
+  profile.mix = trace.mix();
+  profile.seed = order.seed;
+  SimClock clock;
+  PackingWorld world(opening_of(trace, order));
+  State state;
+  Engine engine(std::move(profile), {.has_verdicts = false});
+  Driver driver(state, engine, {clock, world, world});
+  driver.step();  // the nodes
+  FragmentSum fragments(trace.mix(), state.cluster);
+  PackingMeter meter(trace.total_milli());
+  PackingEvent event{.fragment_milli = fragments.value()};
+  for (const std::uint32_t index : order.arrivals) {
+    const PackingTrace::Pod& pod = trace.pod(index);
+    clock.advance_to(clock.now() + Millis(1));
+    world.offer(pod, clock.now());
+    driver.step();
+    event.arrived_milli += pod.milli_total;
+    if (const NodeId node = world.placed_on(); !node.is_none()) {
+      event.used_milli += pod.milli_total;
+      fragments.recount(node);
+    } else {
+      ++run.refused_pods;
+    }
+    event.fragment_milli = fragments.value();
+    meter.add(event);
+    if (++run.arrived_pods % 256 == 0 && progress) progress(run.arrived_pods);
+  }
+  meter.finish(run);
+  run.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return run;
+}
+
+}  // namespace ashlar::sim
