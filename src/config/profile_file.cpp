@@ -1,0 +1,175 @@
+#include "config/profile_file.h"
+
+#include <algorithm>
+#include <array>
+
+#include "config/yaml_profile.h"
+#include "policy/nearest_name.h"
+
+namespace ashlar::config {
+namespace {
+
+constexpr std::string_view kBlockings[] = {"strict", "skip", "easy"};
+constexpr std::string_view kPlacements[] = {"scored", "consolidate"};
+constexpr std::string_view kVictims[] = {"none", "by-quota-unverified"};
+
+template <class Policy>
+std::vector<std::string_view> names_of(std::span<const Policy> table) {
+  std::vector<std::string_view> names;
+  for (const Policy& p : table) names.push_back(p.name);
+  return names;
+}
+
+template <class Policy>
+const Policy* policy_of(YamlReader& reader, const YAML::Node& node, std::span<const Policy> table, std::string_view kind) {
+  const std::string name = reader.scalar(node, kind);
+  for (const Policy& p : table) if (p.name == name) return &p;
+  if (reader.is_ok()) reader.fail(node, "unknown " + std::string(kind) + " policy \"" + name + "\"" + did_you_mean(name, names_of(table)));
+  return nullptr;
+}
+
+void read_feasible(YamlReader& reader, const YAML::Node& node, Profile& profile) {
+  if (!node.IsDefined() || !reader.is_list(node, "feasible")) return;
+  profile.feasible.clear();
+  for (const auto& item : node) {
+    const FeasiblePolicy* policy = policy_of(reader, item, feasible_policies(), "feasible");
+    if (policy == nullptr) return;
+    if (std::find(profile.feasible.begin(), profile.feasible.end(), policy) != profile.feasible.end())
+      return reader.fail(item, "\"" + std::string(policy->name) + "\" is listed twice in feasible");
+    profile.feasible.push_back(policy);
+  }
+}
+
+void read_tiers(YamlReader& reader, const YAML::Node& node, Profile& profile) {
+  if (!node.IsDefined() || !reader.is_list(node, "tiers")) return;
+  profile.tiers.clear();
+  if (node.size() > Profile::kTiersMax) return reader.fail(node, "at most " + std::to_string(Profile::kTiersMax) + " tiers are compared, not " + std::to_string(node.size()));
+  for (const auto& item : node) {
+    if (!reader.is_list(item, "a tier")) return reader.fail(item, "a tier must be a list of score policies");
+    std::vector<const ScorePolicy*> tier;
+    for (const auto& entry : item) {
+      const ScorePolicy* policy = policy_of(reader, entry, score_policies(), "score");
+      if (policy == nullptr) return;
+      tier.push_back(policy);
+      if (tier.size() > 1 && (policy->add_domain != nullptr || policy->is_drawn || tier[0]->add_domain != nullptr || tier[0]->is_drawn))
+        return reader.fail(entry, "best-fit-domain and random stand alone in their tier");
+    }
+    profile.tiers.push_back(std::move(tier));
+  }
+}
+
+FgdSample mix_class_of(YamlReader& reader, const YAML::Node& node) {
+  FgdSample sample;
+  if (!reader.is_map(node, "a class of the mix", {"cpu", "cards", "gpuMilli", "models", "count"})) {
+    reader.fail(node, "a class of the mix must be a map");
+    return sample;
+  }
+  sample.cpu_milli = reader.amount(node, "cpu", 0, 1000);
+  sample.cards = static_cast<std::int32_t>(reader.integer(node, "cards", 0, 0, kCardsPerNodeMax));
+  sample.milli_each = static_cast<std::int32_t>(reader.integer(node, "gpuMilli", sample.cards > 0 ? kWholeCard : 0, 0, kWholeCard));
+  for (const std::string& model : reader.texts(node, "models")) sample.models_text += (sample.models_text.empty() ? "" : "|") + model;
+  sample.count = reader.integer(node, "count", 1, 1, INT32_MAX);
+  if (sample.cards > 1 && sample.milli_each != kWholeCard) reader.fail(node, "a share (gpuMilli below 1000) is of one card");
+  if (sample.cards > 0 && sample.milli_each == 0) reader.fail(node, "gpuMilli must be 1 to 1000 where cards are asked");
+  return sample;
+}
+
+void read_mix(YamlReader& reader, const YAML::Node& node, ProfileSpec& spec) {
+  if (!node.IsDefined() || !reader.is_map(node, "mix", {"podList", "classes"})) return;
+  if (node["podList"].IsDefined() == node["classes"].IsDefined()) return reader.fail(node, "mix takes either podList or classes");
+  if (node["podList"].IsDefined()) {
+    const std::string file = path_beside(reader.file(), reader.text(node, "podList", ""));
+    Result<std::vector<FgdSample>> sample = reader.is_ok() ? read_pod_list(file) : std::vector<FgdSample>{};
+    if (!sample) return reader.fail(node["podList"], sample.error().message);
+    spec.sample = std::move(*sample);
+    return;
+  }
+  spec.sample.clear();
+  if (reader.is_list(node["classes"], "classes"))
+    for (const auto& item : node["classes"]) spec.sample.push_back(mix_class_of(reader, item));
+}
+
+void check(YamlReader& reader, const YAML::Node& node, const Profile& profile) {
+  if (!reader.is_ok()) return;
+  if (profile.order == nullptr) return reader.fail(node, "order is missing; name an order policy or start from a built-in profile by \"base\"");
+  if (profile.card == nullptr) return reader.fail(node, "card is missing; name a card policy or start from a built-in profile by \"base\"");
+  if (profile.feasible.empty()) return reader.fail(node, "feasible is missing; name feasible policies or start from a built-in profile by \"base\"");
+  if (profile.victim != VictimRule::kNone && profile.order->running == nullptr)
+    reader.fail(node["victim"].IsDefined() ? node["victim"] : node, "victim: by-quota-unverified needs an order of running jobs, which " + std::string(profile.order->name) + " has not; choose srtf or tiresias");
+}
+
+}  // namespace
+
+ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_kind) {
+  ProfileSpec spec;
+  if (!reader.is_map(node, "the profile", {"apiVersion", "kind", "name", "base", "feasible", "tiers", "card", "order", "blocking", "placement", "victim",
+                                           "cadence", "seed", "domainSearch", "mix"})) {
+    reader.fail(node, "the profile must be a map");
+    return spec;
+  }
+  if (needs_kind) reader.expect_kind(node, "Profile");
+  Profile& p = spec.profile;
+  if (const std::string base = reader.text(node, "base", ""); !base.empty()) {
+    Result<Profile> built_in = builtin_profile(base);
+    if (!built_in) reader.fail(node["base"], built_in.error().message);
+    else p = std::move(*built_in);
+  }
+  p.name = reader.text(node, "name", p.name.empty() ? "custom" : p.name);
+  read_feasible(reader, node["feasible"], p);
+  read_tiers(reader, node["tiers"], p);
+  if (node["card"].IsDefined()) p.card = policy_of(reader, node["card"], card_policies(), "card");
+  if (node["order"].IsDefined()) p.order = policy_of(reader, node["order"], order_policies(), "order");
+  p.blocking = static_cast<Blocking>(reader.choice(node, "blocking", static_cast<std::size_t>(p.blocking), kBlockings));
+  p.placement = static_cast<PlacementRule>(reader.choice(node, "placement", static_cast<std::size_t>(p.placement), kPlacements));
+  p.victim = static_cast<VictimRule>(reader.choice(node, "victim", static_cast<std::size_t>(p.victim), kVictims));
+  p.cadence = reader.duration(node, "cadence", p.cadence);
+  p.seed = static_cast<std::uint64_t>(reader.integer(node, "seed", static_cast<std::int64_t>(p.seed), 0, INT64_MAX));
+  p.is_default_domain_search = reader.boolean(node, "domainSearch", p.is_default_domain_search);
+  read_mix(reader, node["mix"], spec);
+  check(reader, node, p);
+  return spec;
+}
+
+bool ProfileSpec::needs_mix() const {
+  const auto is_fgd = [](const ScorePolicy* s) { return s->name == "fgd"; };
+  const bool scores = std::any_of(profile.tiers.begin(), profile.tiers.end(), [&](const auto& tier) { return std::any_of(tier.begin(), tier.end(), is_fgd); });
+  return scores || (profile.card != nullptr && profile.card->name == "fgd");
+}
+
+Profile resolved(ProfileSpec spec, const ModelOf& model_of) {
+  if (spec.sample.empty()) return std::move(spec.profile);
+  for (FgdSample& sample : spec.sample) {
+    std::string_view rest = sample.models_text;
+    while (!rest.empty()) {
+      const std::size_t bar = std::min(rest.find('|'), rest.size());
+      if (bar > 0) sample.models.push_back(model_of(rest.substr(0, bar)));
+      rest.remove_prefix(std::min(bar + 1, rest.size()));
+    }
+  }
+  spec.profile.mix = make_mix(std::move(spec.sample));
+  return std::move(spec.profile);
+}
+
+Result<ProfileSpec> parse_profile(std::string_view text, const std::string& file) {
+  YamlReader reader(file);
+  const YAML::Node node = reader.document(text);
+  ProfileSpec spec = profile_of(reader, node, true);
+  if (!reader.is_ok()) return reader.error();
+  return spec;
+}
+
+Result<ProfileSpec> read_profile(const std::string& file) {
+  const Result<std::string> text = read_file(file, YamlReader::kBytesMax);
+  if (!text) return text.error();
+  return parse_profile(*text, file);
+}
+
+Result<ProfileSpec> find_profile(const std::string& name_or_file, const std::string& folder) {
+  const bool is_file = name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".yaml") || name_or_file.ends_with(".yml");
+  if (is_file) return read_profile(folder.empty() ? name_or_file : path_beside(folder + "/x", name_or_file));
+  Result<Profile> built_in = builtin_profile(name_or_file);
+  if (!built_in) return built_in.error();
+  return ProfileSpec{std::move(*built_in), {}};
+}
+
+}  // namespace ashlar::config

@@ -1,0 +1,40 @@
+// profile_file: a profile from YAML (docs/reference/configuration.md), or a built-in one by name. Policies are named as in docs/reference/policies.md.
+// A profile may start from a built-in one (`base`) and change what it names. Errors read FILE:LINE:COLUMN: what is wrong, and what was probably meant.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "policy/profile.h"
+
+namespace ashlar::config {
+
+/// A profile and the pods from which its FGD mix is made. Accelerator models are still names, since their ids belong to whoever runs the engine.
+struct ProfileSpec {
+  Profile profile;
+  std::vector<FgdSample> sample;  ///< models_text filled, models empty
+
+  /// Does a policy of it need a mix? (fgd)
+  bool needs_mix() const;
+};
+
+/// The id of an accelerator model by name; called once per name and class.
+using ModelOf = std::function<ModelId(std::string_view model)>;
+/// The profile with its mix made.
+Profile resolved(ProfileSpec spec, const ModelOf& model_of);
+
+/// `text` is the file's content; `file` is its name for errors and the place from which relative names (podList) are looked up.
+Result<ProfileSpec> parse_profile(std::string_view text, const std::string& file);
+Result<ProfileSpec> read_profile(const std::string& file);
+/// A built-in name, or a file if it names one (contains a slash or ends in .yaml or .yml). Relative to `folder` unless empty.
+Result<ProfileSpec> find_profile(const std::string& name_or_file, const std::string& folder = {});
+
+/// A pod list in openb columns (name,cpu_milli,memory_mib,num_gpu,gpu_milli and optionally gpu_spec, others ignored) as a sample for make_mix.
+/// gpu_milli above 1000 counts as 1000. Plain text; errors name file, line and column.
+Result<std::vector<FgdSample>> parse_pod_list(std::string_view text, const std::string& file);
+Result<std::vector<FgdSample>> read_pod_list(const std::string& file);
+
+}  // namespace ashlar::config

@@ -1,0 +1,195 @@
+#include "config/scheduler_config.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "config/amounts.h"
+#include "config/yaml_profile.h"
+#include "config/yaml_reader.h"
+#include "policy/nearest_name.h"
+#include "state/queue_tree.h"
+#include "state/topology.h"
+
+namespace ashlar::config {
+namespace {
+
+constexpr std::string_view kFormats[] = {"text", "json"};
+constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
+constexpr std::size_t kQueuesMax = 10000;  ///< limit that keeps a mistaken generator from filling memory
+
+QuotaVector quota_of(YamlReader& reader, const YAML::Node& node) {
+  QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
+  if (!node.IsDefined() || !reader.is_map(node, "quota", {"nvidia.com/gpu", "cpu", "memory"})) return quota;
+  quota[static_cast<std::size_t>(QuotaDimension::kMilliGpu)] = reader.amount(node, "nvidia.com/gpu", kUnlimited, 1000);
+  quota[static_cast<std::size_t>(QuotaDimension::kMilliCores)] = reader.amount(node, "cpu", kUnlimited, 1000);
+  quota[static_cast<std::size_t>(QuotaDimension::kMemoryBytes)] = reader.amount(node, "memory", kUnlimited, 1);
+  return quota;
+}
+
+bool has_queue(const SchedulerConfig& config, std::string_view name) {
+  return std::any_of(config.queues.begin(), config.queues.end(), [&](const QueueConfig& q) { return q.name == name; });
+}
+
+void read_queues(YamlReader& reader, const YAML::Node& list, std::int32_t parent, int depth, SchedulerConfig& config) {
+  if (!reader.is_list(list, "queues")) return;
+  // The root is one level of QueueTree, the deepest queue's own level another.
+  if (depth >= QueueTree::kDepthMax - 1) return reader.fail(list, "queues are nested more than " + std::to_string(QueueTree::kDepthMax - 1) + " deep");
+  for (const auto& item : list) {
+    if (!reader.is_map(item, "a queue", {"name", "quota", "queues"})) return reader.fail(item, "a queue must be a map with a name");
+    QueueConfig queue{reader.text(item, "name", ""), parent, quota_of(reader, item["quota"])};
+    if (queue.name.empty()) return reader.fail(item, "a queue needs a name");
+    if (has_queue(config, queue.name)) return reader.fail(item["name"], "there are two queues \"" + queue.name + "\"; names are unique in the whole tree");
+    if (config.queues.size() >= kQueuesMax) return reader.fail(item, "more than " + std::to_string(kQueuesMax) + " queues");
+    config.queues.push_back(std::move(queue));
+    read_queues(reader, item["queues"], static_cast<std::int32_t>(config.queues.size()) - 1, depth + 1, config);
+  }
+}
+
+/// `default` takes whoever names no queue, so it is always there; it goes first where it is not configured.
+void add_default_queue(SchedulerConfig& config) {
+  if (has_queue(config, kDefaultQueue)) return;
+  for (QueueConfig& q : config.queues) q.parent += q.parent >= 0 ? 1 : 0;
+  config.queues.insert(config.queues.begin(), QueueConfig{std::string(kDefaultQueue)});
+}
+
+void read_namespaces(YamlReader& reader, const YAML::Node& node, SchedulerConfig& config) {
+  if (!reader.is_ok() || !node.IsDefined() || node.IsNull()) return;
+  if (!node.IsMap()) return reader.fail(node, "namespaces must be a map of namespace: queue");
+  std::vector<std::string_view> known;
+  for (const QueueConfig& q : config.queues) known.push_back(q.name);
+  for (const auto& entry : node) {
+    NamespaceQueue mapping{reader.scalar(entry.first, "a namespace"), reader.scalar(entry.second, "the queue of a namespace")};
+    if (!reader.is_ok()) return;
+    for (const NamespaceQueue& other : config.namespaces)
+      if (other.name_space == mapping.name_space) return reader.fail(entry.first, "\"" + mapping.name_space + "\" is given twice");
+    if (!has_queue(config, mapping.queue)) return reader.fail(entry.second, "unknown queue \"" + mapping.queue + "\"" + did_you_mean(mapping.queue, known));
+    config.namespaces.push_back(std::move(mapping));
+  }
+}
+
+void read_profile_setting(YamlReader& reader, const YAML::Node& root, SchedulerConfig& config) {
+  const YAML::Node node = root["profile"];
+  if (!reader.is_ok() || !node.IsDefined()) return;
+  if (node.IsScalar()) {
+    const std::string folder = path_beside(reader.file(), "");
+    Result<ProfileSpec> spec = find_profile(node.Scalar(), folder);
+    if (!spec) return reader.fail(node, spec.error().message);
+    config.profile = std::move(*spec);
+  } else {
+    config.profile = profile_of(reader, node, false);
+  }
+  if (reader.is_ok() && config.profile.needs_mix() && config.profile.sample.empty())
+    reader.fail(node, "profile \"" + config.profile.profile.name + "\" scores by fgd, which needs a mix: the pods that the cluster expects (mix.podList or mix.classes)");
+}
+
+void read_topology(YamlReader& reader, const YAML::Node& node, SchedulerConfig& config) {
+  if (!node.IsDefined() || !reader.is_map(node, "topology", {"levels"})) return;
+  config.topology_levels = reader.texts(node, "levels");
+  if (config.topology_levels.size() > Topology::kLevelsMax) reader.fail(node["levels"], "at most " + std::to_string(Topology::kLevelsMax) + " levels");
+}
+
+void read_leader_election(YamlReader& reader, const YAML::Node& node, LeaderElectionConfig& out) {
+  if (!node.IsDefined() || !reader.is_map(node, "leaderElection", {"enabled", "leaseName", "namespace", "leaseDuration", "renewDeadline", "retryPeriod"})) return;
+  out.is_enabled = reader.boolean(node, "enabled", out.is_enabled);
+  out.lease_name = reader.text(node, "leaseName", out.lease_name);
+  out.lease_namespace = reader.text(node, "namespace", out.lease_namespace);
+  out.lease_duration = reader.duration(node, "leaseDuration", out.lease_duration);
+  out.renew_deadline = reader.duration(node, "renewDeadline", out.renew_deadline);
+  out.retry_period = reader.duration(node, "retryPeriod", out.retry_period);
+  if (!reader.is_ok()) return;
+  if (out.lease_duration.value % 1000 != 0) reader.fail(node["leaseDuration"], "leaseDuration must be whole seconds, as a Lease states it");
+  if (out.retry_period.value <= 0 || out.renew_deadline <= out.retry_period || out.lease_duration <= out.renew_deadline)
+    reader.fail(node, "leaseDuration must be longer than renewDeadline, and that longer than retryPeriod; two leaders could act at once otherwise");
+}
+
+void read_operation(YamlReader& reader, const YAML::Node& root, SchedulerConfig& config) {
+  if (const YAML::Node log = root["decisionLog"]; log.IsDefined() && reader.is_map(log, "decisionLog", {"path", "maxFileBytes", "maxFiles"})) {
+    config.decision_log.path = reader.text(log, "path", "");
+    config.decision_log.file_bytes_max = reader.amount(log, "maxFileBytes", config.decision_log.file_bytes_max, 1);
+    config.decision_log.files_max = static_cast<std::int32_t>(reader.integer(log, "maxFiles", config.decision_log.files_max, 1, 10000));
+    if (reader.is_ok() && config.decision_log.path.empty()) reader.fail(log, "decisionLog needs a path");
+    if (reader.is_ok() && config.decision_log.file_bytes_max < (1 << 16)) reader.fail(log["maxFileBytes"], "maxFileBytes must be at least 64Ki");
+  }
+  if (const YAML::Node logging = root["logging"]; logging.IsDefined() && reader.is_map(logging, "logging", {"format", "level"})) {
+    config.logging.format = static_cast<LoggingConfig::Format>(reader.choice(logging, "format", static_cast<std::size_t>(config.logging.format), kFormats));
+    config.logging.level = static_cast<LoggingConfig::Level>(reader.choice(logging, "level", static_cast<std::size_t>(config.logging.level), kLevels));
+  }
+  if (const YAML::Node batch = root["batch"]; batch.IsDefined() && reader.is_map(batch, "batch", {"bindsPerStep", "bindsInFlight", "eventsPerStep", "window"})) {
+    config.batch.binds_per_step = static_cast<std::int32_t>(reader.integer(batch, "bindsPerStep", config.batch.binds_per_step, 1, 1'000'000));
+    config.batch.binds_in_flight = static_cast<std::int32_t>(reader.integer(batch, "bindsInFlight", config.batch.binds_in_flight, 1, 4096));
+    config.batch.events_per_step = static_cast<std::int32_t>(reader.integer(batch, "eventsPerStep", config.batch.events_per_step, 1, 10'000'000));
+    config.batch.window = reader.duration(batch, "window", config.batch.window);
+    if (config.batch.window > Millis(10'000)) reader.fail(batch["window"], "window must be at most 10s");
+  }
+}
+
+SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
+  SchedulerConfig config = default_config();
+  if (!reader.is_map(root, "the configuration", {"apiVersion", "kind", "schedulerNames", "profile", "queues", "namespaces", "topology", "leaderElection",
+                                                 "listen", "decisionLog", "logging", "batch"})) {
+    reader.fail(root, "the configuration must be a map");
+    return config;
+  }
+  reader.expect_kind(root, "SchedulerConfiguration");
+  if (root["schedulerNames"].IsDefined()) {
+    config.scheduler_names = reader.texts(root, "schedulerNames");
+    if (config.scheduler_names.empty()) reader.fail(root["schedulerNames"], "schedulerNames must not be empty");
+  }
+  read_profile_setting(reader, root, config);
+  config.queues.clear();
+  read_queues(reader, root["queues"], -1, 0, config);
+  add_default_queue(config);
+  read_namespaces(reader, root["namespaces"], config);
+  read_topology(reader, root["topology"], config);
+  read_leader_election(reader, root["leaderElection"], config.leader_election);
+  if (root["listen"].IsDefined()) {
+    Result<ListenConfig> listen = parse_listen(reader.text(root, "listen", ""));
+    if (!listen) reader.fail(root["listen"], listen.error().message);
+    else config.listen = std::move(*listen);
+  }
+  read_operation(reader, root, config);
+  return config;
+}
+
+}  // namespace
+
+SchedulerConfig default_config() {
+  SchedulerConfig config;
+  config.profile.profile = builtin_profile("ashlar").value();
+  add_default_queue(config);
+  return config;
+}
+
+Result<SchedulerConfig> parse_config(std::string_view text, const std::string& file) {
+  YamlReader reader(file);
+  const YAML::Node root = reader.document(text);
+  SchedulerConfig config = config_of(reader, root);
+  if (!reader.is_ok()) return reader.error();
+  return config;
+}
+
+Result<SchedulerConfig> read_config(const std::string& file) {
+  const Result<std::string> text = read_file(file, YamlReader::kBytesMax);
+  if (!text) return text.error();
+  return parse_config(*text, file);
+}
+
+Result<ListenConfig> parse_listen(std::string_view text) {
+  ListenConfig listen;
+  if (text == "off") {
+    listen.is_enabled = false;
+    return listen;
+  }
+  const auto bad = [&] { return invalid("\"" + std::string(text) + "\" is not an address; write HOST:PORT, :PORT for every address, or off"); };
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return bad();
+  std::string_view host = text.substr(0, colon), port = text.substr(colon + 1);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  else if (host.find(':') != std::string_view::npos) return bad();
+  const auto [end, code] = std::from_chars(port.data(), port.data() + port.size(), listen.port);
+  if (code != std::errc() || end != port.data() + port.size()) return bad();
+  listen.host = host;
+  return listen;
+}
+
+}  // namespace ashlar::config
