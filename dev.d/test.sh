@@ -5,7 +5,7 @@
 #: Published traces are read from $ASHLAR_TRACES (default ../shared/traces); without them their tests are skipped by name.
 #: The last line is `N passed, N failed`, with `, N skipped` where there are any. Logs lie in build/logs.
 
-sanitized_folders=(base model state policy learn engine sim store kube)
+sanitized_folders=(base model state policy learn engine config readers case sim store kube)
 edge_folders=(http kube store)
 tally_passed=0 tally_failed=0 tally_skipped=0
 tally_of_failures=()
@@ -66,6 +66,9 @@ skip_step() { count 0 0 1; printf '%-27s skipped: %s\n' "$1" "$2"; }
 # Unit tests are whatever folders of tests/unit hold sources.
 unit_folders() { find tests/unit -mindepth 2 -maxdepth 2 -name '*.cpp' -printf '%h\n' 2>/dev/null | xargs -r -n1 basename | sort -u; }
 
+# Programs of tests/cluster/NAME_test.cpp.
+cluster_programs() { find tests/cluster -maxdepth 1 -name '*_test.cpp' -printf 'cluster_%f\n' 2>/dev/null | sed 's/\.cpp$//' | sort; }
+
 # build_tests_that_exist PRESET FOLDER...: builds the test binaries of those folders that have one.
 build_tests_that_exist() {
   local preset=$1 folder targets=(); shift
@@ -98,18 +101,22 @@ test_folders() {
   if [ "${1:-}" = -- ]; then shift; fi
   for folder in "${folders[@]}"; do
     [ -d "tests/unit/$folder" ] || [ "$folder" = cluster ] || die "no tests for '$folder'; there are: $(unit_folders | tr '\n' ' ') cluster"
-    if [ "$folder" = cluster ]; then prepare_cluster_tests; fi
   done
   build_tests_that_exist release "${folders[@]}"
-  for folder in "${folders[@]}"; do run_gtest release "${folder}_test" "$@"; done
+  for folder in "${folders[@]}"; do
+    if [ "$folder" = cluster ]; then run_cluster_tests "$@"; else run_gtest release "${folder}_test" "$@"; fi
+  done
 }
 
-prepare_cluster_tests() {
+run_cluster_tests() {
+  local programs program
+  mapfile -t programs < <(cluster_programs)
   ensure_setup etcd kube-apiserver kwok kube-scheduler
   "$controlplane" etcd kube-apiserver kwok kube-scheduler >/dev/null
   ASHLAR_ASSETS=$("$controlplane" --where)
   export ASHLAR_ASSETS
-  build_targets release ashlar
+  build_targets release ashlar "${programs[@]}"
+  for program in "${programs[@]}"; do run_gtest release "$program" "$@"; done
 }
 
 test_everything() {
@@ -126,8 +133,7 @@ test_everything() {
   build_tests_that_exist asan "${sanitized_folders[@]}"
   for folder in "${sanitized_folders[@]}"; do ASHLAR_SANITIZED=1 run_gtest asan "${folder}_test"; done
   say "real API server"
-  prepare_cluster_tests
-  run_gtest release cluster_test
+  run_cluster_tests
   say "demo, short form"
   if "$bin/ashlar" --help | grep -qE '^  demo '; then
     run_step "demo" timeout --kill-after=20 600 ./dev demo --no-wait --short

@@ -45,6 +45,11 @@ class Layers(unittest.TestCase):
     def test_edge_folders_do_not_include_each_other(self):
         self.assertEqual(checks_of({"src/sim/run.cpp": source('#include "http/client.h"\n')}), {"layers"})
 
+    def test_configuration_is_a_leaf_of_the_edge(self):
+        self.assertEqual(checks_of({"src/sim/run.cpp": source('#include "config/profile_file.h"\n')}), set())
+        self.assertEqual(checks_of({"src/config/profile_file.cpp": source('#include "sim/run.h"\n')}), {"layers"})
+        self.assertEqual(checks_of({"src/engine/decide.cpp": source('#include "config/profile_file.h"\n')}), {"layers"})
+
     def test_nothing_includes_the_programs(self):
         self.assertEqual(checks_of({"src/cli/table.h": source('#include "apps/ashlar/verbs.h"\n')}), {"layers"})
 
