@@ -120,7 +120,8 @@ run_cluster_tests() {
 }
 
 test_everything() {
-  local folder
+  local folder folders
+  mapfile -t folders < <(unit_folders)
   ensure_setup
   say "structure of the tree"
   refresh_targets release
@@ -128,7 +129,7 @@ test_everything() {
   run_step "tidy" python3 tests/tidy/tidy.py
   say "release tests"
   build_targets release ashlar tests
-  while read -r folder; do run_gtest release "${folder}_test"; done < <(unit_folders)
+  for folder in "${folders[@]}"; do run_gtest release "${folder}_test"; done
   say "address and undefined-behaviour sanitizers on core and parsers"
   build_tests_that_exist asan "${sanitized_folders[@]}"
   for folder in "${sanitized_folders[@]}"; do ASHLAR_SANITIZED=1 run_gtest asan "${folder}_test"; done
