@@ -9,7 +9,8 @@ class App;
 }
 
 #define ASHLAR_VERBS(verb) \
-  verb(version)
+  verb(version) \
+  verb(case)
 
 namespace ashlar {
 

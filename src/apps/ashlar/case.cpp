@@ -1,0 +1,84 @@
+// `ashlar case FILE...`: plays .case files through the engine and shows where it does otherwise than they say. Exit status 1 on differences, 2 on
+// files that cannot be read.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "apps/ashlar/verbs.h"
+#include "sim/case/case.h"
+
+namespace ashlar {
+namespace {
+
+enum ExitStatus : int { kDone = 0, kDiffers = 1, kBadInput = 2 };
+
+struct CaseOptions {
+  std::vector<std::string> files;
+  bool is_update = false;
+};
+
+/// The file's text; nothing where it cannot be read.
+bool read_text(const std::string& path, std::string& text) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream content;
+  content << in.rdbuf();
+  text = content.str();
+  return in.good();
+}
+
+bool wants_colour() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
+}
+
+int run_file(const std::string& path, bool is_update) {
+  std::string text;
+  if (!read_text(path, text)) {
+    std::cerr << path << ": cannot be read; expected a .case file\n";
+    return kBadInput;
+  }
+  const Result<sim::CaseOutcome> outcome = sim::run_case(text, path);
+  if (!outcome) {
+    std::cerr << outcome.error().message << '\n';
+    return outcome.error().kind == Error::Kind::kInvalid ? kBadInput : kDiffers;
+  }
+  if (outcome->is_as_expected()) return kDone;
+  std::cout << sim::diff_text(*outcome, path, wants_colour());
+  if (!is_update) return kDiffers;
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << outcome->updated;
+  if (!out.flush()) {
+    std::cerr << path << ": cannot be written\n";
+    return kBadInput;
+  }
+  std::cout << path << ": updated\n";
+  return kDone;
+}
+
+}  // namespace
+
+void add_case(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand("case", "Play .case files through the engine and show where it does otherwise");
+  auto options = std::make_shared<CaseOptions>();
+  verb->add_option("FILE", options->files, "Files to play")->required();
+  verb->add_flag("--update", options->is_update, "Write what was seen into the files; review the change like code");
+  verb->callback([options] {
+    int worst = kDone, as_expected = 0;
+    for (const std::string& path : options->files) {
+      const int status = run_file(path, options->is_update);
+      as_expected += status == kDone ? 1 : 0;
+      worst = std::max(worst, status);
+    }
+    std::cout << as_expected << " of " << options->files.size() << " cases as expected\n";
+    if (worst != kDone) throw CLI::RuntimeError(worst);
+  });
+}
+
+}  // namespace ashlar

@@ -1,0 +1,37 @@
+// Asks: the part of a line that says what members need (cards, amounts, ports) and which nodes they accept. Answers: which Demand and Constraint?
+#pragma once
+
+#include <cstdint>
+
+#include "model/constraint.h"
+#include "model/demand.h"
+#include "sim/case/names.h"
+#include "sim/case/words.h"
+
+namespace ashlar::sim {
+
+/// What the members of one group need from their nodes.
+struct MemberAsk {
+  std::uint32_t count = 1;
+  Demand demand;
+  Constraint constraint;
+};
+
+/// Takes the words that belong to a member's ask from the front: "4 gpu", "500 milli", "cpu=4", "needs model a,b", "selector x=y", ... Stops at the
+/// first word that does not.
+void take_ask(Words& words, CaseNames& names, MemberAsk& ask);
+/// Takes "NAME=AMOUNT" if the next word is one of a resource: its row and amount in the smallest unit; kNone where it is not one.
+struct NamedAmount {
+  ResourceId resource;
+  std::int64_t amount = 0;
+};
+NamedAmount take_amount(Words& words, CaseNames& names);
+/// "64GiB" in bytes.
+std::int64_t bytes_of(Words& words, std::string_view text);
+/// A label of a node, number included.
+NodeLabel label_of(CaseNames& names, std::string_view key, std::string_view value);
+TaintEffect effect_of(Words& words, std::string_view name);
+
+inline constexpr std::string_view kAmountForm = "an amount such as cpu=4, memory=8GiB, storage=10GiB, pods=110 or vendor.com/thing=2";
+
+}  // namespace ashlar::sim

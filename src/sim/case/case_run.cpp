@@ -1,0 +1,87 @@
+#include "sim/case/case_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/driver.h"
+#include "sim/case/case_world.h"
+#include "sim/case/render.h"
+
+namespace ashlar::sim {
+namespace {
+
+constexpr int kStepsPerInstantMax = 10'000;  ///< a case never needs more; a loop of the engine does
+
+class CasePlay {
+ public:
+  explicit CasePlay(const CaseFile& file)
+      : file_(file), engine_(file.profile), world_(file, clock_, state_), driver_(state_, engine_, {clock_, world_, world_, nullptr}), said_(file.names.jobs.size()) {}
+
+  Result<std::vector<std::vector<std::string>>> run() {
+    std::vector<std::vector<std::string>> shown;
+    for (const CaseBlock& block : file_.blocks) {
+      while (next_at() <= block.at) {
+        clock_.advance_to(std::max(next_at(), clock_.now()));
+        if (!settle()) return Error{Error::Kind::kInternal, fmt::format("the engine does not come to rest at {} ms", clock_.now().value)};
+      }
+      clock_.advance_to(block.at);
+      shown.push_back(show());
+    }
+    return shown;
+  }
+
+ private:
+  Millis next_at() const { return std::min(world_.next_at(), look_again_at_); }
+
+  /// Steps until nothing more happens at this instant.
+  bool settle() {
+    for (int steps = 0; steps < kStepsPerInstantMax; ++steps) {
+      const Plan& plan = driver_.step();
+      look_again_at_ = plan.look_again_at;
+      examined_ += plan.examined;
+      for (const VerdictChange& change : plan.verdicts) said_[change.job.row()] = change.verdict;
+      world_.observe();
+      if (next_at() > clock_.now()) return true;
+    }
+    return false;
+  }
+
+  /// The agenda's verdict has the latest numbers; jobs whose shape is open have only what was said of them.
+  Verdict verdict_of(JobId job) const {
+    const Agenda& agenda = engine_.agenda();
+    if (agenda.contains(job) && !agenda.shape(agenda.shape_id(job)).is_open) return agenda.verdict_of(job);
+    return said_[job.row()];
+  }
+
+  std::vector<std::string> show() {
+    std::vector<CaseLine> lines;
+    for (const JobId job : world_.submitted()) {
+      if (state_.is_live(job)) lines.push_back(render_job(file_, state_, job, verdict_of(job)));
+      else if (world_.ended_at(job) > shown_at_) lines.push_back({file_.names.jobs.name(job), "ended"});
+    }
+    if (file_.shows.queues) for (std::size_t q = 0; q < file_.names.queues.size(); ++q) if (state_.queues.is_known(QueueId(q))) lines.push_back(render_queue(file_, state_, QueueId(q)));
+    if (file_.shows.nodes) for (std::size_t n = 0; n < state_.cluster.rows(); ++n) lines.push_back(render_node(file_, state_, NodeId(n)));
+    if (file_.shows.examined) lines.push_back({"examined", fmt::format("{}", examined_)});
+    examined_ = 0;
+    shown_at_ = clock_.now();
+    return join_lines(lines);
+  }
+
+  const CaseFile& file_;
+  State state_;
+  SimClock clock_;
+  Engine engine_;
+  CaseWorld world_;
+  Driver driver_;
+  std::vector<Verdict> said_;
+  Millis look_again_at_ = Millis::max();
+  Millis shown_at_{-1};
+  std::uint64_t examined_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<std::vector<std::string>>> play_case(const CaseFile& file) { return CasePlay(file).run(); }
+
+}  // namespace ashlar::sim

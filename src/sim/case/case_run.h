@@ -1,0 +1,16 @@
+// case_run: plays a case through the engine's own Driver in virtual time and says what each block shows. The world around it answers every bind after
+// the case's binding delay, ends jobs when they have run, and refuses the binds that the case says fail. Cost: that of the engine.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/case/case_file.h"
+
+namespace ashlar::sim {
+
+/// Lines of every block, in order, already aligned. An Error where the engine never comes to rest.
+Result<std::vector<std::vector<std::string>>> play_case(const CaseFile& file);
+
+}  // namespace ashlar::sim

@@ -1,0 +1,236 @@
+// The statements about jobs: job, gang, foreign, grow, end, reject, bind, evict, priority, estimate, nominate.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "sim/case/case_reader.h"
+#include "sim/readers/units.h"
+
+namespace ashlar::sim {
+namespace {
+
+constexpr std::string_view kGroupsForm = "groups such as \"2 x 4 gpu + 1 x cpu=8\"";
+
+std::int32_t signed_number(Words& words, std::string_view form) {
+  const std::string_view word = words.take(form);
+  std::int32_t value = 0;
+  const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (failure != std::errc() || end != word.data() + word.size()) words.fail(fmt::format("\"{}\" is not a number", word), form);
+  return value;
+}
+
+}  // namespace
+
+/// What a job statement says besides its members.
+struct CaseReader::JobForm {
+  Workload workload;
+  std::vector<MemberAsk> groups;
+  Millis runs = Millis::max();
+  NodeId on;
+  CardMask cards;
+};
+
+CardMask CaseReader::take_cards_of_node(Words& words) {
+  constexpr std::string_view kForm = "cards such as 0-3 or 0,2,5";
+  CardMask mask;
+  for (const std::string_view part : split(words.take(kForm), ',')) {
+    const KeyValue range = key_value(part, '-');
+    int first = -1, last = -1;
+    std::from_chars(range.key.data(), range.key.data() + range.key.size(), first);
+    if (range.has_value) std::from_chars(range.value.data(), range.value.data() + range.value.size(), last);
+    else last = first;
+    if (first < 0 || last < first || last >= kCardsPerNodeMax) words.fail(fmt::format("\"{}\" names no cards", part), kForm);
+    if (words.has_failed()) return mask;
+    for (int i = first; i <= last; ++i) mask.set(i);
+  }
+  return mask;
+}
+
+JobId CaseReader::take_new_job(Words& words) {
+  const std::string_view name = words.take("a name for the job");
+  if (!file_.names.jobs.find(name).is_none()) words.fail(fmt::format("there is a job \"{}\" already", name));
+  if (name == "queue" || name == "node" || name == "examined" || name.starts_with('#') || name.find('/') != std::string_view::npos)
+    words.fail(fmt::format("a job cannot be called \"{}\"", name));
+  if (words.has_failed()) return JobId::none();
+  file_.names.members.emplace_back();
+  return file_.names.jobs.intern(name);
+}
+
+void CaseReader::take_groups(Words& words, std::vector<MemberAsk>& groups) {
+  do {
+    MemberAsk ask;
+    ask.count = static_cast<std::uint32_t>(words.take_count(kGroupsForm));
+    if (ask.count > 100'000) words.fail(fmt::format("{} members", ask.count), "at most 100000");
+    if (!words.accept("x")) {
+      words.take("x");
+      words.fail("no \"x\" between number and members", kGroupsForm);
+    }
+    take_ask(words, file_.names, ask);
+    groups.push_back(std::move(ask));
+  } while (words.accept("+"));
+}
+
+void CaseReader::take_job_options(Words& words, JobForm& form) {
+  Workload& w = form.workload;
+  while (!words.is_at_end() && words.peek() != "at") {
+    if (words.accept("queue")) w.queue = take_queue(words);
+    else if (words.accept("priority")) w.priority = signed_number(words, "a priority such as 100");
+    else if (words.accept("duration")) w.estimate.p50 = w.estimate.p90 = words.take_time();
+    else if (words.accept("runs")) form.runs = words.take_time();
+    else if (words.accept("rank")) w.rank = words.take_number("a number that the order policy knows");
+    else if (words.accept("within")) w.within = take_level(words);
+    else if (words.accept("prefer")) w.prefer = take_level(words);
+    else if (words.accept("min")) w.members_min = static_cast<std::uint32_t>(words.take_count("the least number of members that may run"));
+    else if (words.accept("on")) form.on = take_node(words);
+    else if (words.accept("cards")) form.cards = take_cards_of_node(words);
+    else {
+      words.take("an option");
+      words.fail("not an option of jobs",
+                 "cards, amounts, queue, priority, duration, runs, rank, within, prefer, min, needs, selector, affinity, wish, tolerates, port, on, cards or at");
+    }
+    if (words.has_failed()) return;
+    if (!form.groups.empty()) take_ask(words, file_.names, form.groups.back());
+  }
+}
+
+void CaseReader::add_members(Words& words, JobId job, const std::vector<MemberAsk>& groups, std::vector<MemberSpec>& out) {
+  CaseNames& names = file_.names;
+  for (const MemberAsk& ask : groups) {
+    if (ask.demand.cards.count == 0 && ask.demand.cards.memory_each.value > 0) words.fail("card memory without a card", "\"500 milli card-memory=10GiB\"");
+    DemandId demand = names.demands.find(ask.demand);
+    if (demand.is_none()) {
+      demand = names.demands.add(ask.demand);
+      happen(latest_, EventBody(DemandDefined{demand, ask.demand}));
+    }
+    ConstraintId constraint = names.constraints.find(ask.constraint);
+    if (constraint.is_none()) {
+      constraint = names.constraints.add(ask.constraint);
+      happen(latest_, EventBody(ConstraintDefined{constraint, ask.constraint}));
+    }
+    for (std::uint32_t i = 0; i < ask.count; ++i) {
+      const MemberId member(names.member_count++);
+      out.push_back({member, demand, constraint});
+      names.members[job.row()].push_back(member);
+    }
+  }
+}
+
+void CaseReader::finish_job(Words& words, JobForm form, std::string_view) {
+  const Millis at = take_at(words);
+  if (words.has_failed()) return;
+  Workload& w = form.workload;
+  w.submitted = at;
+  add_members(words, w.job, form.groups, w.members);
+  if (w.members_min == 0) w.members_min = static_cast<std::uint32_t>(w.members.size());
+  const JobId job = w.job;
+  const std::vector<MemberSpec> members = w.members;
+  if (form.runs == Millis::max()) form.runs = w.estimate.p50;
+  happen(at, EventBody(Submitted{std::move(w)}));
+  if (form.runs != Millis::max()) happen(at, RunsFor{job, form.runs});
+  if (!form.on.is_none()) for (const MemberSpec& m : members) happen(at, EventBody(Bound{m.member, form.on, form.cards}));
+}
+
+void CaseReader::read_job(Words& words) {
+  JobForm form;
+  form.workload.job = take_new_job(words);
+  form.groups.emplace_back();
+  take_ask(words, file_.names, form.groups.back());
+  take_job_options(words, form);
+  finish_job(words, std::move(form), {});
+}
+
+void CaseReader::read_gang(Words& words) {
+  JobForm form;
+  form.workload.job = take_new_job(words);
+  form.workload.members_min = 0;
+  take_groups(words, form.groups);
+  take_job_options(words, form);
+  finish_job(words, std::move(form), {});
+}
+
+void CaseReader::read_foreign(Words& words) {
+  JobForm form;
+  form.workload.job = take_new_job(words);
+  form.workload.is_ours = false;
+  form.groups.emplace_back();
+  take_ask(words, file_.names, form.groups.back());
+  take_job_options(words, form);
+  if (form.on.is_none()) words.fail("a foreign pod says where it is", "\"foreign NAME 4 gpu on node0 at 0s\"");
+  finish_job(words, std::move(form), {});
+}
+
+void CaseReader::read_grow(Words& words) {
+  const JobId job = take_job(words);
+  std::vector<MemberAsk> groups;
+  take_groups(words, groups);
+  std::uint32_t least = 0;
+  if (words.accept("min")) least = static_cast<std::uint32_t>(words.take_count("the least number of members that may run"));
+  const Millis at = take_at(words);
+  if (words.has_failed()) return;
+  MembersAdded added{job, 1, {}};
+  add_members(words, job, groups, added.members);
+  added.members_min = least != 0 ? least : static_cast<std::uint32_t>(file_.names.members[job.row()].size());
+  happen(at, EventBody(std::move(added)));
+}
+
+void CaseReader::read_end(Words& words) {
+  const JobOrMember which = take_member(words);
+  const Millis at = take_at(words);
+  if (words.has_failed()) return;
+  if (which.member.is_none()) happen(at, EventBody(Ended{which.job}));
+  else happen(at, EventBody(MemberGone{which.member}));
+}
+
+void CaseReader::read_reject(Words& words) {
+  const JobOrMember which = take_member(words);
+  const Millis at = take_at(words);
+  if (words.has_failed()) return;
+  const auto& members = file_.names.members[which.job.row()];
+  if (!which.member.is_none()) return happen(at, RejectNext{which.member});
+  for (const MemberId member : members) happen(at, RejectNext{member});
+}
+
+void CaseReader::read_bind(Words& words) {
+  const JobOrMember which = take_member(words);
+  const NodeId node = take_node(words);
+  CardMask cards;
+  if (words.accept("cards")) cards = take_cards_of_node(words);
+  const Millis at = take_at(words);
+  if (words.has_failed()) return;
+  if (!which.member.is_none()) return happen(at, EventBody(Bound{which.member, node, cards}));
+  for (const MemberId member : file_.names.members[which.job.row()]) happen(at, EventBody(Bound{member, node, cards}));
+}
+
+void CaseReader::read_evict(Words& words) {
+  const JobId job = take_job(words, true);
+  Millis remaining = Millis::max();
+  if (words.accept("remaining")) remaining = words.take_time();
+  const Millis at = take_at(words);
+  if (!words.has_failed()) happen(at, EventBody(Evicted{job, remaining}));
+}
+
+void CaseReader::read_priority(Words& words) {
+  const JobId job = take_job(words);
+  const std::int32_t priority = signed_number(words, "a priority such as 100");
+  const Millis at = take_at(words);
+  if (!words.has_failed()) happen(at, EventBody(PriorityChanged{job, priority}));
+}
+
+void CaseReader::read_estimate(Words& words) {
+  const JobId job = take_job(words);
+  const Millis expected = words.take_time();
+  const Millis at = take_at(words);
+  if (!words.has_failed()) happen(at, EventBody(EstimateChanged{job, {expected, expected}}));
+}
+
+/// Another scheduler keeps a node for its pod; "none" when it no longer does.
+void CaseReader::read_nominate(Words& words) {
+  const JobOrMember which = take_member(words);
+  const NodeId node = words.accept("none") ? NodeId::none() : take_node(words);
+  const Millis at = take_at(words);
+  if (words.has_failed()) return;
+  const MemberId member = which.member.is_none() ? file_.names.members[which.job.row()].front() : which.member;
+  happen(at, EventBody(Nominated{member, node, 0}));
+}
+
+}  // namespace ashlar::sim

@@ -1,0 +1,226 @@
+#include "sim/case/render.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ashlar::sim {
+namespace {
+
+/// Thousandths as a decimal number: 2000 is 2, 500 is 0.5.
+std::string decimal(std::int64_t milli) {
+  std::string text = fmt::format("{}.{:03}", milli / 1000, std::abs(milli % 1000));
+  if (milli < 0 && milli > -1000) text.insert(0, "-");
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+std::string bytes(std::int64_t amount) {
+  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {{"TiB", 1ll << 40}, {"GiB", 1ll << 30}, {"MiB", 1ll << 20}, {"KiB", 1ll << 10}};
+  for (const auto& [unit, size] : kUnits) if (amount != 0 && amount % size == 0) return fmt::format("{}{}", amount / size, unit);
+  return fmt::format("{}", amount);
+}
+
+std::string amount_text(ResourceId resource, std::int64_t amount) {
+  if (resource == resource::kCpu) return decimal(amount);
+  if (resource == resource::kMemory || resource == resource::kEphemeralStorage) return bytes(amount);
+  return fmt::format("{}", amount);
+}
+
+std::string dimension_text(std::int64_t dimension, std::int64_t amount) {
+  if (amount == kUnlimited) return "unlimited";
+  if (dimension == static_cast<std::int64_t>(QuotaDimension::kMemoryBytes)) return bytes(amount);
+  return decimal(amount);
+}
+
+std::string_view dimension_name(std::int64_t dimension) {
+  constexpr std::string_view kNames[] = {"gpu", "cpu", "memory"};
+  return kNames[static_cast<std::size_t>(dimension)];
+}
+
+/// "0-3,6" of a mask.
+std::string card_ranges(const CardMask& cards) {
+  std::string text;
+  for (int i = 0; i < kCardsPerNodeMax; ++i) {
+    if (!cards.test(i)) continue;
+    int last = i;
+    while (last + 1 < kCardsPerNodeMax && cards.test(last + 1)) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", i);
+    if (last > i) text += fmt::format("-{}", last);
+    i = last;
+  }
+  return text;
+}
+
+std::string held_cards(const State& state, const Member& m) {
+  const CardAsk& ask = state.demand(m.demand).cards;
+  if (ask.count == 0) return {};
+  if (!ask.is_whole()) return fmt::format("{}:{}m", m.cards.is_empty() ? "?" : card_ranges(m.cards), ask.milli_each.value);
+  const int unknown = ask.count - m.cards.count();
+  return card_ranges(m.cards) + (unknown > 0 ? fmt::format("{}{}?", m.cards.is_empty() ? "" : "+", unknown) : "");
+}
+
+/// Members in rank order, neighbours on one node together: "node0 gpu 0-3 4-7, node1 gpu 0-3, - x2".
+std::string placements(const CaseFile& file, const State& state, JobId job) {
+  std::vector<std::string> parts;
+  NodeId last;
+  bool is_first = true;
+  std::uint32_t waiting = 0;
+  const auto flush_waiting = [&] {
+    if (waiting > 0) parts.push_back(waiting == 1 ? std::string("-") : fmt::format("- x{}", waiting));
+    waiting = 0;
+  };
+  state.each_member(job, [&](MemberId, const Member& m) {
+    if (!m.is_placed()) {
+      ++waiting;
+      is_first = true;
+      return;
+    }
+    flush_waiting();
+    const std::string cards = held_cards(state, m);
+    if (!is_first && m.node == last && !cards.empty()) parts.back() += " " + cards;
+    else parts.push_back(file.names.nodes.name(m.node) + (cards.empty() ? "" : " gpu " + cards));
+    last = m.node;
+    is_first = false;
+  });
+  flush_waiting();
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::int64_t idle_cards_in(const State& state, LevelId level, DomainId domain) {
+  std::int64_t idle = 0;
+  const Topology& topology = state.cluster.topology();
+  if (level.row() >= topology.level_count() || domain.row() >= topology.domain_count(level)) return 0;
+  for (const NodeId n : topology.nodes_of(level, domain)) if (state.cluster.facts(n).is_ready) idle += std::max(state.cluster.idle_cards()[n.row()], 0);
+  return idle;
+}
+
+/// Cards of the members that must still be placed together.
+std::int64_t cards_needed(const State& state, JobId job) {
+  const Job& j = state.job(job);
+  std::uint32_t left = j.members_min > j.members_placed ? j.members_min - j.members_placed : 1;
+  std::int64_t cards = 0;
+  state.each_member(job, [&](MemberId, const Member& m) {
+    if (m.is_placed() || left == 0) return;
+    --left;
+    cards += state.demand(m.demand).cards.count;
+  });
+  return cards;
+}
+
+/// The best domain by cards where cards are what is short, else by the members that fit.
+std::string within_text(const CaseFile& file, const State& state, JobId job, const Reason& reason) {
+  const LevelId level(reason.subject);
+  const std::string& name = file.names.levels.name(level);
+  const std::string_view word = name == "nvlink" ? std::string_view("island") : std::string_view(name);
+  const std::int64_t free = idle_cards_in(state, level, DomainId(static_cast<std::size_t>(reason.numbers[2])));
+  const std::int64_t needed = cards_needed(state, job);
+  if (free < needed) return fmt::format("Within {}  best-{}-free={} needs={}", name, word, free, needed);
+  return fmt::format("Within {}  best-{}-members={} needs-members={}", name, word, reason.numbers[0], reason.numbers[1]);
+}
+
+std::string reason_text(const CaseFile& file, const State& state, JobId job, const Reason& r) {
+  const std::string_view name = reason_name(r.code);
+  const auto& n = r.numbers;
+  switch (r.code) {
+    case ReasonCode::kInsufficientResource: {
+      const ResourceId resource(r.subject);
+      return fmt::format("{} {}  best-free={} needs={} nodes={}", name, file.names.resources.name(resource), amount_text(resource, n[1]), amount_text(resource, n[2]), n[0]);
+    }
+    case ReasonCode::kInsufficientGpu: return fmt::format("{}  best-free={} needs={} nodes={}", name, decimal(n[1]), decimal(n[2]), n[0]);
+    case ReasonCode::kModelMismatch:
+    case ReasonCode::kSelectorMismatch:
+    case ReasonCode::kTaintNotTolerated:
+    case ReasonCode::kNotReady:
+    case ReasonCode::kPortTaken:
+    case ReasonCode::kNominatedElsewhere: return fmt::format("{}  nodes={}", name, n[0]);
+    case ReasonCode::kTopologyFragmented: return within_text(file, state, job, r);
+    case ReasonCode::kGangPartial: return fmt::format("{}  members={} needs-members={}", name, n[0], n[1]);
+    case ReasonCode::kNoSuchDomain: return fmt::format("{} {}", name, file.names.levels.name(LevelId(r.subject)));
+    case ReasonCode::kQuotaExhausted:
+      return fmt::format("{} {}  {}-used={} limit={}", name, file.names.queues.name(QueueId(r.subject)), dimension_name(n[0]), dimension_text(n[0], n[1]), dimension_text(n[0], n[2]));
+    case ReasonCode::kExceedsQuota:
+      return fmt::format("{} {}  {}-asked={} limit={}", name, file.names.queues.name(QueueId(r.subject)), dimension_name(n[0]), dimension_text(n[0], n[1]), dimension_text(n[0], n[2]));
+    case ReasonCode::kReservationHeld: return fmt::format("{}  until={}s", name, decimal(n[0]));
+    case ReasonCode::kMembersMissing: return fmt::format("{}  members={} needs-members={}", name, n[0], n[1]);
+    case ReasonCode::kLimitReached: return fmt::format("{}  budget={}", name, n[0]);
+    default: return std::string(name);
+  }
+}
+
+std::string_view verdict_words(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::kWaits: return "waits";
+    case VerdictKind::kNeverFits: return "never fits";
+    case VerdictKind::kOverQuota: return "over quota";
+    case VerdictKind::kReserved: return "reserved";
+    case VerdictKind::kDeferred: return "deferred";
+    default: return "pending";
+  }
+}
+
+/// What can never fit is not helped by a job's end.
+std::string_view wake_words(const Verdict& verdict) {
+  if (verdict.kind == VerdictKind::kNeverFits && verdict.wake_on == WakeOn::kCapacity) return "NodeAdded";
+  if (verdict.kind == VerdictKind::kNeverFits && verdict.wake_on == WakeOn::kQuota) return "QuotaRaised";
+  return wake_name(verdict.wake_on);
+}
+
+std::string verdict_text(const CaseFile& file, const State& state, JobId job, const Verdict& verdict) {
+  const Job& j = state.job(job);
+  if (j.members_present < j.members_min && (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced))
+    return fmt::format("pending  {} of {} members", j.members_present, j.members_min);
+  if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) return "pending";
+  std::string text(verdict_words(verdict.kind));
+  // The cluster as a whole being too small is said together with what is too small about it.
+  std::size_t shown = file.shows.reasons ? verdict.reasons.size() : !verdict.reasons.empty() && verdict.reasons[0].code == ReasonCode::kExceedsCluster ? 2 : 1;
+  for (const Reason& reason : verdict.reasons) {
+    if (shown-- == 0) break;
+    text += "  " + reason_text(file, state, job, reason);
+  }
+  return fmt::format("{}  wake-on={}", text, wake_words(verdict));
+}
+
+}  // namespace
+
+CaseLine render_job(const CaseFile& file, const State& state, JobId job, const Verdict& verdict) {
+  CaseLine line{file.names.jobs.name(job), {}};
+  if (!state.is_live(job)) return line;
+  const Job& j = state.job(job);
+  if (j.members_placed > 0) line.rest = placements(file, state, job);
+  if (j.members_placed == j.members_present && j.members_present >= j.members_min && j.members_placed > 0) return line;
+  line.rest += (line.rest.empty() ? "" : "  ") + verdict_text(file, state, job, verdict);
+  return line;
+}
+
+CaseLine render_queue(const CaseFile& file, const State& state, QueueId queue) {
+  std::vector<std::string> parts;
+  for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
+    const auto dimension = static_cast<std::int64_t>(d);
+    const std::int64_t used = state.queues.used(queue)[d], limit = state.queues.quota(queue)[d];
+    if (used == 0 && limit == kUnlimited) continue;
+    parts.push_back(fmt::format("{}={}/{}", dimension_name(dimension), dimension_text(dimension, used), dimension_text(dimension, limit)));
+  }
+  return {"queue", fmt::format("{}  {}", file.names.queues.name(queue), parts.empty() ? "unused" : fmt::format("{}", fmt::join(parts, " ")))};
+}
+
+CaseLine render_node(const CaseFile& file, const State& state, NodeId node) {
+  if (!state.cluster.is_live(node)) return {"node", fmt::format("{}  gone", file.names.nodes.name(node))};
+  std::string text = fmt::format("{}  idle={}/{}", file.names.nodes.name(node), state.cluster.idle_cards()[node.row()], state.cluster.cards()[node.row()]);
+  for (std::size_t r = 0; r < state.cluster.resource_count(); ++r) {
+    const std::int64_t free = state.cluster.free(ResourceId(r))[node.row()], total = state.cluster.allocatable(ResourceId(r))[node.row()];
+    if (free != total && ResourceId(r) != resource::kPods) text += fmt::format(" {}={}/{}", file.names.resources.name(ResourceId(r)), amount_text(ResourceId(r), free), amount_text(ResourceId(r), total));
+  }
+  return {"node", text + (state.cluster.facts(node).is_ready ? "" : " not-ready")};
+}
+
+std::vector<std::string> join_lines(const std::vector<CaseLine>& lines) {
+  std::size_t width = 0;
+  for (const CaseLine& line : lines) width = std::max(width, line.name.size());
+  std::vector<std::string> out;
+  for (const CaseLine& line : lines) out.push_back(fmt::format("{:<{}}  {}", line.name, width, line.rest));
+  return out;
+}
+
+}  // namespace ashlar::sim

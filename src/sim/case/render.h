@@ -1,0 +1,24 @@
+// render: what is true at one time of a case, in the words of the case language. Answers: which line stands for this job, queue or node?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "sim/case/case_file.h"
+
+namespace ashlar::sim {
+
+/// The parts of a line; aligned and joined by join_lines.
+struct CaseLine {
+  std::string name;
+  std::string rest;
+};
+
+CaseLine render_job(const CaseFile& file, const State& state, JobId job, const Verdict& verdict);
+CaseLine render_queue(const CaseFile& file, const State& state, QueueId queue);
+CaseLine render_node(const CaseFile& file, const State& state, NodeId node);
+/// Names padded to the same width, two spaces between the columns.
+std::vector<std::string> join_lines(const std::vector<CaseLine>& lines);
+
+}  // namespace ashlar::sim

@@ -1,0 +1,85 @@
+#include "sim/case/words.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "sim/readers/units.h"
+
+namespace ashlar::sim {
+
+Words::Words(std::string_view line, int number) : number_(number) {
+  std::size_t i = 0;
+  while (i < line.size()) {
+    if (line[i] == ' ' || line[i] == '\t' || line[i] == '\r') { ++i; continue; }
+    const bool is_row = i + 1 < line.size() && line[i + 1] >= '0' && line[i + 1] <= '9';
+    if (line[i] == '#' && !is_row) break;
+    std::size_t end = i;
+    while (end < line.size() && line[end] != ' ' && line[end] != '\t' && line[end] != '\r') ++end;
+    words_.push_back({line.substr(i, end - i), static_cast<int>(i) + 1});
+    i = end;
+  }
+  end_column_ = words_.empty() ? 1 : words_.back().column + static_cast<int>(words_.back().text.size());
+}
+
+std::string_view Words::peek(std::size_t ahead) const { return error_ || at_ + ahead >= words_.size() ? std::string_view() : words_[at_ + ahead].text; }
+
+bool Words::accept(std::string_view word) {
+  if (peek() != word || is_at_end()) return false;
+  ++at_;
+  return true;
+}
+
+std::string_view Words::take(std::string_view form) {
+  if (error_) return {};
+  if (at_ >= words_.size()) {
+    error_ = CaseError{number_, end_column_, fmt::format("the line ends too early; expected {}", form)};
+    return {};
+  }
+  return words_[at_++].text;
+}
+
+std::int64_t Words::take_number(std::string_view form) {
+  const std::string_view word = take(form);
+  std::int64_t value = 0;
+  const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (failure != std::errc() || end != word.data() + word.size() || value < 0) fail(fmt::format("\"{}\" is not a number", word), form);
+  return has_failed() ? 0 : value;
+}
+
+std::int64_t Words::take_count(std::string_view form) {
+  const std::int64_t value = take_number(form);
+  if (!has_failed() && (value < 1 || value > INT32_MAX)) fail(fmt::format("{} is out of range", value), form);
+  return has_failed() ? 1 : value;
+}
+
+Millis Words::take_time() {
+  const std::string_view word = take(kDurationForm);
+  const std::optional<Millis> time = parse_duration(word);
+  if (!time) fail(fmt::format("\"{}\" is not a time", word), kDurationForm);
+  return time.value_or(Millis(0));
+}
+
+void Words::fail(std::string_view message, std::string_view form) {
+  if (error_) return;
+  const int column = at_ == 0 || words_.empty() ? 1 : words_[at_ - 1].column;
+  error_ = CaseError{number_, column, form.empty() ? std::string(message) : fmt::format("{}; expected {}", message, form)};
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t from = 0;;) {
+    const std::size_t to = text.find(separator, from);
+    parts.push_back(text.substr(from, to == std::string_view::npos ? to : to - from));
+    if (to == std::string_view::npos) return parts;
+    from = to + 1;
+  }
+}
+
+KeyValue key_value(std::string_view text, char separator) {
+  const std::size_t at = text.find(separator);
+  if (at == std::string_view::npos) return {text, {}, false};
+  return {text.substr(0, at), text.substr(at + 1), true};
+}
+
+}  // namespace ashlar::sim

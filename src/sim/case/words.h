@@ -1,0 +1,69 @@
+// Words: one line of a case as words with their columns, read from left to right. The first thing that is wrong is remembered with its place and the
+// form that was expected, and everything asked afterwards answers emptily, so that readers need no check after each word.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/quantity.h"
+
+namespace ashlar::sim {
+
+/// What is wrong with a case and where; line and column count from 1.
+struct CaseError {
+  int line = 0;
+  int column = 0;
+  std::string message;
+};
+
+class Words {
+ public:
+  /// `number` is the line's place in its file. A `#` at the start of a word begins a comment unless a digit follows.
+  Words(std::string_view line, int number);
+
+  bool is_at_end() const { return error_.has_value() || at_ >= words_.size(); }
+  /// The next word, or the one after it; empty at the end.
+  std::string_view peek(std::size_t ahead = 0) const;
+  /// Takes the next word if it is this one.
+  bool accept(std::string_view word);
+  /// Takes the next word, whatever it is; at the end of the line that is an error which names `form`.
+  std::string_view take(std::string_view form);
+  /// Puts the last word back.
+  void untake() { at_ -= at_ > 0 && !error_ ? 1 : 0; }
+
+  /// Numbers and amounts with their forms in the error. All are at least 0; take_count is at least 1.
+  std::int64_t take_count(std::string_view form);
+  std::int64_t take_number(std::string_view form);
+  Millis take_time();
+
+  /// Records that the last word taken (or the end of the line) is not what it should be: "MESSAGE; expected FORM".
+  void fail(std::string_view message, std::string_view form = {});
+  const std::optional<CaseError>& error() const { return error_; }
+  bool has_failed() const { return error_.has_value(); }
+  int number() const { return number_; }
+
+ private:
+  struct Word {
+    std::string_view text;
+    int column = 1;
+  };
+  int number_;
+  int end_column_;
+  std::vector<Word> words_;
+  std::size_t at_ = 0;
+  std::optional<CaseError> error_;
+};
+
+/// The parts of "a,b,c"; an empty part stays.
+std::vector<std::string_view> split(std::string_view text, char separator);
+/// "key" and "value" of "key=value"; value empty where there is no separator.
+struct KeyValue {
+  std::string_view key, value;
+  bool has_value = false;
+};
+KeyValue key_value(std::string_view text, char separator = '=');
+
+}  // namespace ashlar::sim
