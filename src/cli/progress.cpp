@@ -11,7 +11,6 @@
 namespace ashlar::cli {
 namespace {
 
-constexpr std::uint32_t kCallsPerLook = 256;                         ///< a look at the clock costs 25 ns, a step of a simulation less
 constexpr auto kBetweenDraws = std::chrono::milliseconds(100);
 constexpr int kBarWidth = 24;
 constexpr std::string_view kFull = "█";
@@ -81,7 +80,7 @@ ProgressBar::ProgressBar(std::string label, std::int64_t total)
 ProgressBar::~ProgressBar() { finish(); }
 
 void ProgressBar::update(std::int64_t done) {
-  if (!is_shown_ || ++calls_ % kCallsPerLook != 0) return;
+  if (!is_shown_) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - last_ < kBetweenDraws) return;
   last_ = now;
