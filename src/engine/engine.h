@@ -37,6 +37,7 @@ class Engine {
 
   const Profile& profile() const { return *profile_; }
   EngineOptions& options() { return options_; }
+  const EngineOptions& options() const { return options_; }
   /// The latest verdict for a waiting job (with has_verdicts); kPending if it was not looked at yet.
   Verdict verdict_of(JobId job) const { return agenda_.verdict_of(job); }
   const Agenda& agenda() const { return agenda_; }

@@ -29,6 +29,8 @@ struct Columns {
     c.change_base_ = 0;
   }
 
+  static std::size_t constraint_count(const State& s) { return s.cluster.constraints_.size(); }
+
   /// Do all columns have the lengths and all rows the bounds that the code relies on? False for columns that no state ever had.
   static bool are_sound(const State& state);
 

@@ -1,0 +1,133 @@
+#include "store/decision_log.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "store/codec.h"
+#include "store/log_format.h"
+#include "store/snapshot.h"
+
+namespace ashlar::store {
+namespace {
+
+std::int64_t wall_clock_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+bool are_equal(const EngineOptions& a, const EngineOptions& b) {
+  return a.binds_per_step_max == b.binds_per_step_max && a.has_verdicts == b.has_verdicts;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DecisionLog>> DecisionLog::open(DecisionLogOptions options, Subject subject) {
+  std::error_code error;
+  std::filesystem::create_directories(options.folder, error);
+  if (error) return Error{Error::Kind::kUnavailable, "cannot make the folder of the decision log " + options.folder + ": " + error.message()};
+  std::uint64_t last_file = 0;
+  for (auto it = std::filesystem::directory_iterator(options.folder, error); !error && it != std::filesystem::directory_iterator(); it.increment(error))
+    last_file = std::max(last_file, file_number(it->path().filename().string()));
+  if (error) return Error{Error::Kind::kUnavailable, "cannot read the folder of the decision log " + options.folder + ": " + error.message()};
+  std::unique_ptr<DecisionLog> log(new DecisionLog(std::move(options), subject, last_file));
+  const bool has_begun = log->begin_file();
+  log->writer_.flush();  // so that a folder that cannot be written is an error now and not a surprise later
+  if (!has_begun || log->writer_.has_stopped()) {
+    const std::string trouble = log->writer_.trouble();
+    return Error{Error::Kind::kUnavailable, trouble.empty() ? "the snapshot is larger than the buffer of the decision log" : trouble};
+  }
+  return log;
+}
+
+DecisionLog::DecisionLog(DecisionLogOptions options, Subject subject, std::uint64_t last_file)
+    : options_(std::move(options)), subject_(subject),
+      writer_({.folder = options_.folder, .files_max = std::max<std::uint64_t>(options_.files_max, 1), .waiting_bytes_max = options_.waiting_bytes_max}),
+      names_(subject.names), file_(last_file) {}
+
+DecisionLog::~DecisionLog() { end_file(); }
+
+bool DecisionLog::begin_file() {
+  const Profile& profile = subject_.engine.profile();
+  engine_options_ = subject_.engine.options();
+  LogHeader header{options_.written_by, options_.note, wall_clock_ms(), file_ + 1, subject_.state.revision(), subject_.state.digest(), engine_options_,
+                   profile.seed, profile.name, options_.profile_text, bytes_of(profile)};
+  framed_ = kMagic;
+  ByteWriter frame(framed_);
+  frame.fixed32(kFormatVersion);
+  file_records_ = 0;
+  const auto add = [&](RecordKind kind) { append_record(framed_, kind, payload_, file_records_++); };
+  payload_.clear();
+  ByteWriter payload(payload_);
+  encode_header(payload, header);
+  add(RecordKind::kHeader);
+  payload_.clear();
+  names_.tell_all(subject_.state, payload);
+  add(RecordKind::kNames);
+  payload_.clear();
+  append_snapshot(payload_, subject_.state, subject_.engine);
+  add(RecordKind::kSnapshot);
+  has_gap_ = !writer_.begin_file(file_ + 1, framed_);
+  if (has_gap_) return false;
+  ++file_;
+  ++counts_.files;
+  counts_.bytes += framed_.size();
+  file_bytes_ = framed_.size();
+  file_bytes_end_ = std::max<std::uint64_t>(options_.file_bytes_max, 2 * framed_.size());
+  file_steps_ = 0;
+  return true;
+}
+
+void DecisionLog::end_file() {
+  if (has_gap_) return;  // a file that was cut off has no end record: readers then know that steps are missing
+  payload_.clear();
+  ByteWriter payload(payload_);
+  payload.fixed64(file_steps_);
+  framed_.clear();
+  append_record(framed_, RecordKind::kEnd, payload_, file_records_++);
+  writer_.append(framed_);
+}
+
+void DecisionLog::rotate() {
+  end_file();
+  begin_file();
+}
+
+void DecisionLog::lose_step() {
+  ++counts_.steps_lost;
+  has_gap_ = true;
+  if (writer_.has_stopped()) {
+    if (!has_told_trouble_ && options_.on_trouble) options_.on_trouble(writer_.trouble() + "; the decision log stops, scheduling goes on");
+    has_told_trouble_ = true;
+  } else if (writer_.waiting_bytes() == 0) {
+    begin_file();
+  }
+}
+
+void DecisionLog::record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) {
+  if (has_gap_) return lose_step();
+  payload_.clear();
+  ByteWriter out(payload_);
+  const EngineOptions options = subject_.engine.options();
+  const bool has_new_options = !are_equal(options, engine_options_);
+  out.byte(has_new_options ? 1 : 0);
+  if (has_new_options) encode_options(out, engine_options_ = options);
+  for (const Event& event : batch) names_.tell_new(event, out);
+  NameLedger::end(out);
+  out.varint(batch.size());
+  for (const Event& event : batch) encode_event(out, event);
+  out.fixed64(digest);
+  encode_plan(out, plan);
+  framed_.clear();
+  append_record(framed_, RecordKind::kStep, payload_, file_records_);
+  if (!writer_.append(framed_)) return lose_step();
+  ++file_records_;
+  ++file_steps_;
+  ++counts_.steps;
+  counts_.bytes += framed_.size();
+  file_bytes_ += framed_.size();
+  if (file_bytes_ >= file_bytes_end_) rotate();
+}
+
+}  // namespace ashlar::store

@@ -1,0 +1,75 @@
+#include "store/event_guard.h"
+
+#include <algorithm>
+#include <span>
+
+#include "state/columns.h"
+#include "store/fields.h"
+
+namespace ashlar::store {
+namespace {
+
+/// Rows may grow, but not by so much at once that a damaged number makes columns of gigabytes.
+constexpr std::size_t kLeapMax = 1u << 22;
+
+template <class Tag>
+bool is_near(Id<Tag> id, std::size_t rows) {
+  return !id.is_none() && id.row() < rows + kLeapMax;
+}
+
+struct Guard {
+  const State& s;
+
+  const char* operator()(const LevelsDefined& e) const {
+    const Topology& t = s.cluster.topology();
+    if (e.nested > Topology::kLevelsMax || e.orthogonal > Topology::kLevelsMax - e.nested) return "more levels than there may be";
+    if (t.level_count() > 0 && e.nested != t.nested_count()) return "the nested levels change";
+    return e.nested + e.orthogonal < t.level_count() ? "levels vanish" : nullptr;
+  }
+  const char* operator()(const DemandDefined& e) const {
+    if (!is_near(e.id, s.demand_rows())) return "a demand's row is out of bounds";
+    const CardAsk& ask = e.demand.cards;
+    if (ask.count < 0 || ask.count > kCardsPerNodeMax || ask.milli_each.value < 0) return "a demand asks for an impossible number of cards";
+    const bool are_known = std::all_of(e.demand.amounts.begin(), e.demand.amounts.end(), [](const ResourceAmount& a) { return a.resource.row() < resource::kColumnsMax; });
+    return are_known ? nullptr : "a demand names a resource out of bounds";
+  }
+  const char* operator()(const ConstraintDefined& e) const { return is_near(e.id, Columns::constraint_count(s)) ? nullptr : "a constraint's row is out of bounds"; }
+  const char* operator()(const QueueDefined& e) const { return is_near(e.id, s.queues.rows()) ? nullptr : "a queue's row is out of bounds"; }
+  const char* operator()(const NodeSeen& e) const {
+    if (!is_near(e.node, s.cluster.rows())) return "a node's row is out of bounds";
+    if (e.facts.cards < 0 || e.facts.cards > kCardsPerNodeMax) return "a node has an impossible number of cards";
+    if (e.facts.allocatable.size() > resource::kColumnsMax) return "a node has more resources than there may be";
+    if (!e.facts.model.is_none() && !is_near(e.facts.model, 0)) return "a node's model is out of bounds";
+    const bool are_near = std::all_of(e.facts.domains.begin(), e.facts.domains.end(), [](DomainId d) { return d.is_none() || is_near(d, 0); });
+    return are_near ? nullptr : "a node's domain is out of bounds";
+  }
+  const char* operator()(const Submitted& e) const {
+    const Workload& w = e.workload;
+    if (!is_near(w.job, s.job_rows())) return "a job's row is out of bounds";
+    if (!is_near(w.queue, s.queues.rows())) return "a job's queue is out of bounds";
+    for (const LevelId level : {w.within, w.prefer})
+      if (!level.is_none() && level.row() >= s.cluster.topology().level_count()) return "a job names a level that does not exist";
+    return members(w.members);
+  }
+  const char* operator()(const MembersAdded& e) const { return members(e.members); }
+  const char* operator()(const ConstraintChanged& e) const {
+    return e.constraint.row() < Columns::constraint_count(s) ? nullptr : "a constraint that was never defined";
+  }
+  template <class Other>
+  const char* operator()(const Other&) const { return nullptr; }
+
+  const char* members(std::span<const MemberSpec> specs) const {
+    for (const MemberSpec& m : specs) {
+      if (!is_near(m.member, s.member_rows())) return "a member's row is out of bounds";
+      if (m.demand.row() >= s.demand_rows()) return "a demand that was never defined";
+      if (m.constraint.row() >= Columns::constraint_count(s)) return "a constraint that was never defined";
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace
+
+const char* refusal_of(const State& state, const Event& event) { return std::visit(Guard{state}, event.body); }
+
+}  // namespace ashlar::store

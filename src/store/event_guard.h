@@ -1,0 +1,13 @@
+// May this event be applied to this state? apply() trusts its caller: a row far out of bounds, a demand that was never defined or a level that does not
+// exist is a bug there and stops the process. Events that come out of a file are asked first. Cost: O(size of the event).
+#pragma once
+
+#include "model/event.h"
+#include "state/state.h"
+
+namespace ashlar::store {
+
+/// Null if it may; else what is wrong with it.
+const char* refusal_of(const State& state, const Event& event);
+
+}  // namespace ashlar::store

@@ -1,0 +1,123 @@
+#include "store/names.h"
+
+#include "store/fields.h"
+
+namespace ashlar::store {
+namespace {
+
+constexpr std::string_view kKindWords[kNameKinds] = {"node", "job", "member", "queue", "level", "domain", "resource", "model"};
+constexpr std::size_t kNameBytesMax = 1024;  ///< a Kubernetes namespace and name are at most 63 + 253; longer ones are cut
+
+template <class T>
+T& grown(std::vector<T>& column, std::size_t row) {
+  if (row >= column.size()) column.resize(row + 1);
+  return column[row];
+}
+
+}  // namespace
+
+void NameTable::set(const NameKey& key, std::string_view name) {
+  auto& column = key.kind == NameKind::kDomain ? grown(domains_, key.level) : rows_[static_cast<std::size_t>(key.kind)];
+  grown(column, key.row) = name;
+}
+
+const std::string* NameTable::find(const NameKey& key) const {
+  const bool is_domain = key.kind == NameKind::kDomain;
+  if (is_domain && key.level >= domains_.size()) return nullptr;
+  const auto& column = is_domain ? domains_[key.level] : rows_[static_cast<std::size_t>(key.kind)];
+  return key.row < column.size() && !column[key.row].empty() ? &column[key.row] : nullptr;
+}
+
+std::string NameTable::of(const NameKey& key) const {
+  if (const std::string* name = find(key)) return *name;
+  return std::string(kKindWords[static_cast<std::size_t>(key.kind)]) + " " + std::to_string(key.row);
+}
+
+std::vector<std::uint8_t>& NameLedger::told(const NameKey& key) {
+  return key.kind == NameKind::kDomain ? grown(told_domains_, key.level) : told_[static_cast<std::size_t>(key.kind)];
+}
+
+void NameLedger::tell(const NameKey& key, ByteWriter& out) {
+  if (source_ == nullptr) return;
+  name_.clear();
+  source_->append_name(key, name_);
+  out.byte(static_cast<std::uint8_t>(1 + static_cast<int>(key.kind)));
+  out.varint(key.row);
+  if (key.kind == NameKind::kDomain) out.varint(key.level);
+  out.text(std::string_view(name_).substr(0, kNameBytesMax));
+}
+
+void NameLedger::tell_once(const NameKey& key, ByteWriter& out) {
+  std::uint8_t& is_told = grown(told(key), key.row);
+  if (is_told != 0) return;
+  is_told = 1;
+  tell(key, out);
+}
+
+void NameLedger::tell_facts(const NodeFacts& facts, ByteWriter& out) {
+  for (std::uint32_t l = 0; l < facts.domains.size(); ++l)
+    if (!facts.domains[l].is_none()) tell_once({NameKind::kDomain, facts.domains[l].value, l}, out);
+  for (std::uint32_t r = 0; r < facts.allocatable.size(); ++r) tell_once({NameKind::kResource, r}, out);
+  if (!facts.model.is_none()) tell_once({NameKind::kModel, facts.model.value}, out);
+}
+
+void NameLedger::tell_members(const std::vector<MemberSpec>& members, ByteWriter& out) {
+  for (const MemberSpec& m : members) tell({NameKind::kMember, m.member.value}, out);
+}
+
+void NameLedger::tell_new(const Event& event, ByteWriter& out) {
+  if (source_ == nullptr) return;
+  if (const auto* seen = std::get_if<NodeSeen>(&event.body)) {
+    tell_once({NameKind::kNode, seen->node.value}, out);
+    tell_facts(seen->facts, out);
+  } else if (const auto* gone = std::get_if<NodeGone>(&event.body)) {
+    grown(told_[static_cast<std::size_t>(NameKind::kNode)], gone->node.row()) = 0;  // the row may be another node's next
+  } else if (const auto* submitted = std::get_if<Submitted>(&event.body)) {
+    tell({NameKind::kJob, submitted->workload.job.value}, out);
+    tell_members(submitted->workload.members, out);
+  } else if (const auto* added = std::get_if<MembersAdded>(&event.body)) {
+    tell_members(added->members, out);
+  } else if (const auto* queue = std::get_if<QueueDefined>(&event.body)) {
+    tell({NameKind::kQueue, queue->id.value}, out);
+  } else if (const auto* levels = std::get_if<LevelsDefined>(&event.body)) {
+    for (std::uint32_t l = 0; l < levels->nested + levels->orthogonal; ++l) tell_once({NameKind::kLevel, l}, out);
+  } else if (const auto* demand = std::get_if<DemandDefined>(&event.body)) {
+    for (const ResourceAmount& a : demand->demand.amounts) tell_once({NameKind::kResource, a.resource.value}, out);
+  } else if (const auto* constraint = std::get_if<ConstraintDefined>(&event.body)) {
+    for (const ModelId model : constraint->constraint.models) tell_once({NameKind::kModel, model.value}, out);
+  }
+}
+
+void NameLedger::tell_all(const State& state, ByteWriter& out) {
+  for (auto& column : told_) column.clear();
+  told_domains_.clear();
+  if (source_ != nullptr) {
+    for (std::uint32_t l = 0; l < state.cluster.topology().level_count(); ++l) tell_once({NameKind::kLevel, l}, out);
+    for (std::uint32_t r = 0; r < state.cluster.resource_count(); ++r) tell_once({NameKind::kResource, r}, out);
+    for (std::uint32_t q = 0; q < state.queues.rows(); ++q) if (state.queues.is_known(QueueId(q))) tell({NameKind::kQueue, q}, out);
+    for (std::uint32_t n = 0; n < state.cluster.rows(); ++n) {
+      if (!state.cluster.is_live(NodeId(n))) continue;
+      tell_once({NameKind::kNode, n}, out);
+      tell_facts(state.cluster.facts(NodeId(n)), out);
+    }
+    for (std::uint32_t j = 0; j < state.job_rows(); ++j) if (state.is_live(JobId(j))) tell({NameKind::kJob, j}, out);
+    for (std::uint32_t m = 0; m < state.member_rows(); ++m) if (state.is_live(MemberId(m))) tell({NameKind::kMember, m}, out);
+  }
+  end(out);
+}
+
+void read_names(ByteReader& in, NameTable& names) {
+  while (!in.has_failed()) {
+    const std::uint8_t kind = in.byte();
+    if (kind == 0) return;
+    if (kind > kNameKinds) return in.fail("a name of an unknown kind");
+    const std::uint64_t row = in.varint();
+    const bool is_domain = kind - 1 == static_cast<int>(NameKind::kDomain);
+    const std::uint64_t level = is_domain ? in.varint() : 0;
+    const std::string_view name = in.text();
+    if (row > kRowMax || level > Topology::kLevelsMax) return in.fail("a name's row number is too large");
+    if (!in.has_failed()) names.set({static_cast<NameKind>(kind - 1), static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(level)}, name);
+  }
+}
+
+}  // namespace ashlar::store

@@ -1,0 +1,77 @@
+// Names beside the rows. The core knows rows only; whoever keeps the names (the cluster's cache, the simulator's catalog, a test) lends them to the log,
+// which writes each name when its row first appears, so that a log read a year later speaks of "nlp/train-a" and not of job 17.
+// Cost: one look and some 40 bytes for a row that is new, one bit test for one that is known.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/event.h"
+#include "state/state.h"
+#include "store/bytes.h"
+
+namespace ashlar::store {
+
+enum class NameKind : std::uint8_t { kNode, kJob, kMember, kQueue, kLevel, kDomain, kResource, kModel };
+inline constexpr std::size_t kNameKinds = 8;
+
+struct NameKey {
+  NameKind kind = NameKind::kNode;
+  std::uint32_t row = 0;
+  std::uint32_t level = 0;  ///< of a domain
+};
+
+/// Lent by the edge. Asked on the thread that records, with rows that are in use at that moment.
+class NameSource {
+ public:
+  virtual ~NameSource() = default;
+  /// Appends the name; appends nothing where there is none (the member of a job of one is named by its job).
+  virtual void append_name(const NameKey& key, std::string& out) const = 0;
+};
+
+/// Names as read from a log.
+class NameTable {
+ public:
+  void set(const NameKey& key, std::string_view name);
+  /// The name, or "node 17" where none was told.
+  std::string of(const NameKey& key) const;
+  bool has(const NameKey& key) const { return find(key) != nullptr; }
+
+ private:
+  const std::string* find(const NameKey& key) const;
+  std::array<std::vector<std::string>, kNameKinds> rows_;
+  std::vector<std::vector<std::string>> domains_;  ///< [level][domain]
+};
+
+/// Writes the names of rows that were not told yet. The list ends with a zero byte; an entry is its kind + 1, row, level (of a domain), text.
+class NameLedger {
+ public:
+  /// `source` may be null: then no names are written. Kept by reference.
+  explicit NameLedger(const NameSource* source) : source_(source) {}
+
+  /// Forgets what was told and tells everything that the state holds: the name table at the start of a file.
+  void tell_all(const State& state, ByteWriter& out);
+  /// Names that these events bring. Does not write the end of the list.
+  void tell_new(const Event& event, ByteWriter& out);
+  static void end(ByteWriter& out) { out.byte(0); }
+
+ private:
+  void tell(const NameKey& key, ByteWriter& out);
+  void tell_once(const NameKey& key, ByteWriter& out);
+  void tell_facts(const NodeFacts& facts, ByteWriter& out);
+  void tell_members(const std::vector<MemberSpec>& members, ByteWriter& out);
+  std::vector<std::uint8_t>& told(const NameKey& key);
+
+  const NameSource* source_;
+  std::array<std::vector<std::uint8_t>, kNameKinds> told_;
+  std::vector<std::vector<std::uint8_t>> told_domains_;
+  std::string name_;  ///< scratch
+};
+
+/// Reads a list that a NameLedger wrote.
+void read_names(ByteReader& in, NameTable& names);
+
+}  // namespace ashlar::store
