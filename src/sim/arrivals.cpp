@@ -1,166 +1,240 @@
 #include "sim/arrivals.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
-#include <numbers>
+#include <queue>
+
+#include "base/check.h"
+#include "base/rng.h"
+#include "sim/duration_law.h"
 
 namespace ashlar::sim {
 namespace {
 
-constexpr double kMillisPerHour = 3'600'000.0;
+LevelId level_of(const Scenario& scenario, const std::string& name) {
+  if (name == kNodeLevel) return node_level(scenario);
+  for (std::size_t i = 0; i < scenario.levels.size(); ++i)
+    if (scenario.levels[i].name == name) return LevelId(i);
+  return LevelId::none();
+}
 
-double normal_below(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
+KindId kind_of(const JobShape& shape, const Scenario& scenario, Catalog& catalog) {
+  std::vector<ModelId> models;
+  for (const std::string& model : shape.models) models.push_back(catalog.model(model));
+  const CardAsk ask{shape.gpus, shape.gpus > 0 ? shape.milli_each : MilliGpu(kWholeCard), shape.gpu_memory};
+  JobKind kind{.needs = {{catalog.demand(demand_of({ask, shape.cpu, shape.memory})), catalog.constraint(std::move(models)),
+                          static_cast<std::uint32_t>(shape.members)}},
+               .within = level_of(scenario, shape.within),
+               .prefer = level_of(scenario, shape.prefer)};
+  return catalog.add_kind(std::move(kind));
+}
 
-/// The standard normal deviate at probability p in (0, 1): Acklam's rational approximation, relative error below 1.2e-9.
-double normal_quantile(double p) {
-  constexpr std::array<double, 6> a = {-3.969683028665376e+01, 2.209460984245205e+02, -2.759285104469687e+02,
-                                       1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
-  constexpr std::array<double, 5> b = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02, 6.680131188771972e+01,
-                                       -1.328068155288572e+01};
-  constexpr std::array<double, 6> c = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
-                                       -2.549732539343734e+00, 4.374664141464968e+00,  2.938163982698783e+00};
-  constexpr std::array<double, 4> d = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00, 3.754408661907416e+00};
-  constexpr double kTail = 0.02425;
-  const auto tail = [&](double q) {
-    return (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) / ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1);
+/// Cards that a job of this shape holds on average, times the time that it holds them, in card-milliseconds.
+double card_time_of(const JobShape& shape) {
+  return static_cast<double>(shape.members) * shape.gpus * shape.milli_each.value / kWholeCard * mean_of(shape.duration);
+}
+
+Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario& scenario, Catalog& catalog) {
+  ScenarioWork::Stream stream{.law = &law, .shapes = {}, .gap_millis = 0};
+  double weight = 0, card_time = 0;
+  for (const JobShape& shape : law.jobs) {
+    const KindId kind = kind_of(shape, scenario, catalog);
+    weight += shape.weight;
+    card_time += shape.weight * card_time_of(shape);
+    ScenarioWork::Shape ready{&shape, kind, weight, {}};
+    double queue_weight = 0;
+    for (const auto& [queue, share] : shape.queues) ready.queues_up_to.emplace_back(static_cast<std::uint32_t>(queue), queue_weight += share);
+    stream.shapes.push_back(std::move(ready));
+  }
+  if (law.rate_per_hour) {
+    stream.gap_millis = 3'600'000.0 / *law.rate_per_hour;
+  } else if (law.load) {
+    const double cards = static_cast<double>(scenario.cards());
+    if (cards == 0 || card_time == 0) return invalid(scenario.path + ": stream '" + law.name + "' has a load, but there are no cards to load");
+    stream.gap_millis = card_time / weight / (*law.load * cards);
+  } else {
+    ASHLAR_CHECK(law.count.has_value() && law.until.has_value());
+    stream.gap_millis = static_cast<double>((*law.until - law.start).value) / static_cast<double>(std::max<std::int64_t>(*law.count, 1));
+  }
+  return stream;
+}
+
+KindId trace_kind(const ScenarioTrace& law, std::int32_t width, Catalog& catalog) {
+  const ConstraintId anywhere = catalog.constraint({});
+  const auto member = [&](std::int32_t size) {
+    const CardAsk ask{.count = law.is_processors ? 0 : size};
+    const std::int64_t cores = law.is_processors ? 1000 : law.cpu_per_gpu.value;
+    return catalog.demand(demand_of({ask, MilliCores(cores * size), Bytes(law.memory_per_gpu.value * size)}));
   };
-  if (p < kTail) return tail(std::sqrt(-2 * std::log(p)));
-  if (p > 1 - kTail) return -tail(std::sqrt(-2 * std::log1p(-p)));
-  const double q = p - 0.5;
-  const double r = q * q;
-  return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q / (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
+  JobKind kind;
+  const std::int32_t whole = width / law.gpus_per_member, rest = width % law.gpus_per_member;
+  if (whole > 0) kind.needs.push_back({member(law.gpus_per_member), anywhere, static_cast<std::uint32_t>(whole)});
+  if (rest > 0) kind.needs.push_back({member(rest), anywhere, 1});
+  return catalog.add_kind(std::move(kind));
 }
 
-/// A uniform number that is never 0, which normal_quantile does not take.
-double open_uniform(Rng& rng) { return std::max(rng.uniform(), 0x1.0p-54); }
-
-double unclamped_seconds(const DurationLaw& law, double u) {
-  switch (law.kind) {
-    case DurationLaw::Kind::kFixed: return law.first;
-    case DurationLaw::Kind::kExponential: return -law.first * std::log1p(-u);
-    case DurationLaw::Kind::kLognormal: return law.first * std::exp(law.second * normal_quantile(std::max(u, 0x1.0p-54)));
-    case DurationLaw::Kind::kUniform: return law.first + (law.second - law.first) * u;
+Result<ScenarioWork::Trace> trace_of(const ScenarioTrace& law, const Scenario& scenario, Catalog& catalog) {
+  ScenarioWork::Trace trace{.law = &law, .jobs = {}, .order = {}, .queue_of_vc = {}, .kinds = {}};
+  if (law.format == ScenarioTrace::Format::kSwf) {
+    Result<SwfTrace> swf = read_swf(law.path);
+    if (!swf) return swf.error();
+    trace.jobs = std::move(swf->trace);
+  } else {
+    Result<JobTrace> jobs = read_jobs(law.path);
+    if (!jobs) return jobs.error();
+    trace.jobs = *std::move(jobs);
   }
-  return law.first;
-}
-
-double seconds(Millis time) { return time == Millis::max() ? std::numeric_limits<double>::infinity() : static_cast<double>(time.value) / 1000.0; }
-
-/// E[clamp(X, low, high)] of a lognormal X: the standard integral of its partial moments.
-double mean_of_lognormal(const DurationLaw& law, double low, double high) {
-  if (law.second <= 0) return std::clamp(law.first, low, high);
-  const double mu = std::log(law.first);
-  const double sigma = law.second;
-  const double z_low = (std::log(low) - mu) / sigma;
-  const double z_high = std::isinf(high) ? high : (std::log(high) - mu) / sigma;
-  const double inside = std::exp(mu + sigma * sigma / 2) * (normal_below(z_high - sigma) - normal_below(z_low - sigma));
-  const double above = std::isinf(high) ? 0 : high * (1 - normal_below(z_high));
-  return low * normal_below(z_low) + inside + above;
-}
-
-/// Index of the entry in which `target` falls when the weights are laid end to end.
-template <class Items, class Weight>
-std::size_t pick(const Items& items, double target, Weight weight) {
-  for (std::size_t i = 0; i + 1 < items.size(); ++i) {
-    target -= weight(items[i]);
-    if (target < 0) return i;
+  for (const std::string& vc : trace.jobs.vcs) {
+    const auto it = std::find_if(scenario.queues.begin(), scenario.queues.end(), [&](const ScenarioQueue& q) { return q.name == vc; });
+    if (law.queue < 0 && it == scenario.queues.end())
+      return invalid(law.path + ": virtual cluster '" + vc + "' is not a queue of " + scenario.path + "; add it to queues, or give the trace one queue");
+    trace.queue_of_vc.push_back(static_cast<std::uint32_t>(law.queue >= 0 ? law.queue : it - scenario.queues.begin()));
   }
-  return items.size() - 1;
+  for (std::uint32_t i = 0; i < trace.jobs.jobs.size(); ++i) trace.order.push_back(i);
+  const auto& jobs = trace.jobs.jobs;
+  std::stable_sort(trace.order.begin(), trace.order.end(), [&](std::uint32_t a, std::uint32_t b) { return jobs[a].submit < jobs[b].submit; });
+  if (law.limit && static_cast<std::int64_t>(trace.order.size()) > *law.limit) trace.order.resize(static_cast<std::size_t>(*law.limit));
+  std::vector<std::int32_t> widths;
+  for (const std::uint32_t row : trace.order) widths.push_back(jobs[row].gpus);
+  std::sort(widths.begin(), widths.end());
+  widths.erase(std::unique(widths.begin(), widths.end()), widths.end());
+  for (const std::int32_t width : widths) trace.kinds.emplace_back(width, trace_kind(law, width, catalog));
+  return trace;
 }
+
+/// Draws the jobs of one stream, or walks one trace.
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual bool next(SimJob& out) = 0;
+};
+
+class StreamSource final : public Source {
+ public:
+  explicit StreamSource(const ScenarioWork::Stream& stream)
+      : stream_(stream), rng_(stream.law->seed), at_(static_cast<double>(stream.law->start.value)) {}
+
+  bool next(SimJob& out) override {
+    const ArrivalStream& law = *stream_.law;
+    if (law.count && drawn_ >= *law.count) return false;
+    at_ += law.process == ArrivalStream::Process::kPoisson ? rng_.exponential(stream_.gap_millis) : drawn_ > 0 ? stream_.gap_millis : 0.0;
+    const Millis submit(std::llround(at_));
+    if (law.until && submit >= *law.until) return false;
+    ++drawn_;
+    const ScenarioWork::Shape& shape = pick_shape();
+    const std::uint32_t queue = pick_queue(shape);
+    out = {.submit = submit, .duration = draw_duration(shape.law->duration, rng_), .priority = shape.law->priority, .queue = queue_row(queue),
+           .kind = shape.kind, .vc = queue};
+    Millis believed = out.duration;
+    if (shape.law->estimate_error > 0)
+      believed = Millis(std::max<std::int64_t>(1, std::llround(static_cast<double>(out.duration.value) * std::exp(shape.law->estimate_error * normal_quantile(rng_.uniform())))));
+    if (shape.law->has_estimate) out.estimate = {believed, believed};
+    out.rank = believed.value;
+    return true;
+  }
+
+ private:
+  const ScenarioWork::Shape& pick_shape() {
+    const auto& shapes = stream_.shapes;
+    if (shapes.size() == 1) return shapes.front();
+    const double u = rng_.uniform() * shapes.back().weight_up_to;
+    for (const ScenarioWork::Shape& shape : shapes) if (u < shape.weight_up_to) return shape;
+    return shapes.back();
+  }
+  std::uint32_t pick_queue(const ScenarioWork::Shape& shape) {
+    const auto& queues = shape.queues_up_to;
+    if (queues.size() == 1) return queues.front().first;
+    const double u = rng_.uniform() * queues.back().second;
+    for (const auto& [queue, up_to] : queues) if (u < up_to) return queue;
+    return queues.back().first;
+  }
+
+  const ScenarioWork::Stream& stream_;
+  Rng rng_;
+  double at_;
+  std::int64_t drawn_ = 0;
+};
+
+class TraceSource final : public Source {
+ public:
+  explicit TraceSource(const ScenarioWork::Trace& trace) : trace_(trace) {}
+
+  bool next(SimJob& out) override {
+    if (next_ == trace_.order.size()) return false;
+    const TraceJob& job = trace_.jobs.jobs[trace_.order[next_++]];
+    const std::uint32_t queue = trace_.queue_of_vc[job.vc];
+    const auto kind = std::lower_bound(trace_.kinds.begin(), trace_.kinds.end(), std::pair{job.gpus, KindId(0u)});
+    const Millis believed(std::max<std::int64_t>(1, job.estimate.value));
+    out = {.submit = Millis(std::llround(static_cast<double>(job.submit.value) * trace_.law->time_scale)), .duration = job.duration,
+           .estimate = {believed, believed}, .rank = job.estimate.value, .queue = queue_row(queue), .kind = kind->second, .vc = queue};
+    return true;
+  }
+
+ private:
+  const ScenarioWork::Trace& trace_;
+  std::size_t next_ = 0;
+};
+
+/// Merges sources by submission, ties by their number.
+class Merge {
+ public:
+  void add(std::unique_ptr<Source> source) {
+    sources_.push_back({std::move(source), {}});
+    refill(sources_.size() - 1);
+  }
+  bool next(SimJob& out) {
+    if (heads_.empty()) return false;
+    const std::size_t s = heads_.top().second;
+    heads_.pop();
+    out = sources_[s].head;
+    refill(s);
+    return true;
+  }
+
+ private:
+  struct Lane {
+    std::unique_ptr<Source> source;
+    SimJob head;
+  };
+  using Head = std::pair<Millis, std::size_t>;
+
+  void refill(std::size_t s) {
+    if (sources_[s].source->next(sources_[s].head)) heads_.push({sources_[s].head.submit, s});
+  }
+
+  std::vector<Lane> sources_;
+  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
+};
 
 }  // namespace
 
-Millis draw_duration(const DurationLaw& law, double u) {
-  constexpr double kMillisMax = 4.5e15;
-  const double millis = std::min(unclamped_seconds(law, u) * 1000.0, kMillisMax);
-  return std::clamp(Millis(std::llround(millis)), law.min, law.max);
-}
-
-double mean_seconds(const DurationLaw& law) {
-  const double low = seconds(law.min);
-  const double high = seconds(law.max);
-  switch (law.kind) {
-    case DurationLaw::Kind::kFixed: return std::clamp(law.first, low, high);
-    case DurationLaw::Kind::kExponential: return low + law.first * (std::exp(-low / law.first) - std::exp(-high / law.first));
-    case DurationLaw::Kind::kLognormal: return mean_of_lognormal(law, low, high);
-    case DurationLaw::Kind::kUniform: break;
+Result<ScenarioWork> ScenarioWork::make(const Scenario& scenario, Catalog& catalog) {
+  ScenarioWork work;
+  for (const ArrivalStream& law : scenario.arrivals) {
+    Result<Stream> stream = stream_of(law, scenario, catalog);
+    if (!stream) return stream.error();
+    work.streams_.push_back(*std::move(stream));
   }
-  constexpr int kSteps = 10'000;
-  double sum = 0;
-  for (int i = 0; i < kSteps; ++i) sum += std::clamp(unclamped_seconds(law, (i + 0.5) / kSteps), low, high);
-  return sum / kSteps;
-}
-
-double rate_per_hour(const ArrivalStream& stream, const Scenario& scenario) {
-  if (stream.rate_per_hour) return *stream.rate_per_hour;
-  if (stream.load) {
-    double weights = 0;
-    double card_seconds = 0;
-    for (const JobShape& shape : stream.jobs) {
-      const double cards = static_cast<double>(shape.members) * shape.gpus * shape.milli_each.value / 1000.0;
-      card_seconds += shape.weight * cards * mean_seconds(shape.duration);
-      weights += shape.weight;
-    }
-    return *stream.load * static_cast<double>(scenario.cards()) * 3600.0 / (card_seconds / weights);
+  for (const ScenarioTrace& law : scenario.traces) {
+    Result<Trace> trace = trace_of(law, scenario, catalog);
+    if (!trace) return trace.error();
+    work.traces_.push_back(*std::move(trace));
   }
-  const Millis end = stream.until ? *stream.until : *scenario.horizon;
-  return static_cast<double>(*stream.count) * kMillisPerHour / static_cast<double>(end.value - stream.start.value);
+  return work;
 }
 
-ArrivalDraws::ArrivalDraws(const Scenario& scenario) : scenario_(scenario) {
-  for (std::uint32_t i = 0; i < scenario.arrivals.size(); ++i) {
-    const ArrivalStream& each = scenario.arrivals[i];
-    Stream stream{.index = i, .rng = Rng(each.seed)};
-    stream.gap = kMillisPerHour / rate_per_hour(each, scenario);
-    stream.at = static_cast<double>(each.start.value);
-    Millis end = Millis::max();
-    if (each.until) end = std::min(end, *each.until);
-    if (scenario.horizon) end = std::min(end, *scenario.horizon);
-    stream.end = static_cast<double>(end.value);
-    stream.left = each.count.value_or(kScenarioJobsMax);
-    for (const JobShape& shape : each.jobs) stream.weights += shape.weight;
-    // Evenly spaced jobs begin at the start; random ones after a first gap.
-    if (each.process == ArrivalStream::Process::kPoisson) step(stream);
-    streams_.push_back(stream);
-  }
+JobFeed ScenarioWork::feed() const {
+  auto merge = std::make_shared<Merge>();
+  for (const Stream& stream : streams_) merge->add(std::make_unique<StreamSource>(stream));
+  for (const Trace& trace : traces_) merge->add(std::make_unique<TraceSource>(trace));
+  return [merge](SimJob& out) { return merge->next(out); };
 }
 
-void ArrivalDraws::step(Stream& stream) {
-  const bool is_poisson = scenario_.arrivals[stream.index].process == ArrivalStream::Process::kPoisson;
-  stream.at += is_poisson ? stream.rng.exponential(stream.gap) : stream.gap;
-}
-
-void ArrivalDraws::fill(Stream& stream, DrawnJob& job) {
-  const ArrivalStream& source = scenario_.arrivals[stream.index];
-  job.stream = stream.index;
-  job.shape = static_cast<std::uint32_t>(pick(source.jobs, stream.rng.uniform() * stream.weights, [](const JobShape& shape) { return shape.weight; }));
-  const JobShape& shape = source.jobs[job.shape];
-  double queue_weights = 0;
-  for (const auto& share : shape.queues) queue_weights += share.second;
-  job.queue = shape.queues[pick(shape.queues, stream.rng.uniform() * queue_weights, [](const auto& share) { return share.second; })].first;
-  job.submit = Millis(static_cast<std::int64_t>(stream.at));
-  job.duration = draw_duration(shape.duration, stream.rng.uniform());
-  // Drawn in any case, so that a change of the error alone leaves all other numbers as they were.
-  const double error = normal_quantile(open_uniform(stream.rng));
-  job.estimate = Millis::max();
-  if (!shape.has_estimate) return;
-  const double believed = static_cast<double>(job.duration.value) * std::exp(shape.estimate_error * error);
-  job.estimate = Millis(std::max<std::int64_t>(1, std::llround(std::min(believed, 4.5e15))));
-}
-
-bool ArrivalDraws::next(DrawnJob& job) {
-  Stream* first = nullptr;
-  for (Stream& stream : streams_) {
-    if (stream.left <= 0 || stream.at >= stream.end) continue;
-    if (first == nullptr || stream.at < first->at) first = &stream;
-  }
-  if (first == nullptr) return false;
-  fill(*first, job);
-  --first->left;
-  step(*first);
-  return true;
+std::int64_t ScenarioWork::jobs_expected() const {
+  std::int64_t sum = 0;
+  for (const Stream& stream : streams_) sum += stream.law->count.value_or(0);
+  for (const Trace& trace : traces_) sum += static_cast<std::int64_t>(trace.order.size());
+  return sum;
 }
 
 }  // namespace ashlar::sim

@@ -1,55 +1,61 @@
-// The jobs of a scenario's arrival streams, drawn one by one. Answers: which job is submitted next, when, and for how long will it run? The same
-// scenario gives the same jobs on every machine (base/rng.h). Cost: O(streams) a job and no memory beyond the streams, so a million jobs need
-// no list.
+// Where the jobs of a scenario come from: streams drawn from laws, and traces. Answers: which job comes next? Jobs are drawn one at a time as the run
+// needs them, so a million of them take no memory; the same scenario gives the same jobs on every machine, whatever the policy.
 #pragma once
 
-#include <cstdint>
+#include <memory>
+#include <string_view>
 #include <vector>
 
-#include "base/quantity.h"
-#include "base/rng.h"
+#include "base/result.h"
+#include "sim/catalog.h"
+#include "sim/readers/queue_trace.h"
 #include "sim/readers/scenario.h"
+#include "sim/world.h"
 
 namespace ashlar::sim {
 
-struct DrawnJob {
-  std::uint32_t stream = 0;  ///< index into Scenario::arrivals
-  std::uint32_t shape = 0;   ///< index into its jobs
-  std::int32_t queue = 0;    ///< index into Scenario::queues
-  Millis submit;
-  Millis duration;           ///< true run time, at least 1 ms
-  Millis estimate;           ///< believed run time; Millis::max() = not known
-};
-
-/// Mean of what the law draws, clamping included, in seconds.
-double mean_seconds(const DurationLaw& law);
-/// The value of the law at quantile u in [0, 1), clamped.
-Millis draw_duration(const DurationLaw& law, double u);
-/// Jobs per hour of a stream, from its rate, its load, or its count and window.
-double rate_per_hour(const ArrivalStream& stream, const Scenario& scenario);
-
-class ArrivalDraws {
+/// Everything that a scenario's work needs, read and interned once; feeds for several runs are made from it.
+class ScenarioWork {
  public:
-  /// `scenario` must outlive this.
-  explicit ArrivalDraws(const Scenario& scenario);
-  /// The next job by submit time (ties: the earlier stream); false when all streams have ended.
-  bool next(DrawnJob& job);
+  /// Reads the traces and adds models, demands and kinds of jobs to the catalog. Errors: unreadable traces, a load without cards, a trace's virtual
+  /// cluster that names no queue.
+  static Result<ScenarioWork> make(const Scenario& scenario, Catalog& catalog);
+
+  /// All jobs in order of submission; ties by the order of streams and traces in the file. The work and the scenario must outlive the feed.
+  JobFeed feed() const;
+  /// Jobs that will come, where that is known; 0 otherwise.
+  std::int64_t jobs_expected() const;
+
+  /// A shape of an arrival stream, ready to draw.
+  struct Shape {
+    const JobShape* law = nullptr;
+    KindId kind;
+    double weight_up_to = 0;                                       ///< cumulative
+    std::vector<std::pair<std::uint32_t, double>> queues_up_to;    ///< queue and cumulative weight
+  };
+  struct Stream {
+    const ArrivalStream* law = nullptr;
+    std::vector<Shape> shapes;
+    double gap_millis = 0;   ///< mean time between arrivals
+  };
+  struct Trace {
+    const ScenarioTrace* law = nullptr;
+    JobTrace jobs;
+    std::vector<std::uint32_t> order;        ///< rows by submission
+    std::vector<std::uint32_t> queue_of_vc;  ///< index into Scenario::queues
+    std::vector<std::pair<std::int32_t, KindId>> kinds;  ///< by width, ascending
+  };
 
  private:
-  struct Stream {
-    std::uint32_t index = 0;
-    Rng rng;
-    double at = 0;               ///< milliseconds of the next arrival
-    double gap = 0;              ///< mean milliseconds between arrivals
-    double end = 0;              ///< no arrivals from here on
-    std::int64_t left = 0;
-    double weights = 0;          ///< sum over the shapes
-  };
-  void step(Stream& stream);
-  void fill(Stream& stream, DrawnJob& job);
-
-  const Scenario& scenario_;
   std::vector<Stream> streams_;
+  std::vector<Trace> traces_;
 };
+
+/// Jobs may ask to sit within one node. That level is always there, free-standing, behind the scenario's own.
+inline constexpr std::string_view kNodeLevel = "node";
+inline LevelId node_level(const Scenario& scenario) { return LevelId(scenario.levels.size()); }
+
+/// Row of a scenario's queue: 0 is the root.
+inline QueueId queue_row(std::uint32_t index) { return QueueId(index + 1); }
 
 }  // namespace ashlar::sim
