@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "kube/live_names.h"
 #include "kube/live_source.h"
 #include "kube/objects.h"

@@ -1,0 +1,114 @@
+#include "kube/live_gangs.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cctype>
+
+#include "kube/live_translate.h"
+
+namespace ashlar::kube {
+namespace {
+
+constexpr std::string_view kIndexLabels[] = {"batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index",
+                                             "leaderworkerset.sigs.k8s.io/worker-index"};
+constexpr std::uint32_t kNoIndex = 0xffffffffu;
+
+std::uint32_t index_of(const PodRecord& pod) {
+  if (!pod.labels) return kNoIndex;
+  for (const std::string_view key : kIndexLabels) {
+    const Text* value = find_label(*pod.labels, key);
+    if (value == nullptr) continue;
+    const std::string_view text = value->view();
+    std::uint32_t index = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+    if (error == std::errc() && end == text.data() + text.size()) return index;
+  }
+  return kNoIndex;
+}
+
+}  // namespace
+
+Result<GangWish> read_gang_wish(const Pod& pod) {
+  GangWish wish;
+  if (const Text* within = find_wish(pod, kWithinLabel)) wish.within = *within;
+  if (const Text* prefer = find_wish(pod, kPreferLabel)) wish.prefer = *prefer;
+  if (!pod.group_name.empty()) {
+    wish.name = pod.group_name;
+    wish.is_pod_group = true;
+    return wish;
+  }
+  const Text* name = find_wish(pod, kGangLabel);
+  if (name == nullptr || name->empty()) return wish;
+  wish.name = *name;
+  const Text* size = find_wish(pod, kGangSizeLabel);
+  if (size == nullptr) return invalid("has the label ashlar.dev/gang but not ashlar.dev/gang-size; state how many pods start together");
+  const std::string_view text = size->view();
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wish.size);
+  if (error != std::errc() || end != text.data() + text.size() || wish.size == 0 || wish.size > kGangSizeMax)
+    return invalid("ashlar.dev/gang-size is '" + std::string(text) + "'; it must be a whole number from 1 to " + std::to_string(kGangSizeMax));
+  return wish;
+}
+
+GangSlot GangTable::find_or_add(const Text& ns, const Text& name, bool is_pod_group) {
+  if (const GangSlot known = find(ns, name, is_pod_group); known != kNoGang) return known;
+  GangSlot slot = static_cast<GangSlot>(records_.size());
+  if (spare_.empty()) {
+    records_.emplace_back();
+  } else {
+    slot = spare_.back();
+    spare_.pop_back();
+  }
+  GangRecord& g = records_[slot];
+  g = GangRecord{};
+  g.ns = ns;
+  g.name = name;
+  g.is_pod_group = is_pod_group;
+  g.is_used = true;
+  slots_.emplace(Key{ns, name, is_pod_group}, slot);
+  return slot;
+}
+
+void GangTable::remove(GangSlot slot) {
+  GangRecord& g = records_[slot];
+  slots_.erase(Key{g.ns, g.name, g.is_pod_group});
+  g = GangRecord{};
+  spare_.push_back(slot);
+}
+
+bool is_name_before(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  std::size_t i = 0, k = 0;
+  while (i < a.size() && k < b.size()) {
+    if (!is_digit(a[i]) || !is_digit(b[k])) {
+      if (a[i] != b[k]) return a[i] < b[k];
+      ++i;
+      ++k;
+      continue;
+    }
+    std::size_t a_end = i, b_end = k;
+    while (a_end < a.size() && is_digit(a[a_end])) ++a_end;
+    while (b_end < b.size() && is_digit(b[b_end])) ++b_end;
+    std::string_view x = a.substr(i, a_end - i), y = b.substr(k, b_end - k);
+    while (x.size() > 1 && x.front() == '0') x.remove_prefix(1);
+    while (y.size() > 1 && y.front() == '0') y.remove_prefix(1);
+    if (x.size() != y.size()) return x.size() < y.size();
+    if (x != y) return x < y;
+    i = a_end;
+    k = b_end;
+  }
+  if (a.size() - i != b.size() - k) return a.size() - i < b.size() - k;
+  return a < b;
+}
+
+void sort_by_rank(const PodTable& pods, std::vector<PodSlot>& slots) {
+  struct Keyed { std::uint32_t index; PodSlot slot; };
+  std::vector<Keyed> keyed;
+  keyed.reserve(slots.size());
+  for (const PodSlot s : slots) keyed.push_back({index_of(pods[s]), s});
+  std::sort(keyed.begin(), keyed.end(), [&](const Keyed& a, const Keyed& b) {
+    return a.index != b.index ? a.index < b.index : is_name_before(pods[a.slot].name, pods[b.slot].name);
+  });
+  for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = keyed[i].slot;
+}
+
+}  // namespace ashlar::kube

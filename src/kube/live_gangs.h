@@ -1,0 +1,95 @@
+// Which pods belong together, and may they be placed? A gang is a PodGroup of the upstream API or the pods that share the label ashlar.dev/gang in
+// one namespace. Here live its record, the wishes that pods express (size, within, prefer, queue, duration), and the order of ranks.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/live_pods.h"
+#include "kube/objects.h"
+
+namespace ashlar::kube {
+
+inline constexpr std::string_view kGangLabel = "ashlar.dev/gang";
+inline constexpr std::string_view kGangSizeLabel = "ashlar.dev/gang-size";
+inline constexpr std::string_view kWithinLabel = "ashlar.dev/within";
+inline constexpr std::string_view kPreferLabel = "ashlar.dev/prefer";
+inline constexpr std::string_view kQueueLabel = "ashlar.dev/queue";
+inline constexpr std::string_view kDurationLabel = "ashlar.dev/duration";
+
+inline constexpr std::uint32_t kGangSizeMax = 100'000;  ///< more is a typing error
+/// A gang that is short of members says nothing on its pods for so long: they are usually still being created.
+inline constexpr Millis kGangPatience{5'000};
+
+/// What a pod says about its gang. `name` empty: it stands alone.
+struct GangWish {
+  Text name, within, prefer;
+  std::uint32_t size = 0;     ///< 0: not stated (PodGroups state it themselves)
+  bool is_pod_group = false;
+};
+/// kInvalid names the label and the expected form.
+Result<GangWish> read_gang_wish(const Pod& pod);
+
+struct GangRecord {
+  Text ns, name;
+  std::vector<PodSlot> pods;     ///< all of them: waiting, bound and held
+  JobId job;                     ///< none while the engine does not know the gang
+  QueueId queue;
+  LevelId within, prefer;
+  std::uint32_t size = 1;        ///< members that must start together
+  std::uint32_t in_engine = 0;   ///< pods that the engine knows as members
+  std::int32_t priority = 0;
+  Millis duration;               ///< 0 = not known
+  Millis first_seen;
+  Text scheduler_name;           ///< of its first pod
+  Text group_uid;                ///< of the PodGroup object; empty while there is none
+  std::uint64_t group_condition_hash = 0;
+  bool is_pod_group = false;
+  bool is_gang = true;           ///< false: a PodGroup of basic policy with a topology key: members one by one in one domain
+  bool is_open = false;          ///< was complete and sound once; its waiting members are in the engine
+  bool is_started = false;       ///< all members that must start together were bound at the same time
+  bool is_dirty = false;
+  bool is_mixed = false;         ///< pods of several scheduler names
+  bool has_timer = false;
+  bool is_group_condition_due = false;
+  bool is_group_told = false;    ///< the PodGroup's condition is True already: it never reverts
+  Text group_refusal;            ///< path of a field of the PodGroup that is not evaluated
+  bool is_used = false;
+};
+
+class GangTable {
+ public:
+  GangSlot find(const Text& ns, const Text& name, bool is_pod_group) const {
+    const auto it = slots_.find(Key{ns, name, is_pod_group});
+    return it == slots_.end() ? kNoGang : it->second;
+  }
+  GangSlot find_or_add(const Text& ns, const Text& name, bool is_pod_group);
+  void remove(GangSlot slot);
+  GangRecord& operator[](GangSlot slot) { return records_[slot]; }
+  const GangRecord& operator[](GangSlot slot) const { return records_[slot]; }
+  std::size_t slots() const { return records_.size(); }
+
+ private:
+  struct Key {
+    Text ns, name;
+    bool is_pod_group = false;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& k) const { return (k.ns.hash() * 31 + k.name.hash()) * 2 + (k.is_pod_group ? 1 : 0); }
+  };
+  boost::unordered_flat_map<Key, GangSlot, KeyHash> slots_;
+  std::vector<GangRecord> records_;
+  std::vector<GangSlot> spare_;
+};
+
+/// Sorts pods of one gang by rank: the index label of their controller where it has one, else by name with numbers in numeric order.
+void sort_by_rank(const PodTable& pods, std::vector<PodSlot>& slots);
+/// "worker-2" comes before "worker-10".
+bool is_name_before(std::string_view a, std::string_view b);
+
+}  // namespace ashlar::kube

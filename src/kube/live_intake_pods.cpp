@@ -1,0 +1,326 @@
+// The intake's pods: which of them the engine sees, as what, and what becomes of them.
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/digest.h"
+#include "kube/live_intake.h"
+#include "kube/live_text.h"
+
+namespace ashlar::kube {
+
+using Phase = PodRecord::Phase;
+
+void LiveIntake::set_phase(PodRecord& r, Phase phase) {
+  waiting_ += (phase == Phase::kWaiting ? 1u : 0u) - (r.phase == Phase::kWaiting ? 1u : 0u);
+  r.phase = phase;
+}
+
+void LiveIntake::take(Change<Pod>&& change) {
+  if (change.kind == Change<Pod>::Kind::kSynced) return;
+  out_.stamp();
+  const Pod& pod = change.object;
+  PodSlot slot = pods_.find(pod.ns, pod.name);
+  if (change.kind == Change<Pod>::Kind::kDeleted || pod.is_terminal()) {
+    if (slot != kNoPod && (pod.uid.empty() || pods_[slot].uid == pod.uid)) forget(slot);
+    return;
+  }
+  if (slot != kNoPod && pods_[slot].uid != pod.uid) {
+    forget(slot);
+    slot = kNoPod;
+  }
+  const bool is_ours = serves(pod.scheduler_name);
+  const bool matters = is_ours || !pod.node_name.empty() || !pod.nominated_node_name.empty();
+  if (slot == kNoPod) {
+    if (!matters) return;
+    slot = pods_.add(pod.ns, pod.name);
+    pods_[slot].uid = pod.uid;
+    pods_[slot].is_ours = is_ours;
+    pods_[slot].created = pod.created;
+    pods_[slot].seen = out_.now();
+    set_phase(pods_[slot], Phase::kHeld);
+  } else if (!matters) {
+    forget(slot);
+    return;
+  }
+  refresh(slot, pod);
+}
+
+void LiveIntake::refresh(PodSlot slot, const Pod& pod) {
+  PodRecord& r = pods_[slot];
+  r.labels = pod.labels;
+  r.rules = pod.rules;
+  r.priority = pod.priority;
+  const bool has_refusal = pod.scheduled.status == ConditionStatus::kFalse;
+  r.condition_hash = has_refusal ? condition_hash(pod.scheduled.reason, pod.scheduled.message) : 0;
+  if (!pod.node_name.empty()) see_bound(slot, pod);
+  else if (!r.is_ours) see_nominated(slot, pod);
+  else see_pending(slot, pod);
+}
+
+DemandId LiveIntake::demand_of_bound(const Pod& pod) {
+  Result<DemandId> demand = translator_.demand(pod);
+  if (demand) return *demand;
+  Pod plain = pod;  // asks that we cannot read still leave cores and memory to account for
+  plain.requests.extended.clear();
+  plain.rules = std::make_shared<const PodRules>();
+  demand = translator_.demand(plain);
+  ASHLAR_CHECK(demand.ok());
+  return *demand;
+}
+
+void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
+  PodRecord& r = pods_[slot];
+  const DemandId demand = demand_of_bound(pod);
+  const bool is_known = (r.phase == Phase::kBound || r.phase == Phase::kParked) && r.node_name == pod.node_name;
+  if (is_known && r.demand == demand) return;
+  if (is_known && r.phase == Phase::kBound) {  // resized in place: account anew
+    leave_node(r);
+    withdraw(slot);
+  } else if (r.is_in_engine() && r.demand != demand) {
+    withdraw(slot);
+  }
+  r.demand = demand;
+  if (r.phase == Phase::kAssumed && r.constraint.is_none()) r.constraint = translator_.anywhere();
+  if (!r.is_in_engine()) r.constraint = translator_.anywhere();
+  const Text* cards = pod.annotations ? find_label(*pod.annotations, kCardsAnnotation) : nullptr;
+  const CardMask known = cards == nullptr ? CardMask{} : parse_cards(*cards);
+  if (r.is_ours && r.gang == kNoGang) {
+    if (const Result<GangWish> wish = read_gang_wish(pod); wish && !wish->name.empty()) join(slot, *wish);
+  }
+  if (r.queue.is_none()) {
+    r.queue = r.is_ours ? names_.queues.find(queue_name_for(pod)) : QueueId(0u);
+    if (r.queue.is_none()) r.queue = names_.queues.find(Text(kDefaultQueue));
+  }
+  note_bound(slot, pod.node_name, known);
+}
+
+void LiveIntake::note_bound(PodSlot slot, const Text& node_name, const CardMask& cards) {
+  PodRecord& r = pods_[slot];
+  out_.stamp();
+  if (r.phase == Phase::kBound && r.node_name == node_name) return;
+  r.hold = HoldReason::kNone;
+  r.condition_hash = 0;
+  if (r.phase == Phase::kBound) leave_node(r);
+  const NodeId node = names_.nodes.find(node_name);
+  const bool is_confirmed = r.phase == Phase::kAssumed && r.node == node && !node.is_none();
+  r.node_name = node_name;
+  if (!cards.is_empty() || !is_confirmed) r.cards = cards;
+  if (node.is_none()) return park(slot);
+  enter_bound(slot, node);
+  if (is_confirmed && listeners_.on_bound) listeners_.on_bound(slot);
+}
+
+void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
+  PodRecord& r = pods_[slot];
+  const bool is_confirmation = r.phase == Phase::kAssumed && r.node == node;
+  set_phase(r, Phase::kBound);
+  r.node = node;
+  if (r.is_ours == false && r.queue.is_none()) r.queue = QueueId(0u);
+  anti_affinity_.add(r.ns, r.rules, nodes_[node.row()].labels);
+  if (r.gang != kNoGang) touch(r.gang);
+  if (r.gang == kNoGang && !r.is_in_engine()) submit_single(slot);
+  if (!r.is_in_engine()) return;  // of a gang: told together with the others by evaluate()
+  const Bound bound{r.member, node, r.cards};
+  if (is_confirmation) out_.add_confirmation(bound);
+  else out_.add(bound);
+}
+
+void LiveIntake::leave_node(PodRecord& r) {
+  if (r.phase == Phase::kBound && !r.node.is_none()) anti_affinity_.remove(r.ns, r.rules, nodes_[r.node.row()].labels);
+  r.node = NodeId::none();
+  if (r.phase == Phase::kBound) set_phase(r, Phase::kHeld);
+}
+
+void LiveIntake::park(PodSlot slot) {
+  PodRecord& r = pods_[slot];
+  leave_node(r);
+  withdraw(slot);
+  set_phase(r, Phase::kParked);
+  r.node = NodeId::none();
+  parked_[r.node_name].emplace_back(slot, r.generation);
+  if (r.gang != kNoGang) touch(r.gang);
+}
+
+Text LiveIntake::queue_name_for(const Pod& pod) const {
+  if (const Text* named = find_wish(pod, kQueueLabel)) return *named;
+  if (const auto it = options_.queue_of_namespace.find(pod.ns.str()); it != options_.queue_of_namespace.end()) return Text(it->second);
+  if (const auto it = namespaces_.find(pod.ns); it != namespaces_.end()) {
+    if (const Text* named = find_label(it->second.annotations, kQueueLabel)) return *named;
+    if (const Text* named = find_label(it->second.labels, kQueueLabel)) return *named;
+  }
+  return Text(kDefaultQueue);
+}
+
+LiveIntake::Hold LiveIntake::hold_for(PodRecord& r, const Pod& pod, GangWish& wish) {
+  if (pod.deletion_requested.value != 0) return {HoldReason::kDeleting, {}};
+  if (pod.scheduling_gates > 0) return {HoldReason::kGated, {}};
+  Result<GangWish> read = read_gang_wish(pod);
+  if (!read) return {HoldReason::kMalformed, read.error().message};
+  wish = std::move(read).value();
+  if (pod.rules && !pod.rules->unsupported.empty()) return {HoldReason::kUnsupported, pod.rules->unsupported.str()};
+  const Result<DemandId> demand = translator_.demand(pod);
+  if (!demand) return {HoldReason::kMalformed, demand.error().message};
+  if (const Text* text = find_wish(pod, kDurationLabel)) {
+    const Result<Millis> duration = parse_duration(*text);
+    if (!duration) return {HoldReason::kMalformed, "ashlar.dev/duration: " + duration.error().message};
+    r.duration = *duration;
+  }
+  const Text queue_name = queue_name_for(pod);
+  const QueueId queue = names_.queues.find(queue_name);
+  if (queue.is_none()) return {HoldReason::kQueueUnknown, queue_name.str()};
+  if (r.is_in_engine() && r.demand != *demand) withdraw(pods_.find(r.ns, r.name));
+  r.demand = *demand;
+  r.queue = queue;
+  return {};
+}
+
+ConstraintId LiveIntake::constraint_for(const PodRecord& r) {
+  if (anti_affinity_.is_empty()) return translator_.constraint(r.rules);
+  static const Labels kNoLabels;
+  const Exclusions exclusions = anti_affinity_.exclusions_for(r.ns, r.labels ? *r.labels : kNoLabels);
+  if (exclusions.empty()) return translator_.constraint(r.rules);
+  static const PodRules kNoRules;
+  return translator_.constraint(r.rules ? *r.rules : kNoRules, exclusions);
+}
+
+void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
+  PodRecord& r = pods_[slot];
+  // What we know to be bound stays bound; an older picture of it may still be on its way.
+  if (r.phase == Phase::kBound || r.phase == Phase::kParked) return;
+  if (r.phase == Phase::kAssumed && pod.deletion_requested.value == 0) return;
+  GangWish wish;
+  const Hold hold = hold_for(r, pod, wish);
+  if (r.gang == kNoGang && !wish.name.empty() && hold.reason != HoldReason::kDeleting && hold.reason != HoldReason::kGated) join(slot, wish);
+  if (hold.reason != HoldReason::kNone) return hold_pod(slot, hold);
+  const ConstraintId constraint = constraint_for(r);
+  const bool is_changed = r.is_in_engine() && constraint != r.constraint;
+  r.constraint = constraint;
+  r.hold = HoldReason::kNone;
+  if (r.phase != Phase::kWaiting) r.seen = out_.now();
+  set_phase(r, Phase::kWaiting);
+  if (is_changed) out_.add(ConstraintChanged{r.member, constraint});
+  if (r.gang != kNoGang) touch(r.gang);
+  else if (!r.is_in_engine()) submit_single(slot);
+}
+
+void LiveIntake::hold_pod(PodSlot slot, const Hold& hold) {
+  PodRecord& r = pods_[slot];
+  withdraw(slot);
+  ++r.bind_turn;
+  r.node = NodeId::none();
+  set_phase(r, Phase::kHeld);
+  r.hold = hold.reason;
+  r.hold_detail = Text(hold.detail);
+  if (r.gang != kNoGang && (hold.reason == HoldReason::kDeleting || hold.reason == HoldReason::kGated)) leave_gang(slot);
+  if (r.gang != kNoGang) touch(r.gang);
+  const bool is_worth_saying = hold.reason != HoldReason::kGated && hold.reason != HoldReason::kDeleting;
+  if (is_worth_saying && listeners_.on_condition_due) listeners_.on_condition_due(slot);
+}
+
+void LiveIntake::see_nominated(PodSlot slot, const Pod& pod) {
+  PodRecord& r = pods_[slot];
+  const NodeId node = names_.nodes.find(pod.nominated_node_name);
+  if (node.is_none() || pod.deletion_requested.value != 0) {
+    forget(slot);
+    return;
+  }
+  if (r.phase == Phase::kNominated && r.node == node) return;
+  const DemandId demand = demand_of_bound(pod);
+  if (!r.is_in_engine()) {
+    r.demand = demand;
+    r.constraint = translator_.anywhere();
+    r.queue = QueueId(0u);
+    submit_single(slot);
+  }
+  r.node = node;
+  set_phase(r, Phase::kNominated);
+  out_.add(Nominated{r.member, node, pod.priority});
+}
+
+void LiveIntake::forget(PodSlot slot) {
+  PodRecord& r = pods_[slot];
+  leave_node(r);
+  withdraw(slot);
+  if (r.gang != kNoGang) leave_gang(slot);
+  set_phase(r, Phase::kFree);
+  pods_.remove(slot);
+}
+
+JobId LiveIntake::add_job(JobOwner owner) {
+  const JobId job = job_rows_.add();
+  if (job.row() >= owners_.size()) owners_.resize(job.row() + 1);
+  owners_[job.row()] = owner;
+  return job;
+}
+
+void LiveIntake::end_job(JobId job) {
+  out_.add(Ended{job});
+  owners_[job.row()] = JobOwner{};
+  job_rows_.remove(job);
+}
+
+void LiveIntake::submit_single(PodSlot slot) {
+  PodRecord& r = pods_[slot];
+  pods_.set_member(slot, member_rows_.add());
+  r.job = add_job({kNoGang, slot});
+  Workload w;
+  w.job = r.job;
+  w.queue = r.queue;
+  w.priority = r.priority;
+  w.submitted = out_.now();
+  if (r.duration.value > 0) w.estimate = {r.duration, r.duration};
+  w.is_ours = r.is_ours;
+  w.members.push_back({r.member, r.demand, r.constraint});
+  out_.add(Submitted{std::move(w)});
+}
+
+void LiveIntake::withdraw(PodSlot slot) {
+  PodRecord& r = pods_[slot];
+  if (!r.is_in_engine()) return;
+  const MemberId member = r.member;
+  pods_.clear_member(slot);
+  member_rows_.remove(member);
+  if (r.gang == kNoGang) {
+    end_job(r.job);
+  } else {
+    GangRecord& g = gangs_[r.gang];
+    out_.add(MemberGone{member});
+    if (--g.in_engine == 0) {
+      end_job(g.job);
+      g.job = JobId::none();
+    }
+    touch(r.gang);
+  }
+  r.job = JobId::none();
+}
+
+void LiveIntake::refresh_constraints() {
+  anti_affinity_seen_ = anti_affinity_.change_count();
+  for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
+    PodRecord& r = pods_[slot];
+    if (r.phase != Phase::kWaiting) continue;
+    const ConstraintId constraint = constraint_for(r);
+    if (constraint == r.constraint) continue;
+    r.constraint = constraint;
+    if (r.is_in_engine()) out_.add(ConstraintChanged{r.member, constraint});
+  }
+}
+
+void LiveIntake::note_assumed(PodSlot slot, NodeId node, const CardMask& cards) {
+  PodRecord& r = pods_[slot];
+  set_phase(r, Phase::kAssumed);
+  r.node = node;
+  r.cards = cards;
+  ++r.bind_turn;
+}
+
+void LiveIntake::note_rejected(PodSlot slot) {
+  PodRecord& r = pods_[slot];
+  if (r.phase != Phase::kAssumed) return;
+  out_.stamp();
+  set_phase(r, Phase::kWaiting);
+  r.node = NodeId::none();
+  if (r.is_in_engine()) out_.add(BindRejected{r.member});
+}
+
+}  // namespace ashlar::kube

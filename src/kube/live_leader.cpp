@@ -1,0 +1,147 @@
+#include "kube/live_leader.h"
+
+#include <chrono>
+
+namespace ashlar::kube {
+namespace {
+
+Millis steady_now() {
+  return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+}  // namespace
+
+LiveLeader::LiveLeader(Api& api, LeaderOptions options, Hooks hooks)
+    : api_(api), options_(std::move(options)), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {
+  if (!hooks_.monotonic) hooks_.monotonic = steady_now;
+}
+
+void LiveLeader::start() {
+  if (options_.is_enabled) return look();
+  is_leading_ = has_seen_ = true;
+  if (hooks_.on_started) hooks_.on_started();
+}
+
+bool LiveLeader::may_write() const {
+  if (!is_leading_) return false;
+  return !options_.is_enabled || hooks_.monotonic() < renewed_ + options_.renew_deadline;
+}
+
+void LiveLeader::again(Millis delay) {
+  if (timer_ != 0) api_.cancel_timer(timer_);
+  timer_ = api_.after(delay, [this, life = std::weak_ptr<char>(life_)] {
+    if (life.expired()) return;
+    timer_ = 0;
+    if (is_released_) return;
+    if (is_leading_) renew();
+    else look();
+  });
+}
+
+void LiveLeader::look() {
+  get_lease(api_, options_.lease_namespace, options_.lease_name, [this, life = std::weak_ptr<char>(life_)](Answer answer, Lease lease) {
+    if (!life.expired()) take_seen(std::move(answer), std::move(lease));
+  });
+}
+
+void LiveLeader::take_seen(Answer answer, Lease lease) {
+  if (is_released_) return;
+  const Millis now = hooks_.monotonic();
+  if (!answer.ok()) {
+    if (answer.result.error().kind == Error::Kind::kNotFound) return acquire({}, true);
+    if (hooks_.log) hooks_.log("reading the lease: " + answer.result.error().message);
+    return again(options_.retry_period);
+  }
+  if (!has_seen_ || lease.resource_version != seen_version_) seen_since_ = now;
+  has_seen_ = true;
+  seen_ = lease;
+  seen_version_ = lease.resource_version;
+  const bool is_free = lease.holder.empty() || lease.holder == options_.identity;
+  // The holder's own duration counts, so that replicas with different settings do not overlap.
+  const Millis duration(std::max<std::int64_t>(lease.duration_seconds, 1) * 1000);
+  if (is_free || now >= seen_since_ + duration) return acquire(lease, false);
+  again(options_.retry_period);
+}
+
+void LiveLeader::acquire(const Lease& previous, bool is_new) {
+  Lease lease = previous;
+  lease.ns = Text(options_.lease_namespace);
+  lease.name = Text(options_.lease_name);
+  lease.holder = options_.identity;
+  lease.duration_seconds = static_cast<std::int32_t>((options_.lease_duration.value + 999) / 1000);
+  lease.acquired = lease.renewed = api_.now();
+  if (!is_new && previous.holder != options_.identity) ++lease.transitions;
+  const Millis sent = hooks_.monotonic();
+  const auto on_answer = [this, life = std::weak_ptr<char>(life_), sent](Answer answer, Lease written) {
+    if (!life.expired()) take_written(std::move(answer), std::move(written), sent);
+  };
+  if (is_new) create_lease(api_, lease, on_answer);
+  else update_lease(api_, lease, on_answer);
+}
+
+void LiveLeader::renew() {
+  if (hooks_.monotonic() >= renewed_ + options_.renew_deadline) return lose("could not renew the lease within its deadline");
+  Lease lease = seen_;
+  lease.renewed = api_.now();
+  const Millis sent = hooks_.monotonic();
+  update_lease(api_, lease, [this, life = std::weak_ptr<char>(life_), sent](Answer answer, Lease written) {
+    if (!life.expired()) take_written(std::move(answer), std::move(written), sent);
+  });
+}
+
+void LiveLeader::take_written(Answer answer, Lease lease, Millis sent) {
+  if (is_released_) return;
+  if (answer.ok()) {
+    seen_ = lease;
+    seen_version_ = lease.resource_version;
+    seen_since_ = hooks_.monotonic();
+    renewed_ = sent;
+    const bool is_new = !is_leading_;
+    is_leading_ = has_seen_ = true;
+    again(options_.retry_period);
+    if (is_new && hooks_.on_started) hooks_.on_started();
+    return;
+  }
+  const Error::Kind kind = answer.result.error().kind;
+  if (!is_leading_) return again(kind == Error::Kind::kConflict ? Millis(50) : options_.retry_period);
+  if (hooks_.log) hooks_.log("renewing the lease: " + answer.result.error().message);
+  if (kind == Error::Kind::kNotFound) return lose("the lease was deleted");
+  if (kind == Error::Kind::kConflict) return look_as_leader();
+  if (hooks_.monotonic() >= renewed_ + options_.renew_deadline) return lose("could not renew the lease within its deadline");
+  again(Millis(options_.retry_period.value / 4));
+}
+
+/// A renewal that timed out may have been written all the same: then the lease is still ours, at another version.
+void LiveLeader::look_as_leader() {
+  get_lease(api_, options_.lease_namespace, options_.lease_name, [this, life = std::weak_ptr<char>(life_)](Answer answer, Lease lease) {
+    if (life.expired() || is_released_ || !is_leading_) return;
+    if (!answer.ok()) return again(Millis(options_.retry_period.value / 4));
+    if (lease.holder != options_.identity) return lose("somebody else holds the lease");
+    seen_ = lease;
+    seen_version_ = lease.resource_version;
+    renew();
+  });
+}
+
+void LiveLeader::lose(const std::string& why) {
+  is_leading_ = false;
+  has_seen_ = false;  // what we remember of the lease is our own writing: start to watch it anew
+  if (hooks_.log) hooks_.log("no longer the leader: " + why);
+  again(options_.retry_period);
+  if (hooks_.on_stopped) hooks_.on_stopped();
+}
+
+void LiveLeader::release(std::function<void()> on_done) {
+  is_released_ = true;
+  if (timer_ != 0) api_.cancel_timer(timer_);
+  timer_ = 0;
+  if (!is_leading_ || !options_.is_enabled) return on_done();
+  is_leading_ = false;
+  Lease lease = seen_;
+  lease.holder.clear();
+  lease.duration_seconds = 1;
+  lease.renewed = api_.now();
+  update_lease(api_, lease, [on_done = std::move(on_done)](Answer, Lease) { on_done(); });
+}
+
+}  // namespace ashlar::kube

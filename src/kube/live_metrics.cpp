@@ -1,0 +1,162 @@
+#include "kube/live_metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "kube/live_reign.h"
+
+namespace ashlar::kube {
+namespace {
+
+using prometheus::BuildCounter;
+using prometheus::BuildGauge;
+using prometheus::BuildHistogram;
+using Buckets = prometheus::Histogram::BucketBoundaries;
+
+const Buckets kStepBuckets{1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1};
+const Buckets kLatencyBuckets{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3600};
+
+/// A gauge family that is written anew at each reading.
+struct Snapshot {
+  prometheus::Registry registry;
+  void set(const std::string& name, const std::string& help, const prometheus::Labels& labels, double value) {
+    BuildGauge().Name(name).Help(help).Register(registry).Add(labels).Set(value);
+  }
+  void count(const std::string& name, const std::string& help, const prometheus::Labels& labels, double value) {
+    BuildCounter().Name(name).Help(help).Register(registry).Add(labels).Increment(value);
+  }
+};
+
+}  // namespace
+
+struct LiveMetrics::Series {
+  std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
+  prometheus::Histogram& step = BuildHistogram().Name("ashlar_scheduling_cycle_duration_seconds").Help("Time of one decision with all its events")
+                                    .Register(*registry).Add({{"phase", "all"}}, kStepBuckets);
+  prometheus::Family<prometheus::Histogram>& decisions =
+      BuildHistogram().Name("ashlar_decision_latency_seconds").Help("From a pod being seen to its confirmed binding").Register(*registry);
+  prometheus::Histogram& decision_single = decisions.Add({{"kind", "pod"}}, kLatencyBuckets);
+  prometheus::Histogram& decision_gang = decisions.Add({{"kind", "gang"}}, kLatencyBuckets);
+  prometheus::Family<prometheus::Counter>& attempts =
+      BuildCounter().Name("ashlar_scheduling_attempts_total").Help("Outcomes of looking at a job").Register(*registry);
+  std::array<prometheus::Counter*, 8> by_verdict{};
+  prometheus::Counter& examined =
+      BuildCounter().Name("ashlar_jobs_examined_total").Help("Jobs looked at").Register(*registry).Add({});
+  Series() {
+    for (std::size_t v = 0; v < by_verdict.size(); ++v) {
+      const std::string_view name = v <= static_cast<std::size_t>(VerdictKind::kDeferred) ? verdict_name(static_cast<VerdictKind>(v)) : "other";
+      by_verdict[v] = &attempts.Add({{"result", std::string(name)}});
+    }
+  }
+};
+
+LiveMetrics::LiveMetrics() : series_(std::make_unique<Series>()) {}
+LiveMetrics::~LiveMetrics() = default;
+
+void LiveMetrics::observe_step(Millis, double seconds, const Plan& plan) {
+  series_->step.Observe(seconds);
+  if (plan.examined > 0) series_->examined.Increment(plan.examined);
+  for (const VerdictChange& change : plan.verdicts) series_->by_verdict[static_cast<std::size_t>(change.verdict.kind) & 7]->Increment();
+}
+
+void LiveMetrics::observe_decision(bool is_gang, Millis latency) {
+  (is_gang ? series_->decision_gang : series_->decision_single).Observe(static_cast<double>(latency.value) * 1e-3);
+}
+
+namespace {
+
+void add_process(Snapshot& out, const ProcessFacts& process) {
+  out.set("ashlar_build_info", "Version of this program", {{"version", process.version}}, 1);
+  out.set("ashlar_leader", "1 while this process may write", {}, process.is_leading ? 1 : 0);
+  out.set("ashlar_ready", "1 when the caches are filled", {}, process.is_ready ? 1 : 0);
+  out.count("ashlar_http_client_requests_total", "Requests sent to the API server", {}, static_cast<double>(process.requests));
+  out.count("ashlar_http_client_failures_total", "Requests without an answer", {}, static_cast<double>(process.request_failures));
+  for (const auto& [resource, watch] : process.watches) {
+    const prometheus::Labels labels{{"resource", std::string(resource)}};
+    out.set("ashlar_watch_lag_seconds", "Time since the watch last brought a byte", labels, static_cast<double>(watch.silent.value) * 1e-3);
+    out.count("ashlar_watch_events_total", "Changes received", labels, static_cast<double>(watch.events));
+    out.count("ashlar_watch_relists_total", "Lists made", labels, static_cast<double>(watch.lists));
+    out.count("ashlar_watch_errors_total", "Troubles survived", labels, static_cast<double>(watch.errors));
+    out.set("ashlar_watch_objects", "Objects known", labels, static_cast<double>(watch.objects));
+  }
+}
+
+void add_writes(Snapshot& out, const LiveReign& reign) {
+  const ActuatorCounters& a = reign.actuator().counters();
+  const LaneCounters& l = reign.lane().counters();
+  const std::string requests = "ashlar_api_requests_total", help = "Writes and re-reads by kind and outcome";
+  const auto add = [&](const char* verb, const char* resource, const char* code, std::uint64_t n) {
+    out.count(requests, help, {{"verb", verb}, {"resource", resource}, {"code", code}}, static_cast<double>(n));
+  };
+  add("create", "pods/binding", "201", a.bound);
+  add("create", "pods/binding", "409", a.conflicts);
+  add("create", "pods/binding", "404", a.not_found);
+  add("create", "pods/binding", "other", a.failures() - a.conflicts - a.not_found);
+  add("get", "pods", "any", a.reread);
+  add("patch", "pods/status", "any", l.conditions);
+  add("patch", "podgroups/status", "any", l.group_conditions);
+  add("create", "events", "any", l.events);
+  const std::pair<const char*, std::uint64_t> errors[] = {{"Conflict", a.conflicts}, {"NotFound", a.not_found}, {"Timeout", a.timeouts},
+                                                          {"Unavailable", a.unavailable}, {"Denied", a.denied}, {"Other", a.other}};
+  for (const auto& [reason, n] : errors) out.count("ashlar_bind_errors_total", "Bindings that failed", {{"reason", reason}}, static_cast<double>(n));
+  out.set("ashlar_binds_in_flight", "Bindings sent and not answered", {}, static_cast<double>(reign.actuator().in_flight()));
+  out.set("ashlar_binds_waiting", "Bindings decided and not sent", {}, static_cast<double>(reign.actuator().queued()));
+  out.set("ashlar_lane_depth", "Conditions and events not yet written", {}, static_cast<double>(reign.lane().depth()));
+  out.count("ashlar_events_dropped_total", "Events given up because their queue was full", {}, static_cast<double>(l.events_dropped));
+  out.count("ashlar_lane_failures_total", "Conditions and events that could not be written", {}, static_cast<double>(l.failures));
+}
+
+void add_queues(Snapshot& out, LiveReign& reign) {
+  const State& state = reign.state();
+  const LiveNames& names = reign.intake().names();
+  for (std::size_t q = 1; q < names.queues.size(); ++q) {
+    const QueueId queue(q);
+    if (queue.row() >= state.queues.rows()) continue;
+    const prometheus::Labels labels{{"queue", names.queues.name(queue).str()}, {"model", "any"}};
+    out.set("ashlar_queue_allocated_gpus", "Cards in use by the queue", labels, static_cast<double>(state.queues.used(queue)[0]) / 1000);
+    const std::int64_t quota = state.queues.quota(queue)[0];
+    out.set("ashlar_queue_guaranteed_gpus", "Cards that the queue may use", labels,
+            quota == kUnlimited ? std::numeric_limits<double>::infinity() : static_cast<double>(quota) / 1000);
+  }
+  std::map<std::pair<std::uint32_t, std::string>, std::pair<double, double>> pending;  // jobs, cards
+  reign.engine().agenda().each_shape([&](ShapeId, const Agenda::Shape& shape) {
+    const ReasonCode code = shape.is_open || shape.verdict.reasons.empty() ? ReasonCode::kNone : shape.verdict.reasons.front().code;
+    auto& sums = pending[{shape.key.queue.value, std::string(reason_name(code))}];
+    sums.first += static_cast<double>(shape.jobs.size());
+    sums.second += static_cast<double>(shape.jobs.size()) * static_cast<double>(shape.cards);
+  });
+  std::map<std::uint32_t, double> cards;
+  for (const auto& [key, sums] : pending) {
+    out.set("ashlar_queue_pending_jobs", "Jobs that wait", {{"queue", names.queues.name(QueueId(key.first)).str()}, {"reason", key.second}}, sums.first);
+    cards[key.first] += sums.second;
+  }
+  for (const auto& [queue, n] : cards)
+    out.set("ashlar_queue_pending_gpus", "Cards that waiting jobs ask for", {{"queue", names.queues.name(QueueId(queue)).str()}, {"model", "any"}}, n);
+}
+
+}  // namespace
+
+std::string LiveMetrics::text(LiveReign* reign, const ProcessFacts& process) {
+  Snapshot snapshot;
+  add_process(snapshot, process);
+  if (reign != nullptr) {
+    add_writes(snapshot, *reign);
+    add_queues(snapshot, *reign);
+    snapshot.set("ashlar_nodes", "Nodes known", {}, static_cast<double>(reign->state().cluster.live_count()));
+    snapshot.set("ashlar_pods", "Pods known", {}, static_cast<double>(reign->intake().pods().size()));
+    snapshot.count("ashlar_steps_total", "Decisions", {}, static_cast<double>(reign->steps()));
+  }
+  std::vector<prometheus::MetricFamily> families = series_->registry->Collect();
+  for (auto& family : snapshot.registry.Collect()) families.push_back(std::move(family));
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace ashlar::kube

@@ -1,0 +1,46 @@
+// What can be measured of the live scheduler, and how is it read? LiveMetrics: counters and histograms of the loop thread, written out in Prometheus'
+// text format when asked. Names and labels are those of docs/reference/metrics.md; none of them carries a pod or job name.
+// Cost: an observation is a few nanoseconds, the text O(queues + models).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/quantity.h"
+#include "model/plan.h"
+
+namespace ashlar::kube {
+
+class LiveReign;
+
+/// What belongs to the process rather than to a leadership.
+struct ProcessFacts {
+  std::string version;
+  bool is_leading = false, is_ready = false;
+  std::uint64_t requests = 0, request_failures = 0, connections = 0;
+  struct Watch { std::string_view resource; std::uint64_t lists = 0, watches = 0, events = 0, errors = 0, objects = 0; Millis silent; };
+  std::map<std::string_view, Watch> watches;
+};
+
+class LiveMetrics {
+ public:
+  LiveMetrics();
+  ~LiveMetrics();
+
+  void observe_step(Millis, double seconds, const Plan& plan);
+  /// From the moment at which a pod was seen eligible to its confirmed binding.
+  void observe_decision(bool is_gang, Millis latency);
+
+  /// `reign` may be null (standby).
+  std::string text(LiveReign* reign, const ProcessFacts& process);
+
+ private:
+  struct Series;
+  std::unique_ptr<Series> series_;
+};
+
+}  // namespace ashlar::kube

@@ -1,0 +1,134 @@
+// Which pods does the scheduler know, and what stands between each and a node? PodTable: one record a pod with what is needed to decide, bind and
+// explain, found by namespace and name or by the engine's member row. About 250 bytes a record; names are pooled, label sets and rules shared.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/check.h"
+#include "base/id.h"
+#include "kube/objects.h"
+#include "model/demand.h"
+
+namespace ashlar::kube {
+
+using PodSlot = std::uint32_t;
+inline constexpr PodSlot kNoPod = 0xffffffffu;
+using GangSlot = std::uint32_t;
+inline constexpr GangSlot kNoGang = 0xffffffffu;
+
+/// Why a pod of ours is not shown to the engine.
+enum class HoldReason : std::uint8_t {
+  kNone,
+  kGated,         ///< spec.schedulingGates
+  kDeleting,      ///< deletion was asked for
+  kUnsupported,   ///< a hard field that is not evaluated; detail = its path
+  kMalformed,     ///< one of our own labels or annotations cannot be read; detail says which and why
+  kQueueUnknown,  ///< detail = the queue's name
+  kGroupMissing,  ///< its PodGroup does not exist (yet); detail = its name
+  kGroupRefused,  ///< its gang cannot be placed as it stands; detail says why
+};
+
+struct PodRecord {
+  enum class Phase : std::uint8_t {
+    kFree,
+    kHeld,       ///< ours, waits outside the engine; see hold
+    kWaiting,    ///< ours, may be placed
+    kAssumed,    ///< the engine chose a node; the binding is queued or under way
+    kBound,      ///< the API server says so, on a node that we know
+    kParked,     ///< bound to a node that we do not know (yet, or any more): holds nothing
+    kNominated,  ///< another scheduler's, which keeps a place for it
+  };
+  Text ns, name, uid;
+  Text node_name;                          ///< as the API server says; empty while not bound
+  std::shared_ptr<const Labels> labels;
+  std::shared_ptr<const PodRules> rules;
+  Text hold_detail;
+  MemberId member;                         ///< none while the engine does not know it
+  JobId job;
+  DemandId demand;
+  ConstraintId constraint;
+  NodeId node;                             ///< kAssumed, kBound, kNominated
+  QueueId queue;
+  GangSlot gang = kNoGang;
+  std::uint32_t generation = 0;            ///< of the slot; late answers compare
+  std::uint32_t bind_turn = 0;             ///< of the last binding asked for
+  std::int32_t priority = 0;
+  CardMask cards;                          ///< chosen or read back
+  Millis created, duration;                ///< duration: asked for, 0 = not known
+  Millis seen;                             ///< when we first saw it eligible
+  std::uint64_t condition_hash = 0;        ///< of reason and message of PodScheduled=False as the server has it; 0 = none
+  Phase phase = Phase::kFree;
+  HoldReason hold = HoldReason::kNone;
+  bool is_ours = false;
+  bool is_condition_due = false;
+  bool is_bind_under_way = false;          ///< a binding was sent and not answered yet
+  std::uint8_t bind_failures = 0;
+
+  bool is_in_engine() const { return !member.is_none(); }
+};
+
+class PodTable {
+ public:
+  PodSlot find(const Text& ns, const Text& name) const {
+    const auto it = slots_.find(Key{ns, name});
+    return it == slots_.end() ? kNoPod : it->second;
+  }
+  PodSlot add(const Text& ns, const Text& name) {
+    PodSlot slot = static_cast<PodSlot>(records_.size());
+    if (spare_.empty()) {
+      records_.emplace_back();
+    } else {
+      slot = spare_.back();
+      spare_.pop_back();
+    }
+    PodRecord& r = records_[slot];
+    r.ns = ns;
+    r.name = name;
+    slots_.emplace(Key{ns, name}, slot);
+    return slot;
+  }
+  void remove(PodSlot slot) {
+    PodRecord& r = records_[slot];
+    slots_.erase(Key{r.ns, r.name});
+    const std::uint32_t generation = r.generation + 1;
+    r = PodRecord{};
+    r.generation = generation;
+    spare_.push_back(slot);
+  }
+  PodRecord& operator[](PodSlot slot) { return records_[slot]; }
+  const PodRecord& operator[](PodSlot slot) const { return records_[slot]; }
+  bool is_current(PodSlot slot, std::uint32_t generation) const { return slot < records_.size() && records_[slot].generation == generation; }
+
+  PodSlot of_member(MemberId member) const { return member.row() < by_member_.size() ? by_member_[member.row()] : kNoPod; }
+  void set_member(PodSlot slot, MemberId member) {
+    if (member.row() >= by_member_.size()) by_member_.resize(member.row() + 1, kNoPod);
+    by_member_[member.row()] = slot;
+    records_[slot].member = member;
+  }
+  void clear_member(PodSlot slot) {
+    PodRecord& r = records_[slot];
+    ASHLAR_CHECK(!r.member.is_none());
+    by_member_[r.member.row()] = kNoPod;
+    r.member = MemberId::none();
+  }
+  std::size_t slots() const { return records_.size(); }
+  std::size_t size() const { return slots_.size(); }
+
+ private:
+  struct Key {
+    Text ns, name;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& k) const { return k.ns.hash() * 31 + k.name.hash(); }
+  };
+  boost::unordered_flat_map<Key, PodSlot, KeyHash> slots_;
+  std::vector<PodRecord> records_;
+  std::vector<PodSlot> spare_;
+  std::vector<PodSlot> by_member_;
+};
+
+}  // namespace ashlar::kube

@@ -1,0 +1,176 @@
+#include "kube/live_reign.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/digest.h"
+
+namespace ashlar::kube {
+namespace {
+
+std::int64_t monotonic_micros() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Result<Profile> live_profile(Profile profile) {
+  if (!profile.keeps_the_laws())
+    return invalid("profile '" + profile.name + "' stops running jobs for waiting ones, which the live scheduler does not do; choose one without preemption");
+  for (const std::string_view name : {"ready", "taints", "selector", "model", "ports", "card-fit", "resources"}) {
+    const FeasiblePolicy* policy = find_feasible(name);
+    const bool is_there = std::find(profile.feasible.begin(), profile.feasible.end(), policy) != profile.feasible.end();
+    if (policy != nullptr && !is_there) profile.feasible.push_back(policy);
+  }
+  return profile;
+}
+
+LiveReign::LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::function<bool()> may_write)
+    : options_(std::move(options)), metrics_(metrics), clock_([&api] { return api.now(); }), source_(clock_),
+      intake_(options_.intake, source_,
+              {.on_condition_due = [this](PodSlot slot) { lane_.want_condition(slot, false); },
+               .on_group_condition_due = [this](GangSlot slot) { lane_.want_group_condition(slot); },
+               .on_bound = [this](PodSlot slot) {
+                 const PodRecord& pod = intake_.pods()[slot];
+                 metrics_.observe_decision(pod.gang != kNoGang, source_.now() - pod.seen);
+                 lane_.want_scheduled_event(slot);
+               }}),
+      state_(std::make_unique<State>()),
+      actuator_(api, intake_, options_.actuator,
+                {.may_write = may_write, .on_plan = [this](const Plan& plan) { take_plan(plan); }, .log = options_.log}),
+      lane_(api, intake_, options_.lane,
+            {.may_write = [this] { return may_write_() && actuator_.is_idle(); },
+             .pod_text = [this](PodSlot slot) { return pod_text(slot); },
+             .group_text = [this](GangSlot slot, bool& is_true) { return group_text(slot, is_true); }}),
+      may_write_(std::move(may_write)) {
+  intake_.open();
+  const auto model_of = [this](std::string_view name) { return intake_.names().models.of(Text(name)); };
+  Result<Profile> profile = live_profile(options_.profile(model_of));
+  ASHLAR_CHECK(profile.ok());  // refused at start otherwise
+  engine_ = std::make_unique<Engine>(std::move(profile).value(), EngineOptions{.binds_per_step_max = options_.binds_per_step_max});
+  if (options_.open_recorder) recorder_ = options_.open_recorder(*state_, *engine_, intake_);
+  driver_ = std::make_unique<Driver>(*state_, *engine_, Driver::Ports{clock_, source_, actuator_, recorder_.get()});
+}
+
+LiveReign::~LiveReign() = default;
+
+bool LiveReign::should_step(Millis now) {
+  if (!is_deciding_ || !may_write_()) return false;
+  // Plans are assumed as soon as they are made: no further one is made before most of the last is on its way.
+  if (actuator_.queued() > options_.binds_per_step_max / 4) return false;
+  if (look_again_at_ <= now) return true;
+  const bool has_news = source_.has_news() || intake_.has_unsettled();
+  if (!has_news) {
+    news_since_ = Millis::max();
+    return source_.size() >= 1024;  // confirmations only
+  }
+  if (news_since_ == Millis::max()) news_since_ = now;
+  const bool is_starving = actuator_.in_flight() * 2 < options_.actuator.in_flight_max;
+  return is_starving || now >= news_since_ + options_.window;
+}
+
+Millis LiveReign::turn() {
+  actuator_.pump();
+  const Millis now = clock_.now();
+  if (next_tick_ <= now) next_tick_ = intake_.tick(now);
+  if (should_step(now)) step();
+  lane_.pump();
+  const bool is_full = actuator_.queued() > options_.binds_per_step_max / 4 || !is_deciding_;
+  Millis next = next_tick_;
+  if (!is_full) {
+    next = std::min(next, look_again_at_);
+    if (source_.has_news() || intake_.has_unsettled()) next = std::min(next, news_since_ == Millis::max() ? now : news_since_ + options_.window);
+  }
+  return next;
+}
+
+void LiveReign::step() {
+  const std::int64_t began = monotonic_micros();
+  intake_.settle();
+  news_since_ = Millis::max();
+  const Plan& plan = driver_->step();
+  intake_.note_taken();
+  ++steps_;
+  look_again_at_ = plan.look_again_at;
+  next_tick_ = Millis(0);  // settling may have begun to wait for a gang
+  metrics_.observe_step(Millis((monotonic_micros() - began + 500) / 1000), static_cast<double>(monotonic_micros() - began) * 1e-6, plan);
+}
+
+void LiveReign::take_plan(const Plan& plan) {
+  text_key_ = 0;
+  for (const VerdictChange& change : plan.verdicts) {
+    const bool is_waiting = change.verdict.kind != VerdictKind::kPlaced && change.verdict.kind != VerdictKind::kPending;
+    if (is_waiting) say(change);
+  }
+}
+
+void LiveReign::say(const VerdictChange& change) {
+  const JobOwner owner = intake_.owner(change.job);
+  if (owner.pod != kNoPod) {
+    lane_.want_condition(owner.pod, true);
+    lane_.want_failed_event(owner.pod, job_text(change.job).message);
+    return;
+  }
+  if (owner.gang == kNoGang) return;
+  const GangRecord& gang = intake_.gangs()[owner.gang];
+  if (gang.is_pod_group && gang.is_gang) lane_.want_group_condition(owner.gang);
+  bool is_first = true;
+  state_->each_member(change.job, [&](MemberId member, const Member& m) {
+    if (m.is_placed()) return;
+    const PodSlot slot = intake_.pods().of_member(member);
+    if (slot == kNoPod) return;
+    lane_.want_condition(slot, is_first);
+    if (is_first) lane_.want_failed_event(slot, job_text(change.job).message);
+    is_first = false;
+  });
+}
+
+Verdict LiveReign::verdict_of(JobId job) const {
+  if (job.is_none() || !state_->is_live(job)) return {};
+  return engine_->verdict_of(job);
+}
+
+ConditionText LiveReign::job_text(JobId job) {
+  const Verdict verdict = verdict_of(job);
+  if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) return {};
+  std::uint64_t key = hash_combine(1, static_cast<std::uint64_t>(verdict.kind));
+  for (const Reason& r : verdict.reasons)
+    key = hash_combine(hash_combine(key, (std::uint64_t{r.subject} << 8) | static_cast<std::uint64_t>(r.code)), static_cast<std::uint64_t>(r.numbers[0] * 31 + r.numbers[1]));
+  const JobOwner owner = intake_.owner(job);
+  if (owner.gang != kNoGang) key = hash_combine(key, owner.gang + 1);
+  else key = hash_combine(key, std::uint64_t{state_->member(state_->job(job).first).constraint.value} << 32);
+  if (key != text_key_) {
+    text_ = verdict_text(text_context(), job, verdict);
+    text_key_ = key;
+  }
+  return text_;
+}
+
+ConditionText LiveReign::pod_text(PodSlot slot) {
+  const PodRecord& pod = intake_.pods()[slot];
+  if (pod.phase == PodRecord::Phase::kHeld) {
+    const bool is_silent = pod.hold == HoldReason::kNone || pod.hold == HoldReason::kGated || pod.hold == HoldReason::kDeleting;
+    return is_silent ? ConditionText{} : ConditionText{std::string(hold_reason_token(pod.hold)), hold_text(pod)};
+  }
+  if (pod.is_in_engine()) return job_text(pod.job);
+  if (pod.gang == kNoGang) return {};
+  const std::string trouble = intake_.gang_trouble(intake_.gangs()[pod.gang]);
+  if (trouble.empty()) return {};
+  return {std::string(reason_name(ReasonCode::kMembersMissing)), trouble};
+}
+
+ConditionText LiveReign::group_text(GangSlot slot, bool& is_true) {
+  const GangRecord& gang = intake_.gangs()[slot];
+  const auto bound = static_cast<std::uint32_t>(std::count_if(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) {
+    return intake_.pods()[s].phase == PodRecord::Phase::kBound;
+  }));
+  is_true = bound >= gang.size;
+  if (is_true) return {"Scheduled", "all " + std::to_string(gang.size) + " pods that must start together are bound"};
+  if (!gang.is_open) return {gang.group_refusal.empty() ? "Unschedulable" : "SchedulerError", intake_.gang_trouble(gang)};
+  if (gang.job.is_none()) return {};
+  ConditionText text = job_text(gang.job);
+  if (!text.reason.empty()) text.reason = "Unschedulable";  // the only words that the API knows here are Unschedulable and SchedulerError
+  return text;
+}
+
+}  // namespace ashlar::kube

@@ -1,0 +1,100 @@
+// What exists only while this process leads? LiveReign: tables, state, engine, driver, actuator and lane of one leadership. It begins empty, is fed
+// with everything the reflectors know, and is thrown away when leadership ends, so that nothing assumed by an old leader survives. One thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "engine/driver.h"
+#include "engine/engine.h"
+#include "kube/live_actuator.h"
+#include "kube/live_intake.h"
+#include "kube/live_lane.h"
+#include "kube/live_metrics.h"
+#include "kube/live_source.h"
+#include "state/state.h"
+
+namespace ashlar::kube {
+
+/// The profile with its accelerator models named by rows of these tables.
+using MakeProfile = std::function<Profile(const std::function<ModelId(std::string_view)>&)>;
+/// A recorder for this state and engine, or nothing. Both outlive it.
+using OpenRecorder = std::function<std::unique_ptr<Recorder>(const State&, const Engine&, const LiveIntake&)>;
+
+struct ReignOptions {
+  IntakeOptions intake;
+  MakeProfile profile;
+  ActuatorOptions actuator;
+  LaneOptions lane;
+  std::uint32_t binds_per_step_max = 64;   ///< with the window of the actuator: how long a newcomer may have to wait for its turn
+  Millis window{2};                        ///< news are gathered for so long before a decision while bindings are under way
+  std::size_t events_per_step_max = 10'000;
+  OpenRecorder open_recorder;
+  std::function<void(std::string)> log;
+};
+
+/// The profile as the live scheduler uses it: every rule that Kubernetes has is among its feasible policies, whatever the profile leaves out.
+/// kInvalid for profiles that stop running jobs.
+Result<Profile> live_profile(Profile profile);
+
+class LiveReign {
+ public:
+  LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::function<bool()> may_write);
+  ~LiveReign();
+  LiveReign(const LiveReign&) = delete;
+  LiveReign& operator=(const LiveReign&) = delete;
+
+  template <class T>
+  void take(Change<T>&& change) { intake_.take(std::move(change)); }
+
+  /// Decides if there is something to decide and room for its bindings. Returns when to be called again at the latest.
+  Millis turn();
+  /// Decides nothing more; bindings under way are still answered.
+  void stop_deciding() { is_deciding_ = false; }
+  bool is_idle() const { return actuator_.is_idle(); }
+
+  // ---- reading (same thread) ---------------------------------------------------------------------------------------------------------
+  LiveIntake& intake() { return intake_; }
+  State& state() { return *state_; }
+  Engine& engine() { return *engine_; }
+  const LiveActuator& actuator() const { return actuator_; }
+  const LiveLane& lane() const { return lane_; }
+  Millis now() { return clock_.now(); }
+  std::uint64_t steps() const { return steps_; }
+  TextContext text_context() const { return {intake_, *state_}; }
+  ConditionText pod_text(PodSlot slot);
+  /// The engine's word on a job, kPending where it has not seen it.
+  Verdict verdict_of(JobId job) const;
+
+ private:
+  bool should_step(Millis now);
+  void step();
+  void take_plan(const Plan& plan);
+  void say(const VerdictChange& change);
+  ConditionText group_text(GangSlot slot, bool& is_true);
+  ConditionText job_text(JobId job);
+
+  ReignOptions options_;
+  LiveMetrics& metrics_;
+  LiveClock clock_;
+  LiveSource source_;
+  LiveIntake intake_;
+  std::unique_ptr<State> state_;
+  std::unique_ptr<Engine> engine_;
+  LiveActuator actuator_;
+  LiveLane lane_;
+  std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<Driver> driver_;
+  std::function<bool()> may_write_;
+  Millis look_again_at_ = Millis::max(), news_since_ = Millis::max(), next_tick_{0};
+  std::uint64_t steps_ = 0;
+  bool is_deciding_ = true;
+  // Jobs of one shape share a verdict: its text is made once.
+  std::uint64_t text_key_ = 0;
+  ConditionText text_;
+};
+
+}  // namespace ashlar::kube
