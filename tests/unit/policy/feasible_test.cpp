@@ -1,0 +1,151 @@
+// What each feasible policy removes.
+#include "small_cluster.h"
+
+namespace ashlar {
+namespace {
+
+using Fits = std::vector<int>;
+
+TEST(Resources, TheScarcestResourceDecidesHowManyFit) {
+  const SmallCluster c{{.cpu_milli = 96000, .memory = 400}, {.cpu_milli = 96000, .memory = 90}, {.cpu_milli = 11999, .memory = 400}};
+  Demand d = demand_of(12000);
+  d.amounts = {{resource::kCpu, 12000}, {resource::kMemory, 100}, {resource::kPods, 1}};
+  EXPECT_EQ(c.fits("resources", d), (Fits{4, 0, 0}));
+}
+
+TEST(Resources, PodsAreAResource) {
+  const SmallCluster c{{.pods = 3}, {.pods = 0}};
+  EXPECT_EQ(c.fits("resources", demand_of(0)), (Fits{3, 0}));
+}
+
+TEST(Resources, AnExtendedResourceThatNobodyHasFitsNowhere) {
+  const SmallCluster c{{}, {}};
+  Demand d = demand_of(0);
+  d.amounts.push_back({ResourceId(9u), 1});
+  EXPECT_EQ(c.fits("resources", d), (Fits{0, 0}));
+}
+
+TEST(Resources, OvercommittedNodesFitNothingAndAbsurdAmountsFitNowhere) {
+  SmallCluster c{{.cpu_milli = 1000}};
+  c.use_cpu(NodeId(0), 5000);
+  EXPECT_EQ(c.fits("resources", demand_of(1)), Fits{0});
+  EXPECT_EQ(SmallCluster{{}}.fits("resources", demand_of(INT64_MAX)), Fits{0});
+}
+
+TEST(Resources, TheCountIsTheExactQuotientForEveryAmount) {
+  for (const std::int64_t need : {1ll, 3ll, 7ll, 999ll, 1ll << 33, (1ll << 40) + 1}) {
+    for (std::int64_t times = 1; times < 1023; times += 17) {
+      for (const std::int64_t off : {-1, 0, 1}) {
+        const SmallCluster c{{.cpu_milli = need * times + off, .pods = 5000}};
+        EXPECT_EQ(c.fits("resources", demand_of(need)), Fits{static_cast<int>(std::min<std::int64_t>((need * times + off) / need, kFitsMax))});
+      }
+    }
+  }
+}
+
+TEST(CardFit, WholeCardsMustBeWhollyIdle) {
+  SmallCluster c{{.cards = 8}, {.cards = 8}, {.cards = 2}, {}};
+  c.leave(NodeId(1), {500, 999, 0});
+  EXPECT_EQ(c.fits("card-fit", demand_of(0, 2)), (Fits{4, 2, 1, 0}));
+}
+
+TEST(CardFit, AShareMustFitIntoOneCard) {
+  SmallCluster c{{.cards = 3}, {.cards = 2}};
+  c.leave(NodeId(0), {600, 600});
+  c.leave(NodeId(1), {400, 400});
+  EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, 500)), (Fits{4, 0}));
+}
+
+TEST(CardFit, CardMemoryBoundsShares) {
+  const SmallCluster c{{.cards = 1, .mib_per_card = 16000}, {.cards = 1}};
+  EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, 100, 6000)), (Fits{2, 10})) << "a node that does not report its card memory is not checked";
+  EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, kWholeCard, 20000)), (Fits{0, 1}));
+}
+
+TEST(CardFit, CardsOwedToPodsOfUnknownCardsAreNotGiven) {
+  SmallCluster c{{.cards = 2}};
+  c.cluster.take(NodeId(0), demand_of(0, 1), {});
+  EXPECT_EQ(c.fits("card-fit", demand_of(0, 1)), Fits{1});
+  EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, 500)), Fits{2});
+  c.cluster.take(NodeId(0), demand_of(0, 1), {});
+  EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, 500)), Fits{0});
+}
+
+TEST(CardFit, MembersWithoutCardsFitEverywhere) {
+  const SmallCluster c{{}, {.cards = 8}};
+  EXPECT_EQ(c.fits("card-fit", demand_of(0)), (Fits{kFitsMax, kFitsMax}));
+}
+
+TEST(Ports, AHostPortIsTakenOncePerNodeAndAddress) {
+  SmallCluster c{{}, {}, {}};
+  Demand web = demand_of(0);
+  web.ports = {{6, 0, 80}};
+  Demand one_address = web, udp = web;
+  one_address.ports[0].address = 7;
+  udp.ports[0].protocol = 17;
+  c.cluster.take(NodeId(0), web, {});
+  c.cluster.take(NodeId(1), one_address, {});
+  EXPECT_EQ(c.fits("ports", web), (Fits{0, 0, 1}));
+  EXPECT_EQ(c.fits("ports", udp), (Fits{1, 1, 1}));
+  one_address.ports[0].address = 8;
+  EXPECT_EQ(c.fits("ports", one_address), (Fits{0, 1, 1}));
+  EXPECT_EQ(c.fits("ports", demand_of(0)), (Fits{kFitsMax, kFitsMax, kFitsMax}));
+}
+
+TEST(Model, OnlyAcceptedModelsServe) {
+  const SmallCluster c{{.model = ModelId(0u)}, {.model = ModelId(1u)}, {}};
+  Constraint two;
+  two.models = {ModelId(1u), ModelId(2u)};
+  EXPECT_EQ(c.fits("model", demand_of(0), two), (Fits{0, kFitsMax, 0}));
+  EXPECT_EQ(c.fits("model", demand_of(0)), (Fits{kFitsMax, kFitsMax, kFitsMax}));
+}
+
+TEST(Selector, TheSelectorAndOneOfTheTermsMustHold) {
+  SmallCluster c;
+  const LabelKeyId pool(0u), zone(1u);
+  const auto add = [&](std::vector<NodeLabel> labels) {
+    NodeFacts f;
+    f.labels = std::move(labels);
+    c.add(f);
+  };
+  add({{pool, LabelId(1u)}, {zone, LabelId(10u)}});
+  add({{pool, LabelId(1u)}, {zone, LabelId(12u)}});
+  add({{pool, LabelId(1u)}});
+  add({{pool, LabelId(2u)}, {zone, LabelId(10u)}});
+  Constraint k;
+  k.selector.all = {{pool, LabelExpression::Op::kIn, {LabelId(1u)}}};
+  k.any_of = {{{{zone, LabelExpression::Op::kIn, {LabelId(10u), LabelId(11u)}}}}, {{{zone, LabelExpression::Op::kDoesNotExist, {}}}}};
+  EXPECT_EQ(c.fits("selector", demand_of(0), k), (Fits{kFitsMax, 0, kFitsMax, 0}));
+}
+
+TEST(Taints, HardTaintsMustBeToleratedAndSoftOnesNeedNot) {
+  SmallCluster c;
+  const Taint hard{LabelKeyId(0u), LabelId(0u), TaintEffect::kNoSchedule}, soft{LabelKeyId(1u), LabelId(1u), TaintEffect::kPreferNoSchedule};
+  const Taint evicting{LabelKeyId(2u), LabelId(2u), TaintEffect::kNoExecute};
+  for (const auto& taints : std::vector<std::vector<Taint>>{{}, {hard}, {soft}, {hard, evicting}}) {
+    NodeFacts f;
+    f.taints = taints;
+    c.add(f);
+  }
+  Constraint k;
+  k.tolerations = {{LabelKeyId(0u), LabelId::none(), TaintEffect::kAny}};
+  EXPECT_EQ(c.fits("taints", demand_of(0)), (Fits{kFitsMax, 0, kFitsMax, 0}));
+  EXPECT_EQ(c.fits("taints", demand_of(0), k), (Fits{kFitsMax, kFitsMax, kFitsMax, 0}));
+}
+
+TEST(Ready, NodesThatAreGoneOrCordonedTakeNothing) {
+  SmallCluster c{{}, {}, {}};
+  NodeFacts cordoned = facts_of({});
+  cordoned.is_ready = false;
+  c.cluster.see_node(NodeId(1u), cordoned);
+  c.cluster.drop_node(NodeId(2u));
+  EXPECT_EQ(c.fits("ready", demand_of(0)), (Fits{kFitsMax, 0, 0}));
+}
+
+TEST(FeasibleTable, EveryPolicyIsFoundByItsNameAndOnlyByIt) {
+  for (const FeasiblePolicy& p : feasible_policies()) EXPECT_EQ(find_feasible(p.name), &p);
+  EXPECT_EQ(find_feasible("nonsense"), nullptr);
+}
+
+}  // namespace
+}  // namespace ashlar

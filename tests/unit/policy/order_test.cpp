@@ -1,0 +1,131 @@
+// In which order each order policy puts jobs: fifo, sjf, qssf, qssf-oracle, srtf, tiresias, priority-age.
+#include <algorithm>
+
+#include "small_cluster.h"
+
+namespace ashlar {
+namespace {
+
+struct JobSketch {
+  std::int64_t submitted_s = 0;
+  std::int64_t duration_s = 0;  ///< 0 = unknown
+  std::int32_t cards = 1;
+  std::int64_t rank_s = 0;
+  std::int32_t priority = 0;
+};
+
+class Queue {
+ public:
+  Queue() { apply(state, {Millis(0), NodeSeen{NodeId(0u), facts_of({.pods = 1000, .cards = 64})}}); }
+  Queue(std::initializer_list<JobSketch> jobs) : Queue() {
+    for (const JobSketch& j : jobs) submit(j);
+  }
+  JobId submit(const JobSketch& sketch) {
+    const JobId job(count_++);
+    apply(state, {Millis(0), DemandDefined{DemandId(job.value), demand_of(0, sketch.cards)}});
+    Workload w{.job = job, .priority = sketch.priority, .submitted = Millis(sketch.submitted_s * 1000), .rank = sketch.rank_s * 1000};
+    if (sketch.duration_s > 0) w.estimate = {Millis(sketch.duration_s * 1000), Millis(sketch.duration_s * 1000)};
+    w.members = {{MemberId(job.value), DemandId(job.value), ConstraintId(0u)}};
+    apply(state, {Millis(0), Submitted{w}});
+    return job;
+  }
+  void start(JobId job, std::int64_t at_s) { apply(state, {Millis(at_s * 1000), Bound{MemberId(job.value), NodeId(0u), {}}}); }
+  /// Rows in order; equal keys keep the order of submission to the state.
+  std::vector<unsigned> in_order(OrderKey (*key)(const State&, JobId)) const {
+    std::vector<unsigned> rows(count_);
+    for (unsigned i = 0; i < count_; ++i) rows[i] = i;
+    std::stable_sort(rows.begin(), rows.end(), [&](unsigned a, unsigned b) { return key(state, JobId(a)) < key(state, JobId(b)); });
+    return rows;
+  }
+  std::vector<unsigned> in_order(std::string_view policy) const { return in_order(find_order(policy)->waiting); }
+
+  State state;
+
+ private:
+  unsigned count_ = 0;
+};
+
+using Rows = std::vector<unsigned>;
+
+TEST(Fifo, TheFirstSubmittedIsFirst) {
+  EXPECT_EQ(Queue({{.submitted_s = 5}, {.submitted_s = 3}, {.submitted_s = 5}}).in_order("fifo"), (Rows{1, 0, 2}));
+}
+
+TEST(Sjf, TheShortestIsFirstAndUnknownDurationsAreLast) {
+  EXPECT_EQ(Queue({{.duration_s = 0}, {.duration_s = 60}, {.duration_s = 10}}).in_order("sjf"), (Rows{2, 1, 0}));
+}
+
+TEST(Qssf, EstimateTimesCardsThenCards) {
+  const Queue q({{.cards = 4, .rank_s = 100}, {.cards = 1, .rank_s = 300}, {.cards = 2, .rank_s = 200}, {.cards = 1, .rank_s = 400}});
+  EXPECT_EQ(q.in_order("qssf"), (Rows{1, 3, 2, 0})) << "300, then the three of 400 by their cards";
+}
+
+TEST(Qssf, NewcomersAmongThemselvesGoByCardsAlone) {
+  const Queue q({{.cards = 4, .rank_s = 1}, {.cards = 1, .rank_s = 300}, {.cards = 2, .rank_s = 200}});
+  EXPECT_EQ(q.in_order("qssf"), (Rows{0, 1, 2}));
+  EXPECT_EQ(q.in_order(find_order("qssf")->newcomers), (Rows{1, 2, 0}));
+}
+
+TEST(QssfOracle, TrueDurationTimesCards) {
+  const Queue q({{.duration_s = 100, .cards = 4, .rank_s = 1}, {.duration_s = 300, .cards = 1, .rank_s = 2}, {.cards = 1, .rank_s = 0}});
+  EXPECT_EQ(q.in_order("qssf-oracle"), (Rows{1, 0, 2}));
+}
+
+TEST(Srtf, RemainingTimeFallsWhileRunningAndWaitingGoesFirstOnTies) {
+  Queue q({{.duration_s = 100}, {.duration_s = 60}});
+  const OrderPolicy& srtf = *find_order("srtf");
+  q.start(JobId(0u), 10);
+  EXPECT_LT(srtf.waiting(q.state, JobId(1u)), srtf.running(q.state, JobId(0u), Millis(49'000)));
+  EXPECT_LT(srtf.waiting(q.state, JobId(1u)), srtf.running(q.state, JobId(0u), Millis(50'000))) << "60 s each";
+  EXPECT_LT(srtf.running(q.state, JobId(0u), Millis(51'000)), srtf.waiting(q.state, JobId(1u)));
+  EXPECT_EQ(srtf.running(q.state, JobId(0u), Millis(110'000)).major, 0);
+  EXPECT_EQ(srtf.running(q.state, JobId(0u), Millis(111'000)).major, 0) << "late ends are not negative";
+}
+
+TEST(Srtf, AStoppedJobWaitsWithWhatIsLeft) {
+  Queue q({{.duration_s = 100}});
+  q.start(JobId(0u), 0);
+  apply(q.state, {Millis(40'000), Evicted{JobId(0u), Millis(67'000)}});
+  EXPECT_EQ(find_order("srtf")->waiting(q.state, JobId(0u)).major, 67'000);
+}
+
+TEST(Tiresias, LittleAttainedServiceGoesFirstThenSubmission) {
+  Queue q({{.submitted_s = 0, .duration_s = 90000, .cards = 8}, {.submitted_s = 50, .duration_s = 100}});
+  const OrderPolicy& tiresias = *find_order("tiresias");
+  q.start(JobId(0u), 0);
+  const auto running = [&](std::int64_t at_s) { return tiresias.running(q.state, JobId(0u), Millis(at_s * 1000)); };
+  EXPECT_LT(running(2250), tiresias.waiting(q.state, JobId(1u))) << "8 x 2,250 s is 18,000: still low, and it came first";
+  EXPECT_LT(tiresias.waiting(q.state, JobId(1u)), running(2251));
+  EXPECT_EQ(tiresias.changes_at(q.state, JobId(0u), Millis(60'000)), Millis(2'250'001));
+  EXPECT_EQ(tiresias.changes_at(q.state, JobId(0u), Millis(2'250'001)), Millis::max()) << "it crosses once";
+}
+
+TEST(Tiresias, ServiceOfEarlierRunsCounts) {
+  Queue q({{.duration_s = 90000, .cards = 1}});
+  q.start(JobId(0u), 0);
+  apply(q.state, {Millis(10'000'000), Evicted{JobId(0u), Millis(1)}});
+  q.start(JobId(0u), 20'000);
+  EXPECT_EQ(find_order("tiresias")->changes_at(q.state, JobId(0u), Millis(20'000'000)), Millis(28'000'001));
+}
+
+TEST(Tiresias, RunningGoesBeforeWaitingOfTheSameSecond) {
+  Queue q({{.submitted_s = 7}, {.submitted_s = 7}});
+  q.start(JobId(1u), 8);
+  EXPECT_LT(find_order("tiresias")->running(q.state, JobId(1u), Millis(9000)), find_order("tiresias")->waiting(q.state, JobId(0u)));
+}
+
+TEST(PriorityAge, HigherPriorityThenEarlierSubmission) {
+  const Queue q({{.submitted_s = 1, .priority = 0}, {.submitted_s = 3, .priority = 10}, {.submitted_s = 2, .priority = 10}, {.submitted_s = 0, .priority = -5}});
+  EXPECT_EQ(q.in_order("priority-age"), (Rows{2, 1, 0, 3}));
+}
+
+TEST(OrderTable, EveryPolicyIsFoundByItsName) {
+  for (const OrderPolicy& p : order_policies()) {
+    EXPECT_EQ(find_order(p.name), &p);
+    EXPECT_NE(p.waiting, nullptr) << p.name;
+  }
+  EXPECT_EQ(find_order("nonsense"), nullptr);
+}
+
+}  // namespace
+}  // namespace ashlar
