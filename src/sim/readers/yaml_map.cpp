@@ -45,12 +45,14 @@ void YamlMistake::reject(const YAML::Mark& mark, const std::string& where, const
 
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known) {
   constexpr std::size_t kWordMax = 64;  // longer words are not slips, and distances cost their product
+  if (word.empty() || word.size() > kWordMax) return {};
   std::string best;
-  std::size_t best_distance = word.size() > kWordMax ? 0 : std::max<std::size_t>(2, word.size() / 3) + 1;
+  std::size_t best_cost = 2 * (std::max<std::size_t>(2, word.size() / 3) + 1);
   for (const std::string& each : known) {
-    const std::size_t distance = word.size() > kWordMax ? 1 : edit_distance(word, each);
-    if (distance < best_distance) {
-      best_distance = distance;
+    // Among equally near words the one that begins alike: "gpu" means "gpus" rather than "cpu".
+    const std::size_t cost = 2 * edit_distance(word, each) + (!each.empty() && each[0] == word[0] ? 0 : 1);
+    if (cost < best_cost) {
+      best_cost = cost;
       best = each;
     }
   }

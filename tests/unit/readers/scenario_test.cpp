@@ -1,0 +1,279 @@
+#include "sim/readers/scenario.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "files.h"
+#include "sim/readers/name_pattern.h"
+#include "sim/readers/units.h"
+
+namespace ashlar::sim {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::StartsWith;
+
+constexpr const char* kWhole = R"(title: Two teams share a hall
+seed: 7
+horizon: 2d
+profile: [ashlar, fifo]
+topology:
+  - block
+  - {name: rack, label: example.com/rack}
+nodes:
+  - count: 4
+    name: "gpu-{i:2}"
+    cpu: 96
+    memory: 1Ti
+    gpus: 8
+    gpu_memory: 80Gi
+    model: H100
+    labels: {zone: a}
+    topology: {block: "b{i/4}", rack: "r{i/2}"}
+  - {cpu: 500m, memory: 512Mi, pods: 10}
+queues:
+  - {name: vision, parent: research}
+  - {name: research, quota: {gpus: 24, cpu: 200, memory: 2Ti}}
+  - {name: product}
+arrivals:
+  - name: training
+    load: 0.85
+    count: 1000
+    queue: vision
+    jobs:
+      - {weight: 9, gpus: 1, cpu: 8, memory: 64Gi, duration: 30m}
+      - name: gang
+        members: 4
+        gpus: 8
+        within: rack
+        prefer: block
+        models: H100
+        priority: 10
+        duration: {lognormal: {median: 1h, sigma: 1.5}, min: 1m, max: 1d}
+        estimate: {error: 0.4}
+        queues: {vision: 3, product: 1}
+  - {process: uniform, rate: 120/h, start: 1h, until: 3h, seed: 5, queue: product, jobs: [{gpu_milli: 500, duration: {exponential: 10m}, estimate: none}]}
+failures:
+  - {node: gpu-03, at: 5h, for: 30m}
+  - {node: gpu-01, at: 1h}
+)";
+
+Scenario parsed(const std::string& text) {
+  auto scenario = parse_scenario(text, "dir/s.yaml");
+  EXPECT_TRUE(scenario.ok()) << scenario.error().message;
+  return scenario.ok() ? *scenario : Scenario{};
+}
+
+TEST(Scenario, ReadsHeadTopologyAndNodes) {
+  const Scenario s = parsed(kWhole);
+  EXPECT_EQ(s.title, "Two teams share a hall");
+  EXPECT_EQ(s.horizon, Millis(172'800'000));
+  EXPECT_THAT(s.profiles, ElementsAre("ashlar", "fifo"));
+  ASSERT_EQ(s.levels.size(), 2u);
+  EXPECT_EQ(s.levels[0].label, "ashlar.dev/block");
+  EXPECT_EQ(s.levels[1].label, "example.com/rack");
+  ASSERT_EQ(s.nodes.size(), 5u);
+  EXPECT_EQ(s.cards(), 32);
+  EXPECT_EQ(s.nodes[3].name, "gpu-03");
+  EXPECT_EQ(s.nodes[3].gpu_memory, MiB(81920));
+  EXPECT_THAT(s.nodes[3].labels, ElementsAre(Pair("ashlar.dev/block", "b0"), Pair("example.com/rack", "r1"), Pair("zone", "a")));
+  EXPECT_EQ(s.nodes[4].name, "node-4");
+  EXPECT_EQ(s.nodes[4].cpu, MilliCores(500));
+  EXPECT_EQ(s.nodes[4].pods, 10);
+}
+
+TEST(Scenario, PutsParentQueuesBeforeTheirChildren) {
+  const Scenario s = parsed(kWhole);
+  ASSERT_EQ(s.queues.size(), 3u);
+  EXPECT_EQ(s.queues[0].name, "research");
+  EXPECT_EQ(s.queues[0].quota.gpus, MilliGpu(24'000));
+  EXPECT_EQ(s.queues[1].name, "product");
+  EXPECT_EQ(s.queues[2].name, "vision");
+  EXPECT_EQ(s.queues[2].parent, 0);
+  EXPECT_EQ(s.queues[2].quota.gpus, std::nullopt);
+}
+
+TEST(Scenario, ReadsArrivalStreams) {
+  const Scenario s = parsed(kWhole);
+  ASSERT_EQ(s.arrivals.size(), 2u);
+  const ArrivalStream& training = s.arrivals[0];
+  EXPECT_EQ(training.load, 0.85);
+  EXPECT_EQ(training.count, 1000);
+  ASSERT_EQ(training.jobs.size(), 2u);
+  EXPECT_THAT(training.jobs[0].queues, ElementsAre(Pair(2, 1.0)));
+  EXPECT_DOUBLE_EQ(training.jobs[0].duration.first, 1800);
+  const JobShape& gang = training.jobs[1];
+  EXPECT_EQ(gang.members, 4);
+  EXPECT_EQ(gang.within, "rack");
+  EXPECT_EQ(gang.duration.kind, DurationLaw::Kind::kLognormal);
+  EXPECT_DOUBLE_EQ(gang.duration.second, 1.5);
+  EXPECT_EQ(gang.duration.max, Millis(86'400'000));
+  EXPECT_DOUBLE_EQ(gang.estimate_error, 0.4);
+  EXPECT_THAT(gang.queues, ElementsAre(Pair(1, 1.0), Pair(2, 3.0)));
+  const ArrivalStream& uniform = s.arrivals[1];
+  EXPECT_EQ(uniform.rate_per_hour, 120);
+  EXPECT_EQ(uniform.seed, 5u);
+  EXPECT_EQ(uniform.jobs[0].gpus, 1);
+  EXPECT_EQ(uniform.jobs[0].milli_each, MilliGpu(500));
+  EXPECT_FALSE(uniform.jobs[0].has_estimate);
+}
+
+TEST(Scenario, OrdersFailuresByTime) {
+  const Scenario s = parsed(kWhole);
+  ASSERT_EQ(s.failures.size(), 2u);
+  EXPECT_EQ(s.failures[0].node, 1u);
+  EXPECT_EQ(s.failures[0].lasts, std::nullopt);
+  EXPECT_EQ(s.failures[1].lasts, Millis(1'800'000));
+}
+
+constexpr const char* kSmall = R"(nodes: [{cpu: 8, memory: 1Gi, gpus: 8}]
+trace: {path: jobs.swf.gz, format: swf, width: cpu, per_member: 16, limit: 10}
+)";
+
+TEST(Scenario, ATraceStandsInTheScenariosFolder) {
+  const Scenario s = parsed(kSmall);
+  ASSERT_EQ(s.traces.size(), 1u);
+  EXPECT_EQ(s.traces[0].path, "dir/jobs.swf.gz");
+  EXPECT_TRUE(s.traces[0].is_processors);
+  EXPECT_EQ(s.traces[0].queue, 0);
+  EXPECT_EQ(s.queues[0].name, "default");
+  EXPECT_THAT(s.profiles, ElementsAre("ashlar"));
+}
+
+struct BadEdit {
+  const char* from;
+  const char* to;
+  const char* message;  ///< what the error must contain
+};
+
+const BadEdit kBadEdits[] = {
+    {"horizon: 2d", "horizont: 2d", ":3:1: unknown key \"horizont\"; did you mean \"horizon\"? (known: "},
+    {"horizon: 2d", "horizon: soon", ":3:10: horizon: expected a time such as 90s, 5m, 1h30m or 2d, got \"soon\""},
+    {"seed: 7", "seed: -7", ":2:7: seed: expected a seed, a whole number from 0, got \"-7\""},
+    {"seed: 7", "seed: [7]", ":2:7: seed: expected one value, got a list"},
+    {"seed: 7", "seed: 7\nseed: 8", ":3:1: expected every key once, got \"seed\" twice"},
+    {"  - block\n", "  - rack\n", "topology[1]: expected every level and label once, got \"rack\" twice"},
+    {"  - block\n", "  - node\n", "topology[0]: expected no level \"node\""},
+    {"    gpus: 8\n", "    gpus: 129\n", ":13:11: nodes[0].gpus: expected the number of GPUs of a node, a whole number 0..128, got \"129\""},
+    {"    gpus: 8\n", "    gpu: 8\n", "unknown key \"gpu\"; did you mean \"gpus\"?"},
+    {"    cpu: 96\n", "    cpu: many\n", "nodes[0].cpu: expected CPU cores such as 8, 0.5 or 500m, got \"many\""},
+    {"    cpu: 96\n", "", "nodes[0]: expected the key \"cpu\": CPU cores"},
+    {"memory: 1Ti", "memory: 1TB", "nodes[0].memory: expected memory such as 64Gi, 512Mi or 1Ti, got \"1TB\""},
+    {"gpu-{i:2}", "gpu-{x}", "nodes[0].name: expected a name that may hold {i}"},
+    {"gpu-{i:2}", "gpu", "expected every node's name once, got \"gpu\" twice"},
+    {"rack: \"r{i/2}\"", "wreck: r", "nodes[0].topology: unknown key \"wreck\"; did you mean \"rack\"?"},
+    {"count: 4", "count: 2000000", "nodes[0].count: expected a whole number 1..1000000"},
+    {"parent: research", "parent: reserch", "queues[0].parent: expected the name of a queue, got \"reserch\"; did you mean \"research\"?"},
+    {"research, quota", "research, parent: vision, quota", "expected a tree, got a circle"},
+    {"{name: product}", "{name: vision}", "queues[2].name: expected every queue once"},
+    {"quota: {gpus: 24", "quota: {gpus: -1", "queues[1].quota.gpus: expected a number of GPUs such as 8 or 0.5, got \"-1\""},
+    {"quota: {gpus: 24", "quota: {cards: 24", "unknown key \"cards\""},
+    {"load: 0.85", "load: 0", "arrivals[0].load: expected the demanded share"},
+    {"load: 0.85", "load: 0.85\n    rate: 1/h", "expected either \"rate\" or \"load\", got both"},
+    {"    load: 0.85\n    count: 1000\n", "", "arrivals[0]: expected \"rate\" or \"load\""},
+    {"rate: 120/h", "rate: 120", "arrivals[1].rate: expected a rate such as 120/h"},
+    {"process: uniform", "process: normal", "expected poisson or uniform, got \"normal\""},
+    {"start: 1h, until: 3h", "start: 3h, until: 1h", "expected \"start\" before \"until\""},
+    {"within: rack", "within: rak", "jobs[1].within: expected a level of the topology, got \"rak\"; did you mean \"rack\"?"},
+    {"models: H100", "models: [H100, A100]", "jobs[1].models: expected the model of some node, got \"A100\""},
+    {"sigma: 1.5", "sigma: -1", "expected the standard deviation of the logarithm"},
+    {"duration: 30m", "duration: 0", "duration: expected a time above 0"},
+    {"duration: 30m", "duration: {normal: 3h}", "expected one of fixed, exponential, lognormal, uniform, got 0"},
+    {"min: 1m, max: 1d", "min: 2d, max: 1d", "expected a time not below \"min\""},
+    {"queue: product", "queue: produkt", "arrivals[1].queue: expected the name of a queue, got \"produkt\"; did you mean \"product\"?"},
+    {"    queue: vision\n", "", "expected \"queue\" (here or in the stream), because there are several queues"},
+    {"gpu_milli: 500", "gpu_milli: 500, gpus: 2", "gpu_milli: expected \"gpus: 1\" beside it"},
+    {"estimate: none", "estimate: perfect", "expected exact, none or {error: SIGMA}, got \"perfect\""},
+    {"node: gpu-03", "node: gpu-93", "failures[0].node: expected the name of a node, got \"gpu-93\"; did you mean"},
+    {"at: 5h, ", "", "failures[0]: expected the key \"at\""},
+    {"title: Two", "title: \"Two", "expected YAML: "},
+    {"nodes:", "nods:", "expected the key \"nodes\""},
+};
+
+TEST(Scenario, MistakesNameFileLineColumnAndForm) {
+  for (const BadEdit& edit : kBadEdits) {
+    std::string text = kWhole;
+    const std::size_t at = text.find(edit.from);
+    ASSERT_NE(at, std::string::npos) << edit.from;
+    text.replace(at, std::string(edit.from).size(), edit.to);
+    const auto scenario = parse_scenario(text, "s.yaml");
+    ASSERT_FALSE(scenario.ok()) << edit.message;
+    EXPECT_THAT(scenario.error().message, AllOf(StartsWith("s.yaml:"), HasSubstr(edit.message)));
+  }
+}
+
+TEST(Scenario, RefusesFilesWithoutWorkOrOfAnotherKind) {
+  EXPECT_THAT(parse_scenario("nodes: [{cpu: 1, memory: 1}]\n", "s").error().message, HasSubstr("expected work"));
+  EXPECT_THAT(parse_scenario("", "s").error().message, HasSubstr("s:1:1: expected a map"));
+  EXPECT_THAT(parse_scenario("- a\n", "s").error().message, HasSubstr("expected a map"));
+  EXPECT_THAT(parse_scenario("just words", "s").error().message, HasSubstr("expected a map"));
+  EXPECT_THAT(read_scenario("absent.yaml").error().message, HasSubstr("absent.yaml: no such file"));
+}
+
+TEST(Scenario, GarbageNeverCrashes) {
+  std::uint32_t random = 11;
+  const auto draw = [&random](std::uint32_t bound) { return (random = random * 1664525u + 1013904223u) / 65536 % bound; };
+  for (int round = 0; round < 1500; ++round) {
+    std::string text = round % 2 == 0 ? kWhole : kSmall;
+    for (std::uint32_t edits = 1 + draw(5); edits > 0; --edits) {
+      const std::size_t at = draw(static_cast<std::uint32_t>(text.size()));
+      if (draw(2) == 0) {
+        text.erase(at, 1 + draw(9));
+      } else {
+        text[at] = ":\n-{}[]\"&*!#,0"[draw(14)];
+      }
+      if (text.empty()) text = "-";
+    }
+    const auto scenario = parse_scenario(text, "s.yaml");
+    EXPECT_TRUE(scenario.ok() || scenario.error().message.rfind("s.yaml:", 0) == 0);
+  }
+}
+
+TEST(Scenario, DeepNestingIsAnErrorAndNotACrash) {
+  for (const char* open : {"[", "{a: ", "- "}) {
+    std::string text = "nodes: ";
+    for (int i = 0; i < 100'000; ++i) text += open;
+    EXPECT_FALSE(parse_scenario(text, "s.yaml").ok());
+  }
+}
+
+RC_GTEST_PROP(Scenario, AnyTextGivesAScenarioOrAnError, (const std::string& text)) { static_cast<void>(parse_scenario(text, "s.yaml").ok()); }
+
+TEST(Units, ReadDurations) {
+  EXPECT_EQ(parse_duration("90"), Millis(90'000));
+  EXPECT_EQ(parse_duration("1h30m"), Millis(5'400'000));
+  EXPECT_EQ(parse_duration("250ms"), Millis(250));
+  EXPECT_EQ(parse_duration("1.5d"), Millis(129'600'000));
+  EXPECT_EQ(parse_duration("0"), Millis(0));
+  for (const char* bad : {"", "h", "1y", "-1s", "1h-3m", "1e3", "nan", "1 h", "99999999999999d"}) EXPECT_EQ(parse_duration(bad), std::nullopt) << bad;
+}
+
+TEST(Units, ReadAmounts) {
+  EXPECT_EQ(parse_cores("0.5"), MilliCores(500));
+  EXPECT_EQ(parse_cores("250m"), MilliCores(250));
+  EXPECT_EQ(parse_cores("0.0001"), std::nullopt);
+  EXPECT_EQ(parse_bytes("64Gi"), Bytes(std::int64_t{64} << 30));
+  EXPECT_EQ(parse_bytes("1.5k"), Bytes(1500));
+  EXPECT_EQ(parse_bytes("1GiB"), std::nullopt);
+  EXPECT_EQ(parse_gpus("0.5"), MilliGpu(500));
+  EXPECT_EQ(parse_gpus("9999999999"), std::nullopt);
+  EXPECT_EQ(parse_rate_per_hour("2/s"), 7200);
+  EXPECT_EQ(parse_rate_per_hour("48/d"), 2);
+  EXPECT_EQ(parse_rate_per_hour("0/h"), std::nullopt);
+}
+
+TEST(NamePattern, WritesNumbersOut) {
+  EXPECT_EQ(expand_pattern("plain", 3, 7), "plain");
+  EXPECT_EQ(expand_pattern("n{i}-{n}", 3, 7), "n3-7");
+  EXPECT_EQ(expand_pattern("{i/8%4:2}", 13, 0), "01");
+  EXPECT_EQ(expand_pattern("{n+1:3}", 0, 41), "042");
+  for (const char* bad : {"{", "}", "{}", "{x}", "{i/0}", "{i%0}", "{i:}", "{i:2/3}", "{i-1}", "{i", "{i//2}"}) {
+    EXPECT_EQ(expand_pattern(bad, 1, 1), std::nullopt) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace ashlar::sim
