@@ -90,7 +90,9 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
   if (profile_->blocking == Blocking::kStrict) {
     const Agenda::Head* blocked = agenda_.first_blocked(queue);
     if (blocked != nullptr && (round.is_listed_whole || blocked->entry < head.entry)) {
-      for (const Agenda::Entry& e : shape.jobs) report(round, e.job, {VerdictKind::kWaits, WakeOn::kHeadOfQueue, round.plan.at, {}, {{ReasonCode::kBehindHead, 0, {1, 0, 0}}}});
+      if (!options_.has_verdicts) return;
+      const Verdict behind{VerdictKind::kWaits, WakeOn::kHeadOfQueue, round.plan.at, {}, {{ReasonCode::kBehindHead, 0, {1, 0, 0}}}};
+      for (const Agenda::Entry& e : shape.jobs) report(round, e.job, behind);
       return;
     }
   }
@@ -109,7 +111,7 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
   if (!round.is_listed_whole)
     if (const auto it = shape.jobs.upper_bound(head.entry); it != shape.jobs.end()) next = Agenda::Head{*it, head.shape};
   Trial trial(state);
-  const PlacementOutcome outcome = place_job({trial, views_, *profile_, draws_}, job);
+  const PlacementOutcome outcome = place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job);
   if (outcome.is_placed) {
     commit(state, round, trial, job);
     if (next) round.work.insert(*next);
@@ -135,6 +137,22 @@ std::optional<Reason> Engine::quota_refusal(const State& state, JobId job) const
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) sum[d] += one[d];
   }
   return state.queues.refusal(j.queue, sum);
+}
+
+std::uint32_t Engine::members_within_quota(const State& state, JobId job) const {
+  const Job& j = state.job(job);
+  const std::uint32_t waiting = j.members_present - j.members_placed;
+  if (waiting == 1 || j.members_min >= j.members_present) return waiting;  // nothing elastic: quota_refusal has looked at all
+  QuotaVector sum{};
+  std::uint32_t within = 0;
+  for (MemberId m = j.first; !m.is_none(); m = state.member(m).next) {
+    if (state.member(m).is_placed()) continue;
+    const QuotaVector& one = state.quota_of_demand(state.member(m).demand);
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d) sum[d] += one[d];
+    if (state.queues.refusal(j.queue, sum)) break;
+    ++within;
+  }
+  return within;
 }
 
 void Engine::commit(State& state, Round& round, Trial& trial, JobId job) {
