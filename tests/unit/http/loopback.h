@@ -8,13 +8,17 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <type_traits>
 
 namespace ashlar::http {
 
 class Loopback {
  public:
-  /// `talk(fd)` runs on a thread of its own for each connection, after the request's headers have been read.
-  explicit Loopback(std::function<void(int)> talk) : talk_(std::move(talk)) {
+  /// `talk(fd)` or `talk(fd, request)` runs on a thread of its own, for one connection after the other, once the request's headers are read.
+  template <class Talk>
+  explicit Loopback(Talk talk) {
+    if constexpr (std::is_invocable_v<Talk, int>) talk_ = [talk](int fd, const std::string&) { talk(fd); };
+    else talk_ = talk;
     listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -57,12 +61,12 @@ class Loopback {
         if (count <= 0) break;
         request.append(buffer, static_cast<std::size_t>(count));
       }
-      talk_(fd);
+      talk_(fd, request);
       close(fd);
     }
   }
 
-  std::function<void(int)> talk_;
+  std::function<void(int, const std::string&)> talk_;
   int listener_ = -1;
   std::uint16_t port_ = 0;
   std::thread thread_;

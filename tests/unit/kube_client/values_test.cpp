@@ -1,0 +1,215 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "kube/json_reader.h"
+#include "kube/json_writer.h"
+#include "kube/pod_draft.h"
+#include "kube/quantity_text.h"
+#include "kube/text.h"
+
+namespace ashlar::kube {
+namespace {
+
+std::int64_t bytes(const char* text) { return parse_quantity(text, 1).value(); }
+std::int64_t milli(const char* text) { return parse_quantity(text, 1000).value(); }
+
+TEST(Quantity, ReadsEveryKubernetesSuffix) {
+  EXPECT_EQ(bytes("0"), 0);
+  EXPECT_EQ(bytes("129"), 129);
+  EXPECT_EQ(bytes("4Ki"), 4096);
+  EXPECT_EQ(bytes("1.5Gi"), 1610612736);
+  EXPECT_EQ(bytes("2Ei"), 2ll << 60);
+  EXPECT_EQ(bytes("3k"), 3000);
+  EXPECT_EQ(bytes("1G"), 1'000'000'000);
+  EXPECT_EQ(bytes("9E"), 9'000'000'000'000'000'000);
+  EXPECT_EQ(bytes("1e3"), 1000);
+  EXPECT_EQ(bytes("12E2"), 1200);
+  EXPECT_EQ(bytes("1.5e1"), 15);
+  EXPECT_EQ(bytes("+7"), 7);
+  EXPECT_EQ(bytes("-7"), -7);
+  EXPECT_EQ(milli("1500m"), 1500);
+  EXPECT_EQ(milli("0.1"), 100);
+  EXPECT_EQ(milli(".5"), 500);
+  EXPECT_EQ(milli("2."), 2000);
+  EXPECT_EQ(milli("100u"), 1) << "a tenth of a milli rounds up";
+}
+
+TEST(Quantity, RoundsFractionsAwayFromZero) {
+  EXPECT_EQ(bytes("1m"), 1);
+  EXPECT_EQ(bytes("1001m"), 2);
+  EXPECT_EQ(bytes("-1001m"), -2);
+  EXPECT_EQ(bytes("1n"), 1);
+  EXPECT_EQ(bytes("0.0000000000000000000001"), 1);
+  EXPECT_EQ(bytes("1e-300"), 1);
+  EXPECT_EQ(bytes("1000000000n"), 1);
+  EXPECT_EQ(milli("0.0005"), 1);
+}
+
+TEST(Quantity, IsExactWhereFloatingPointWouldNotBe) {
+  EXPECT_EQ(bytes("9223372036854775807"), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(bytes("4611686018427387905"), 4611686018427387905);
+  EXPECT_EQ(bytes("0.1Ki"), 103);
+  EXPECT_EQ(milli("9007199254740993"), 9007199254740993000);
+}
+
+TEST(Quantity, RefusesOrSaturatesWhatDoesNotFit) {
+  for (const char* text : {"9223372036854775808", "10E", "8Ei", "1e19", "1e40", "1e999999999", "99999999999999999999999999999999999999999999"}) {
+    EXPECT_FALSE(parse_quantity(text, 1).ok()) << text;
+    EXPECT_EQ(parse_quantity(text, 1, Overflow::kSaturate).value(), std::numeric_limits<std::int64_t>::max()) << text;
+  }
+  EXPECT_FALSE(parse_quantity("9223372036854775807", 1000).ok());
+}
+
+TEST(Quantity, RefusesMalformedText) {
+  for (const char* text : {"", "abc", "1x", "1.2.3", "1 Gi", "Gi", "1KI", "1ki", "1K", "--1", "1e", "1e+", "1ee3", "0x10", "1mm", ".", "+", "1Kib", "1e3m"})
+    EXPECT_FALSE(parse_quantity(text, 1, Overflow::kSaturate).ok()) << text;
+}
+
+TEST(Text, EqualStringsAreOneObject) {
+  const Text a("zone-eu-west"), b(std::string("zone-eu-") + "west"), c("zone-us");
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(a.view().data(), b.view().data());
+  EXPECT_FALSE(a == c);
+  EXPECT_TRUE(a == "zone-eu-west");
+  EXPECT_TRUE(Text("a") < Text("b"));
+}
+
+TEST(Text, EmptyIsEmpty) {
+  EXPECT_TRUE(Text().empty());
+  EXPECT_TRUE(Text("").empty());
+  EXPECT_EQ(Text(), Text(""));
+  EXPECT_EQ(Text().view(), "");
+}
+
+TEST(Text, MemoryReturnsWithTheLastUser) {
+  const Text::PoolSize before = Text::pool_size();
+  {
+    std::vector<Text> many;
+    for (int i = 0; i < 1000; ++i) many.emplace_back("text-for-the-pool-test-" + std::to_string(i));
+    std::vector<Text> copies = many;
+    EXPECT_EQ(Text::pool_size().strings, before.strings + 1000);
+  }
+  EXPECT_EQ(Text::pool_size().strings, before.strings);
+}
+
+TEST(Text, ThreadsMayInternAndDropTheSameStrings) {
+  const Text::PoolSize before = Text::pool_size();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([] {
+      for (int i = 0; i < 20'000; ++i) {
+        const Text text("shared-" + std::to_string(i % 7));
+        const Text copy = text;
+        ASSERT_EQ(copy.view().substr(0, 7), "shared-");
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(Text::pool_size().strings, before.strings);
+}
+
+TEST(JsonWriter, WritesNestedValuesWithTheirCommas) {
+  JsonWriter w;
+  w.begin_object().member("a", 1).key("b").begin_array().string("x").boolean(true).null().begin_object().end_object().end_array();
+  w.member_bool("c", false).key("d").raw("[1,2]").end_object();
+  EXPECT_EQ(w.text(), R"({"a":1,"b":["x",true,null,{}],"c":false,"d":[1,2]})");
+}
+
+TEST(JsonWriter, EscapesSoThatAParserReadsTheSameText) {
+  std::string text = "quote\" back\\ tab\t line\n bell\x07 zero";
+  text += '\0';
+  text += "é € \xf0\x9f\x98\x80 end";
+  JsonWriter w;
+  w.begin_object().member("t", text).end_object();
+  simdjson::ondemand::document document = json::Parser::of_thread().parse(w.text());
+  EXPECT_EQ(std::string_view(document["t"].get_string()), text);
+}
+
+TEST(JsonWriter, ReplacesBytesThatAreNoUtf8) {
+  JsonWriter w;
+  w.string("a\xff" "b\xc3" "c\xed\xa0\x80" "d\xf5\x80\x80\x80" "e\xc0\x80");
+  EXPECT_NO_THROW({
+    const std::string document = "{\"t\":" + w.text() + "}";
+    auto parsed = json::Parser::of_thread().parse(document);
+    EXPECT_TRUE(std::string_view(parsed["t"].get_string()).starts_with("a\xef\xbf\xbd" "b"));
+  });
+}
+
+TEST(Time, ReadsRfc3339) {
+  EXPECT_EQ(read_time("1970-01-01T00:00:00Z").value(), Millis(0));
+  EXPECT_EQ(read_time("2026-11-21T09:02:02Z").value(), Millis(1795251722000));
+  EXPECT_EQ(read_time("2026-11-21T10:02:02.123456+01:00").value(), Millis(1795251722123));
+  EXPECT_EQ(read_time("2024-02-29T12:00:00z").value(), Millis(1709208000000));
+  for (const char* text : {"", "2026", "2026-13-01T00:00:00Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00", "2026-01-01T00:00:00Zx", "x026-01-01T00:00:00Z"})
+    EXPECT_FALSE(read_time(text).ok()) << text;
+}
+
+Resources amounts(std::int64_t cpu, std::int64_t memory, std::int64_t gpus = 0) {
+  Resources r;
+  r.cpu = MilliCores(cpu);
+  r.memory = Bytes(memory);
+  if (gpus > 0) r.extended.push_back({"nvidia.com/gpu", gpus});
+  return r;
+}
+
+TEST(EffectiveRequest, IsTheLargerOfRunningAndStarting) {
+  PodDraft draft;
+  draft.containers = {{"a", false, amounts(500, 10, 1)}, {"b", false, amounts(700, 20, 2)}};
+  draft.init_containers = {{"init", false, amounts(2000, 5)}};
+  EXPECT_EQ(effective_request(draft), amounts(2000, 30, 3));
+}
+
+TEST(EffectiveRequest, CountsSidecarsForAllThatFollows) {
+  PodDraft draft;
+  draft.containers = {{"main", false, amounts(1000, 100)}};
+  draft.init_containers = {{"first", false, amounts(1500, 0)}, {"sidecar", true, amounts(300, 50)}, {"second", false, amounts(1200, 10)}};
+  // Running: 1000 + 300; starting: max(1500, 300, 300 + 1200).
+  EXPECT_EQ(effective_request(draft), amounts(1500, 150));
+}
+
+TEST(EffectiveRequest, AddsOverheadAndLetsPodLevelAmountsReplaceCpuAndMemory) {
+  PodDraft draft;
+  draft.containers = {{"main", false, amounts(1000, 100, 1)}};
+  draft.overhead = amounts(10, 7);
+  draft.has_pod_level = true;
+  draft.pod_level = amounts(300, 0);
+  draft.pod_level_names = {"cpu"};
+  EXPECT_EQ(effective_request(draft), amounts(310, 107, 1));
+}
+
+TEST(EffectiveRequest, TakesTheLargerOfSpecAndStatusWhileAResizeIsUnderWay) {
+  PodDraft draft;
+  draft.containers = {{"main", false, amounts(1000, 400, 1)}};
+  draft.statuses = {{"main", false, amounts(2000, 100), true}};
+  EXPECT_EQ(effective_request(draft), amounts(2000, 400, 1));
+  draft.resize_infeasible = true;
+  EXPECT_EQ(effective_request(draft), amounts(2000, 100, 1)) << "an infeasible spec does not count, extended resources stay";
+}
+
+TEST(EffectiveRequest, SaturatesInsteadOfOverflowing) {
+  PodDraft draft;
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  draft.containers = {{"a", false, amounts(kMax, 1)}, {"b", false, amounts(kMax, 1)}};
+  EXPECT_EQ(effective_request(draft), amounts(kMax, 2));
+}
+
+TEST(LabelSelector, FollowsKubernetes) {
+  const Labels labels{{"app", "train"}, {"tier", "gpu"}};
+  EXPECT_FALSE(matches({}, labels)) << "an absent selector selects nothing";
+  EXPECT_TRUE(matches({.present = true}, labels)) << "an empty one everything";
+  EXPECT_TRUE(matches({.present = true, .match_labels = {{"app", "train"}}}, labels));
+  EXPECT_FALSE(matches({.present = true, .match_labels = {{"app", "web"}}}, labels));
+  const auto with = [](const char* key, SelectorOp op, std::vector<Text> values) {
+    return LabelSelector{.present = true, .expressions = {{key, op, std::move(values)}}};
+  };
+  EXPECT_TRUE(matches(with("tier", SelectorOp::kIn, {"cpu", "gpu"}), labels));
+  EXPECT_FALSE(matches(with("tier", SelectorOp::kNotIn, {"gpu"}), labels));
+  EXPECT_TRUE(matches(with("absent", SelectorOp::kNotIn, {"gpu"}), labels));
+  EXPECT_TRUE(matches(with("app", SelectorOp::kExists, {}), labels));
+  EXPECT_FALSE(matches(with("app", SelectorOp::kDoesNotExist, {}), labels));
+}
+
+}  // namespace
+}  // namespace ashlar::kube
