@@ -28,7 +28,7 @@ NodeId tightest(const State& state, std::int32_t cards) {
 PlacementOutcome place_consolidated(const PlacementContext& context, JobId job) {
   State& state = context.trial.state();
   std::vector<MemberId> members;
-  state.each_member(job, [&](MemberId id, const Member& m) { if (!m.is_placed()) members.push_back(id); });
+  state.each_member(job, [&](MemberId id, const Member& m) { if (!m.is_placed() && members.size() < context.members_max) members.push_back(id); });
   const auto cards_of = [&](MemberId id) { return state.demand(state.member(id).demand).cards.count; };
   if (members.size() == 1) {
     const NodeId node = tightest(state, cards_of(members[0]));

@@ -56,6 +56,8 @@ class Engine {
   bool all_waiting_came(const State& state, Millis now) const;
   void advance_job(State& state, Round& round, const Agenda::Head& head);
   std::optional<Reason> quota_refusal(const State& state, JobId job) const;
+  /// How many of the job's waiting members, in rank order, its queue can take; with those needed there must be room already.
+  std::uint32_t members_within_quota(const State& state, JobId job) const;
   bool may_backfill(const State& state, Round& round, const Agenda::Head& head);
   void commit(State& state, Round& round, Trial& trial, JobId job);
   void rotate(State& state, Round& round);

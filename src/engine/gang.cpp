@@ -137,11 +137,12 @@ class GangSearch {
 
   PlacementOutcome run() {
     const Job& j = state_.job(job_);
-    const std::uint32_t waiting = j.members_present - j.members_placed;
+    const std::uint32_t waiting = std::min(j.members_present - j.members_placed, context_.members_max);
     const std::uint32_t needed = j.members_min > j.members_placed ? j.members_min - j.members_placed : 1;
+    if (waiting < needed) return {};
     PlacementOutcome outcome = attempt(waiting);
     if (!outcome.is_placed && needed < waiting) {
-      const std::uint32_t most = std::min<std::uint32_t>(waiting - 1, room_for_some(waiting));
+      const std::uint32_t most = std::min<std::uint32_t>(waiting - 1, room_for_some(waiting, needed));
       if (most >= needed) outcome = attempt(most);
       if (!outcome.is_placed && most > needed) outcome = attempt(needed);
     }
@@ -181,10 +182,10 @@ class GangSearch {
     return domains;
   }
 
-  /// Members of like kind that the best domain (or the cluster, or the anchor) could take; for elastic gangs.
-  std::uint32_t room_for_some(std::uint32_t waiting) {
+  /// Members that the best domain (or the cluster, or the anchor) could take; for elastic gangs. Of unlike members, those needed are worth a try.
+  std::uint32_t room_for_some(std::uint32_t waiting, std::uint32_t needed) {
     const std::vector<Run> runs = runs_of(state_, job_, waiting);
-    if (runs.size() != 1) return 0;
+    if (runs.size() != 1) return needed;
     const Job& j = state_.job(job_);
     ClassView& v = view(runs[0]);
     std::uint64_t best = v.room_everywhere();

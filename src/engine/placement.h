@@ -18,6 +18,7 @@ struct PlacementContext {
   ViewCache& views;
   const Profile& profile;
   Rng& draws;
+  std::uint32_t members_max = UINT32_MAX;  ///< no more of the waiting members than this, e.g. by quota
 };
 
 struct PlacementOutcome {

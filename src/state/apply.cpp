@@ -23,7 +23,10 @@ struct Applier {
   void operator()(const ConstraintDefined& e) { s.cluster.define_constraint(e.id, e.constraint); }
   void operator()(const QueueDefined& e) { s.queues.define(e.id, e.parent, e.quota); }
   void operator()(const NodeSeen& e) {
+    const bool has_lost_cards = s.cluster.is_live(e.node) && e.facts.cards < s.cluster.cards()[e.node.row()];
+    const std::vector<Displaced> displaced = has_lost_cards ? lift_from_cards(e.node, e.facts.cards) : std::vector<Displaced>();
     s.cluster.see_node(e.node, e.facts);
+    for (const Displaced& d : displaced) s.place(d.member, e.node, clip(d.cards, e.node), d.phase);
     s.note_rise(e.node);
   }
   void operator()(const NodeGone& e) {
@@ -123,6 +126,25 @@ struct Applier {
       s.place(e.member, e.node, choose_cards(s.cluster, e.node, s.demand(m.demand).cards), Member::Phase::kAssumed);
   }
 
+  /// Takes members off the node that hold cards from `cards` on: the node is about to lose them. Put back without those cards, they owe them.
+  struct Displaced {
+    MemberId member;
+    CardMask cards;
+    Member::Phase phase;
+  };
+  std::vector<Displaced> lift_from_cards(NodeId node, std::int32_t cards) {
+    std::vector<Displaced> displaced;
+    for (std::size_t row = 0; row < s.members_.size(); ++row) {
+      const Member m = s.members_[row];
+      if (m.node != node) continue;
+      bool holds_lost = false;
+      m.cards.each([&](int i) { holds_lost = holds_lost || i >= cards; });
+      if (!holds_lost) continue;
+      displaced.push_back({MemberId(row), m.cards, m.phase});
+      s.unplace(MemberId(row));
+    }
+    return displaced;
+  }
   /// The member is no longer placed but still exists: it waits again.
   void lose(MemberId id) {
     const JobId job = s.member(id).job;
