@@ -1,0 +1,240 @@
+#include "checks.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "engine/agenda.h"
+#include "history.h"
+
+namespace ashlar {
+namespace {
+
+std::string named(const char* what, std::size_t row) { return std::string(what) + " " + std::to_string(row); }
+
+struct NodeUse {
+  std::map<ResourceId, std::int64_t> used;
+  std::vector<std::int32_t> card_milli;
+  std::vector<std::int64_t> card_mib;
+  std::int32_t cards_owed = 0;
+  std::vector<HostPort> ports;
+};
+
+NodeUse use_of(const State& state, NodeId node) {
+  NodeUse use;
+  const NodeFacts& facts = state.cluster.facts(node);
+  use.card_milli.assign(static_cast<std::size_t>(facts.cards), 0);
+  use.card_mib.assign(static_cast<std::size_t>(facts.cards), 0);
+  for (std::size_t row = 0; row < state.member_rows(); ++row) {
+    const Member& m = state.member(MemberId(row));
+    if (m.phase == Member::Phase::kAbsent || m.node != node) continue;
+    const Demand& d = state.demand(m.demand);
+    for (const ResourceAmount& a : d.amounts) use.used[a.resource] += a.amount;
+    use.ports.insert(use.ports.end(), d.ports.begin(), d.ports.end());
+    if (d.cards.count == 0) continue;
+    int named_cards = 0;
+    m.cards.each([&](int i) {
+      ++named_cards;
+      if (static_cast<std::size_t>(i) >= use.card_milli.size()) return;
+      use.card_milli[static_cast<std::size_t>(i)] += d.cards.milli_each.value;
+      use.card_mib[static_cast<std::size_t>(i)] += d.cards.memory_each.value;
+    });
+    use.cards_owed += std::max(d.cards.count - named_cards, 0);
+  }
+  return use;
+}
+
+bool is_node_allowed(const State& state, const Constraint& c, NodeId node) {
+  if (!state.cluster.is_live(node)) return false;
+  const NodeFacts& f = state.cluster.facts(node);
+  if (!f.is_ready) return false;
+  if (!c.models.empty() && std::count(c.models.begin(), c.models.end(), f.model) == 0) return false;
+  if (!term_holds(c.selector, f)) return false;
+  if (!c.any_of.empty() && std::none_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); })) return false;
+  for (const Taint& taint : f.taints) {
+    if (taint.effect == TaintEffect::kPreferNoSchedule) continue;
+    if (std::none_of(c.tolerations.begin(), c.tolerations.end(), [&](const Toleration& t) { return t.tolerates(taint); })) return false;
+  }
+  return true;
+}
+
+std::int32_t idle_cards(const NodeUse& use) {
+  std::int32_t idle = -use.cards_owed;
+  for (std::size_t i = 0; i < use.card_milli.size(); ++i) idle += use.card_milli[i] == 0 && use.card_mib[i] == 0 ? 1 : 0;
+  return idle;
+}
+
+/// Do these cards have what the demand asks, and are they as many as asked?
+std::string card_fault(const NodeUse& use, const NodeFacts& facts, const CardAsk& ask, const CardMask& cards) {
+  if (ask.count == 0) return cards.is_empty() ? "" : "cards for a demand without cards";
+  if (cards.count() != ask.count) return "not as many cards as asked";
+  std::string fault;
+  const std::int64_t full = facts.memory_per_card.value;
+  bool opens_idle = false;
+  cards.each([&](int index) {
+    const auto i = static_cast<std::size_t>(index);
+    if (i >= use.card_milli.size()) { fault = "a card that the node does not have"; return; }
+    const bool is_idle = use.card_milli[i] == 0 && use.card_mib[i] == 0;
+    opens_idle = opens_idle || is_idle;
+    if (ask.is_whole() && !is_idle) fault = "a whole card that is in use";
+    if (use.card_milli[i] + ask.milli_each.value > kWholeCard) fault = "more than a card's compute";
+    if (full != 0 && use.card_mib[i] + ask.memory_each.value > full) fault = "more than a card's memory";
+  });
+  if (fault.empty() && opens_idle && idle_cards(use) < (ask.is_whole() ? ask.count : 1)) fault = "a card that is owed to a pod whose cards are not known";
+  return fault;
+}
+
+std::string node_fault(const State& state, MemberId member, NodeId node, const NodeUse& use) {
+  const Member& m = state.member(member);
+  const Demand& d = state.demand(m.demand);
+  if (!is_node_allowed(state, state.cluster.constraint(m.constraint), node)) return "a node that is not allowed";
+  const NodeFacts& facts = state.cluster.facts(node);
+  for (const ResourceAmount& a : d.amounts) {
+    const std::int64_t total = a.resource.row() < facts.allocatable.size() ? facts.allocatable[a.resource.row()] : 0;
+    const auto it = use.used.find(a.resource);
+    if ((it == use.used.end() ? 0 : it->second) + a.amount > total) return named("more than there is of resource", a.resource.row());
+  }
+  for (const HostPort& asked : d.ports)
+    for (const HostPort& taken : use.ports) if (asked.clashes(taken)) return "a port that is taken";
+  return "";
+}
+
+std::set<DomainId> domains_of(const State& state, JobId job, LevelId level) {
+  std::set<DomainId> domains;
+  state.each_member(job, [&](MemberId, const Member& m) { if (m.is_placed()) domains.insert(state.cluster.topology().domain_of(level, m.node)); });
+  return domains;
+}
+
+std::string broken_gang(const State& before, const State& after, JobId job) {
+  const Job& j = after.job(job);
+  if (j.members_placed < j.members_min) return named("below its minimum: job", job.row());
+  if (j.within.is_none()) return "";
+  const auto was = domains_of(before, job, j.within), is = domains_of(after, job, j.within);
+  if (was.size() > 1) return "";  // the world put it there
+  if (is.size() != 1 || is.begin()->is_none()) return named("not within one domain: job", job.row());
+  return "";
+}
+
+std::string broken_quota(const State& before, const State& after) {
+  for (std::size_t q = 0; q < after.queues.rows(); ++q) {
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
+      const std::int64_t limit = after.queues.quota(QueueId(q))[d], now = after.queues.used(QueueId(q))[d];
+      const std::int64_t then = q < before.queues.rows() ? before.queues.used(QueueId(q))[d] : 0;
+      if (now > limit && now > then) return named("over its quota: queue", q) + ", used " + std::to_string(now) + " of " + std::to_string(limit);
+    }
+  }
+  return "";
+}
+
+std::string broken_order(const State& before, const State& after, const std::set<JobId>& started, const OrderPolicy& order) {
+  std::vector<JobId> waiting;
+  for (std::size_t row = 0; row < before.job_rows(); ++row) {
+    const JobId job(row);
+    if (before.is_live(job) && before.job(job).is_in_backlog && before.job(job).members_placed == 0) waiting.push_back(job);
+  }
+  const auto goes_before = [&](JobId a, JobId b) {
+    return Agenda::Entry{order.waiting(before, a), before.job(a).backlog_turn, a} < Agenda::Entry{order.waiting(before, b), before.job(b).backlog_turn, b};
+  };
+  for (const JobId late : waiting) {
+    if (started.count(late) == 0) continue;
+    for (const JobId early : waiting)
+      if (after.job(early).members_placed == 0 && goes_before(early, late) && shape_of(before, early) == shape_of(before, late)) return named("was passed by its like: job", early.row());
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string why_not(const State& state, MemberId member, NodeId node) {
+  if (!state.cluster.is_live(node)) return "no such node";
+  const NodeUse use = use_of(state, node);
+  if (std::string fault = node_fault(state, member, node, use); !fault.empty()) return fault;
+  const CardAsk& ask = state.demand(state.member(member).demand).cards;
+  const NodeFacts& facts = state.cluster.facts(node);
+  if (ask.count == 0) return "";
+  if (ask.is_whole()) {
+    if (ask.memory_each.value > 0 && facts.memory_per_card.value != 0 && facts.memory_per_card.value < ask.memory_each.value) return "not enough memory on a card";
+    return idle_cards(use) >= ask.count ? "" : "not enough idle cards";
+  }
+  for (std::size_t i = 0; i < use.card_milli.size(); ++i) {
+    CardMask one;
+    one.set(static_cast<int>(i));
+    if (card_fault(use, facts, ask, one).empty()) return "";
+  }
+  return "no card has room for the share";
+}
+
+std::string broken_rule(const State& before, const State& after, const Plan& plan, const OrderPolicy& order) {
+  State replay = before;
+  std::set<JobId> started;
+  for (const Action& action : plan.actions) {
+    const auto* bind = std::get_if<Bind>(&action);
+    if (bind == nullptr) return "an action that this profile must not take";
+    if (!replay.is_live(bind->member) || replay.member(bind->member).job != bind->job) return named("a bind of a member that is not there", bind->member.row());
+    if (replay.member(bind->member).is_placed()) return named("a bind of a member that is placed", bind->member.row());
+    if (!replay.job(bind->job).is_ours) return named("a bind of another scheduler's job", bind->job.row());
+    if (!replay.cluster.is_live(bind->node)) return named("a bind to a node that is not there", bind->node.row());
+    const NodeUse use = use_of(replay, bind->node);
+    const Demand& demand = replay.demand(replay.member(bind->member).demand);
+    std::string fault = node_fault(replay, bind->member, bind->node, use);
+    if (fault.empty()) fault = card_fault(use, replay.cluster.facts(bind->node), demand.cards, bind->cards);
+    if (!fault.empty()) return named("member", bind->member.row()) + named(" on node", bind->node.row()) + " takes " + fault;
+    replay.place(bind->member, bind->node, bind->cards, Member::Phase::kAssumed);
+    started.insert(bind->job);
+  }
+  if (replay.digest() != after.digest()) return "the state after the plan is not the state before it and its binds";
+  for (const JobId job : started)
+    if (std::string fault = broken_gang(before, after, job); !fault.empty()) return fault;
+  if (std::string fault = broken_quota(before, after); !fault.empty()) return fault;
+  return broken_order(before, after, started, order);
+}
+
+std::string missed_wake_up(State& state, Engine& engine) {
+  for (std::size_t row = 0; row < state.job_rows(); ++row) {
+    const JobId job(row);
+    if (!state.is_live(job) || !state.job(job).is_in_backlog) continue;
+    if (!engine.agenda().contains(job)) return named("not in the agenda though it waits: job", row);
+    if (engine.agenda().shape(engine.agenda().shape_id(job)).is_open) continue;
+    {
+      Trial trial(state);
+      if (engine.try_place(trial, job)) return named("could be placed but is asleep: job", row);
+    }
+    const Job& j = state.job(job);
+    const bool is_one_enough = j.members_placed + 1 >= j.members_min;
+    if (!is_one_enough || (!j.within.is_none() && j.members_placed > 0)) continue;
+    std::string found;
+    bool is_first = true;
+    state.each_member(job, [&](MemberId member, const Member& m) {
+      if (m.is_placed() || !is_first) return;  // members wait for their turn by rank
+      is_first = false;
+      for (std::size_t n = 0; n < state.cluster.rows(); ++n) {
+        if (!j.within.is_none() && (!state.cluster.is_live(NodeId(n)) || state.cluster.topology().domain_of(j.within, NodeId(n)).is_none())) continue;
+        if (why_not(state, member, NodeId(n)).empty()) found = named("has room on node", n) + named(" but is asleep: job", row);
+      }
+    });
+    if (!found.empty()) return found;
+  }
+  return "";
+}
+
+std::string stale_view(State& state, Engine& engine) {
+  for (int d = 0; d < Outside::kDemands; ++d) {
+    const DemandId demand(d);
+    const ConstraintId constraint(static_cast<std::size_t>(d % Outside::kConstraints));
+    ClassView& kept = engine.views().get(state, demand, constraint, 0);
+    ClassView fresh(engine.profile(), demand, constraint);
+    fresh.refresh(state, 0);
+    if (!std::equal(kept.fits().begin(), kept.fits().end(), fresh.fits().begin(), fresh.fits().end())) return named("stale fits of demand", demand.row());
+    for (std::size_t n = 0; n < state.cluster.rows(); ++n) if (kept.key(NodeId(n)) != fresh.key(NodeId(n))) return named("stale key of demand", demand.row()) + named(" on node", n);
+    if (kept.room_everywhere() != fresh.room_everywhere()) return named("stale sum of demand", demand.row());
+    if (kept.best(state) != fresh.best(state)) return named("stale best node of demand", demand.row());
+    for (std::uint32_t l = 0; l < state.cluster.topology().level_count(); ++l) {
+      const auto a = kept.room(state, LevelId(l)), b = fresh.room(state, LevelId(l));
+      if (!std::equal(a.begin(), a.end(), b.begin(), b.end())) return named("stale room of level", l);
+    }
+  }
+  return "";
+}
+
+}  // namespace ashlar

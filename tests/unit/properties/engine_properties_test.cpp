@@ -1,0 +1,187 @@
+// What must hold for every history: rules that no plan breaks, the same plans from the same events whatever is cached, no missed wake-up. Each
+// property runs on 200 histories; RC_PARAMS="max_success=5000" runs more, RC_PARAMS="seed=..." repeats one.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+
+#include "checks.h"
+#include "engine/memory.h"
+#include "history.h"
+#include "model/plan.h"
+#include "state/columns.h"
+
+namespace ashlar {
+namespace {
+
+/// Before any property reads its parameters; what the caller says stands.
+[[maybe_unused]] const int kHistories = setenv("RC_PARAMS", "max_success=200", 0);
+
+Profile profile_with(Blocking blocking, const char* name = "ashlar") {
+  Profile profile = *builtin_profile(name);
+  profile.blocking = blocking;
+  return profile;
+}
+
+/// Plays a history; `step` is called after every decision.
+struct Life {
+  State state;
+  Engine engine;
+  Outside outside;
+
+  Life(Profile profile, OutsideOptions options) : engine(std::move(profile)), outside(options) {}
+
+  using Step = std::function<void(const std::vector<Event>& batch, const State& before, const Plan& plan)>;
+  void play(const std::vector<Move>& moves, const Step& step) {
+    decide(outside.begin(), step);
+    for (const Move& move : moves) {
+      decide(outside.act(move, state), step);
+      for (int again = 0; again < 20 && look_again_at_ <= outside.now(); ++again) decide({}, step);
+    }
+  }
+
+ private:
+  void decide(const std::vector<Event>& batch, const Step& step) {
+    for (const Event& event : batch) apply(state, event);
+    const State before = state;
+    const Plan plan = engine.decide(state, outside.now());
+    look_again_at_ = plan.look_again_at;
+    outside.learn(plan);
+    step(batch, before, plan);
+  }
+  Millis look_again_at_ = Millis::max();
+};
+
+void expect_rules_kept(const std::vector<Move>& moves, Profile profile, OutsideOptions options = {}) {
+  Life life(std::move(profile), options);
+  life.play(moves, [&](const std::vector<Event>&, const State& before, const Plan& plan) {
+    const std::string broken = broken_rule(before, life.state, plan, *life.engine.profile().order);
+    RC_LOG() << broken;
+    RC_ASSERT(broken.empty());
+    RC_ASSERT(life.state.is_consistent());
+  });
+}
+
+RC_GTEST_PROP(Rules, HoldForTheDefaultProfile, ()) { expect_rules_kept(*some_moves(), profile_with(Blocking::kEasy)); }
+RC_GTEST_PROP(Rules, HoldWhereWhoeverFitsMayPass, ()) { expect_rules_kept(*some_moves(), profile_with(Blocking::kSkip)); }
+RC_GTEST_PROP(Rules, HoldWhereTheHeadBlocks, ()) { expect_rules_kept(*some_moves(), profile_with(Blocking::kStrict)); }
+RC_GTEST_PROP(Rules, HoldForTheSpreadingProfile, ()) { expect_rules_kept(*some_moves(), profile_with(Blocking::kSkip, "spread")); }
+RC_GTEST_PROP(Rules, HoldForRandomScoresAndCards, ()) {
+  Profile profile = profile_with(Blocking::kSkip);
+  profile.tiers = {{find_score("random")}};
+  profile.card = find_card("random");
+  expect_rules_kept(*some_moves(), std::move(profile));
+}
+RC_GTEST_PROP(Rules, HoldForEveryOrder, ()) {
+  Profile profile = profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy));
+  profile.order = find_order(*rc::gen::element<std::string>("fifo", "sjf", "qssf", "qssf-oracle", "priority-age"));
+  expect_rules_kept(*some_moves(), std::move(profile));
+}
+
+RC_GTEST_PROP(WakeUps, AreNeverMissed, ()) {
+  Life life(profile_with(Blocking::kSkip), {.has_quota = false});
+  life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan&) {
+    const std::uint64_t digest = life.state.digest();
+    const std::string missed = missed_wake_up(life.state, life.engine);
+    RC_LOG() << missed;
+    RC_ASSERT(missed.empty());
+    RC_ASSERT(life.state.digest() == digest);
+  });
+}
+
+RC_GTEST_PROP(Views, ThatFollowChangesEqualFreshOnes, ()) {
+  Life life(profile_with(Blocking::kSkip), {});
+  life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan&) {
+    const std::string stale = stale_view(life.state, life.engine);
+    RC_LOG() << stale;
+    RC_ASSERT(stale.empty());
+  });
+}
+
+struct Recorded {
+  std::vector<Event> batch;
+  Millis now;
+  std::uint64_t plan = 0;
+  std::uint64_t state = 0;
+};
+
+std::vector<Recorded> recorded(const std::vector<Move>& moves, const Profile& profile) {
+  std::vector<Recorded> log;
+  Life life(profile, {});
+  life.play(moves, [&](const std::vector<Event>& batch, const State&, const Plan& plan) { log.push_back({batch, plan.at, digest_of(plan), life.state.digest()}); });
+  return log;
+}
+
+/// A copy that shares no cache with the original, as after a restart from a snapshot.
+struct ColdCopy {
+  State state;
+  Engine engine;
+
+  ColdCopy(const State& from, const Engine& from_engine) : state(from), engine(from_engine.profile()) {
+    Columns::forget_caches(state);
+    std::vector<const void*> fields;
+    EngineMemory::each(from_engine, [&](const auto& field) { fields.push_back(&field); });
+    std::size_t at = 0;
+    EngineMemory::each(engine, [&](auto& field) { field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]); });
+  }
+};
+
+void expect_same_plans(const std::vector<Recorded>& log, const Profile& profile, const std::function<void(Engine&)>& between) {
+  State state;
+  Engine engine(profile);
+  for (const Recorded& step : log) {
+    for (const Event& event : step.batch) apply(state, event);
+    RC_ASSERT(digest_of(engine.decide(state, step.now)) == step.plan);
+    RC_ASSERT(state.digest() == step.state);
+    between(engine);
+  }
+}
+
+Profile some_profile() {
+  Profile profile = profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy));
+  if (*rc::gen::arbitrary<bool>()) {
+    profile.tiers = {{find_score("random")}};
+    profile.card = find_card("random");
+  }
+  return profile;
+}
+
+RC_GTEST_PROP(Determinism, TheSameEventsGiveTheSamePlans, ()) {
+  const Profile profile = some_profile();
+  expect_same_plans(recorded(*some_moves(), profile), profile, [](Engine&) {});
+}
+
+RC_GTEST_PROP(Determinism, WhatIsCachedNeverChangesAPlan, ()) {
+  const Profile profile = some_profile();
+  expect_same_plans(recorded(*some_moves(), profile), profile, [](Engine& engine) { engine.views().forget_all(); });
+}
+
+RC_GTEST_PROP(Determinism, AnEngineReadBackFromItsMemoryDecidesTheSame, ()) {
+  const Profile profile = some_profile();
+  const std::vector<Recorded> log = recorded(*some_moves(), profile);
+  const auto cut = *rc::gen::inRange<std::size_t>(0, log.size());
+  State state;
+  Engine engine(profile);
+  for (std::size_t i = 0; i < cut; ++i) {
+    for (const Event& event : log[i].batch) apply(state, event);
+    engine.decide(state, log[i].now);
+  }
+  ColdCopy cold(state, engine);
+  for (std::size_t i = cut; i < log.size(); ++i) {
+    for (const Event& event : log[i].batch) apply(cold.state, event);
+    RC_ASSERT(digest_of(cold.engine.decide(cold.state, log[i].now)) == log[i].plan);
+    RC_ASSERT(cold.state.digest() == log[i].state);
+  }
+}
+
+RC_GTEST_PROP(Preemption, ByOrderAloneKeepsTheColumnsTrue, ()) {
+  Profile profile = *builtin_profile(*rc::gen::element<std::string>("srtf", "tiresias"));
+  profile.cadence = Millis(0);
+  // Published traces have neither foreign pods nor changing nodes.
+  Life life(std::move(profile), {.has_quota = false, .has_foreign = false, .has_node_changes = false});
+  life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan&) { RC_ASSERT(life.state.is_consistent()); });
+}
+
+}  // namespace
+}  // namespace ashlar

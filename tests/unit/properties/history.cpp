@@ -1,0 +1,220 @@
+#include "history.h"
+
+#include <algorithm>
+
+namespace ashlar {
+namespace {
+
+constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+constexpr ResourceId kHca{resource::kFirstExtended};
+
+Demand demand_number(int i) {
+  Demand d;
+  const auto cpu = [&](std::int64_t milli) { d.amounts.push_back({resource::kCpu, milli}); };
+  const auto memory = [&](std::int64_t gib) { d.amounts.push_back({resource::kMemory, gib * kGiB}); };
+  const auto pods = [&] { d.amounts.push_back({resource::kPods, 1}); };
+  switch (i) {
+    case 0: cpu(1000); pods(); break;
+    case 1: cpu(4000); pods(); d.cards.count = 1; break;
+    case 2: pods(); d.cards.count = 2; break;
+    case 3: memory(16); pods(); d.cards.count = 4; break;
+    case 4: pods(); d.cards.count = 8; break;
+    case 5: pods(); d.cards = {1, MilliGpu(300), MiB(10240)}; break;
+    case 6: pods(); d.cards = {1, MilliGpu(500), MiB(0)}; break;
+    case 7: cpu(2000); pods(); d.cards = {1, MilliGpu(700), MiB(0)}; break;
+    case 8: pods(); d.amounts.push_back({kHca, 1}); d.cards.count = 1; break;
+    case 9: pods(); d.ports.push_back({6, 0, 80}); break;
+    case 10: cpu(20000); memory(100); pods(); break;
+    default: pods(); d.cards.count = 1; d.ports.push_back({6, 1, 80}); break;
+  }
+  return d;
+}
+
+Constraint constraint_number(int i) {
+  Constraint c;
+  const LabelExpression zone_a{LabelKeyId(1u), LabelExpression::Op::kIn, {LabelId(1u)}, 0};
+  switch (i) {
+    case 1: c.models = {ModelId(0u)}; break;
+    case 2: c.selector.all = {zone_a}; break;
+    case 3: c.tolerations = {Toleration{}}; break;
+    case 4: c.any_of = {NodeTerm{{zone_a}}, NodeTerm{{{LabelKeyId(2u), LabelExpression::Op::kGreater, {}, 4}}}}; break;
+    case 5: c.preferred = {{50, NodeTerm{{zone_a}}}}; break;
+    default: break;
+  }
+  return c;
+}
+
+}  // namespace
+
+NodeFacts Outside::facts_of(const Move& move) const {
+  NodeFacts f;
+  constexpr std::int32_t kCards[] = {8, 8, 4, 2, 8, 0, 1, 8};
+  f.cards = kCards[move.b % 8];
+  f.model = f.cards == 0 ? ModelId::none() : ModelId(static_cast<std::uint32_t>(move.b / 8 % 2));
+  f.memory_per_card = f.cards == 0 ? MiB(0) : MiB(move.b / 16 % 2 * 40960);
+  f.allocatable = {32000, 256 * kGiB, 0, 12, move.b % 3};
+  f.is_ready = move.c % 8 != 7;
+  const bool is_zone_a = move.c % 2 == 0;
+  f.labels = {{LabelKeyId(1u), LabelId(is_zone_a ? 1u : 2u), NodeLabel::kNotANumber}, {LabelKeyId(2u), LabelId(3u + static_cast<std::uint32_t>(move.c % 8)), move.c % 8}};
+  if (move.c % 5 == 4) f.taints = {{LabelKeyId(3u), LabelId(20u), move.c % 2 == 0 ? TaintEffect::kNoSchedule : TaintEffect::kPreferNoSchedule}};
+  const auto rack = static_cast<std::uint32_t>(move.c / 8 % 4);
+  f.domains = {DomainId(rack / 2), DomainId(rack), DomainId(static_cast<std::uint32_t>(move.a % 3))};
+  if (move.c % 11 == 10) f.domains[2] = DomainId::none();
+  if (move.c % 13 == 12) f.domains = {};
+  return f;
+}
+
+std::vector<Event> Outside::begin() {
+  std::vector<Event> out;
+  tell(out, LevelsDefined{2, 1});
+  for (int i = 0; i < kDemands; ++i) tell(out, DemandDefined{DemandId(i), demand_number(i)});
+  for (int i = 0; i < kConstraints; ++i) tell(out, ConstraintDefined{ConstraintId(i), constraint_number(i)});
+  if (options_.has_quota) {
+    tell(out, QueueDefined{QueueId(1u), QueueId(0u), {20'000, kUnlimited, kUnlimited}});
+    tell(out, QueueDefined{QueueId(2u), QueueId(1u), {8'000, kUnlimited, kUnlimited}});
+    tell(out, QueueDefined{QueueId(3u), QueueId(1u), {kUnlimited, 30'000, 200 * kGiB}});
+  }
+  for (int n = 0; n < 4; ++n) tell(out, NodeSeen{NodeId(n), facts_of({0, n, n == 3 ? 2 : 0, 8 * n})});
+  return out;
+}
+
+void Outside::learn(const Plan& plan) {
+  for (const Action& action : plan.actions) if (const auto* bind = std::get_if<Bind>(&action)) unanswered_.push_back(*bind);
+}
+
+MemberId Outside::spare_member(const State& state, std::vector<std::uint8_t>& promised) const {
+  for (std::size_t row = 0;; ++row) {
+    if (row >= promised.size()) promised.resize(row + 1, 0);
+    if (state.is_live(MemberId(row)) || promised[row] != 0) continue;
+    promised[row] = 1;
+    return MemberId(row);
+  }
+}
+
+void Outside::submit(const Move& move, const State& state, std::vector<Event>& out) {
+  const JobId job(static_cast<std::size_t>(move.a % kJobs));
+  if (state.is_live(job)) return;
+  Workload w;
+  w.job = job;
+  w.submitted = now_;
+  w.queue = QueueId(static_cast<std::uint32_t>(options_.has_quota ? move.b % kQueues : 0));
+  w.priority = move.c % 3;
+  const std::uint32_t members = move.kind % 2 == 0 ? 1 : 2 + static_cast<std::uint32_t>(move.b % 5);
+  const int wish = move.c / 3 % 8;
+  if (members > 1 && wish < 3) w.within = LevelId(static_cast<std::uint32_t>(wish));
+  if (members > 1 && wish >= 3 && wish < 5) w.prefer = LevelId(static_cast<std::uint32_t>(wish - 3));
+  w.members_min = members;
+  if (members > 2 && move.c % 4 == 3) w.members_min = 1 + static_cast<std::uint32_t>(move.a % 2);  // elastic
+  if (members > 2 && move.c % 16 == 5) w.members_min = members + 1;                                 // one pod is still to come
+  if (move.b % 4 == 1) w.estimate = {Millis(10'000 * (1 + move.c)), Millis(15'000 * (1 + move.c))};
+  w.rank = move.b;
+  std::vector<std::uint8_t> promised;
+  const bool is_mixed = members > 1 && move.a % 5 == 4;
+  for (std::uint32_t m = 0; m < members; ++m) {
+    const int demand = (move.b + move.c + (is_mixed ? static_cast<int>(m) / 2 : 0)) % kDemands;
+    w.members.push_back({spare_member(state, promised), DemandId(demand), ConstraintId(static_cast<std::size_t>(move.a / 2 % 9 < kConstraints ? move.a / 2 % 9 : 0))});
+  }
+  tell(out, Submitted{std::move(w)});
+}
+
+/// The API server says what became of a bind: right away or late, once or twice, as asked or otherwise.
+void Outside::answer(const Move& move, const State& state, std::vector<Event>& out) {
+  if (unanswered_.empty()) return;
+  const std::size_t which = static_cast<std::size_t>(move.a) % unanswered_.size();
+  const Bind bind = unanswered_[which];
+  const bool is_final = move.c % 7 != 6;
+  if (is_final) unanswered_.erase(unanswered_.begin() + static_cast<std::ptrdiff_t>(which));
+  if (!state.is_live(bind.member) || state.member(bind.member).job != bind.job) return;
+  if (move.b % 8 == 7) tell(out, BindRejected{bind.member});
+  else if (move.b % 32 == 6) tell(out, Bound{bind.member, NodeId(static_cast<std::size_t>(move.c % kNodes)), {}});  // somebody else was faster
+  else tell(out, Bound{bind.member, bind.node, move.b % 5 == 4 ? CardMask{} : bind.cards});
+}
+
+void Outside::disturb(const Move& move, const State& state, std::vector<Event>& out) {
+  const NodeId node(static_cast<std::size_t>(move.a % kNodes));
+  const JobId job(static_cast<std::size_t>(move.a % kJobs));
+  const auto members = state.is_live(job) ? state.job(job).members_present : 0;
+  MemberId member;
+  if (members > 0) {
+    std::uint32_t skip = static_cast<std::uint32_t>(move.b) % members;
+    state.each_member(job, [&](MemberId m, const Member&) { if (skip-- == 0) member = m; });
+  }
+  switch (move.kind) {
+    case 24: if (options_.has_node_changes || !state.cluster.is_live(node)) tell(out, NodeSeen{node, facts_of(move)}); break;
+    case 25: tell(out, NodeGone{node}); break;
+    case 26:
+      tell(out, NodeGone{node});  // a flap, the last word doubled
+      tell(out, NodeSeen{node, facts_of(move)});
+      tell(out, NodeSeen{node, facts_of(move)});
+      break;
+    case 27: if (!member.is_none()) tell(out, MemberGone{member}); break;
+    case 28: tell(out, Evicted{job, Millis(move.c * 1000)}); break;
+    case 29: tell(out, EstimateChanged{job, {Millis(move.c * 1000), Millis(move.c * 1500)}}); break;
+    case 30: if (!member.is_none()) tell(out, ConstraintChanged{member, ConstraintId(static_cast<std::size_t>(move.c % kConstraints))}); break;
+    case 31: tell(out, PriorityChanged{job, move.c % 5}); break;
+    case 32:
+      if (options_.has_quota)
+        tell(out, QueueDefined{QueueId(static_cast<std::uint32_t>(1 + move.a % 4)), QueueId(static_cast<std::uint32_t>(move.c % 4)), {1000 * (move.b % 24), kUnlimited, kUnlimited}});
+      break;
+    case 33:
+      if (!state.is_live(job)) break;
+      {
+        std::vector<std::uint8_t> promised;
+        MembersAdded added{job, 1 + static_cast<std::uint32_t>(move.c) % (members + 1), {}};
+        added.members.push_back({spare_member(state, promised), DemandId(static_cast<std::size_t>(move.b % kDemands)), ConstraintId(0u)});
+        tell(out, added);
+      }
+      break;
+    case 34: if (options_.has_foreign && !member.is_none()) tell(out, Nominated{member, move.b % 3 == 0 ? NodeId::none() : NodeId(static_cast<std::size_t>(move.c % kNodes)), move.c}); break;
+    default: break;
+  }
+}
+
+std::vector<Event> Outside::act(const Move& move, const State& state) {
+  std::vector<Event> out;
+  if (move.c % 4 == 0) now_ += Millis(move.c * 250);
+  if (move.kind < 11) {
+    submit(move, state, out);
+  } else if (move.kind < 19) {
+    answer(move, state, out);
+    if (move.kind == 18) for (int i = 0; i < 4; ++i) answer({move.kind, move.a + i, move.b + i, move.c}, state, out);
+  } else if (move.kind < 22) {
+    tell(out, Ended{JobId(static_cast<std::size_t>(move.a % kJobs))});
+  } else if (move.kind < 24 && options_.has_foreign) {  // another scheduler's pod, bound whether it fits or not
+    const JobId job(static_cast<std::size_t>(kJobs + move.a % 8));
+    std::vector<std::uint8_t> promised;
+    if (state.is_live(job)) {
+      tell(out, Ended{job});
+    } else {
+      Workload w;
+      w.job = job;
+      w.is_ours = false;
+      w.submitted = now_;
+      w.members.push_back({spare_member(state, promised), DemandId(static_cast<std::size_t>(move.c % kDemands)), ConstraintId(0u)});
+      const MemberId member = w.members[0].member;
+      CardMask cards;
+      if (move.c % 2 == 0) cards.set(move.b % 9);  // perhaps a card that the node does not have
+      tell(out, Submitted{std::move(w)});
+      tell(out, Bound{member, NodeId(static_cast<std::size_t>(move.b % kNodes)), cards});
+    }
+  } else if (move.kind < 35) {
+    disturb(move, state, out);
+  } else if (move.kind == 35) {
+    now_ += Millis(60'000 * (1 + move.b));
+    tell(out, Tick{});
+  } else if (move.kind == 36 && !told_.empty()) {
+    // Something old is delivered once more; its time lies in the past. A job's submission is not repeated: its rows may belong to others by now.
+    Event old = told_[static_cast<std::size_t>(move.a) * told_.size() / 64];
+    if (!std::holds_alternative<Submitted>(old.body) && !std::holds_alternative<MembersAdded>(old.body) && !std::holds_alternative<LevelsDefined>(old.body)) out.push_back(std::move(old));
+  } else if (move.kind == 37) {
+    std::vector<Event> events;
+    submit({move.kind, move.a, move.b, move.c}, state, events);
+    events.push_back({now_ - Millis(100'000), Tick{}});  // a clock that jumps back
+    for (Event& e : events) out.push_back(std::move(e));
+  }
+  if (out.size() > 1 && move.b % 4 == 3 && move.kind >= 24 && move.kind < 37) std::swap(out.front(), out.back());
+  told_.insert(told_.end(), out.begin(), out.end());
+  return out;
+}
+
+}  // namespace ashlar

@@ -1,0 +1,67 @@
+// History: random but repeatable lives of a cluster. A Move is a few small numbers, so that RapidCheck can shrink a failing history; Outside turns it into
+// the events that a world of nodes, jobs, other schedulers and an unreliable API server would send: late, doubled, reordered, with a jumping clock.
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "model/event.h"
+#include "model/plan.h"
+#include "state/state.h"
+
+namespace ashlar {
+
+struct Move {
+  int kind = 0;  ///< weighted by Outside::act
+  int a = 0, b = 0, c = 0;
+};
+inline std::ostream& operator<<(std::ostream& out, const Move& m) { return out << "{" << m.kind << "," << m.a << "," << m.b << "," << m.c << "}"; }
+
+inline constexpr int kMoveKinds = 40;
+
+inline rc::Gen<std::vector<Move>> some_moves() {
+  const auto small = [] { return rc::gen::inRange(0, 64); };
+  return rc::gen::container<std::vector<Move>>(rc::gen::build<Move>(rc::gen::set(&Move::kind, rc::gen::inRange(0, kMoveKinds)), rc::gen::set(&Move::a, small()),
+                                                                    rc::gen::set(&Move::b, small()), rc::gen::set(&Move::c, small())));
+}
+
+struct OutsideOptions {
+  bool has_quota = true;
+  bool has_foreign = true;      ///< pods of other schedulers, also more than fit
+  bool has_node_changes = true; ///< nodes that change their facts while in use
+};
+
+class Outside {
+ public:
+  explicit Outside(OutsideOptions options = {}) : options_(options) {}
+
+  /// Levels, demands, constraints, queues, and a few nodes.
+  std::vector<Event> begin();
+  /// What this move makes happen, given what is known to be alive.
+  std::vector<Event> act(const Move& move, const State& state);
+  /// The plan's binds get answers, some time.
+  void learn(const Plan& plan);
+  Millis now() const { return now_; }
+
+  static constexpr int kNodes = 10, kJobs = 20, kDemands = 12, kConstraints = 6, kQueues = 5;
+
+ private:
+  void tell(std::vector<Event>& out, EventBody body) const { out.push_back({now_, std::move(body)}); }
+  NodeFacts facts_of(const Move& move) const;
+  void submit(const Move& move, const State& state, std::vector<Event>& out);
+  void answer(const Move& move, const State& state, std::vector<Event>& out);
+  void disturb(const Move& move, const State& state, std::vector<Event>& out);
+  /// A member row that is not alive and not promised in this batch.
+  MemberId spare_member(const State& state, std::vector<std::uint8_t>& promised) const;
+
+  OutsideOptions options_;
+  Millis now_{1000};
+  std::vector<Bind> unanswered_;
+  std::vector<Event> told_;   ///< some of them come again
+};
+
+}  // namespace ashlar

@@ -1,0 +1,192 @@
+// What holds for the state whatever happens to it: trials leave no trace, what is done can be undone, derived columns equal a recount.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "history.h"
+#include "state/columns.h"
+#include "state/trial.h"
+
+namespace ashlar {
+namespace {
+
+/// A state with a history behind it, nothing decided by an engine.
+State lived(const std::vector<Move>& moves, Outside& outside) {
+  State state;
+  for (const Event& event : outside.begin()) apply(state, event);
+  for (const Move& move : moves)
+    for (const Event& event : outside.act(move, state)) apply(state, event);
+  return state;
+}
+
+/// Puts a waiting member on a node or takes a placed one off; nothing if that is not possible.
+void try_something(Trial& trial, const Move& move) {
+  State& state = trial.state();
+  if (state.member_rows() == 0 || state.cluster.rows() == 0) return;
+  const MemberId member(static_cast<std::size_t>(move.a) % state.member_rows());
+  const NodeId node(static_cast<std::size_t>(move.b) % state.cluster.rows());
+  if (!state.is_live(member)) return;
+  if (state.member(member).is_placed()) trial.evict(member);
+  else if (state.cluster.is_live(node)) trial.take(member, node, choose_cards(state.cluster, node, state.demand(state.member(member).demand).cards));
+}
+
+RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
+  Outside outside;
+  State state;
+  for (const Event& event : outside.begin()) apply(state, event);
+  for (const Move& move : *some_moves()) {
+    for (const Event& event : outside.act(move, state)) {
+      apply(state, event);
+      RC_LOG() << move << " " << kind_name(event.body);
+      RC_ASSERT(state.is_consistent());
+      RC_ASSERT(Columns::are_sound(state));
+    }
+  }
+}
+
+RC_GTEST_PROP(State, IsTheSameAfterTheSameEvents, ()) {
+  const auto moves = *some_moves();
+  Outside first, second;
+  RC_ASSERT(lived(moves, first).digest() == lived(moves, second).digest());
+}
+
+RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
+  Outside outside;
+  State state = lived(*some_moves(), outside);
+  const std::uint64_t digest = state.digest();
+  const auto tries = *some_moves();
+  {
+    Trial trial(state);
+    for (const Move& move : tries) try_something(trial, move);
+    RC_ASSERT(state.is_consistent());
+  }
+  RC_ASSERT(state.digest() == digest);
+  RC_ASSERT(state.is_consistent());
+}
+
+RC_GTEST_PROP(Trial, RollsBackToACheckpoint, ()) {
+  Outside outside;
+  State state = lived(*some_moves(), outside);
+  Trial trial(state);
+  for (const Move& move : *some_moves()) try_something(trial, move);
+  const std::size_t checkpoint = trial.checkpoint();
+  const std::uint64_t digest = state.digest();
+  for (const Move& move : *some_moves()) try_something(trial, move);
+  trial.rollback_to(checkpoint);
+  RC_ASSERT(state.digest() == digest);
+  RC_ASSERT(state.is_consistent());
+}
+
+void nest(State& state, Trial& outer, const std::vector<Move>& moves, std::size_t& at, int depth) {
+  while (at < moves.size()) {
+    const Move move = moves[at++];
+    if (move.kind < 6 && depth < 4) {
+      const std::uint64_t before = state.digest();
+      Trial inner(state);
+      nest(state, inner, moves, at, depth + 1);
+      if (move.c % 2 == 0) {
+        inner.keep_in(outer);
+      } else {
+        inner.rollback_to(0);
+        RC_ASSERT(state.digest() == before);
+      }
+    } else if (move.kind < 12 && depth > 0) {
+      return;
+    } else {
+      try_something(outer, move);
+    }
+  }
+}
+
+RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
+  Outside outside;
+  State state = lived(*some_moves(), outside);
+  const std::uint64_t digest = state.digest();
+  const auto tries = *some_moves();
+  {
+    Trial trial(state);
+    std::size_t at = 0;
+    nest(state, trial, tries, at, 0);
+  }
+  RC_ASSERT(state.digest() == digest);
+  RC_ASSERT(state.is_consistent());
+}
+
+RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
+  Outside outside;
+  State state = lived(*some_moves(), outside);
+  State world = state;
+  Trial trial(state);
+  for (const Move& move : *some_moves()) {
+    const std::size_t before = trial.steps().size();
+    try_something(trial, move);
+    if (trial.steps().size() == before || !trial.steps().back().is_take) continue;
+    const Trial::Step step = trial.steps().back();
+    if (!world.is_live(step.member) || world.member(step.member).is_placed()) continue;
+    apply(world, {outside.now(), Bound{step.member, step.node, step.cards}});
+  }
+  for (const Trial::Step& step : trial.steps()) RC_PRE(step.is_take);
+  trial.keep();
+  RC_ASSERT(state.digest() == world.digest());
+}
+
+RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
+  Outside outside;
+  State state = lived(*some_moves(), outside);
+  const auto move = *some_moves();
+  RC_PRE(!move.empty());
+  const std::uint64_t digest = state.digest();
+  const JobId job(state.job_rows());
+  const MemberId member(state.member_rows());
+  const NodeId node(static_cast<std::size_t>(move[0].a) % state.cluster.rows());
+  Workload w{.job = job, .members = {{member, DemandId(static_cast<std::size_t>(move[0].b % Outside::kDemands)), ConstraintId(0u)}}};
+  apply(state, {outside.now(), Submitted{w}});
+  RC_ASSERT(state.digest() == digest);
+  apply(state, {outside.now(), Bound{member, node, {}}});
+  if (state.cluster.is_live(node)) RC_ASSERT(state.digest() != digest);
+  const bool ends_member = move[0].c % 2 == 0;
+  if (ends_member) apply(state, {outside.now(), MemberGone{member}});
+  else apply(state, {outside.now(), Ended{job}});
+  RC_ASSERT(state.digest() == digest);
+  RC_ASSERT(state.is_consistent());
+}
+
+RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
+  Outside outside;
+  State state = lived(*some_moves(), outside);
+  const std::uint64_t digest = state.digest();
+  const NodeId node(state.cluster.rows() + 3);
+  NodeFacts facts;
+  facts.cards = *rc::gen::inRange(0, kCardsPerNodeMax + 1);
+  facts.allocatable = {1000, 2000, 0, 5, 6, 7};
+  facts.domains = {DomainId(1u), DomainId::none(), DomainId(7u)};
+  apply(state, {outside.now(), NodeSeen{node, facts}});
+  RC_ASSERT(state.digest() != digest);
+  RC_ASSERT(state.is_consistent());
+  apply(state, {outside.now(), NodeGone{node}});
+  RC_ASSERT(state.digest() == digest);
+  RC_ASSERT(state.is_consistent());
+  RC_ASSERT(Columns::are_sound(state));
+}
+
+RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
+  Outside outside;
+  State state = lived(*some_moves(), outside);
+  const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster.rows()));
+  RC_PRE(state.cluster.is_live(node));
+  const std::uint64_t digest = state.digest();
+  const NodeFacts old = state.cluster.facts(node);
+  NodeFacts other = old;
+  other.is_ready = !old.is_ready;
+  other.memory_per_card = MiB(old.memory_per_card.value + 1000);
+  other.model = ModelId(9u);
+  for (std::int64_t& a : other.allocatable) a += 5;
+  other.domains = {};
+  apply(state, {outside.now(), NodeSeen{node, other}});
+  RC_ASSERT(state.is_consistent());
+  apply(state, {outside.now(), NodeSeen{node, old}});
+  RC_ASSERT(state.digest() == digest);
+  RC_ASSERT(state.is_consistent());
+}
+
+}  // namespace
+}  // namespace ashlar
