@@ -7,6 +7,7 @@ namespace ashlar {
 namespace {
 
 constexpr std::size_t kLengthMax = 64;  ///< longer names are cut before they are compared
+constexpr std::size_t kPrefixMin = 3;   ///< a beginning of so many letters names what it begins
 
 }  // namespace
 
@@ -30,7 +31,8 @@ std::string did_you_mean(std::string_view name, std::span<const std::string_view
   std::string_view nearest;
   std::size_t least = std::max<std::size_t>(2, cut.size() / 2) + 1;
   for (const std::string_view k : known) {
-    const std::size_t d = edit_distance(cut, k);
+    const bool is_cut_short = cut.size() >= kPrefixMin && k.starts_with(cut);
+    const std::size_t d = is_cut_short ? 1 : edit_distance(cut, k);
     if (d >= least) continue;
     least = d;
     nearest = k;

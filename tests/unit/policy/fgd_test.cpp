@@ -106,6 +106,16 @@ TEST(Fgd, PrefersTheNodeWhoseFragmentGrowsLeast) {
   EXPECT_EQ(p[1], 50);
 }
 
+TEST(Fgd, TheExampleOfTheDocumentsHolds) {
+  FgdMix mix;
+  mix.classes = {{4000, 1, 500, {}, 0.5}, {8000, 1, 1000, {}, 0.5}};
+  EXPECT_EQ(fragment_of(mix, {32000, ModelId(0u), std::vector<std::int32_t>{1000, 300}}), 300);
+  EXPECT_EQ(fragment_of(mix, {28000, ModelId(0u), std::vector<std::int32_t>{700, 300}}), 650);
+  const FgdEvaluator::Answer answer = mix.evaluator().best({32000, ModelId(0u), std::vector<std::int32_t>{1000, 300}}, 4000, {1, MilliGpu(300), MiB(0)});
+  EXPECT_EQ(answer.score, 57);
+  EXPECT_EQ(answer.card, 1);
+}
+
 TEST(Fgd, WithoutAMixAllNodesAreEqual) {
   const SmallCluster c{{.cards = 1}, {.cards = 8}};
   EXPECT_EQ(c.points("fgd", demand_of(0, 1)), (std::vector<Points>{50, 50}));

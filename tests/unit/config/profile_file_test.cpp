@@ -1,0 +1,148 @@
+// Profile files and pod lists: what is read, what is refused.
+#include "config/profile_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+namespace ashlar::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kHead = "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\n";
+
+std::string error_of(const std::string& body) {
+  const Result<ProfileSpec> p = parse_profile(kHead + body, "p.yaml");
+  return p.ok() ? "no error" : p.error().message;
+}
+
+/// Ids in the order of asking.
+struct Models {
+  std::map<std::string, unsigned, std::less<>> ids;
+  ModelOf of() {
+    return [this](std::string_view name) { return ModelId(ids.emplace(name, static_cast<unsigned>(ids.size())).first->second); };
+  }
+};
+
+std::vector<std::string> documented_profiles() {
+  std::ifstream page(std::string(ASHLAR_SOURCE_DIR) + "/docs/reference/configuration.md");
+  std::vector<std::string> blocks;
+  bool is_inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line == "```yaml") { is_inside = true; blocks.emplace_back(); }
+    else if (line == "```") is_inside = false;
+    else if (is_inside) blocks.back() += line + "\n";
+  }
+  blocks.erase(blocks.begin());
+  return blocks;
+}
+
+TEST(ProfileFile, TheDocumentedExampleIsReadAsItSays) {
+  const Result<ProfileSpec> read = parse_profile(documented_profiles().at(0), "p.yaml");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(read->needs_mix());
+  Models models;
+  const Profile p = resolved(*read, models.of());
+  EXPECT_EQ(p.name, "pack-by-fragmentation");
+  EXPECT_EQ(p.feasible.size(), 7u);
+  ASSERT_EQ(p.tiers.size(), 2u);
+  EXPECT_EQ(p.tiers[1].front()->name, "fgd");
+  EXPECT_EQ(p.card->name, "fgd");
+  EXPECT_EQ(p.blocking, Blocking::kEasy);
+  ASSERT_EQ(p.mix.classes.size(), 3u) << "120 + 80 + 60 of 264 are more than 95 %";
+  EXPECT_EQ(p.mix.classes[0].milli_each, 500);
+  EXPECT_EQ(p.mix.classes[1].cpu_milli, 12000);
+  EXPECT_EQ(p.mix.classes[2].cards, 0);
+  EXPECT_EQ(p.mix.classes[0].frequency, 120.0 / 264.0 / (260.0 / 264.0));
+}
+
+TEST(ProfileFile, TheDocumentedPodListIsReadBesideTheFile) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "ashlar-profile-test";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "p.yaml") << documented_profiles().at(1);
+  std::filesystem::remove(folder / "pods.csv");
+  EXPECT_THAT(read_profile((folder / "p.yaml").string()).error().message, HasSubstr("pods.csv: cannot be read"));
+  std::ofstream(folder / "pods.csv") << "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\na,1000,1,1,500,V100|T4\nb,1000,2,1,500,V100|T4\nc,8000,1,2,1000,\n";
+  const Result<ProfileSpec> read = read_profile((folder / "p.yaml").string());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  Models models;
+  const Profile p = resolved(*read, models.of());
+  EXPECT_EQ(p.name, "fgd");
+  ASSERT_EQ(p.mix.classes.size(), 2u);
+  EXPECT_THAT(p.mix.classes[0].models, ElementsAre(ModelId(0u), ModelId(1u)));
+  EXPECT_EQ(models.ids.at("T4"), 1u);
+  EXPECT_TRUE(p.mix.classes[1].models.empty());
+}
+
+TEST(ProfileFile, WithoutABaseThePartsMustBeThere) {
+  EXPECT_THAT(error_of("name: x\n"), HasSubstr("order is missing"));
+  EXPECT_THAT(error_of("order: fifo\n"), HasSubstr("card is missing"));
+  EXPECT_THAT(error_of("order: fifo\ncard: best-fit\n"), HasSubstr("feasible is missing"));
+  EXPECT_EQ(error_of("order: fifo\ncard: best-fit\nfeasible: [ready]\n"), "no error");
+}
+
+TEST(ProfileFile, SettingsOfAPaperAreData) {
+  const Result<ProfileSpec> read = parse_profile(kHead + "base: fifo\norder: srtf\nplacement: consolidate\nvictim: by-quota-unverified\ncadence: 1s\nseed: 7\ndomainSearch: false\n", "p.yaml");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->profile.victim, VictimRule::kByQuotaUnverified);
+  EXPECT_EQ(read->profile.cadence, Millis(1000));
+  EXPECT_EQ(read->profile.seed, 7u);
+  EXPECT_FALSE(read->profile.is_default_domain_search);
+  EXPECT_FALSE(read->needs_mix());
+}
+
+TEST(ProfileFile, WrongPartsAreRefusedInWords) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"base: ashlar\ntiers: [[pack-tihgt]]\n", "p.yaml:4:10: unknown score policy \"pack-tihgt\"; did you mean \"pack-tight\"?"},
+      {"base: ashlar\ntiers: [[prefer, random]]\n", "stand alone in their tier"},
+      {"base: ashlar\ntiers: [pack-tight]\n", "a tier must be a list"},
+      {"base: ashlar\ntiers: [[prefer],[prefer],[prefer],[prefer],[prefer]]\n", "at most 4 tiers"},
+      {"base: ashlar\nfeasible: [ready, ready]\n", "listed twice"},
+      {"base: ashlar\nblocking: eazy\n", "unknown blocking \"eazy\"; did you mean \"easy\"?"},
+      {"base: ashlar\nvictim: by-quota-unverified\n", "needs an order of running jobs, which priority-age has not"},
+      {"base: ashlr\n", "did you mean \"ashlar\"?"},
+      {"base: ashlar\nmix: {}\n", "mix takes either podList or classes"},
+      {"base: fgd\nmix: {classes: [{cpu: 1, cards: 2, gpuMilli: 500}]}\n", "is of one card"},
+      {"base: fgd\nmix: {classes: [{cpu: 1, cards: 1, gpuMilli: 0}]}\n", "gpuMilli must be 1 to 1000"},
+      {"base: fgd\nmix: {classes: [{cpus: 1}]}\n", "did you mean \"cpu\"?"},
+      {"base: fgd\nmix: {classes: [7]}\n", "must be a map"},
+      {"base: fgd\nmix: {classes: [{cpu: 1, count: 0}]}\n", "count must be an integer from 1"},
+  };
+  for (const auto& [body, words] : cases) EXPECT_THAT(error_of(body), HasSubstr(words)) << body;
+}
+
+TEST(ProfileFile, NamesAndFilesAreToldApart) {
+  EXPECT_EQ(find_profile("spread")->profile.name, "spread");
+  EXPECT_THAT(find_profile("sprade").error().message, HasSubstr("did you mean \"spread\"?"));
+  EXPECT_THAT(find_profile("no/such.yaml").error().message, HasSubstr("no/such.yaml: cannot be read"));
+}
+
+TEST(PodList, RowsOfOneClassAreCountedTogether) {
+  const auto read = parse_pod_list("name,cpu_milli,memory_mib,num_gpu,gpu_milli\r\na,1000,5,1,500\r\nb,1000,7,1,500\n\nc,2000,5,1,1700\nd,500,5,0,0\n", "f");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->size(), 3u);
+  EXPECT_EQ((*read)[0].cards, 0);
+  EXPECT_EQ((*read)[1].count, 2);
+  EXPECT_EQ((*read)[2].milli_each, 1000) << "more than a card is a card";
+}
+
+TEST(PodList, BadRowsAreRefusedWithTheirPlace) {
+  const std::string head = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n";
+  const auto error = [&](const std::string& text) { return parse_pod_list(text, "f.csv").error().message; };
+  EXPECT_THAT(error(""), StartsWith("f.csv:1:1: the header is missing"));
+  EXPECT_THAT(error("name,cpu_milli,num_gpu\n"), StartsWith("f.csv:1:1: column gpu_milli is missing"));
+  EXPECT_THAT(error(head + "a,1000,5,1\n"), StartsWith("f.csv:2:1: 4 columns where the header has 5"));
+  EXPECT_THAT(error(head + "a,1000,5,-1,500\n"), StartsWith("f.csv:2:10: num_gpu must be an integer of at least 0, not \"-1\""));
+  EXPECT_THAT(error(head + "a,10x,5,1,500\n"), StartsWith("f.csv:2:3: cpu_milli"));
+  EXPECT_THAT(error(head + "a,10,5,129,500\n"), HasSubstr("num_gpu must be at most 128"));
+  EXPECT_THAT(error(head + "a,10,5,1,0\n"), HasSubstr("gpu_milli must be at least 1"));
+}
+
+}  // namespace
+}  // namespace ashlar::config

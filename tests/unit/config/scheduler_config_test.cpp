@@ -1,0 +1,173 @@
+// ashlar.yaml: what is read, what is refused and in which words, and that the documented examples hold.
+#include "config/scheduler_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace ashlar::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kHead = "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\n";
+
+std::string error_of(const std::string& body) {
+  const Result<SchedulerConfig> c = parse_config(kHead + body, "a.yaml");
+  return c.ok() ? "no error" : c.error().message;
+}
+
+/// The YAML blocks of the reference page, in order.
+std::vector<std::string> documented_examples() {
+  std::ifstream page(std::string(ASHLAR_SOURCE_DIR) + "/docs/reference/configuration.md");
+  std::vector<std::string> blocks;
+  bool is_inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line == "```yaml") { is_inside = true; blocks.emplace_back(); }
+    else if (line == "```") is_inside = false;
+    else if (is_inside) blocks.back() += line + "\n";
+  }
+  return blocks;
+}
+
+TEST(Config, TheDocumentedSchedulerExampleIsReadAsItSays) {
+  const std::vector<std::string> examples = documented_examples();
+  ASSERT_EQ(examples.size(), 3u);
+  const Result<SchedulerConfig> read = parse_config(examples[0], "ashlar.yaml");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  const SchedulerConfig& c = *read;
+  EXPECT_THAT(c.scheduler_names, ElementsAre("ashlar"));
+  EXPECT_EQ(c.profile.profile.name, "ashlar");
+  ASSERT_EQ(c.queues.size(), 4u);
+  EXPECT_EQ(c.queues[0].name, "research");
+  EXPECT_EQ(c.queues[0].quota, (QuotaVector{64000, 640000, 4ll << 40}));
+  EXPECT_EQ(c.queues[1].parent, 0);
+  EXPECT_EQ(c.queues[1].quota, (QuotaVector{32000, kUnlimited, kUnlimited}));
+  EXPECT_EQ(c.queues[3].name, "default");
+  EXPECT_EQ(c.queues[3].parent, -1);
+  EXPECT_EQ(c.namespaces[1].queue, "language");
+  EXPECT_THAT(c.topology_levels, ElementsAre("topology.kubernetes.io/zone", "example.com/block", "example.com/rack"));
+  EXPECT_EQ(c.decision_log.path, "/var/log/ashlar/decisions");
+  EXPECT_EQ(c.decision_log.file_bytes_max, 64 << 20);
+}
+
+TEST(Config, TheDocumentedValuesAreTheDefaults) {
+  const SchedulerConfig said = *parse_config(documented_examples()[0], "ashlar.yaml"), plain = *parse_config(kHead, "b.yaml");
+  EXPECT_EQ(said.leader_election.lease_duration, plain.leader_election.lease_duration);
+  EXPECT_EQ(said.leader_election.renew_deadline, plain.leader_election.renew_deadline);
+  EXPECT_EQ(said.leader_election.retry_period, plain.leader_election.retry_period);
+  EXPECT_EQ(said.leader_election.lease_name, plain.leader_election.lease_name);
+  EXPECT_EQ(said.leader_election.lease_namespace, plain.leader_election.lease_namespace);
+  EXPECT_EQ(said.listen.port, plain.listen.port);
+  EXPECT_EQ(said.listen.host, plain.listen.host);
+  EXPECT_EQ(said.logging.level, plain.logging.level);
+  EXPECT_EQ(said.logging.format, plain.logging.format);
+  EXPECT_EQ(said.batch.binds_per_step, plain.batch.binds_per_step);
+  EXPECT_EQ(said.batch.binds_in_flight, plain.batch.binds_in_flight);
+  EXPECT_EQ(said.batch.events_per_step, plain.batch.events_per_step);
+  EXPECT_EQ(said.batch.window, plain.batch.window);
+  EXPECT_EQ(said.decision_log.file_bytes_max, plain.decision_log.file_bytes_max);
+  EXPECT_EQ(said.decision_log.files_max, plain.decision_log.files_max);
+  EXPECT_TRUE(plain.decision_log.path.empty());
+}
+
+TEST(Config, TheDefaultQueueIsAlwaysThere) {
+  const SchedulerConfig c = *parse_config(kHead + "queues: [{name: a, queues: [{name: b}]}]\n", "a.yaml");
+  ASSERT_EQ(c.queues.size(), 3u);
+  EXPECT_EQ(c.queues[0].name, "default");
+  EXPECT_EQ(c.queues[1].parent, -1);
+  EXPECT_EQ(c.queues[2].parent, 1);
+  EXPECT_EQ(default_config().queues.size(), 1u);
+}
+
+TEST(Config, AnUnknownKeyIsRefusedWithItsPlaceAndTheNearestKnownOne) {
+  EXPECT_EQ(error_of("leaderElection:\n  leaseDuraton: 8s\n"), "a.yaml:4:3: unknown key \"leaseDuraton\" in leaderElection; did you mean \"leaseDuration\"?");
+  EXPECT_THAT(error_of("qeues: []\n"), StartsWith("a.yaml:3:1: unknown key \"qeues\" in the configuration; did you mean \"queues\"?"));
+  EXPECT_THAT(error_of("queues: [{name: a, quota: {nvidia.com/gpus: 1}}]\n"), HasSubstr("did you mean \"nvidia.com/gpu\"?"));
+}
+
+TEST(Config, ApiVersionAndKindAreExpected) {
+  EXPECT_THAT(parse_config("kind: SchedulerConfiguration\n", "a.yaml").error().message, HasSubstr("apiVersion is missing"));
+  EXPECT_THAT(parse_config("apiVersion: v1\nkind: SchedulerConfiguration\n", "a.yaml").error().message, StartsWith("a.yaml:1:13: apiVersion must be"));
+  EXPECT_THAT(parse_config("apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\n", "a.yaml").error().message, StartsWith("a.yaml:2:7: kind must be"));
+}
+
+TEST(Config, WhatIsNotYamlIsRefusedWithItsPlace) {
+  EXPECT_THAT(error_of("queues: [\n"), StartsWith("a.yaml:"));
+  EXPECT_THAT(parse_config("", "a.yaml").error().message, StartsWith("a.yaml:1:1: the file is empty"));
+  EXPECT_THAT(parse_config("- a\n- b\n", "a.yaml").error().message, HasSubstr("must be a map"));
+  EXPECT_THAT(parse_config("a: 1\n---\nb: 2\n", "a.yaml").error().message, HasSubstr("one document"));
+}
+
+TEST(Config, WrongValuesAreRefusedInWords) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"batch: {bindsInFlight: 0}\n", "bindsInFlight must be an integer from 1 to 4096, not \"0\""},
+      {"batch: {bindsInFlight: many}\n", "not \"many\""},
+      {"batch: 7\n", "batch must be a map"},
+      {"leaderElection: {enabled: maybe}\n", "enabled must be true or false, not \"maybe\""},
+      {"leaderElection: {retryPeriod: 8}\n", "\"8\" is not a duration"},
+      {"leaderElection: {renewDeadline: 9s}\n", "leaseDuration must be longer than renewDeadline"},
+      {"leaderElection: {leaseDuration: 8500ms}\n", "whole seconds"},
+      {"logging: {level: warn}\n", "unknown level \"warn\"; did you mean \"warning\"?"},
+      {"listen: localhost\n", "is not an address"},
+      {"listen: localhost:70000\n", "is not an address"},
+      {"schedulerNames: []\n", "must not be empty"},
+      {"schedulerNames: [a, a]\n", "listed twice"},
+      {"queues: [{quota: {cpu: 1}}]\n", "a queue needs a name"},
+      {"queues: [{name: a}, {name: b, queues: [{name: a}]}]\n", "two queues \"a\""},
+      {"queues: [{name: a, quota: {memory: 4TB}}]\n", "memory: \"4TB\" is not an amount"},
+      {"queues: {a: 1}\n", "queues must be a list"},
+      {"queues: [{name: vision}]\nnamespaces: {team: vison}\n", "a.yaml:4:20: unknown queue \"vison\"; did you mean \"vision\"?"},
+      {"namespaces: {a: default, a: default}\n", "given twice"},
+      {"listen: ':1'\nlisten: ':2'\n", "\"listen\" is given twice"},
+      {"decisionLog: {maxFiles: 3}\n", "needs a path"},
+      {"profile: ashlr\n", "unknown profile \"ashlr\"; did you mean \"ashlar\"?"},
+      {"profile: fgd\n", "needs a mix"},
+      {"profile: ./no-such.yaml\n", "no-such.yaml: cannot be read"},
+      {"topology: {levels: [a, a]}\n", "listed twice"},
+  };
+  for (const auto& [body, words] : cases) EXPECT_THAT(error_of(body), HasSubstr(words)) << body;
+}
+
+TEST(Config, QueuesNestOnlySoDeep) {
+  std::string body = "queues: ";
+  for (int i = 0; i < 16; ++i) body += "[{name: q" + std::to_string(i) + ", queues: ";
+  body += "[]";
+  for (int i = 0; i < 16; ++i) body += "}]";
+  EXPECT_THAT(error_of(body + "\n"), HasSubstr("nested more than 15 deep"));
+}
+
+TEST(Config, AProfileMayBeWrittenInPlace) {
+  const Result<SchedulerConfig> c = parse_config(kHead + "profile:\n  base: ashlar\n  name: mine\n  order: fifo\n", "a.yaml");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_EQ(c->profile.profile.name, "mine");
+  EXPECT_EQ(c->profile.profile.order->name, "fifo");
+  EXPECT_THAT(error_of("profile:\n  base: ashlar\n  order: fiffo\n"), StartsWith("a.yaml:5:10: unknown order policy \"fiffo\"; did you mean \"fifo\"?"));
+}
+
+TEST(Config, AProfileFileIsFoundBesideTheConfiguration) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "ashlar-config-test";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "p.yaml") << "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\nname: beside\nbase: spread\n";
+  std::ofstream(folder / "ashlar.yaml") << kHead << "profile: p.yaml\n";
+  const Result<SchedulerConfig> c = read_config((folder / "ashlar.yaml").string());
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_EQ(c->profile.profile.name, "beside");
+  EXPECT_EQ(read_config((folder / "none.yaml").string()).error().kind, Error::Kind::kNotFound);
+}
+
+TEST(Config, AddressesToListenOn) {
+  EXPECT_EQ(parse_listen(":80")->host, "");
+  EXPECT_EQ(parse_listen("[::1]:80")->host, "::1");
+  EXPECT_EQ(parse_listen("10.0.0.1:0")->port, 0);
+  EXPECT_FALSE(parse_listen("off")->is_enabled);
+  for (const char* bad : {"", "80", "::1:80", "a:b", "a:-1", "a:"}) EXPECT_FALSE(parse_listen(bad).ok()) << bad;
+}
+
+}  // namespace
+}  // namespace ashlar::config
