@@ -34,7 +34,7 @@ struct Change {
 };
 
 struct ReflectorOptions {
-  std::string field_selector, label_selector;
+  std::string field_selector, label_selector;  ///< not metadata.namespace=X: servers (1.37.1) cut such lists after the first page; use `path`
   std::string path;                      ///< default: the resource's cluster-wide path; needed for PodGroup (see pod_group_api.h)
   Encoding encoding = Encoding::kJson;   ///< kProtobuf for pods and nodes only
   std::size_t page_items = 1000;         ///< list page; 0: all in one answer

@@ -59,6 +59,16 @@ http::RequestId patch(Api& api, std::string path, std::string body, const char* 
                   std::move(on_answer));
 }
 
+/// A patch that names another uid than the object's is answered 422 "metadata.uid: field is immutable" (seen on 1.37.1), not 409 as a binding
+/// is; for callers both mean that the object they knew is gone.
+OnAnswer uid_mismatch_is_conflict(OnAnswer on_answer) {
+  return [on_answer = std::move(on_answer)](Answer answer) {
+    if (answer.status == 422 && answer.result.error().message.find("metadata.uid") != std::string::npos)
+      answer.result = Error{Error::Kind::kConflict, answer.result.error().message};
+    on_answer(std::move(answer));
+  };
+}
+
 std::string_view effect_text(TaintEffect effect) {
   switch (effect) {
     case TaintEffect::kAny:
@@ -146,7 +156,7 @@ http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpd
   w.key("status").begin_object().key("conditions").begin_array();
   write_condition(w, update.type, update);
   w.key("lastProbeTime").null().end_object().end_array().end_object().end_object();
-  return patch(api, pod_path(pod.ns, pod.name) + "/status", w.take(), kStrategicPatch, std::move(on_answer));
+  return patch(api, pod_path(pod.ns, pod.name) + "/status", w.take(), kStrategicPatch, uid_mismatch_is_conflict(std::move(on_answer)));
 }
 
 http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group, const ConditionUpdate& update,
@@ -156,7 +166,7 @@ http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, con
   w.key("status").begin_object().key("conditions").begin_array();
   write_condition(w, update.type.empty() ? scheduled_condition_type(version) : update.type, update);
   w.end_object().end_array().end_object().end_object();
-  return patch(api, pod_group_path(version, group.ns, group.name) + "/status", w.take(), kStrategicPatch, std::move(on_answer));
+  return patch(api, pod_group_path(version, group.ns, group.name) + "/status", w.take(), kStrategicPatch, uid_mismatch_is_conflict(std::move(on_answer)));
 }
 
 http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer) {

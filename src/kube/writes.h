@@ -31,7 +31,7 @@ struct ConditionUpdate {
   std::string_view reason, message;
   Millis now;
 };
-/// Strategic-merge PATCH of pods/NAME/status; the uid is a precondition (409). `clear_nomination` also empties nominatedNodeName.
+/// Strategic-merge PATCH of pods/NAME/status; the uid is a precondition (kConflict where the pod is another one of the same name).
 http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer);
 /// PATCH of podgroups/NAME/status. `update.type` empty: the version's own "scheduled" condition.
 http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group, const ConditionUpdate& update,

@@ -1,0 +1,313 @@
+// The client against a real kube-apiserver and etcd: writes, both encodings of the watch, conflicts, lost history, a killed server.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "cluster/fixture/control_plane.h"
+#include "kube/reflector.h"
+#include "kube/writes.h"
+
+namespace ashlar::kube {
+namespace {
+
+using cluster::ControlPlane;
+using std::chrono::steady_clock;
+constexpr auto kPatience = std::chrono::seconds(60);
+
+/// What a reflector reported, replayed into a map, with the count of each kind of change.
+template <class T>
+struct Mirror {
+  using Kind = typename Change<T>::Kind;
+  std::map<std::string, T> objects;
+  int added = 0, modified = 0, deleted = 0, synced = 0;
+  std::string wrong;  ///< the first change that contradicts the ones before it
+
+  void take(Change<T>&& change) {
+    const std::string key = change.object.ns.str() + "/" + change.object.name.str();
+    const bool is_known = objects.contains(key);
+    switch (change.kind) {
+      case Kind::kAdded: ++added; if (is_known) wrong = "added twice: " + key; objects[key] = std::move(change.object); break;
+      case Kind::kModified: ++modified; if (!is_known) wrong = "modified, never added: " + key; objects[key] = std::move(change.object); break;
+      case Kind::kDeleted: ++deleted; if (!is_known) wrong = "deleted, never added: " + key; objects.erase(key); break;
+      case Kind::kSynced: ++synced; break;
+    }
+  }
+  Reflector<T> follow(Api& api, ReflectorOptions options = {}) {
+    return Reflector<T>(api, std::move(options), [this](Change<T>&& change) { take(std::move(change)); });
+  }
+};
+
+class ClientOnCluster : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::start({});
+    if (plane) plane_ = std::move(plane).value();
+    else why_ = plane.error().message;
+    absent_ = !plane && plane.error().kind == Error::Kind::kNotFound;
+  }
+  static void TearDownTestSuite() { plane_.reset(); }
+  void SetUp() override {
+    if (absent_) GTEST_SKIP() << "skipped, no control plane: " << why_;
+    ASSERT_TRUE(plane_) << why_;
+    Result<std::unique_ptr<Api>> api = plane_->connect();
+    ASSERT_TRUE(api.ok()) << api.error().message;
+    api_ = std::move(api).value();
+  }
+
+  bool wait(const std::function<bool()>& until, std::chrono::seconds patience = kPatience) {
+    const auto deadline = steady_clock::now() + patience;
+    while (!until() && steady_clock::now() < deadline) api_->poll(Millis(20));
+    return until();
+  }
+  /// Runs one write and returns its answer.
+  Answer answer_of(const std::function<void(OnAnswer)>& write) {
+    std::optional<Answer> answer;
+    write([&](Answer a) { answer = std::move(a); });
+    wait([&] { return answer.has_value(); });
+    return answer ? std::move(*answer) : Answer{.result = Error{Error::Kind::kTimeout, "no answer at all"}};
+  }
+  void create_namespace_named(const std::string& ns) {
+    const Answer answer = answer_of([&](OnAnswer done) { create_namespace(*api_, ns, done); });
+    ASSERT_TRUE(answer.ok()) << answer.result.error().message;
+  }
+  void create_pods(const std::string& ns, int from, int to) {
+    int answered = 0, failed = 0;
+    for (int i = from; i < to; ++i)
+      create_pod(*api_, {.ns = ns, .name = "p" + std::to_string(i), .scheduler_name = "ashlar", .labels = {{"app", "x"}}, .requests = {{"cpu", "1"}, {"nvidia.com/gpu", "1"}}},
+                 [&](Answer a) { ++answered; failed += !a.ok(); });
+    ASSERT_TRUE(wait([&] { return answered == to - from; }));
+    ASSERT_EQ(failed, 0);
+  }
+  void create_nodes(const std::string& prefix, int count) {
+    int answered = 0;
+    std::string failure;
+    for (int i = 0; i < count; ++i)
+      post_node(*api_, {.name = prefix + std::to_string(i), .labels = {{"rack", "r" + std::to_string(i / 8)}}, .allocatable = {{"cpu", "64"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}}},
+                api_->now(), [&](Answer a) { ++answered; if (!a.ok()) failure = a.result.error().message; });
+    ASSERT_TRUE(wait([&] { return answered == count; }));
+    ASSERT_EQ(failure, "");
+  }
+  static ReflectorOptions in_namespace(const std::string& ns, Encoding encoding = Encoding::kJson) {
+    return {.path = "/api/v1/namespaces/" + ns + "/pods", .encoding = encoding, .page_items = 50};
+  }
+
+  static inline std::unique_ptr<ControlPlane> plane_;
+  static inline std::string why_;
+  static inline bool absent_ = false;
+  std::unique_ptr<Api> api_;
+};
+
+TEST_F(ClientOnCluster, BothEncodingsShowTheSameNodesAndPodsAndTheirBindings) {
+  create_namespace_named("both");
+  create_nodes("both-", 50);
+  create_pods("both", 0, 120);
+  Mirror<Pod> json, proto;
+  Mirror<Node> nodes_json, nodes_proto;
+  auto pods_json = json.follow(*api_, in_namespace("both", Encoding::kJson)), pods_proto = proto.follow(*api_, in_namespace("both", Encoding::kProtobuf));
+  auto follow_json = nodes_json.follow(*api_), follow_proto = nodes_proto.follow(*api_, {.encoding = Encoding::kProtobuf});
+  pods_json.start(), pods_proto.start(), follow_json.start(), follow_proto.start();
+  ASSERT_TRUE(wait([&] { return pods_json.is_synced() && pods_proto.is_synced() && follow_json.is_synced() && follow_proto.is_synced(); }));
+  EXPECT_EQ(json.objects.size(), 120u) << "in three pages";
+  EXPECT_EQ(nodes_json.objects, nodes_proto.objects);
+  EXPECT_EQ(nodes_json.objects.at("/both-9").taints.size(), 0u) << "the poster removed the server's taint";
+  EXPECT_EQ(nodes_json.objects.at("/both-9").ready, ConditionStatus::kTrue);
+
+  create_pods("both", 120, 200);
+  ASSERT_TRUE(wait([&] { return json.objects.size() == 200 && proto.objects.size() == 200; }));
+  int bound = 0;
+  for (const auto& [key, pod] : json.objects)
+    bind(*api_, {.ns = pod.ns, .pod = pod.name, .uid = pod.uid, .node = "both-1", .annotations = {{"ashlar.dev/cards", "3"}}}, [&](Answer a) { bound += a.ok(); });
+  const auto all_bound = [](const Mirror<Pod>& mirror) {
+    return std::all_of(mirror.objects.begin(), mirror.objects.end(), [](const auto& entry) { return entry.second.node_name == "both-1"; });
+  };
+  ASSERT_TRUE(wait([&] { return bound == 200 && all_bound(json) && all_bound(proto); })) << bound;
+  for (const auto& [key, pod] : json.objects) {
+    const Pod& other = proto.objects.at(key);
+    EXPECT_EQ(pod.uid, other.uid);
+    EXPECT_EQ(pod.resource_version, other.resource_version);
+    EXPECT_EQ(pod.requests, other.requests);
+    EXPECT_EQ(*find_label(*pod.annotations, "ashlar.dev/cards"), "3");
+    EXPECT_EQ(other.scheduled.status, ConditionStatus::kTrue);
+  }
+  EXPECT_EQ(json.wrong + proto.wrong, "");
+}
+
+TEST_F(ClientOnCluster, AnswersAreMappedToKindsOfError) {
+  create_namespace_named("kinds");
+  create_nodes("kinds-", 2);
+  create_pods("kinds", 0, 2);
+  const auto bind_to = [&](const char* pod, const char* uid, const char* node) {
+    return answer_of([&](OnAnswer done) { bind(*api_, {.ns = "kinds", .pod = pod, .uid = uid, .node = node}, done); });
+  };
+  EXPECT_EQ(bind_to("p0", "00000000-0000-0000-0000-000000000000", "kinds-0").result.error().kind, Error::Kind::kConflict) << "another uid";
+  EXPECT_TRUE(bind_to("p0", "", "kinds-0").ok());
+  const Answer second = bind_to("p0", "", "kinds-1");
+  EXPECT_EQ(second.result.error().kind, Error::Kind::kConflict);
+  EXPECT_EQ(second.status, 409);
+  EXPECT_NE(second.result.error().message.find("already assigned"), std::string::npos) << second.result.error().message;
+  EXPECT_EQ(bind_to("nobody", "", "kinds-0").result.error().kind, Error::Kind::kNotFound);
+  EXPECT_EQ(call(*api_, {.method = http::Method::kPost, .path = "/api/v1/namespaces/kinds/pods", .body = "{"}).result.error().kind, Error::Kind::kInvalid);
+  EXPECT_EQ(call(*api_, {.path = "/api/v1/pods?limit=1&continue=nonsense"}).result.error().kind, Error::Kind::kInvalid);
+  const Answer twice = answer_of([&](OnAnswer done) { create_namespace(*api_, "kinds", done); });
+  EXPECT_EQ(twice.reason, "AlreadyExists");
+
+  Access weak = api_->access();
+  weak.token = "weak-token";
+  auto other = Api::create({.access = weak});
+  EXPECT_EQ(call(**other, {.path = "/api/v1/pods"}).result.error().kind, Error::Kind::kDenied);
+  weak.token = "wrong";
+  other = Api::create({.access = weak});
+  EXPECT_EQ(call(**other, {.path = "/api/v1/pods"}).status, 401);
+}
+
+TEST_F(ClientOnCluster, ConditionsEventsLeasesAndGroupsAreWritten) {
+  create_namespace_named("writes");
+  create_pods("writes", 0, 1);
+  Answer read = call(*api_, {.path = pod_path("writes", "p0")});
+  ASSERT_TRUE(read.ok());
+  Pod pod = decode_object<Pod>(read.body, Encoding::kJson).value();
+  const ConditionUpdate unschedulable{.reason = "Unschedulable", .message = "0/3 nodes are available: 3 Insufficient \"gpu\".", .now = api_->now()};
+  Answer patched = answer_of([&](OnAnswer done) { patch_pod_condition(*api_, pod, unschedulable, done); });
+  ASSERT_TRUE(patched.ok()) << patched.result.error().message;
+  pod = decode_object<Pod>(patched.body, Encoding::kJson).value();
+  EXPECT_EQ(pod.scheduled.reason, "Unschedulable");
+  EXPECT_EQ(pod.scheduled.message, unschedulable.message);
+  pod.uid = "00000000-0000-0000-0000-000000000000";
+  EXPECT_EQ(answer_of([&](OnAnswer done) { patch_pod_condition(*api_, pod, unschedulable, done); }).result.error().kind, Error::Kind::kConflict);
+
+  const EventNote note{.ns = "writes", .name = "p0", .uid = pod.uid, .type = "Warning", .reason = "FailedScheduling", .action = "Scheduling", .note = std::string(3000, 'n'), .now = api_->now(), .sequence = 1};
+  const Answer event = answer_of([&](OnAnswer done) { create_event(*api_, note, done); });
+  EXPECT_TRUE(event.ok()) << event.result.error().message;
+
+  std::optional<PodGroupVersion> version;
+  discover_pod_groups(*api_, [&](Result<PodGroupVersion> found) { version = found ? *found : PodGroupVersion::kNone; });
+  ASSERT_TRUE(wait([&] { return version.has_value(); }));
+  ASSERT_EQ(*version, PodGroupVersion::kV1Beta1);
+  const Answer group = answer_of([&](OnAnswer done) { create_pod_group(*api_, *version, {.ns = "writes", .name = "g", .topology_key = "rack", .min_count = 3}, done); });
+  ASSERT_TRUE(group.ok()) << group.result.error().message;
+  Mirror<PodGroup> groups;
+  auto follow = groups.follow(*api_, {.path = pod_groups_path(*version)});
+  follow.start();
+  ASSERT_TRUE(wait([&] { return follow.is_synced(); }));
+  const PodGroup& seen = groups.objects.at("writes/g");
+  EXPECT_EQ(seen.min_count, 3);
+  EXPECT_EQ(seen.topology_key, "rack");
+  const ConditionUpdate waits{.type = "", .reason = "Unschedulable", .message = "no rack has room", .now = api_->now()};
+  const Answer status = answer_of([&](OnAnswer done) { patch_pod_group_condition(*api_, *version, seen, waits, done); });
+  ASSERT_TRUE(status.ok()) << status.result.error().message;
+  EXPECT_TRUE(wait([&] { return groups.objects.at("writes/g").scheduled.message == "no rack has room"; }));
+}
+
+TEST_F(ClientOnCluster, LeasesChangeHandsByResourceVersion) {
+  create_namespace_named("leases");
+  std::optional<Answer> answer;
+  Lease lease;
+  const auto take = [&](Answer a, Lease l) { answer = std::move(a), lease = std::move(l); };
+  const auto done = [&] { return answer.has_value(); };
+  get_lease(*api_, "leases", "ashlar", take);
+  ASSERT_TRUE(wait(done));
+  EXPECT_EQ(answer->result.error().kind, Error::Kind::kNotFound);
+  answer.reset();
+  create_lease(*api_, {.ns = "leases", .name = "ashlar", .holder = "one", .duration_seconds = 8, .acquired = Millis(1'800'000'000'123), .renewed = Millis(1'800'000'000'123)}, take);
+  ASSERT_TRUE(wait(done));
+  ASSERT_TRUE(answer->ok()) << answer->result.error().message;
+  EXPECT_EQ(lease.holder, "one");
+  EXPECT_EQ(lease.renewed, Millis(1'800'000'000'123));
+  const Lease first = lease;
+  Lease next = first;
+  next.holder = "two";
+  next.transitions = 1;
+  answer.reset();
+  update_lease(*api_, next, take);
+  ASSERT_TRUE(wait(done));
+  ASSERT_TRUE(answer->ok());
+  EXPECT_EQ(lease.transitions, 1);
+  answer.reset();
+  update_lease(*api_, first, take);
+  ASSERT_TRUE(wait(done));
+  EXPECT_EQ(answer->result.error().kind, Error::Kind::kConflict) << "an old version must not win";
+}
+
+TEST_F(ClientOnCluster, AKilledServerCostsNoChange) {
+  create_namespace_named("killed");
+  create_pods("killed", 0, 20);
+  for (const Encoding encoding : {Encoding::kJson, Encoding::kProtobuf}) {
+    Mirror<Pod> mirror;
+    auto pods = mirror.follow(*api_, in_namespace("killed", encoding));
+    pods.start();
+    ASSERT_TRUE(wait([&] { return pods.is_synced(); }));
+    const int before = static_cast<int>(mirror.objects.size());
+    plane_->kill_api_server();
+    std::optional<Answer> refused;
+    create_pod(*api_, {.ns = "killed", .name = "while-dead"}, [&](Answer a) { refused = std::move(a); });
+    ASSERT_TRUE(wait([&] { return refused.has_value(); }));
+    EXPECT_EQ(refused->result.error().kind, Error::Kind::kUnavailable) << refused->result.error().message;
+    Result<void> restarted = plane_->start_api_server();
+    ASSERT_TRUE(restarted.ok()) << restarted.error().message;
+    // Changes while the reflector has not come back yet.
+    auto other = plane_->connect();
+    ASSERT_TRUE(other.ok());
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(call(**other, {.method = http::Method::kPost, .path = "/api/v1/namespaces/killed/pods", .body = pod_body({.ns = "killed", .name = "late-" + std::to_string(static_cast<int>(encoding)) + "-" + std::to_string(i)})}).ok());
+    ASSERT_TRUE(call(**other, {.method = http::Method::kDelete, .path = pod_path("killed", encoding == Encoding::kJson ? "p1" : "p2") + "?gracePeriodSeconds=0"}).ok());
+    EXPECT_TRUE(wait([&] { return static_cast<int>(mirror.objects.size()) == before + 4; })) << mirror.objects.size();
+    EXPECT_EQ(mirror.wrong, "");
+    EXPECT_EQ(mirror.added, before + 5) << "nothing is reported twice";
+  }
+}
+
+TEST_F(ClientOnCluster, LostHistoryIsListedAnewAndOnlyTheDifferenceReported) {
+  create_namespace_named("lost");
+  create_pods("lost", 0, 30);
+  for (const Encoding encoding : {Encoding::kJson, Encoding::kProtobuf}) {
+    Mirror<Pod> mirror;
+    auto pods = mirror.follow(*api_, in_namespace("lost", encoding));
+    pods.start();
+    ASSERT_TRUE(wait([&] { return pods.is_synced(); }));
+    const std::size_t before = mirror.objects.size();
+    const std::string name = encoding == Encoding::kJson ? "json" : "proto";
+    // The reflector is not polled while these happen.
+    {
+      auto other = plane_->connect();
+      ASSERT_TRUE(other.ok());
+      ASSERT_TRUE(call(**other, {.method = http::Method::kPost, .path = "/api/v1/namespaces/lost/pods", .body = pod_body({.ns = "lost", .name = name})}).ok());
+      ASSERT_TRUE(call(**other, {.method = http::Method::kDelete, .path = pod_path("lost", name == "json" ? "p3" : "p4") + "?gracePeriodSeconds=0"}).ok());
+      ASSERT_TRUE(call(**other, {.method = http::Method::kPost, .path = pod_path("lost", name == "json" ? "p5" : "p6") + "/binding", .body = binding_body({.ns = "lost", .pod = name == "json" ? "p5" : "p6", .node = "n"})}).ok());
+    }
+    plane_->kill_api_server();
+    Result<void> compacted = plane_->compact_history();
+    ASSERT_TRUE(compacted.ok()) << compacted.error().message;
+    ASSERT_TRUE(plane_->start_api_server().ok());
+    EXPECT_TRUE(wait([&] { return mirror.synced >= 2 || (pods.is_synced() && mirror.objects.contains("lost/" + name)); }));
+    EXPECT_TRUE(wait([&] { return mirror.objects.size() == before; }));
+    EXPECT_TRUE(mirror.objects.contains("lost/" + name));
+    EXPECT_EQ(mirror.deleted, 1);
+    EXPECT_EQ(mirror.modified, 1);
+    EXPECT_EQ(mirror.added, static_cast<int>(before) + 1);
+    EXPECT_EQ(mirror.wrong, "");
+    EXPECT_GE(pods.counters().expired, 1u) << "the server said 410";
+    EXPECT_EQ(pods.counters().lists, 2u);
+  }
+}
+
+TEST_F(ClientOnCluster, ARefusedTokenIsReadAgainFromItsFile) {
+  const std::string file = plane_->folder() + "/renewed-token";
+  { std::ofstream(file) << "wrong-token"; }
+  Access access = api_->access();
+  access.token.clear();
+  access.token_file = file;
+  auto api = Api::create({.access = access});
+  ASSERT_TRUE(api.ok());
+  EXPECT_EQ(call(**api, {.path = "/api/v1/namespaces"}).status, 401);
+  { std::ofstream(file) << plane_->token() << "\n"; }
+  const Answer answer = call(**api, {.path = "/api/v1/namespaces"});
+  EXPECT_TRUE(answer.ok()) << "a 401 makes the client read the file again: " << answer.result.error().message;
+}
+
+}  // namespace
+}  // namespace ashlar::kube
