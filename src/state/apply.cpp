@@ -124,6 +124,8 @@ struct Applier {
     }
     if (!e.node.is_none() && s.cluster.is_live(e.node))
       s.place(e.member, e.node, choose_cards(s.cluster, e.node, s.demand(m.demand).cards), Member::Phase::kAssumed);
+    s.refresh_backlog(m.job);
+    s.settle_backlog(m.job);
   }
 
   /// Takes members off the node that hold cards from `cards` on: the node is about to lose them. Put back without those cards, they owe them.

@@ -131,7 +131,7 @@ void Cluster::set_free(std::size_t r, std::size_t row, std::int64_t value) {
 void Cluster::set_card(std::size_t row, std::size_t i, std::int32_t milli, std::int64_t mib) {
   const std::size_t card = first_card_[row] + i;
   digest_ += cell(row, kColumnCard + i, card_value(milli, mib)) - cell(row, kColumnCard + i, card_value(card_free_milli_[card], card_free_mib_[card]));
-  free_milli_[row] += milli - card_free_milli_[card];
+  free_milli_[row] += std::max(milli, 0) - std::max(card_free_milli_[card], 0);  // what one card lacks is not taken from its neighbours
   card_free_milli_[card] = milli;
   card_free_mib_[card] = mib;
 }
@@ -322,7 +322,7 @@ bool Cluster::is_consistent() const {
     std::int32_t idle = -card_debt_[row];
     for (std::size_t i = 0; i < static_cast<std::size_t>(card_count_[row]); ++i) {
       const std::size_t card = first_card_[row] + i;
-      milli += card_free_milli_[card];
+      milli += std::max(card_free_milli_[card], 0);
       idle += card_free_milli_[card] == kWholeCard && card_free_mib_[card] == facts_[row].memory_per_card.value ? 1 : 0;
     }
     if (milli != free_milli_[row]) return false;

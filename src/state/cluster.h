@@ -40,7 +40,7 @@ class Cluster {
   std::span<const std::int64_t> allocatable(ResourceId r) const { return allocatable_[r.row()]; }
   std::size_t resource_count() const { return free_.size(); }
   std::span<const std::int32_t> idle_cards() const { return idle_cards_; }      ///< wholly free cards, less those owed to pods without known cards
-  std::span<const std::int32_t> free_milli() const { return free_milli_; }      ///< sum over the node's cards
+  std::span<const std::int32_t> free_milli() const { return free_milli_; }      ///< sum over the node's cards; an overcommitted card counts as 0
   std::span<const std::int32_t> cards() const { return card_count_; }
   std::span<const std::uint32_t> first_card() const { return first_card_; }
   std::span<const CardClassCounts> card_class_counts() const { return card_class_counts_; }
