@@ -167,6 +167,7 @@ void State::remove_member(MemberId id, Millis now) {
   m = Member{};
   if (was_started) timeline.add_end({j.end_at, j.cards_total, job_id});
   if (j.members_placed == 0) stop(job_id, now);
+  refresh_backlog(job_id);  // what is left may fit where the whole did not
   settle_backlog(job_id);
 }
 
