@@ -9,6 +9,7 @@ class App;
 }
 
 #define ASHLAR_VERBS(verb) \
+  verb(scheduler) \
   verb(version) \
   verb(case)
 

@@ -1,0 +1,137 @@
+#include "apps/ashlar/live_setup.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+
+#include "store/decision_log.h"
+
+namespace ashlar {
+namespace {
+
+/// The name users say for a level: the label key's last part ("topology.example.com/rack" is "rack").
+kube::LiveLevel level_of(const std::string& label) {
+  const std::size_t slash = label.rfind('/');
+  return {kube::Text(slash == std::string::npos ? label : label.substr(slash + 1)), kube::Text(label)};
+}
+
+/// Names of the live tables, for the decision log.
+class LiveNameSource final : public store::NameSource {
+ public:
+  explicit LiveNameSource(const kube::LiveIntake& intake) : intake_(intake) {}
+  void append_name(const store::NameKey& key, std::string& out) const override {
+    const kube::LiveNames& names = intake_.names();
+    switch (key.kind) {
+      case store::NameKind::kNode: out += names.nodes.name(NodeId(key.row)).view(); break;
+      case store::NameKind::kJob: append_job(JobId(key.row), out); break;
+      case store::NameKind::kMember: append_member(MemberId(key.row), out); break;
+      case store::NameKind::kQueue: out += names.queues.name(QueueId(key.row)).view(); break;
+      case store::NameKind::kLevel: if (key.row < names.levels().size()) out += names.levels()[key.row].name.view(); break;
+      case store::NameKind::kDomain: out += names.domain_name(LevelId(key.level), DomainId(key.row)).view(); break;
+      case store::NameKind::kResource: out += names.resource_name(ResourceId(key.row)).view(); break;
+      case store::NameKind::kModel: out += names.models.name(ModelId(key.row)).view(); break;
+    }
+  }
+
+ private:
+  void append_job(JobId job, std::string& out) const {
+    const kube::JobOwner owner = intake_.owner(job);
+    if (owner.gang != kube::kNoGang) out += intake_.gangs()[owner.gang].ns.str() + "/" + intake_.gangs()[owner.gang].name.str();
+    else if (owner.pod != kube::kNoPod) out += intake_.pods()[owner.pod].ns.str() + "/" + intake_.pods()[owner.pod].name.str();
+  }
+  void append_member(MemberId member, std::string& out) const {
+    const kube::PodSlot slot = intake_.pods().of_member(member);
+    if (slot != kube::kNoPod && intake_.pods()[slot].gang != kube::kNoGang) out += intake_.pods()[slot].name.view();
+  }
+  const kube::LiveIntake& intake_;
+};
+
+/// A decision log that brings its names along.
+class NamedLog final : public Recorder {
+ public:
+  NamedLog(const kube::LiveIntake& intake) : names_(intake) {}
+  bool open(store::DecisionLogOptions options, const State& state, const Engine& engine) {
+    auto opened = store::DecisionLog::open(std::move(options), {state, engine, &names_});
+    if (!opened) {
+      spdlog::warn("decision log: {}", opened.error().message);
+      return false;
+    }
+    log_ = std::move(opened).value();
+    return true;
+  }
+  void record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) override { log_->record(batch, plan, digest); }
+
+ private:
+  LiveNameSource names_;
+  std::unique_ptr<store::DecisionLog> log_;
+};
+
+kube::OpenRecorder recorder_of(const config::DecisionLogConfig& log) {
+  if (log.path.empty()) return {};
+  return [log](const State& state, const Engine& engine, const kube::LiveIntake& intake) -> std::unique_ptr<Recorder> {
+    store::DecisionLogOptions options;
+    options.folder = log.path;
+    options.file_bytes_max = static_cast<std::uint64_t>(log.file_bytes_max);
+    options.files_max = static_cast<std::uint64_t>(log.files_max);
+    options.on_trouble = [](const std::string& what) { spdlog::warn("decision log: {}", what); };
+    auto named = std::make_unique<NamedLog>(intake);
+    if (!named->open(std::move(options), state, engine)) return nullptr;
+    return named;
+  };
+}
+
+std::string unique_identity() {
+  char host[256] = "ashlar";
+  gethostname(host, sizeof host - 1);
+  std::random_device random;
+  char suffix[16];
+  std::snprintf(suffix, sizeof suffix, "_%08x", random());
+  return std::string(host) + suffix;
+}
+
+kube::IntakeOptions intake_options(const config::SchedulerConfig& config) {
+  kube::IntakeOptions intake;
+  intake.scheduler_names = config.scheduler_names;
+  for (const std::string& label : config.topology_levels) intake.levels.push_back(level_of(label));
+  for (const config::QueueConfig& queue : config.queues) {
+    const std::string parent = queue.parent < 0 ? std::string() : config.queues[static_cast<std::size_t>(queue.parent)].name;
+    intake.queues.push_back({queue.name, parent, queue.quota});
+  }
+  for (const config::NamespaceQueue& mapping : config.namespaces) intake.queue_of_namespace[mapping.name_space] = mapping.queue;
+  return intake;
+}
+
+}  // namespace
+
+kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Access access) {
+  kube::LiveOptions options;
+  options.access = std::move(access);
+  options.reign.intake = intake_options(config);
+  options.reign.profile = [spec = config.profile](const std::function<ModelId(std::string_view)>& model_of) { return config::resolved(spec, model_of); };
+  options.reign.actuator.in_flight_max = static_cast<std::size_t>(config.batch.binds_in_flight);
+  // What is decided is sent before anything else is: more than a window of it would keep an urgent newcomer waiting.
+  options.reign.binds_per_step_max = static_cast<std::uint32_t>(std::min(config.batch.binds_per_step, config.batch.binds_in_flight));
+  options.reign.window = config.batch.window;
+  options.reign.open_recorder = recorder_of(config.decision_log);
+  options.leader.is_enabled = config.leader_election.is_enabled;
+  options.leader.lease_name = config.leader_election.lease_name;
+  options.leader.lease_namespace = config.leader_election.lease_namespace;
+  options.leader.lease_duration = config.leader_election.lease_duration;
+  options.leader.renew_deadline = config.leader_election.renew_deadline;
+  options.leader.retry_period = config.leader_election.retry_period;
+  options.leader.identity = unique_identity();
+  options.is_listening = config.listen.is_enabled;
+  options.listen.address = config.listen.host.empty() ? "0.0.0.0" : config.listen.host;
+  options.listen.port = config.listen.port;
+  options.log = [](kube::LiveOptions::LogLevel level, const std::string& message) {
+    using Level = kube::LiveOptions::LogLevel;
+    const auto to = level == Level::kDebug ? spdlog::level::debug : level == Level::kInfo ? spdlog::level::info
+                    : level == Level::kWarning ? spdlog::level::warn : spdlog::level::err;
+    spdlog::log(to, "{}", message);
+  };
+  return options;
+}
+
+}  // namespace ashlar

@@ -1,0 +1,17 @@
+// Joins the configuration file, the decision log and the live scheduler: what config and store say, in the words of kube. Wiring only.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "config/scheduler_config.h"
+#include "kube/live_scheduler.h"
+
+namespace ashlar {
+
+/// Options of the live scheduler as the settings say. Reads no file; credentials are in `access`.
+kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Access access);
+
+}  // namespace ashlar

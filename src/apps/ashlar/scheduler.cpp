@@ -1,0 +1,117 @@
+// `ashlar scheduler`: follows a Kubernetes API server, decides and binds, until SIGTERM or SIGINT.
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "apps/ashlar/live_setup.h"
+#include "apps/ashlar/verbs.h"
+#include "config/scheduler_config.h"
+#include "kube/kubeconfig.h"
+
+namespace ashlar {
+namespace {
+
+enum ExitStatus : int { kFailed = 1, kBadInput = 2 };
+
+struct SchedulerOptions {
+  std::string kubeconfig, context, config_file, profile, listen, decision_log;
+  std::vector<std::string> scheduler_names;
+  bool has_no_election = false, is_validate_only = false;
+};
+
+kube::LiveScheduler* running = nullptr;
+
+/// Only sets a flag and wakes the loop, which is what a signal may do.
+void on_signal(int) {
+  if (running != nullptr) running->stop();
+}
+
+[[noreturn]] void refuse(int status, const std::string& message) {
+  std::cerr << "ashlar scheduler: " << message << '\n';
+  throw CLI::RuntimeError(status);
+}
+
+int status_of(const Error& error) { return error.kind == Error::Kind::kInvalid ? kBadInput : kFailed; }
+
+config::SchedulerConfig settings(const SchedulerOptions& options) {
+  Result<config::SchedulerConfig> config = options.config_file.empty() ? Result(config::default_config()) : config::read_config(options.config_file);
+  if (!config) refuse(kBadInput, config.error().message);
+  if (!options.scheduler_names.empty()) config->scheduler_names = options.scheduler_names;
+  if (!options.profile.empty()) {
+    Result<config::ProfileSpec> profile = config::find_profile(options.profile);
+    if (!profile) refuse(kBadInput, profile.error().message);
+    config->profile = std::move(profile).value();
+  }
+  if (!options.listen.empty()) {
+    Result<config::ListenConfig> listen = config::parse_listen(options.listen);
+    if (!listen) refuse(kBadInput, listen.error().message);
+    config->listen = *listen;
+  }
+  if (!options.decision_log.empty()) config->decision_log.path = options.decision_log;
+  if (options.has_no_election) config->leader_election.is_enabled = false;
+  return std::move(config).value();
+}
+
+void set_up_logging(const config::LoggingConfig& logging) {
+  auto logger = spdlog::stderr_logger_st("ashlar");
+  spdlog::set_default_logger(logger);
+  using Level = config::LoggingConfig::Level;
+  spdlog::set_level(logging.level == Level::kDebug ? spdlog::level::debug : logging.level == Level::kInfo ? spdlog::level::info
+                    : logging.level == Level::kWarning ? spdlog::level::warn : spdlog::level::err);
+  if (logging.format == config::LoggingConfig::Format::kText) spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
+  else spdlog::set_pattern(R"({"ts":%E.%F,"level":"%l","msg":"%v"})");
+}
+
+void run_scheduler(const SchedulerOptions& options) {
+  const config::SchedulerConfig config = settings(options);
+  set_up_logging(config.logging);
+  Result<kube::Access> access = kube::load_access({.kubeconfig = options.kubeconfig, .context = options.context, .environment = {}});
+  if (!access && !options.is_validate_only) refuse(status_of(access.error()), access.error().message);
+  kube::LiveOptions live = live_options(config, access ? std::move(access).value() : kube::Access{});
+  live.version = ASHLAR_VERSION;
+  if (options.is_validate_only) {
+    const Result<Profile> profile = kube::live_profile(config.profile.profile);
+    if (!profile) refuse(kBadInput, profile.error().message);
+    std::cout << "the configuration is valid\n";
+    return;
+  }
+  const std::string identity = live.leader.identity;
+  Result<std::unique_ptr<kube::LiveScheduler>> scheduler = kube::LiveScheduler::create(std::move(live));
+  if (!scheduler) refuse(status_of(scheduler.error()), scheduler.error().message);
+  std::string names;
+  for (const std::string& name : config.scheduler_names) names += (names.empty() ? "" : ", ") + name;
+  spdlog::info("ashlar {} serves {} with profile {} as {}", ASHLAR_VERSION, names, config.profile.profile.name, identity);
+  if ((*scheduler)->port() != 0) spdlog::info("metrics and questions: http://{}:{}", config.listen.host, (*scheduler)->port());
+  running = scheduler->get();
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+  (*scheduler)->run();
+  running = nullptr;
+  spdlog::info("stopped");
+}
+
+}  // namespace
+
+void add_scheduler(CLI::App& app) {
+  auto options = std::make_shared<SchedulerOptions>();
+  CLI::App* verb = app.add_subcommand("scheduler", "Schedule the pods of a Kubernetes cluster");
+  verb->add_option("--kubeconfig", options->kubeconfig, "Kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the service account of the pod")->type_name("FILE");
+  verb->add_option("--context", options->context, "Context of the kubeconfig");
+  verb->add_option("--config", options->config_file, "Settings (ashlar.yaml, docs/reference/configuration.md)")->type_name("FILE");
+  verb->add_option("--scheduler-name", options->scheduler_names, "spec.schedulerName of the pods to place; may be given several times")->type_name("NAME");
+  verb->add_option("--profile", options->profile, "Built-in profile or profile file; wins over the settings")->type_name("NAME|FILE");
+  verb->add_option("--listen", options->listen, "HOST:PORT for metrics, health and questions, or off")->type_name("ADDRESS");
+  verb->add_option("--decision-log", options->decision_log, "Folder for the decision log")->type_name("DIR");
+  verb->add_flag("--no-leader-election", options->has_no_election, "Lead at once, without a Lease; for a single process");
+  verb->add_flag("--validate-only", options->is_validate_only, "Check the settings and stop");
+  verb->callback([options] { run_scheduler(*options); });
+}
+
+}  // namespace ashlar

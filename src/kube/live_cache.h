@@ -1,0 +1,49 @@
+// What does a standby know? LiveCache: the last state of every object of one resource, so that a new leader can begin at once. Emptied in order of
+// creation, then name, so that rows do not depend on hash order.
+#pragma once
+
+#include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <utility>
+#include <vector>
+
+#include "kube/reflector.h"
+
+namespace ashlar::kube {
+
+template <class T>
+class LiveCache {
+ public:
+  void take(Change<T>&& change) {
+    if (change.kind == Change<T>::Kind::kSynced) return;
+    const Key key{change.object.ns, change.object.name};
+    if (change.kind == Change<T>::Kind::kDeleted) objects_.erase(key);
+    else objects_[key] = std::move(change.object);
+  }
+  /// Hands everything over as kAdded and is empty afterwards.
+  template <class Sink>
+  void drain(Sink&& sink) {
+    std::vector<T> objects;
+    objects.reserve(objects_.size());
+    for (auto& [key, object] : objects_) objects.push_back(std::move(object));
+    objects_ = {};
+    std::sort(objects.begin(), objects.end(), [](const T& a, const T& b) {
+      if constexpr (requires { a.created; }) if (a.created != b.created) return a.created < b.created;
+      return a.ns != b.ns ? a.ns < b.ns : a.name < b.name;
+    });
+    for (T& object : objects) sink(Change<T>{Change<T>::Kind::kAdded, std::move(object)});
+  }
+  std::size_t size() const { return objects_.size(); }
+
+ private:
+  struct Key {
+    Text ns, name;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& k) const { return k.ns.hash() * 31 + k.name.hash(); }
+  };
+  boost::unordered_flat_map<Key, T, KeyHash> objects_;
+};
+
+}  // namespace ashlar::kube

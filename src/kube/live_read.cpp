@@ -1,0 +1,288 @@
+#include "kube/live_read.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/explain.h"
+#include "kube/json_writer.h"
+#include "kube/live_text.h"
+
+namespace ashlar::kube {
+namespace {
+
+JsonWriter document(std::string_view kind) {
+  JsonWriter w;
+  w.begin_object().member("apiVersion", kReadApiVersion).member("kind", kind);
+  return w;
+}
+
+http::ServerResponse finish(JsonWriter& w, int status = 200) { return http::json(status, w.end_object().take() + "\n"); }
+
+http::ServerResponse failure(int status, std::string_view reason, const std::string& message) {
+  JsonWriter w = document("Status");
+  w.member("reason", reason).member("message", message);
+  return finish(w, status);
+}
+
+/// What is asked about: a pod, or a gang and through it one of its pods.
+struct Subject {
+  PodSlot pod = kNoPod;
+  GangSlot gang = kNoGang;
+  bool is_gang = false;   ///< the name given was the gang's
+};
+
+Subject find_subject(const LiveIntake& intake, const std::string& name) {
+  const std::size_t slash = name.find('/');
+  const Text ns(slash == std::string::npos ? std::string("default") : name.substr(0, slash));
+  const Text own(slash == std::string::npos ? name : name.substr(slash + 1));
+  Subject s;
+  s.pod = intake.pods().find(ns, own);
+  if (s.pod != kNoPod) {
+    s.gang = intake.pods()[s.pod].gang;
+    return s;
+  }
+  for (const bool is_pod_group : {true, false}) {
+    s.gang = intake.gangs().find(ns, own, is_pod_group);
+    if (s.gang == kNoGang) continue;
+    s.is_gang = true;
+    const std::vector<PodSlot>& pods = intake.gangs()[s.gang].pods;
+    const auto waiting = std::find_if(pods.begin(), pods.end(), [&](PodSlot p) { return intake.pods()[p].phase != PodRecord::Phase::kBound; });
+    if (!pods.empty()) s.pod = waiting != pods.end() ? *waiting : pods.front();
+    return s;
+  }
+  return s;
+}
+
+std::string remedy_text(const LiveReign& reign, const LiveIntake& intake, const Remedy& r) {
+  (void)reign;
+  const auto level = [&] { return r.level.row() < intake.names().levels().size() ? intake.names().levels()[r.level.row()].name.str() : std::string(); };
+  switch (r.kind) {
+    case Remedy::Kind::kDropWithin: return "without the demand to stay within one domain it would start now";
+    case Remedy::Kind::kWidenWithin: return "within one " + level() + " it would start now (ashlar.dev/within: " + level() + ")";
+    case Remedy::Kind::kFewerMembers: return "with " + std::to_string(r.amount) + " members it would start now";
+    case Remedy::Kind::kFewerCards: return "with " + std::to_string(r.amount) + " cards a pod it would start now";
+    case Remedy::Kind::kMoreQuota: return "queue " + intake.names().queues.name(r.queue).str() + " lacks " + std::to_string(r.amount) + " (thousandths of a card or core, or bytes)";
+    case Remedy::Kind::kFreeCards: return "it lacks " + std::to_string(r.amount) + " free cards where it could run";
+    case Remedy::Kind::kMoreNodes: return "room for " + std::to_string(r.amount) + " more members, such as so many empty nodes like those it may use";
+  }
+  return {};
+}
+
+std::string_view remedy_name(Remedy::Kind kind) {
+  constexpr std::string_view kNames[] = {"DropWithin", "WidenWithin", "FewerMembers", "FewerCards", "MoreQuota", "FreeCards", "MoreNodes"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+void write_reasons(JsonWriter& w, const TextContext& context, const Verdict& verdict) {
+  w.key("reasons").begin_array();
+  for (const Reason& r : verdict.reasons) {
+    w.begin_object().member("code", reason_name(r.code)).member("message", reason_text(context, r)).member("subject", std::int64_t{r.subject});
+    w.key("numbers").begin_array();
+    for (const std::int64_t n : r.numbers) w.integer(n);
+    w.end_array().end_object();
+  }
+  w.end_array();
+}
+
+void write_ask(JsonWriter& w, const LiveReign& reign, const LiveIntake& intake, const State& state, const PodRecord& pod) {
+  (void)reign;
+  if (pod.demand.is_none()) return;
+  const Demand& demand = intake.translator().demand_of(pod.demand);
+  w.key("asks").begin_object();
+  w.member("gpus", static_cast<std::int64_t>(demand.cards.is_whole() ? demand.cards.count : 0));
+  if (!demand.cards.is_whole()) w.member("milliGpu", demand.cards.milli_total());
+  w.member("milliCores", amount_of(demand, resource::kCpu)).member("memoryBytes", amount_of(demand, resource::kMemory)).end_object();
+  (void)state;
+}
+
+struct Headline {
+  std::string state, text;   ///< "Bound", "Waiting", "Never", "Held"
+  int exit_status = 0;
+};
+
+Headline headline_of(LiveReign& reign, const Subject& subject, const Verdict& verdict) {
+  const LiveIntake& intake = reign.intake();
+  if (subject.pod == kNoPod) return {"Waiting", "its pods do not exist yet", 4};
+  const PodRecord& pod = intake.pods()[subject.pod];
+  switch (pod.phase) {
+    case PodRecord::Phase::kBound: {
+      const std::string cards = pod.cards.is_empty() ? "" : ", cards " + cards_text(pod.cards);
+      return {"Bound", "runs on " + pod.node_name.str() + cards, 0};
+    }
+    case PodRecord::Phase::kParked: return {"Bound", "is bound to " + pod.node_name.str() + ", a node that does not exist", 0};
+    case PodRecord::Phase::kAssumed: return {"Binding", "is being bound to " + intake.names().nodes.name(pod.node).str(), 0};
+    case PodRecord::Phase::kHeld: {
+      const bool is_never = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kQueueUnknown;
+      return {is_never ? "Never" : "Held", std::string(hold_reason_name(pod.hold)) + ": " + hold_text(pod), is_never ? 5 : 4};
+    }
+    case PodRecord::Phase::kNominated: return {"Waiting", "another scheduler's pod that keeps a place on " + intake.names().nodes.name(pod.node).str(), 4};
+    default: break;
+  }
+  if (!pod.is_in_engine()) return {"Waiting", "MembersMissing: " + (subject.gang == kNoGang ? std::string() : intake.gang_trouble(intake.gangs()[subject.gang])), 4};
+  if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty()) return {"Waiting", "PendingEvaluation: its turn has not come yet", 4};
+  const Reason& first = verdict.reasons.front();
+  const bool is_never = verdict.kind == VerdictKind::kNeverFits;
+  return {is_never ? "Never" : "Waiting", std::string(reason_name(first.code)) + ": " + reason_text(reign.text_context(), first), is_never ? 5 : 4};
+}
+
+void write_gang(JsonWriter& w, const LiveIntake& intake, GangSlot slot) {
+  const GangRecord& g = intake.gangs()[slot];
+  std::int64_t bound = 0;
+  for (const PodSlot s : g.pods) bound += intake.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
+  const auto level = [&](LevelId l) { return l.is_none() ? std::string() : intake.names().levels()[l.row()].name.str(); };
+  w.key("gang").begin_object().member("name", g.name.view()).member("size", std::int64_t{g.size});
+  w.member("present", std::int64_t{intake.members_present(g)}).member("bound", bound);
+  w.member("within", level(g.within)).member("prefer", level(g.prefer)).end_object();
+}
+
+void write_pod_line(JsonWriter& w, const LiveIntake& intake, PodSlot slot) {
+  const PodRecord& pod = intake.pods()[slot];
+  w.member("pod", pod.ns.str() + "/" + pod.name.str()).member("priority", std::int64_t{pod.priority});
+  w.member("queue", pod.queue.is_none() ? std::string_view() : intake.names().queues.name(pod.queue).view());
+  if (pod.rules && !pod.rules->ignored_soft.empty()) {
+    w.key("ignored").begin_array();
+    for (const Text& path : pod.rules->ignored_soft) w.string(path);
+    w.end_array();
+  }
+}
+
+}  // namespace
+
+http::ServerResponse standby_answer(const std::string& holder) {
+  return failure(503, "Standby", holder.empty() ? "nobody leads at this moment" : "this process stands by; " + holder + " leads");
+}
+
+http::ServerResponse not_ready_answer() { return failure(503, "NotReady", "the caches are not filled yet"); }
+
+http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& request) {
+  const std::string name = request.query_value("name");
+  if (name.empty()) return failure(400, "Invalid", "ask with ?name=NAMESPACE/NAME");
+  LiveIntake& intake = reign.intake();
+  const Subject subject = find_subject(intake, name);
+  if (subject.pod == kNoPod && subject.gang == kNoGang)
+    return failure(404, "NotFound", "no pod or gang " + name + " that Ashlar schedules or accounts for; pods of other schedulers are known once they are bound");
+  const JobId job = subject.pod == kNoPod ? JobId::none() : intake.pods()[subject.pod].job;
+  const Verdict verdict = reign.verdict_of(job);
+  const Headline headline = headline_of(reign, subject, verdict);
+  JsonWriter w = document("Why");
+  w.member("name", name).member("state", headline.state).member("headline", headline.text).member("exitStatus", std::int64_t{headline.exit_status});
+  if (subject.pod != kNoPod) {
+    const PodRecord& pod = intake.pods()[subject.pod];
+    write_pod_line(w, intake, subject.pod);
+    write_ask(w, reign, intake, reign.state(), pod);
+    w.member("ageMillis", (reign.now() - pod.created).value);
+    if (!pod.node_name.empty()) w.member("node", pod.node_name.view()).member("cards", cards_text(pod.cards));
+  }
+  if (subject.gang != kNoGang) write_gang(w, intake, subject.gang);
+  const bool is_waiting = headline.exit_status != 0 && verdict.kind != VerdictKind::kPending && verdict.kind != VerdictKind::kPlaced;
+  if (is_waiting) {
+    w.member("verdict", verdict_name(verdict.kind)).member("wakesOn", wake_name(verdict.wake_on));
+    w.member("verdictAgeMillis", (reign.now() - verdict.at).value).member("step", static_cast<std::int64_t>(reign.steps()));
+    write_reasons(w, reign.text_context(), verdict);
+    w.member("condition", reign.pod_text(subject.pod).message);
+    w.key("remedies").begin_array();
+    if (reign.state().is_live(job))
+      for (const Remedy& r : find_remedies(reign.state(), reign.engine().views(), reign.engine().profile(), job))
+        w.begin_object().member("kind", remedy_name(r.kind)).member("amount", r.amount).member("message", remedy_text(reign, intake, r)).end_object();
+    w.end_array();
+  }
+  return finish(w);
+}
+
+namespace {
+
+struct WaitingJob {
+  Agenda::Entry entry;
+  QueueId queue;
+  std::int64_t cards = 0;
+  Verdict verdict;
+};
+
+std::vector<WaitingJob> waiting_jobs(LiveReign& reign) {
+  std::vector<WaitingJob> jobs;
+  reign.engine().agenda().each_shape([&](ShapeId, const Agenda::Shape& shape) {
+    for (const Agenda::Entry& e : shape.jobs) jobs.push_back({e, shape.key.queue, shape.cards, shape.is_open ? Verdict{} : shape.verdict});
+  });
+  std::sort(jobs.begin(), jobs.end(), [](const WaitingJob& a, const WaitingJob& b) { return a.entry < b.entry; });
+  return jobs;
+}
+
+void write_job(JsonWriter& w, LiveReign& reign, const WaitingJob& job, std::size_t position, std::int64_t cards_ahead) {
+  const LiveIntake& intake = reign.intake();
+  const JobOwner owner = intake.owner(job.entry.job);
+  const bool is_gang = owner.gang != kNoGang;
+  if (!is_gang && owner.pod == kNoPod) return;
+  const Text ns = is_gang ? intake.gangs()[owner.gang].ns : intake.pods()[owner.pod].ns;
+  const Text name = is_gang ? intake.gangs()[owner.gang].name : intake.pods()[owner.pod].name;
+  const Job& j = reign.state().job(job.entry.job);
+  const bool has_reason = !job.verdict.reasons.empty();
+  w.begin_object().member("name", ns.str() + "/" + name.str()).member("queue", intake.names().queues.name(job.queue).view());
+  w.member("position", static_cast<std::int64_t>(position)).member("gpus", job.cards).member("gpusAhead", cards_ahead);
+  w.member("members", std::int64_t{j.members_present - j.members_placed}).member("priority", std::int64_t{j.priority});
+  w.member("ageMillis", (reign.now() - j.submitted).value);
+  w.member("reason", has_reason ? reason_name(job.verdict.reasons.front().code) : std::string_view("PendingEvaluation"));
+  w.member("message", has_reason ? reason_text(reign.text_context(), job.verdict.reasons.front()) : std::string()).end_object();
+}
+
+}  // namespace
+
+http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest&) {
+  const std::vector<WaitingJob> jobs = waiting_jobs(reign);
+  const LiveNames& names = reign.intake().names();
+  const QueueTree& tree = reign.state().queues;
+  std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_cards(names.queues.size(), 0);
+  JsonWriter w = document("QueueList");
+  w.key("jobs").begin_array();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const std::size_t q = jobs[i].queue.row();
+    if (i < kJobsShownMax) write_job(w, reign, jobs[i], static_cast<std::size_t>(pending_jobs[q] + 1), pending_cards[q]);
+    ++pending_jobs[q];
+    pending_cards[q] += jobs[i].cards;
+  }
+  w.end_array().key("queues").begin_array();
+  for (std::size_t q = 0; q < names.queues.size(); ++q) {
+    const QueueId queue(q);
+    if (queue.row() >= tree.rows() || !tree.is_known(queue)) continue;
+    const QueueId parent = tree.parent(queue);
+    w.begin_object().member("name", names.queues.name(queue).view()).member("parent", parent.is_none() ? std::string_view() : names.queues.name(parent).view());
+    w.member("usedMilliGpu", tree.used(queue)[0]);
+    w.key("quotaMilliGpu");
+    if (tree.quota(queue)[0] == kUnlimited) w.null();
+    else w.integer(tree.quota(queue)[0]);
+    w.member("pendingJobs", pending_jobs[q]).member("pendingGpus", pending_cards[q]).end_object();
+  }
+  w.end_array().member("shown", static_cast<std::int64_t>(std::min(jobs.size(), kJobsShownMax)));
+  return finish(w);
+}
+
+http::ServerResponse answer_nodes(LiveReign& reign, const http::ServerRequest& request) {
+  const std::string only = request.query_value("name");
+  const LiveIntake& intake = reign.intake();
+  const Cluster& cluster = reign.state().cluster;
+  JsonWriter w = document("NodeList");
+  w.key("nodes").begin_array();
+  for (std::size_t row = 0; row < cluster.rows(); ++row) {
+    const NodeId node(row);
+    const Text name = intake.names().nodes.name(node);
+    if (!cluster.is_live(node) || name.empty() || (!only.empty() && name.view() != only)) continue;
+    w.begin_object().member("name", name.view());
+    w.member("model", cluster.models()[row].is_none() ? std::string_view() : intake.names().models.name(cluster.models()[row]).view());
+    w.member("cards", std::int64_t{cluster.cards()[row]}).member("idleCards", std::int64_t{std::max(cluster.idle_cards()[row], 0)});
+    w.key("cardFreeMilli").begin_array();
+    for (const std::int32_t milli : cluster.card_free_milli(node)) w.integer(milli);
+    w.end_array();
+    w.member("freeMilliCores", cluster.free(resource::kCpu)[row]).member("freeMemoryBytes", cluster.free(resource::kMemory)[row]);
+    w.member("freePods", cluster.free(resource::kPods)[row]);
+    w.key("domains").begin_object();
+    const std::vector<DomainId>& domains = cluster.facts(node).domains;
+    for (std::size_t l = 0; l < domains.size(); ++l)
+      if (!domains[l].is_none()) w.member(intake.names().levels()[l].name.view(), intake.names().domain_name(LevelId(l), domains[l]).view());
+    w.end_object().key("taints").begin_array();
+    for (const ashlar::Taint& t : cluster.facts(node).taints) w.string(intake.names().label_text(t.value));
+    w.end_array().end_object();
+  }
+  w.end_array();
+  return finish(w);
+}
+
+}  // namespace ashlar::kube

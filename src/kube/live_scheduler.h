@@ -1,0 +1,60 @@
+// The live scheduler: one thread that follows the API server, leads or stands by, decides and binds; and a small HTTP server beside it for metrics,
+// health and questions. Standby and leader follow the same watches; a leader besides owns a LiveReign. Losing the lease throws the reign and all
+// caches away and starts as a standby again, so that nothing written by somebody else can be missed.
+//
+//   auto scheduler = LiveScheduler::create(options);
+//   (*scheduler)->run();     // until stop() is called from anywhere
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "http/server.h"
+#include "kube/api.h"
+#include "kube/live_leader.h"
+#include "kube/live_metrics.h"
+#include "kube/live_reign.h"
+
+namespace ashlar::kube {
+
+struct LiveOptions {
+  Access access;
+  ReignOptions reign;
+  LeaderOptions leader;
+  Encoding encoding = Encoding::kProtobuf;   ///< of pods and nodes
+  bool is_listening = true;
+  http::ServerOptions listen;
+  std::string version = "0";
+  enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
+  std::function<void(LogLevel, const std::string&)> log;
+  Millis drain_max{5'000};                   ///< at the end: how long bindings under way are waited for
+};
+
+class LiveScheduler {
+ public:
+  /// Refuses preempting profiles (kInvalid), unreadable credentials and addresses that cannot be bound. Talks to nobody yet.
+  static Result<std::unique_ptr<LiveScheduler>> create(LiveOptions options);
+  ~LiveScheduler();
+  LiveScheduler(const LiveScheduler&) = delete;
+  LiveScheduler& operator=(const LiveScheduler&) = delete;
+
+  /// Works until stop(); then lets bindings under way finish and gives the lease back.
+  void run();
+  /// Any thread.
+  void stop();
+  /// Ends run() at once, as a crash would: nothing is finished, the lease is not given back. For tests.
+  void abandon();
+  /// Where metrics and questions are answered; 0 where nobody listens.
+  std::uint16_t port() const;
+
+ private:
+  struct Loop;
+  explicit LiveScheduler(std::unique_ptr<Loop> loop);
+  std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace ashlar::kube

@@ -1,0 +1,250 @@
+// How does a test of the live scheduler look at a cluster? SchedulerWorld: one control plane for the whole program, a client, short verbs to post nodes,
+// pods and groups, and schedulers that run on threads of their own inside this process.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cluster/fixture/control_plane.h"
+#include "kube/decode.h"
+#include "kube/live_scheduler.h"
+#include "kube/writes.h"
+
+namespace ashlar::cluster {
+
+using kube::Answer;
+using kube::Encoding;
+using kube::OnAnswer;
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// One scheduler on a thread of its own.
+class RunningScheduler {
+ public:
+  explicit RunningScheduler(kube::LiveOptions options) {
+    Result<std::unique_ptr<kube::LiveScheduler>> created = kube::LiveScheduler::create(std::move(options));
+    if (!created) {
+      trouble_ = created.error().message;
+      return;
+    }
+    scheduler_ = std::move(created).value();
+    thread_ = std::thread([this] { scheduler_->run(); });
+  }
+  ~RunningScheduler() { stop(); }
+  void stop() { end([this] { scheduler_->stop(); }); }
+  /// As kill -9 would: the lease is not given back.
+  void kill() { end([this] { scheduler_->abandon(); }); }
+  std::uint16_t port() const { return scheduler_->port(); }
+  const std::string& trouble() const { return trouble_; }
+
+ private:
+  void end(const std::function<void()>& how) {
+    if (!thread_.joinable()) return;
+    how();
+    thread_.join();
+  }
+  std::unique_ptr<kube::LiveScheduler> scheduler_;
+  std::thread thread_;
+  std::string trouble_;
+};
+
+class SchedulerWorld : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::start({});
+    if (plane) plane_ = std::move(plane).value();
+    else why_ = plane.error().message;
+    absent_ = !plane && plane.error().kind == Error::Kind::kNotFound;
+  }
+  static void TearDownTestSuite() { plane_.reset(); }
+
+  void SetUp() override {
+    if (absent_) GTEST_SKIP() << "skipped, no control plane: " << why_;
+    ASSERT_TRUE(plane_) << why_;
+    if (!plane_->api_server().is_running()) ASSERT_TRUE(plane_->start_api_server().ok());
+    Result<std::unique_ptr<kube::Api>> api = plane_->connect();
+    ASSERT_TRUE(api.ok()) << api.error().message;
+    api_ = std::move(api).value();
+    clean();
+  }
+  void TearDown() override {
+    if (HasFailure()) {
+      for (const std::string& line : log_) std::fprintf(stderr, "  scheduler: %s\n", line.c_str());
+    }
+  }
+
+  // ---- talking to the server -----------------------------------------------------------------------------------------------------------
+  bool wait(const std::function<bool()>& until, std::chrono::milliseconds patience = std::chrono::seconds(30)) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (!until()) {
+      if (std::chrono::steady_clock::now() >= deadline) return false;
+      api_->poll(Millis(20));
+    }
+    return true;
+  }
+  Answer answer_of(const std::function<void(OnAnswer)>& write) {
+    std::optional<Answer> answer;
+    write([&](Answer a) { answer = std::move(a); });
+    wait([&] { return answer.has_value(); });
+    return answer ? std::move(*answer) : Answer{.result = Error{Error::Kind::kTimeout, "no answer at all"}};
+  }
+  void must(const std::function<void(OnAnswer)>& write) {
+    const Answer answer = answer_of(write);
+    ASSERT_TRUE(answer.ok()) << answer.result.error().message;
+  }
+  /// Sends all at once and waits for all answers.
+  void all(std::size_t count, const std::function<void(std::size_t, OnAnswer)>& write) {
+    std::size_t answered = 0;
+    std::string failure;
+    for (std::size_t i = 0; i < count; ++i)
+      write(i, [&](const Answer& a) {
+        ++answered;
+        if (!a.ok() && failure.empty()) failure = a.result.error().message;
+      });
+    ASSERT_TRUE(wait([&] { return answered == count; }, std::chrono::seconds(120)));
+    ASSERT_EQ(failure, "");
+  }
+
+  void post_nodes(std::size_t count, const std::function<kube::NodeSpec(std::size_t)>& spec) {
+    all(count, [&](std::size_t i, OnAnswer done) { kube::post_node(*api_, spec(i), api_->now(), std::move(done)); });
+  }
+  /// node-000 ...: 8 cards each, `per_rack` to a rack, four racks to a block.
+  void post_gpu_nodes(std::size_t count, std::size_t per_rack = 4, Pairs more_labels = {}) {
+    post_nodes(count, [&](std::size_t i) {
+      kube::NodeSpec spec;
+      spec.name = node_name(i);
+      spec.labels = more_labels;
+      spec.labels.emplace_back("kubernetes.io/hostname", spec.name);
+      spec.labels.emplace_back("example.com/rack", "r" + std::to_string(i / per_rack));
+      spec.labels.emplace_back("example.com/block", "b" + std::to_string(i / per_rack / 4));
+      spec.allocatable = {{"cpu", "96"}, {"memory", "768Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}, {"ashlar.dev/gpu-milli", "8000"}};
+      return spec;
+    });
+  }
+  static std::string node_name(std::size_t i) {
+    char text[32];
+    std::snprintf(text, sizeof text, "node-%03zu", i);
+    return text;
+  }
+  static kube::PodSpec gpu_pod(const std::string& name, int gpus) {
+    kube::PodSpec spec;
+    spec.name = name;
+    spec.scheduler_name = "ashlar";
+    spec.requests = {{"cpu", "1"}, {"memory", "1Gi"}};
+    if (gpus > 0) spec.requests.emplace_back("nvidia.com/gpu", std::to_string(gpus));
+    return spec;
+  }
+  void post_pods(const std::vector<kube::PodSpec>& specs) {
+    all(specs.size(), [&](std::size_t i, OnAnswer done) { kube::create_pod(*api_, specs[i], std::move(done)); });
+  }
+  void post_pod(const kube::PodSpec& spec) { post_pods({spec}); }
+
+  std::map<std::string, kube::Pod> pods(const std::string& ns = "default") {
+    std::map<std::string, kube::Pod> found;
+    const Answer answer = answer_of([&](OnAnswer done) { api_->send({.path = "/api/v1/namespaces/" + ns + "/pods"}, std::move(done)); });
+    if (!answer.ok()) return found;
+    Result<kube::ListPage<kube::Pod>> page = kube::decode_list<kube::Pod>(answer.body, Encoding::kJson);
+    if (page) for (kube::Pod& pod : page->items) found[pod.name.str()] = std::move(pod);
+    return found;
+  }
+  kube::Pod pod(const std::string& name) { return pods()[name]; }
+  std::size_t bound_count(const std::string& prefix = "") {
+    std::size_t count = 0;
+    for (const auto& [name, p] : pods()) count += name.starts_with(prefix) && !p.node_name.empty() ? 1 : 0;
+    return count;
+  }
+  bool wait_bound(std::size_t count, const std::string& prefix = "", std::chrono::seconds patience = std::chrono::seconds(30)) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (std::chrono::steady_clock::now() < deadline) {
+      if (bound_count(prefix) >= count) return true;
+      pause(Millis(50));
+    }
+    return false;
+  }
+  void pause(Millis time) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(time.value);
+    while (std::chrono::steady_clock::now() < until) api_->poll(Millis(10));
+  }
+  /// Requested cards of the bound pods by node; by their annotations no card is over-full.
+  void expect_no_oversubscription(std::int64_t cards_per_node = 8) {
+    std::map<std::string, std::int64_t> milli_by_node;
+    std::map<std::string, std::int64_t> milli_by_card;
+    for (const auto& [name, p] : pods()) {
+      if (p.node_name.empty() || p.is_terminal()) continue;
+      const std::int64_t milli = kube::amount_of(p.requests, "nvidia.com/gpu") * 1000 + kube::amount_of(p.requests, "ashlar.dev/gpu-milli");
+      milli_by_node[p.node_name.str()] += milli;
+      const kube::Text* cards = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
+      if (cards == nullptr) continue;
+      const CardMask mask = kube::parse_cards(*cards);
+      mask.each([&](int card) { milli_by_card[p.node_name.str() + "/" + std::to_string(card)] += milli / mask.count(); });
+    }
+    for (const auto& [node, milli] : milli_by_node) EXPECT_LE(milli, cards_per_node * 1000) << node;
+    for (const auto& [card, milli] : milli_by_card) EXPECT_LE(milli, 1000) << card;
+  }
+
+  void clean() {
+    for (const char* path : {"/api/v1/namespaces/default/pods?gracePeriodSeconds=0", "/api/v1/nodes", "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups",
+                             "/apis/events.k8s.io/v1/namespaces/default/events"})
+      answer_of([&](OnAnswer done) { api_->send({.method = http::Method::kDelete, .path = path}, std::move(done)); });
+    wait([&] { return pods().empty(); }, std::chrono::seconds(20));
+  }
+
+  // ---- schedulers ----------------------------------------------------------------------------------------------------------------------
+  kube::LiveOptions options(const std::string& identity = "a") {
+    kube::LiveOptions o;
+    o.access = api_->access();
+    o.reign.intake.levels = {{kube::Text("block"), kube::Text("example.com/block")}, {kube::Text("rack"), kube::Text("example.com/rack")}};
+    o.reign.profile = [](const auto&) {
+      Result<Profile> profile = builtin_profile("ashlar");
+      return std::move(profile).value();
+    };
+    o.leader.lease_namespace = "default";
+    o.leader.lease_name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    for (char& c : o.leader.lease_name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    o.leader.identity = identity;
+    o.log = [this, identity](kube::LiveOptions::LogLevel, const std::string& message) {
+      const std::lock_guard lock(log_lock_);
+      log_.push_back(identity + ": " + message);
+    };
+    return o;
+  }
+  std::unique_ptr<RunningScheduler> start(kube::LiveOptions o) {
+    auto scheduler = std::make_unique<RunningScheduler>(std::move(o));
+    EXPECT_EQ(scheduler->trouble(), "");
+    return scheduler;
+  }
+  std::unique_ptr<RunningScheduler> start() { return start(options()); }
+  /// Body of an answer of the scheduler's own server.
+  std::string ask(const RunningScheduler& scheduler, const std::string& path) {
+    Result<std::unique_ptr<http::Client>> client = http::Client::create({.base_url = "http://127.0.0.1:" + std::to_string(scheduler.port())});
+    if (!client) return client.error().message;
+    std::optional<std::string> body;
+    (*client)->send({.path = path}, [&](Result<http::Response> answer) { body = answer ? answer->body : answer.error().message; });
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!body && std::chrono::steady_clock::now() < deadline) (*client)->poll(Millis(20));
+    return body.value_or("no answer");
+  }
+  bool has_logged(const std::string& part) {
+    const std::lock_guard lock(log_lock_);
+    for (const std::string& line : log_) if (line.find(part) != std::string::npos) return true;
+    return false;
+  }
+
+  inline static std::unique_ptr<ControlPlane> plane_;
+  inline static std::string why_;
+  inline static bool absent_ = false;
+  std::unique_ptr<kube::Api> api_;
+  std::mutex log_lock_;
+  std::vector<std::string> log_;
+};
+
+}  // namespace ashlar::cluster
