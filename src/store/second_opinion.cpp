@@ -1,0 +1,107 @@
+#include "store/second_opinion.h"
+
+#include <algorithm>
+
+namespace ashlar::store {
+namespace {
+
+template <class T>
+T& grown(std::vector<T>& column, std::size_t row) {
+  if (row >= column.size()) column.resize(row + 1);
+  return column[row];
+}
+
+JobId job_of(const Action& action) {
+  return std::visit([](const auto& a) { return a.job; }, action);
+}
+
+void note_stances(const Plan& plan, std::map<JobId, std::pair<Stance, Stance>>& jobs, Stance std::pair<Stance, Stance>::*side) {
+  for (const Action& action : plan.actions) {
+    Stance& stance = jobs[job_of(action)].*side;
+    if (const auto* bind = std::get_if<Bind>(&action)) stance.binds.push_back(*bind);
+    if (std::holds_alternative<Evict>(action)) stance.is_evicted = true;
+  }
+}
+
+bool are_equal(Stance& a, Stance& b) {
+  const auto by_member = [](const Bind& x, const Bind& y) { return x.member < y.member; };
+  std::sort(a.binds.begin(), a.binds.end(), by_member);
+  std::sort(b.binds.begin(), b.binds.end(), by_member);
+  return a.is_evicted == b.is_evicted && std::equal(a.binds.begin(), a.binds.end(), b.binds.begin(), b.binds.end(), [](const Bind& x, const Bind& y) {
+    return x.member == y.member && x.node == y.node && x.cards == y.cards;
+  });
+}
+
+}  // namespace
+
+SecondOpinion::SecondOpinion(Profile profile, EngineOptions options, const State& start)
+    : state_(start), engine_(std::move(profile), {.binds_per_step_max = options.binds_per_step_max, .has_verdicts = true}) {
+  // The new engine has seen nothing yet: it is told who waits, in the order in which they came.
+  std::vector<std::pair<std::uint64_t, JobId>> waiting;
+  for (std::size_t j = 0; j < state_.job_rows(); ++j)
+    if (const Job& job = state_.job(JobId(j)); job.is_live && job.is_in_backlog) waiting.emplace_back(job.backlog_turn, JobId(j));
+  std::sort(waiting.begin(), waiting.end());
+  for (const auto& [turn, job] : waiting) state_.refresh_backlog(job);
+}
+
+void SecondOpinion::apply(const Event& event) {
+  if (const auto* submitted = std::get_if<Submitted>(&event.body)) {
+    const std::size_t row = submitted->workload.job.row();
+    if (!state_.is_live(submitted->workload.job)) {  // a new job in this row
+      grown(judged_, row) = Judged::kNo;
+      grown(verdicts_, row) = grown(recorded_verdicts_, row) = Verdict{};
+    }
+  }
+  ashlar::apply(state_, event);
+}
+
+void SecondOpinion::decide(const State& recorded, const Plan& plan) {
+  const Plan other = engine_.decide(state_, plan.at);
+  for (const VerdictChange& v : plan.verdicts) grown(recorded_verdicts_, v.job.row()) = v.verdict;
+  for (const VerdictChange& v : other.verdicts) grown(verdicts_, v.job.row()) = v.verdict;
+  compare(plan, other);
+  for (const Plan* p : {&other, &plan})
+    for (const Action& action : p->actions) align(recorded, job_of(action), plan.at);
+}
+
+void SecondOpinion::compare(const Plan& recorded, const Plan& other) {
+  std::map<JobId, std::pair<Stance, Stance>> jobs;
+  note_stances(recorded, jobs, &std::pair<Stance, Stance>::first);
+  note_stances(other, jobs, &std::pair<Stance, Stance>::second);
+  for (auto& [job, stances] : jobs) {
+    auto& [was, is] = stances;
+    Judged& judged = grown(judged_, job.row());
+    if (judged == Judged::kDifferent) continue;
+    const bool is_same = are_equal(was, is);
+    was.verdict = grown(recorded_verdicts_, job.row());
+    is.verdict = grown(verdicts_, job.row());
+    opinions_.push_back({job, is_same, judged == Judged::kNo, was, is});
+    judged = is_same ? Judged::kSame : Judged::kDifferent;
+  }
+}
+
+/// Puts the members of a job where the recorded run has them.
+void SecondOpinion::align(const State& recorded, JobId job, Millis now) {
+  if (!state_.is_live(job) || !recorded.is_live(job)) return;
+  bool has_moved = false;
+  state_.each_member(job, [&](MemberId id, const Member& m) {
+    const Member& wanted = recorded.member(id);
+    if (!m.is_placed() || (m.node == wanted.node && m.cards == wanted.cards)) return;
+    state_.note_rise(m.node);
+    state_.unplace(id);
+    has_moved = true;
+  });
+  state_.each_member(job, [&](MemberId id, const Member& m) {
+    const Member& wanted = recorded.member(id);
+    if (m.is_placed() || !wanted.is_placed()) return;
+    state_.place(id, wanted.node, wanted.cards, wanted.phase);
+    has_moved = true;
+  });
+  const bool should_run = recorded.job(job).is_started;
+  if (state_.job(job).is_started && !should_run) state_.stop(job, now);
+  if (!state_.job(job).is_started && should_run) state_.start(job, now);
+  if (has_moved) state_.refresh_backlog(job);
+  state_.settle_backlog(job);
+}
+
+}  // namespace ashlar::store

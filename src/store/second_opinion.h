@@ -1,0 +1,53 @@
+// SecondOpinion: what would another profile have decided, step by step, in the situations that really were? It keeps a state of its own, is told the same
+// events, decides, is compared, and is then brought back to the recorded placements: a job that it would have put elsewhere is put where it was put.
+// So every comparison starts from the recorded truth. Cost: one more engine, and O(members) of the jobs that either one moved.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.h"
+#include "model/plan.h"
+#include "state/state.h"
+
+namespace ashlar::store {
+
+/// What one engine did with a job in one step.
+struct Stance {
+  std::vector<Bind> binds;   ///< by member
+  bool is_evicted = false;
+  Verdict verdict;           ///< the last one told, for jobs that were not placed
+};
+
+struct Opinion {
+  JobId job;
+  bool is_same = true;
+  bool is_first = true;      ///< the job was not compared before
+  Stance recorded, other;
+};
+
+class SecondOpinion {
+ public:
+  SecondOpinion(Profile profile, EngineOptions options, const State& start);
+
+  void apply(const Event& event);
+  /// After the recorded engine has decided: `recorded` is its state, `plan` its plan. Jobs already told as different are not told again.
+  void decide(const State& recorded, const Plan& plan);
+  std::vector<Opinion> take_opinions() { return std::exchange(opinions_, {}); }
+  const State& state() const { return state_; }
+
+ private:
+  enum class Judged : std::uint8_t { kNo, kSame, kDifferent };
+  void compare(const Plan& recorded, const Plan& other);
+  void align(const State& recorded, JobId job, Millis now);
+
+  State state_;
+  Engine engine_;
+  std::vector<Judged> judged_;                       ///< by job
+  std::vector<Verdict> recorded_verdicts_, verdicts_;///< by job: last told
+  std::vector<Opinion> opinions_;
+};
+
+}  // namespace ashlar::store

@@ -1,0 +1,79 @@
+#include "store/words.h"
+
+namespace ashlar::store {
+namespace {
+
+constexpr std::size_t kMembersInWords = 4;  ///< of a gang; the rest is counted
+
+std::string node_in_words(NodeId node, const NameTable& names) { return names.of({NameKind::kNode, node.value}); }
+
+std::string one_placement(NodeId node, const CardMask& cards, const NameTable& names) {
+  std::string text = node_in_words(node, names);
+  if (!cards.is_empty()) text += " gpu " + cards_in_words(cards);
+  return text;
+}
+
+/// What a reason is about, if its code has a subject.
+std::string subject_in_words(const Reason& reason, const NameTable& names) {
+  switch (reason.code) {
+    case ReasonCode::kInsufficientResource: return " " + names.of({NameKind::kResource, reason.subject});
+    case ReasonCode::kTopologyFragmented:
+    case ReasonCode::kNoSuchDomain: return " " + names.of({NameKind::kLevel, reason.subject});
+    case ReasonCode::kQuotaExhausted:
+    case ReasonCode::kExceedsQuota:
+    case ReasonCode::kQueueUnknown: return " " + names.of({NameKind::kQueue, reason.subject});
+    default: return {};
+  }
+}
+
+std::string reason_in_words(const Reason& reason, const NameTable& names) {
+  std::string text(reason_name(reason.code));
+  text += subject_in_words(reason, names) + " (";
+  for (std::size_t i = 0; i < reason.numbers.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(reason.numbers[i]);
+  return text + ")";
+}
+
+}  // namespace
+
+std::string job_in_words(JobId job, const NameTable& names) { return names.of({NameKind::kJob, job.value}); }
+
+std::string cards_in_words(const CardMask& cards) {
+  std::string text;
+  for (int i = 0; i < kCardsPerNodeMax; ++i) {
+    if (!cards.test(i)) continue;
+    int last = i;
+    while (last + 1 < kCardsPerNodeMax && cards.test(last + 1)) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(i);
+    if (last > i) text += "-" + std::to_string(last);
+    i = last;
+  }
+  return text;
+}
+
+std::string placement_in_words(const std::vector<Bind>& binds, const NameTable& names) {
+  std::string text;
+  for (std::size_t i = 0; i < binds.size() && i < kMembersInWords; ++i) text += (i == 0 ? "" : ", ") + one_placement(binds[i].node, binds[i].cards, names);
+  if (binds.size() > kMembersInWords) text += ", ... (" + std::to_string(binds.size()) + " members)";
+  return text;
+}
+
+std::string verdict_in_words(const Verdict& verdict, const NameTable& names) {
+  std::string text(verdict_name(verdict.kind));
+  for (std::size_t i = 0; i < verdict.reasons.size(); ++i) text += (i == 0 ? ": " : "; ") + reason_in_words(verdict.reasons[i], names);
+  if (verdict.wake_on != WakeOn::kNothing) text += ", wakes on " + std::string(wake_name(verdict.wake_on));
+  return text;
+}
+
+std::string action_in_words(const Action& action, const NameTable& names) {
+  if (const auto* bind = std::get_if<Bind>(&action)) {
+    const NameKey member{NameKind::kMember, bind->member.value};
+    const std::string who = names.has(member) ? job_in_words(bind->job, names) + " " + names.of(member) : job_in_words(bind->job, names);
+    return "bind " + who + " to " + one_placement(bind->node, bind->cards, names);
+  }
+  if (const auto* evict = std::get_if<Evict>(&action))
+    return "evict " + job_in_words(evict->job, names) + " with " + std::to_string(evict->grace.value) + " ms of grace";
+  const auto& reserve = std::get<Reserve>(action);
+  return "reserve for " + job_in_words(reserve.job, names) + " from " + std::to_string(reserve.from.value) + " to " + std::to_string(reserve.until.value) + " ms";
+}
+
+}  // namespace ashlar::store

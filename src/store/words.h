@@ -1,0 +1,23 @@
+// Decisions in words: placements, verdicts and events with the names that the log holds, for replay's report.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/event.h"
+#include "model/plan.h"
+#include "store/names.h"
+
+namespace ashlar::store {
+
+/// "0-3,5".
+std::string cards_in_words(const CardMask& cards);
+/// "node1 gpu 0-3"; several members: "node1 gpu 0-7, node2 gpu 0-7, ... (16 members)".
+std::string placement_in_words(const std::vector<Bind>& binds, const NameTable& names);
+/// "waits: InsufficientGpu (3, 4000, 8000), wakes on Capacity".
+std::string verdict_in_words(const Verdict& verdict, const NameTable& names);
+std::string action_in_words(const Action& action, const NameTable& names);
+/// A job by name, or "job 17".
+std::string job_in_words(JobId job, const NameTable& names);
+
+}  // namespace ashlar::store

@@ -1,0 +1,179 @@
+// A small cluster whose life is drawn from a seed: nodes come, go and change, jobs of all shapes are submitted and end, binds are confirmed, refused or
+// lost, queues and estimates change. It reads the state to stay plausible and adds some nonsense (doubled and late events) to stay honest.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "base/rng.h"
+#include "engine/driver.h"
+#include "engine/engine.h"
+#include "policy/profile.h"
+#include "state/state.h"
+
+namespace ashlar::store {
+
+class RandomWorld {
+ public:
+  /// `pace`: so much time passes at a time, on average.
+  explicit RandomWorld(std::uint64_t seed, Millis pace = Millis(500)) : rng_(seed), pace_(pace) {}
+
+  /// Definitions that come first: levels, queues, demands, constraints, nodes.
+  std::vector<Event> opening() {
+    std::vector<Event> events;
+    add(events, LevelsDefined{2, 1});
+    add(events, QueueDefined{QueueId(1), QueueId(0), {kUnlimited, kUnlimited, kUnlimited}});
+    add(events, QueueDefined{QueueId(2), QueueId(1), {12'000, kUnlimited, kUnlimited}});
+    for (std::uint32_t d = 0; d < kDemands; ++d) add(events, DemandDefined{DemandId(d), demand(d)});
+    for (std::uint32_t c = 0; c < kConstraints; ++c) add(events, ConstraintDefined{ConstraintId(c), constraint(c)});
+    for (std::uint32_t n = 0; n < kNodes; ++n) add(events, NodeSeen{NodeId(n), facts(n)});
+    return events;
+  }
+
+  /// What happens before the next decision. `plan` is the last one.
+  std::vector<Event> next(const State& state, const Plan& plan) {
+    now_ += pace_ * static_cast<std::int64_t>(rng_.below(3));
+    std::vector<Event> events;
+    for (const Action& action : plan.actions)
+      if (const auto* bind = std::get_if<Bind>(&action)) answer(events, *bind);
+    const std::uint64_t count = rng_.below(4);
+    for (std::uint64_t i = 0; i < count; ++i) one(state, events);
+    return events;
+  }
+  Millis now() const { return now_; }
+
+ private:
+  static constexpr std::uint32_t kNodes = 10, kJobs = 40, kMembers = 160, kDemands = 6, kConstraints = 4;
+
+  template <class Body>
+  void add(std::vector<Event>& events, Body body) {
+    events.push_back({now_, std::move(body)});
+  }
+  std::uint32_t draw(std::uint32_t bound) { return static_cast<std::uint32_t>(rng_.below(bound)); }
+
+  static Demand demand(std::uint32_t d) {
+    Demand demand;
+    demand.amounts = {{resource::kCpu, 1000 + 500 * d}, {resource::kMemory, 1 << 20}, {resource::kPods, 1}};
+    if (d == 1) demand.cards = {1, MilliGpu(300), MiB(0)};
+    if (d == 2) demand.cards = {1, MilliGpu(1000), MiB(0)};
+    if (d == 3) demand.cards = {2, MilliGpu(1000), MiB(0)};
+    if (d == 4) demand.cards = {4, MilliGpu(1000), MiB(100)};
+    if (d == 5) demand.ports = {{6, 0, 8080}};
+    return demand;
+  }
+  static Constraint constraint(std::uint32_t c) {
+    Constraint constraint;
+    if (c == 1) constraint.models = {ModelId(1)};
+    if (c == 2) constraint.selector.all = {{LabelKeyId(1), LabelExpression::Op::kIn, {LabelId(1), LabelId(2)}, 0}};
+    if (c == 3) {
+      constraint.tolerations = {{LabelKeyId(2), LabelId::none(), TaintEffect::kAny}};
+      constraint.preferred = {{50, {{{LabelKeyId(1), LabelExpression::Op::kExists, {}, 0}}}}};
+    }
+    return constraint;
+  }
+  NodeFacts facts(std::uint32_t n) {
+    NodeFacts f;
+    f.allocatable = {32'000, std::int64_t(64) << 30, std::int64_t(100) << 30, 20, 7};
+    f.cards = n % 5 == 4 ? 0 : 4;
+    f.memory_per_card = MiB(n % 2 == 0 ? 0 : 40'000);
+    f.model = f.cards == 0 ? ModelId::none() : ModelId(n % 2);
+    f.is_ready = draw(8) != 0;
+    if (n % 3 != 0) f.labels = {{LabelKeyId(1), LabelId(n % 4), static_cast<std::int64_t>(n)}};
+    if (n % 6 == 5) f.taints = {{LabelKeyId(2), LabelId(9), TaintEffect::kNoSchedule}};
+    f.domains = {DomainId(n / 6), DomainId(n / 3), n % 4 == 3 ? DomainId::none() : DomainId(n % 2)};
+    return f;
+  }
+
+  void answer(std::vector<Event>& events, const Bind& bind) {
+    const std::uint32_t luck = draw(10);
+    if (luck < 6) add(events, Bound{bind.member, bind.node, bind.cards});
+    else if (luck < 8) add(events, BindRejected{bind.member});
+    else if (luck < 9) add(events, Bound{bind.member, NodeId(draw(kNodes)), CardMask{}});  // somebody else was faster
+  }
+
+  void submit(const State& state, std::vector<Event>& events) {
+    Workload w;
+    w.job = JobId(draw(kJobs));
+    if (state.is_live(w.job)) return;
+    w.queue = QueueId(draw(3));
+    w.priority = static_cast<std::int32_t>(draw(3));
+    w.submitted = now_;
+    w.rank = draw(1000);
+    w.is_ours = draw(12) != 0;
+    if (draw(2) == 0) w.estimate = {Millis(1000 + draw(20'000)), Millis(2000 + draw(40'000))};
+    if (draw(4) == 0) w.within = LevelId(draw(3));
+    if (draw(4) == 0) w.prefer = LevelId(draw(2));
+    const std::uint32_t size = draw(2) == 0 ? 1 : 1 + draw(5);
+    const DemandId demand(draw(kDemands));
+    const ConstraintId constraint(draw(kConstraints));
+    for (std::uint32_t m = 0; m < size; ++m) {
+      const MemberId member(draw(kMembers));
+      if (state.is_live(member) || is_taken_now_[member.row()] != 0) continue;
+      is_taken_now_[member.row()] = 1;
+      w.members.push_back({member, draw(8) == 0 ? DemandId(draw(kDemands)) : demand, constraint});
+    }
+    if (w.members.empty()) return;
+    w.members_min = draw(3) == 0 ? 1 : static_cast<std::uint32_t>(w.members.size()) + (draw(6) == 0 ? 1 : 0);
+    add(events, Submitted{std::move(w)});
+  }
+
+  void one(const State& state, std::vector<Event>& events) {
+    is_taken_now_.assign(kMembers, 0);
+    const JobId job(draw(kJobs));
+    const MemberId member(draw(kMembers));
+    const std::uint32_t node = draw(kNodes);
+    switch (draw(24)) {
+      case 0: return add(events, NodeGone{NodeId(node)});
+      case 1: case 2: return add(events, NodeSeen{NodeId(node), facts(node)});
+      case 3: case 4: case 5: return add(events, Ended{job});
+      case 6: return add(events, MemberGone{member});
+      case 7: return add(events, Evicted{job, Millis(draw(10'000))});
+      case 8: return add(events, EstimateChanged{job, {Millis(draw(9000)), Millis(9000)}});
+      case 9: return add(events, PriorityChanged{job, static_cast<std::int32_t>(draw(5))});
+      case 10: return add(events, QueueDefined{QueueId(2), QueueId(draw(2)), {static_cast<std::int64_t>(4000 + 1000 * draw(20)), kUnlimited, kUnlimited}});
+      case 11: return add(events, ConstraintChanged{member, ConstraintId(draw(kConstraints))});
+      case 12: return nominate(state, member, node, events);
+      case 13: return add(events, Tick{});
+      default: return submit(state, events);
+    }
+  }
+  void nominate(const State& state, MemberId member, std::uint32_t node, std::vector<Event>& events) {
+    if (!state.is_live(member) || state.job(state.member(member).job).is_ours) return;
+    add(events, Nominated{member, draw(3) == 0 ? NodeId::none() : NodeId(node), 5});
+  }
+
+  Rng rng_;
+  Millis pace_;
+  Millis now_{1'700'000'000'000};
+  std::vector<std::uint8_t> is_taken_now_;
+};
+
+/// A profile by name; FGD gets a small target workload.
+inline Profile profile_named(std::string_view name) {
+  Profile profile = builtin_profile(name).value();
+  if (name == "fgd") profile.mix.classes = {{2000, 1, 300, {}, 0.5}, {1000, 2, 1000, {ModelId(1)}, 0.3}, {4000, 4, 1000, {}, 0.2}};
+  return profile;
+}
+
+/// State, engine and world, stepped together; the steps can be recorded.
+struct Life {
+  State state;
+  Engine engine;
+  RandomWorld world;
+  Plan plan;
+  Recorder* recorder = nullptr;
+
+  Life(std::string_view profile, std::uint64_t seed, EngineOptions options = {}) : engine(profile_named(profile), options), world(seed, std::max(Millis(500), engine.profile().cadence)) {}
+
+  void step(std::vector<Event> batch) {
+    for (const Event& event : batch) apply(state, event);
+    plan = engine.decide(state, world.now());
+    if (recorder != nullptr && has_news(batch, plan)) recorder->record(batch, plan, state.digest());
+  }
+  void open() { step(world.opening()); }
+  void run(int steps) {
+    for (int i = 0; i < steps; ++i) step(world.next(state, plan));
+  }
+};
+
+}  // namespace ashlar::store
