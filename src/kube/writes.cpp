@@ -7,6 +7,7 @@
 #include "http/url.h"
 #include "kube/decode.h"
 #include "kube/json_writer.h"
+#include "kube/proto/kubernetes.pb.h"
 
 namespace ashlar::kube {
 namespace {
@@ -15,6 +16,7 @@ using http::Method;
 constexpr Millis kWriteTimeout{15'000};
 // A lease must be decided well within its renew deadline (5 s), or the leader has to stand down anyway.
 constexpr Millis kLeaseTimeout{3'000};
+constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
 constexpr const char* kMergePatch = "application/merge-patch+json";
 constexpr const char* kStrategicPatch = "application/strategic-merge-patch+json";
 
@@ -128,6 +130,28 @@ void write_condition(JsonWriter& w, std::string_view type, const ConditionUpdate
   w.member("reason", update.reason).member("message", update.message).member("lastTransitionTime", time_text(update.now, Precision::kSeconds));
 }
 
+/// The binding in Kubernetes' protobuf envelope.
+std::string binding_message(const Binding& binding) {
+  pb::Binding message;
+  pb::ObjectMeta& meta = *message.mutable_metadata();
+  meta.set_name(binding.pod.str());
+  meta.set_namespace_(binding.ns.str());
+  if (!binding.uid.empty()) meta.set_uid(binding.uid.str());
+  for (const auto& [key, value] : binding.annotations) {
+    pb::StringPair& pair = *meta.add_annotations();
+    pair.set_key(key);
+    pair.set_value(value);
+  }
+  message.mutable_target()->set_kind("Node");
+  message.mutable_target()->set_apiversion("v1");
+  message.mutable_target()->set_name(binding.node.str());
+  pb::Unknown envelope;
+  envelope.mutable_typemeta()->set_apiversion("v1");
+  envelope.mutable_typemeta()->set_kind("Binding");
+  message.SerializeToString(envelope.mutable_raw());
+  return std::string("k8s\0", 4) + envelope.SerializeAsString();
+}
+
 }  // namespace
 
 std::string pod_path(std::string_view ns, std::string_view name) {
@@ -135,7 +159,8 @@ std::string pod_path(std::string_view ns, std::string_view name) {
 }
 std::string node_path(std::string_view name) { return "/api/v1/nodes/" + http::percent_encode(name); }
 
-std::string binding_body(const Binding& binding) {
+std::string binding_body(const Binding& binding, Encoding encoding) {
+  if (encoding == Encoding::kProtobuf) return binding_message(binding);
   JsonWriter w;
   w.begin_object().member("apiVersion", "v1").member("kind", "Binding");
   w.key("metadata").begin_object().member("name", binding.pod.view()).member("namespace", binding.ns.view());
@@ -146,8 +171,15 @@ std::string binding_body(const Binding& binding) {
   return w.take();
 }
 
-http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer) {
-  return post(api, pod_path(binding.ns, binding.pod) + "/binding", binding_body(binding), std::move(on_answer));
+http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding) {
+  const char* type = encoding == Encoding::kProtobuf ? kProtobufType : "application/json";
+  return api.send({.method = Method::kPost,
+                   .path = pod_path(binding.ns, binding.pod) + "/binding",
+                   .body = binding_body(binding, encoding),
+                   .content_type = type,
+                   .accept = type,
+                   .timeout = kWriteTimeout},
+                  std::move(on_answer));
 }
 
 http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer) {

@@ -11,6 +11,7 @@
 
 #include "base/quantity.h"
 #include "kube/api.h"
+#include "kube/decode.h"
 #include "kube/objects.h"
 #include "kube/pod_group_api.h"
 
@@ -21,8 +22,8 @@ struct Binding {
   Text ns, pod, uid, node;
   std::vector<std::pair<std::string, std::string>> annotations;  ///< merged into the pod by the server, such as ashlar.dev/cards
 };
-std::string binding_body(const Binding& binding);
-http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer);
+std::string binding_body(const Binding& binding, Encoding encoding = Encoding::kJson);
+http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding = Encoding::kJson);
 
 /// Condition to set, in the caller's words.
 struct ConditionUpdate {
