@@ -129,7 +129,7 @@ std::int64_t PackingTrace::total_milli() const {
 PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Profile profile, const std::function<void(std::int64_t)>& progress) {
   const auto begin = std::chrono::steady_clock::now();
   PackingRun run{.seed = order.seed, .policy = profile.name};
-  profile.mix = trace.mix();
+  if (profile.mix.is_empty()) profile.mix = trace.mix();
   profile.seed = order.seed;
   SimClock clock;
   PackingWorld world(opening_of(trace, order));

@@ -45,7 +45,7 @@ class PackingTrace {
   FgdMix mix_;
 };
 
-/// One policy on one arrival order. `profile` gets the trace's mix and the order's seed. `progress` may be empty.
+/// One policy on one arrival order. `profile` gets the order's seed and, unless it has a mix of its own, the trace's. `progress` may be empty.
 PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Profile profile, const std::function<void(std::int64_t pods)>& progress = {});
 
 }  // namespace ashlar::sim

@@ -1,0 +1,115 @@
+// Scenarios: generated work, topology, quota and failing nodes, by results that can be worked out by hand or by their laws.
+#include "sim/scenario_run.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "policy/profile.h"
+#include "sim/duration_law.h"
+
+namespace ashlar::sim {
+namespace {
+
+Scenario scenario(const std::string& text) {
+  Result<Scenario> parsed = parse_scenario(text, "test.yaml");
+  if (!parsed) throw std::runtime_error(parsed.error().message);
+  return *std::move(parsed);
+}
+
+QueueRun run(const Scenario& s, const std::string& profile = "ashlar") {
+  Result<ScenarioRun> made = ScenarioRun::make(s);
+  if (!made) throw std::runtime_error(made.error().message);
+  return made->run(*builtin_profile(profile));
+}
+
+const char* const kNodes = "nodes: [{count: 4, name: 'n{i}', cpu: 32, memory: 256Gi, gpus: 8, topology: {rack: 'r{i/2}'}}]\ntopology: [rack]\n";
+
+std::string job(const std::string& text) { return "  - {count: 1, until: 1s, process: uniform, jobs: [{" + text + "}]}\n"; }
+
+TEST(ScenarioRun, AGangBoundToARackWaitsForARack) {
+  // 3 x 8 cards never fit a rack of two nodes; 2 x 8 do.
+  const QueueRun r = run(scenario(kNodes + std::string("arrivals:\n") + job("members: 3, gpus: 8, within: rack, duration: 10s") + job("members: 2, gpus: 8, within: rack, duration: 10s")));
+  EXPECT_EQ(r.jobs, 1);
+  EXPECT_EQ(r.unfinished_jobs, 1);
+  EXPECT_DOUBLE_EQ(r.mean_queue_seconds, 0);
+}
+
+TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
+  const std::string text = kNodes + std::string("queues: [{name: team, quota: {gpus: 8}}]\narrivals:\n") + job("gpus: 8, duration: 10s") + job("gpus: 8, duration: 10s");
+  const QueueRun r = run(scenario(text));
+  EXPECT_EQ(r.jobs, 2);
+  EXPECT_DOUBLE_EQ(r.mean_queue_seconds, 5);
+  EXPECT_DOUBLE_EQ(r.makespan_seconds, 20);
+}
+
+TEST(ScenarioRun, AJobThatLosesItsNodeStartsOver) {
+  const std::string text = "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\nfailures: [{node: only, at: 60s, for: 30s}]\narrivals:\n" + job("gpus: 8, duration: 100s");
+  const QueueRun r = run(scenario(text));
+  EXPECT_EQ(r.jobs, 1);
+  EXPECT_DOUBLE_EQ(r.makespan_seconds, 190);
+  EXPECT_DOUBLE_EQ(r.mean_queue_seconds, 30);
+  EXPECT_EQ(r.preemptions, 0);
+}
+
+TEST(ScenarioRun, AGangThatLosesAMemberGetsItBackElsewhereAndStartsOver) {
+  const std::string text = kNodes + std::string("failures: [{node: n0, at: 60s}, {node: n2, at: 60s}]\narrivals:\n") + job("members: 2, gpus: 8, within: rack, duration: 100s") +
+                           job("members: 2, gpus: 8, within: rack, duration: 30s");
+  // Both racks lose a node at 60 s; the short gang is gone by then. The long one needs two nodes of one rack and its rack has one left for good.
+  const QueueRun r = run(scenario(text));
+  EXPECT_EQ(r.jobs, 1);
+  EXPECT_EQ(r.unfinished_jobs, 1);
+  const std::string healed = kNodes + std::string("failures: [{node: n0, at: 60s}]\narrivals:\n") + job("members: 2, gpus: 8, duration: 100s");
+  EXPECT_DOUBLE_EQ(run(scenario(healed)).makespan_seconds, 160);
+}
+
+TEST(ScenarioRun, TheHorizonEndsTheRunAndWhatIsLeftIsCounted) {
+  const QueueRun r = run(scenario(kNodes + std::string("horizon: 50s\narrivals:\n") + job("gpus: 1, duration: 100s") + job("gpus: 1, duration: 10s")));
+  EXPECT_EQ(r.jobs, 1);
+  EXPECT_EQ(r.unfinished_jobs, 1);
+}
+
+TEST(ScenarioRun, TheSameScenarioTwiceIsTheSameAndEveryPolicySeesTheSameJobs) {
+  const Scenario s = scenario(kNodes + std::string("seed: 5\narrivals: [{load: 0.9, count: 2000, jobs: [{weight: 3, gpus: 1, duration: {exponential: 10m}}, "
+                                                   "{gpus: 4, members: 2, duration: {lognormal: {median: 5m, sigma: 1}}, estimate: {error: 0.5}}]}]\n"));
+  for (const char* profile : {"ashlar", "fifo-skip", "sjf", "easy", "srtf", "tiresias", "spread"}) {
+    QueueRun first = run(s, profile), second = run(s, profile);
+    first.wall_seconds = second.wall_seconds = 0;
+    EXPECT_EQ(queue_json({&first, 1}), queue_json({&second, 1})) << profile;
+    EXPECT_EQ(first.jobs, 2000) << profile;
+  }
+}
+
+TEST(ScenarioRun, AStreamKeepsTheLoadThatItWasGiven) {
+  const QueueRun r = run(scenario("nodes: [{count: 50, name: 'n{i}', cpu: 64, memory: 256Gi, gpus: 8}]\nhorizon: 200h\narrivals: [{load: 0.6, jobs: "
+                                  "[{weight: 4, gpus: 1, duration: {exponential: 30m}}, {gpus: 8, duration: {lognormal: {median: 20m, sigma: 0.8}, max: 4h}}]}]\n"));
+  double sum = 0;
+  std::size_t counted = 0;
+  for (const SeriesPoint& p : r.busy_percent)
+    if (p.hours > 10) { sum += p.value; ++counted; }
+  EXPECT_NEAR(sum / static_cast<double>(counted), 60, 2);
+}
+
+TEST(DurationLaw, DrawsFollowTheLawAndItsMean) {
+  Rng rng(3);
+  const DurationLaw laws[] = {{.kind = DurationLaw::Kind::kExponential, .first = 100}, {.kind = DurationLaw::Kind::kLognormal, .first = 100, .second = 1},
+                              {.kind = DurationLaw::Kind::kUniform, .first = 50, .second = 150}, {.kind = DurationLaw::Kind::kLognormal, .first = 100, .second = 1, .max = Millis(200000)}};
+  const double means[] = {100000, 100000 * std::exp(0.5), 100000, 0};
+  for (std::size_t i = 0; i < std::size(laws); ++i) {
+    double sum = 0;
+    for (int k = 0; k < 200000; ++k) sum += static_cast<double>(draw_duration(laws[i], rng).value);
+    EXPECT_NEAR(sum / 200000 / mean_of(laws[i]), 1, 0.02) << i;
+    if (means[i] > 0) {
+      EXPECT_NEAR(mean_of(laws[i]) / means[i], 1, 0.001) << i;
+    }
+  }
+}
+
+TEST(NormalQuantile, EqualsTabledValues) {
+  EXPECT_NEAR(normal_quantile(0.5), 0, 1e-9);
+  EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-8);
+  EXPECT_NEAR(normal_quantile(0.001), -3.090232306167813, 1e-8);
+}
+
+}  // namespace
+}  // namespace ashlar::sim
