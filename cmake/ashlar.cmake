@@ -89,10 +89,13 @@ ${cases}  return {};
   target_sources(ashlar_${name} PRIVATE ${generated}.S ${generated}.cpp)
 endfunction()
 
-# Link-time optimisation for one program, where the preset asks for it.
+# Link-time optimisation for one program, where the preset asks for it; of its own sources too unless LIBRARIES_ONLY.
 function(ashlar_optimise_across_files target)
+  cmake_parse_arguments(arg "LIBRARIES_ONLY" "" "" ${ARGN})
   if(ASHLAR_LTO)
-    target_compile_options(${target} PRIVATE -flto=auto -ffat-lto-objects)
+    if(NOT arg_LIBRARIES_ONLY)
+      target_compile_options(${target} PRIVATE -flto=auto -ffat-lto-objects)
+    endif()
     target_link_options(${target} PRIVATE -flto=auto -O3)
   endif()
 endfunction()
