@@ -45,9 +45,10 @@ void Engine::wake(State& state) {
   for (const ShapeId id : agenda_.waiting_for_anything()) {
     bool is_helped = false;
     state.each_member(agenda_.shape(id).key.only, [&](MemberId, const Member& m) {
-      is_helped = is_helped || (!m.is_placed() && std::any_of(rises.begin(), rises.end(), [&](NodeId n) {
-        return could_take(state, *profile_, m.demand, m.constraint, n);
-      }));
+      if (is_helped) return;
+      // A node under a placed member may have moved to another domain, and with it the place where the others must go.
+      if (m.is_placed()) is_helped = std::binary_search(rises.begin(), rises.end(), m.node);
+      else is_helped = std::any_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, m.demand, m.constraint, n); });
     });
     if (is_helped) opened.push_back(id);
   }
