@@ -19,10 +19,15 @@ void lower_by_one(std::span<const std::int64_t> free, std::int64_t need, std::sp
     std::fill(fits.begin(), fits.end(), std::uint16_t{0});
     return;
   }
-  const double inverse = 1.0 / static_cast<double>(need);
+  double inverse = 0;  // worked out when first needed: most nodes are decided by the multiplication
   for (std::size_t i = 0; i < fits.size(); ++i) {
     if (static_cast<std::int64_t>(fits[i]) * need <= free[i]) continue;
-    fits[i] = free[i] < need ? 0 : quotient_within(fits[i], free[i], need, inverse);
+    if (free[i] < need) {
+      fits[i] = 0;
+      continue;
+    }
+    if (inverse == 0) inverse = 1.0 / static_cast<double>(need);
+    fits[i] = quotient_within(fits[i], free[i], need, inverse);
   }
 }
 
