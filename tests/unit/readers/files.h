@@ -56,7 +56,7 @@ inline std::string pack(const std::string& text, Packed packed) {
 /// The folder of published traces (ASHLAR_TRACES, else ../shared/traces beside the source), or empty.
 inline std::string traces() {
   const char* named = std::getenv("ASHLAR_TRACES");
-  const std::filesystem::path path = named != nullptr ? named : std::filesystem::path(ASHLAR_SOURCE_DIR) / "../shared/traces";
+  const std::filesystem::path path = named != nullptr && *named != 0 ? named : std::filesystem::path(ASHLAR_SOURCE_DIR) / "../shared/traces";
   return std::filesystem::exists(path / "packing") ? path.string() : "";
 }
 
