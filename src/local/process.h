@@ -1,0 +1,44 @@
+// How does a test start a server and be sure that it is gone afterwards? ChildProcess: one program in a process group of its own whose output
+// goes to a log file. It dies with the thread that started it (PR_SET_PDEATHSIG), even if the test crashes.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/quantity.h"
+#include "base/result.h"
+
+namespace ashlar::local {
+
+class ChildProcess {
+ public:
+  /// Starts `command` (path and arguments); stdout and stderr are appended to `log_file`.
+  static Result<ChildProcess> start(std::vector<std::string> command, const std::string& log_file);
+  ChildProcess() = default;
+  ChildProcess(ChildProcess&& other) noexcept { *this = std::move(other); }
+  ChildProcess& operator=(ChildProcess&& other) noexcept;
+  ~ChildProcess();
+
+  bool is_running();
+  pid_t pid() const { return pid_; }
+  /// SIGTERM, then SIGKILL for the whole group after `patience`. No effect where it has ended.
+  void stop(Millis patience = Millis(5'000));
+  /// SIGKILL for the whole group.
+  void kill();
+  /// Sends a signal such as SIGSTOP to the program.
+  void signal(int number);
+  /// User and system time so far; 0 where it cannot be read.
+  Millis cpu_time() const;
+  /// Resident memory in bytes; 0 where it cannot be read.
+  Bytes resident() const;
+
+ private:
+  pid_t pid_ = -1;
+};
+
+/// The last lines of a file, for messages.
+std::string tail_of(const std::string& file, int lines);
+
+}  // namespace ashlar::local
