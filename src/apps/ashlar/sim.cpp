@@ -1,0 +1,259 @@
+// `ashlar sim packing | queue | run`: replays of published traces and general timed simulations, through the same engine as everything else. This file
+// reads the command line and the inputs and writes the results; what is simulated stands in src/sim. Exit status 2 for bad input. Nothing is written
+// before everything has been read and run, and a report file is written whole or not at all.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/ashlar/report_pages.h"
+#include "apps/ashlar/verbs.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+#include "config/profile_file.h"
+#include "sim/output_file.h"
+#include "sim/packing.h"
+#include "sim/queue.h"
+#include "sim/readers/openb.h"
+#include "sim/readers/queue_trace.h"
+#include "sim/readers/scenario.h"
+#include "sim/results.h"
+#include "sim/scenario_run.h"
+
+namespace ashlar {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+
+[[noreturn]] void fail(const Error& error, int status) {
+  std::cerr << "ashlar sim: " << error.message << '\n';
+  throw CLI::RuntimeError(status);
+}
+
+/// The value, or the end of the program with the message of what is wrong with the input.
+template <class T>
+T must(Result<T> result) {
+  if (!result) fail(result.error(), kBadInput);
+  return *std::move(result);
+}
+void must(Result<void> result) {
+  if (!result) fail(result.error(), kBadInput);
+}
+
+/// Options that all three share.
+struct OutputOptions {
+  std::string format = "table";
+  std::string report;
+
+  void add_to(CLI::App& app) {
+    app.add_option("-o,--output", format, "table, json or csv")->capture_default_str();
+    app.add_option("--report", report, "also write one self-contained HTML page with plots to this file");
+  }
+};
+
+/// A bar for one run; nothing where stderr is no terminal.
+std::function<void(std::int64_t)> progress_of(cli::ProgressBar& bar) {
+  return [&bar](std::int64_t done) { bar.update(done); };
+}
+
+template <class Run>
+struct Forms {
+  std::string (*json)(std::span<const Run>);
+  std::string (*csv)(std::span<const Run>);
+  sim::Rows (*rows)(std::span<const Run>);
+};
+
+/// The report first: if it cannot be written, nothing is printed either.
+template <class Run>
+void write_results(const std::vector<Run>& runs, const Forms<Run>& forms, const OutputOptions& options, const web::ReportPage& page) {
+  const sim::OutputFormat format = must(sim::parse_output_format(options.format));
+  if (!options.report.empty()) {
+    const Result<std::string> html = web::render_report(page);
+    if (!html) fail(html.error(), kFailed);
+    if (const Result<void> written = sim::write_whole_file(options.report, *html); !written) fail(written.error(), kFailed);
+  }
+  switch (format) {
+    case sim::OutputFormat::kTable: std::cout << cli::render_table(forms.rows(runs)); break;
+    case sim::OutputFormat::kJson: std::cout << forms.json(runs); break;
+    case sim::OutputFormat::kCsv: std::cout << forms.csv(runs); break;
+  }
+  std::cout.flush();
+}
+
+// ---- packing ---------------------------------------------------------------------------------------------------------------------------
+
+struct PackingOptions {
+  std::string nodes, pods, arrivals;
+  std::vector<std::uint64_t> seeds;
+  std::vector<std::string> policies;
+  OutputOptions output;
+};
+
+std::vector<sim::ArrivalOrder> orders_of(const PackingOptions& options, std::vector<sim::ArrivalOrder> all) {
+  std::vector<sim::ArrivalOrder> orders;
+  for (const std::uint64_t seed : options.seeds) {
+    const auto it = std::find_if(all.begin(), all.end(), [&](const sim::ArrivalOrder& order) { return order.seed == seed; });
+    if (it == all.end()) fail(invalid(options.arrivals + ": no arrival order of seed " + std::to_string(seed)), kBadInput);
+    orders.push_back(*it);
+  }
+  return options.seeds.empty() ? std::move(all) : std::move(orders);
+}
+
+void run_packing_verb(const PackingOptions& options) {
+  must(sim::parse_output_format(options.output.format));
+  std::vector<config::ProfileSpec> specs;
+  for (const std::string& policy : options.policies) specs.push_back(must(config::find_profile(policy)));
+  auto nodes = must(sim::read_openb_nodes(options.nodes));
+  auto pods = must(sim::read_openb_pods(options.pods, nodes));
+  const auto orders = orders_of(options, must(sim::read_arrivals(options.arrivals, pods.size(), nodes.size())));
+  const sim::PackingTrace trace = must(sim::PackingTrace::make(std::move(nodes), std::move(pods)));
+  std::vector<sim::PackingRun> runs;
+  for (const sim::ArrivalOrder& order : orders) {
+    for (std::size_t p = 0; p < specs.size(); ++p) {
+      cli::ProgressBar bar(options.policies[p] + ", seed " + std::to_string(order.seed), static_cast<std::int64_t>(order.arrivals.size()));
+      const Profile profile = config::resolved(specs[p], [&](std::string_view name) { return trace.catalog().find_model(name); });
+      runs.push_back(sim::run_packing(trace, order, profile, progress_of(bar)));
+    }
+  }
+  const std::vector<std::pair<std::string, std::string>> facts{{"nodes", options.nodes}, {"pods", options.pods}, {"arrivals", options.arrivals}};
+  write_results<sim::PackingRun>(runs, {sim::packing_json, sim::packing_csv, sim::packing_rows}, options.output, packing_page(runs, facts));
+}
+
+void add_packing(CLI::App& sim) {
+  auto options = std::make_shared<PackingOptions>();
+  CLI::App* verb = sim.add_subcommand("packing", "Pods arrive one by one and stay: how full does the cluster get, and how fragmented?");
+  verb->add_option("--nodes", options->nodes, "node list: sn,cpu_milli,memory_mib,gpu,model (.csv, also .gz, .xz, .zst)")->required();
+  verb->add_option("--pods", options->pods, "pod list: name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec]")->required();
+  verb->add_option("--arrivals", options->arrivals, "arrival orders: seed,kind,values")->required();
+  verb->add_option("--seed", options->seeds, "seeds of the arrival file, with commas; all of them by default")->delimiter(',');
+  verb->add_option("--policy", options->policies, "fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, another profile or a profile file; several with commas")
+      ->delimiter(',')->required();
+  options->output.add_to(*verb);
+  verb->callback([options] { run_packing_verb(*options); });
+}
+
+// ---- queue -----------------------------------------------------------------------------------------------------------------------------
+
+struct QueueOptions {
+  std::string jobs, vcs, overhead = "7,30,60";
+  std::int32_t shrink = 1;
+  std::uint32_t threads = 0;
+  bool is_pooled = false;
+  std::vector<std::string> policies;
+  OutputOptions output;
+};
+
+struct QueuePolicy {
+  sim::QueueRules rules;
+  Profile profile;
+};
+
+/// A published policy with its simulator's rules, or any other profile with plain ones: exact ends, restarts as published where it stops jobs.
+QueuePolicy queue_policy(const std::string& name) {
+  const Result<sim::QueueRules> rules = sim::find_queue_rules(name);
+  if (rules) return {*rules, must(builtin_profile(rules->profile))};
+  Result<config::ProfileSpec> spec = config::find_profile(name);
+  if (!spec) fail(invalid(rules.error().message + "; and it is no profile: " + spec.error().message), kBadInput);
+  Profile profile = config::resolved(*std::move(spec), [](std::string_view) { return ModelId::none(); });
+  const bool can_stop = profile.victim != VictimRule::kNone;
+  return {{.policy = name, .profile = name, .can_stop = can_stop}, std::move(profile)};
+}
+
+void run_queue_verb(const QueueOptions& options) {
+  must(sim::parse_output_format(options.output.format));
+  const sim::RestartOverhead overhead = must(sim::parse_restart_overhead(options.overhead));
+  std::vector<QueuePolicy> policies;
+  for (const std::string& name : options.policies) policies.push_back(queue_policy(name));
+  const sim::JobTrace trace = must(sim::read_jobs(options.jobs));
+  const std::vector<sim::VcNodes> vcs = must(sim::read_vcs(options.vcs));
+  sim::QueueReplay replay{.trace = trace, .vcs = vcs, .shrink = options.shrink, .is_pooled = options.is_pooled, .overhead = overhead,
+                          .has_series = !options.output.report.empty(), .threads = options.threads, .progress = {}};
+  must(sim::check_replay(replay));
+  std::vector<sim::QueueRun> runs;
+  for (const QueuePolicy& policy : policies) {
+    cli::ProgressBar bar(std::string(policy.rules.policy), static_cast<std::int64_t>(trace.jobs.size()));
+    replay.progress = progress_of(bar);
+    runs.push_back(sim::run_queue(replay, policy.rules, policy.profile));
+  }
+  const std::vector<std::pair<std::string, std::string>> facts{{"jobs", options.jobs},
+                                                               {"virtual clusters", options.vcs},
+                                                               {"nodes divided by", std::to_string(options.shrink)},
+                                                               {"walls between them", options.is_pooled ? "no, pooled" : "yes"},
+                                                               {"restart overhead", options.overhead + " s"}};
+  write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::queue_rows}, options.output, queue_page("Queueing replay", runs, facts));
+}
+
+void add_queue(CLI::App& sim) {
+  auto options = std::make_shared<QueueOptions>();
+  CLI::App* verb = sim.add_subcommand("queue", "Rigid jobs on virtual clusters: how long do they wait under each policy?");
+  verb->add_option("--jobs", options->jobs, "job trace: vc,gpu_num,submit_time,duration[,priority] (.csv, also .gz, .xz, .zst)")->required();
+  verb->add_option("--vcs", options->vcs, "nodes of 8 cards per virtual cluster: vc,node num")->required();
+  verb->add_option("--shrink", options->shrink, "divide every virtual cluster's nodes by this, rounding up")->capture_default_str();
+  verb->add_option("--policy", options->policies, "fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, another profile or a profile file; several with commas")
+      ->delimiter(',')->required();
+  verb->add_flag("--pooled", options->is_pooled, "one cluster of all virtual clusters' nodes");
+  verb->add_option("--restart-overhead", options->overhead, "seconds that a restart costs a job of one card, of up to 8, of more")->capture_default_str();
+  verb->add_option("--threads", options->threads, "threads for the virtual clusters; 0 = one per core")->capture_default_str();
+  options->output.add_to(*verb);
+  verb->callback([options] { run_queue_verb(*options); });
+}
+
+// ---- run -------------------------------------------------------------------------------------------------------------------------------
+
+struct RunOptions {
+  std::string scenario;
+  std::vector<std::string> policies;
+  OutputOptions output;
+};
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
+
+void run_scenario_verb(const RunOptions& options) {
+  must(sim::parse_output_format(options.output.format));
+  const sim::Scenario scenario = must(sim::read_scenario(options.scenario));
+  std::vector<config::ProfileSpec> specs;
+  for (const std::string& name : options.policies) specs.push_back(must(config::find_profile(name)));
+  if (options.policies.empty())
+    for (const std::string& name : scenario.profiles) specs.push_back(must(config::find_profile(name, folder_of(options.scenario))));
+  sim::ScenarioRun simulation = must(sim::ScenarioRun::make(scenario));
+  std::vector<sim::QueueRun> runs;
+  for (const config::ProfileSpec& spec : specs) {
+    const Profile profile = config::resolved(spec, [&](std::string_view name) { return simulation.model(name); });
+    cli::ProgressBar bar(profile.name, simulation.jobs_expected());
+    runs.push_back(simulation.run(profile, progress_of(bar)));
+  }
+  const std::vector<std::pair<std::string, std::string>> facts{{"scenario", options.scenario},
+                                                               {"nodes", std::to_string(scenario.nodes.size())},
+                                                               {"cards", std::to_string(scenario.cards())},
+                                                               {"seed", std::to_string(scenario.seed)}};
+  const std::string title = scenario.title.empty() ? options.scenario : scenario.title;
+  write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::queue_rows}, options.output, queue_page(title, runs, facts));
+}
+
+void add_run(CLI::App& sim) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* verb = sim.add_subcommand("run", "A scenario of nodes, queues, work and failures in virtual time, under one profile or several");
+  verb->add_option("scenario", options->scenario, "YAML file (docs/reference/scenario.md)")->required();
+  verb->add_option("--policy", options->policies, "profiles instead of the scenario's own; several with commas")->delimiter(',');
+  options->output.add_to(*verb);
+  verb->callback([options] { run_scenario_verb(*options); });
+}
+
+}  // namespace
+
+void add_sim(CLI::App& app) {
+  CLI::App* sim = app.add_subcommand("sim", "Simulate: the same engine in virtual time, on traces or generated work");
+  sim->require_subcommand(1);
+  add_packing(*sim);
+  add_queue(*sim);
+  add_run(*sim);
+}
+
+}  // namespace ashlar
