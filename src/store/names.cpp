@@ -1,5 +1,7 @@
 #include "store/names.h"
 
+#include <algorithm>
+
 #include "store/fields.h"
 
 namespace ashlar::store {
@@ -31,6 +33,11 @@ const std::string* NameTable::find(const NameKey& key) const {
 std::string NameTable::of(const NameKey& key) const {
   if (const std::string* name = find(key)) return *name;
   return std::string(kKindWords[static_cast<std::size_t>(key.kind)]) + " " + std::to_string(key.row);
+}
+
+std::uint32_t NameTable::row_of(NameKind kind, std::string_view name) const {
+  const auto& column = rows_[static_cast<std::size_t>(kind)];
+  return static_cast<std::uint32_t>(std::find(column.begin(), column.end(), name) - column.begin());
 }
 
 std::vector<std::uint8_t>& NameLedger::told(const NameKey& key) {

@@ -39,6 +39,8 @@ class NameTable {
   /// The name, or "node 17" where none was told.
   std::string of(const NameKey& key) const;
   bool has(const NameKey& key) const { return find(key) != nullptr; }
+  /// The first row of this kind (not a domain) with this name; or the number of rows if there is none.
+  std::uint32_t row_of(NameKind kind, std::string_view name) const;
 
  private:
   const std::string* find(const NameKey& key) const;

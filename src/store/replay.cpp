@@ -71,8 +71,23 @@ class FileReplay {
     engine_.emplace(std::move(*profile), log_.header().options);
     if (const auto read = read_snapshot(log_.snapshot(), state_, *engine_); !read) return in_file(read.error());
     if (state_.revision() != log_.header().revision || state_.digest() != log_.header().digest) return invalid(path_ + ": the snapshot is not the one that the header names");
-    if (options_.other) second_.emplace(*options_.other, log_.header().options, state_);
+    if (!options_.other) return {};
+    const auto names = all_names();
+    if (!names) return names.error();
+    Profile other = options_.other(*names);
+    report_.other_profile = other.name;
+    second_.emplace(std::move(other), log_.header().options, state_);
     return {};
+  }
+
+  /// Names up to the end of the file.
+  Result<NameTable> all_names() const {
+    LogReader ahead = log_;
+    while (true) {
+      const auto step = ahead.next();
+      if (!step) return step.error();
+      if (!*step) return ahead.names();
+    }
   }
 
   Result<void> replay(const LogStep& step) {
@@ -148,7 +163,6 @@ Result<ReplayReport> replay_file(const std::string& path, const ReplayOptions& o
   const auto files = log_files(path);
   if (!files) return files.error();
   ReplayReport report;
-  if (options.other) report.other_profile = options.other->name;
   std::optional<LogHeader> before;
   Revision revision_before = 0;
   std::uint64_t digest_before = 0;

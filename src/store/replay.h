@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,11 +14,13 @@
 #include "base/result.h"
 #include "model/plan.h"
 #include "policy/profile.h"
+#include "store/names.h"
 
 namespace ashlar::store {
 
 struct ReplayOptions {
-  std::optional<Profile> other;          ///< also decide by this one
+  /// Also decide by this one; nothing if empty. Given the names of the file, since a profile may speak of accelerator models.
+  std::function<Profile(const NameTable&)> other;
   Revision from = 0;                     ///< compare and report only plans based on this revision or later
   std::size_t differences_max = 10'000;  ///< differences of the other profile that are kept; the rest is counted
 };

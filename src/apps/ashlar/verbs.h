@@ -10,6 +10,7 @@ class App;
 
 #define ASHLAR_VERBS(verb) \
   verb(scheduler) \
+  verb(replay) \
   verb(sim) \
   verb(version) \
   verb(case)

@@ -58,6 +58,10 @@ std::uint64_t record_life(const std::string& folder, std::string_view profile, s
   return (*log)->counts().steps;
 }
 
+std::function<Profile(const NameTable&)> by(std::string_view profile) {
+  return [profile](const NameTable&) { return profile_named(profile); };
+}
+
 std::string first_file(const Folder& folder) { return (folder.path / "decisions-000001.alog").string(); }
 
 class EveryProfileLogged : public ::testing::TestWithParam<std::string_view> {};
@@ -228,11 +232,11 @@ TEST(DecisionLog, the_first_different_plan_is_told_in_words) {
 TEST(DecisionLog, another_profile_differs_where_it_would_place_otherwise) {
   const Folder folder;
   record_life(folder.str(), "ashlar", 6, 400);
-  const auto same = replay_file(folder.str(), {.other = profile_named("ashlar")});
+  const auto same = replay_file(folder.str(), {.other = by("ashlar")});
   ASSERT_TRUE(same.ok());
   EXPECT_GT(same->jobs_compared, 20u);
   EXPECT_EQ(same->jobs_different, 0u) << report_text(*same);
-  const auto spread = replay_file(folder.str(), {.other = profile_named("spread")});
+  const auto spread = replay_file(folder.str(), {.other = by("spread")});
   ASSERT_TRUE(spread.ok());
   EXPECT_TRUE(spread->is_identical());
   EXPECT_GT(spread->jobs_different, 5u);
@@ -246,7 +250,7 @@ TEST(DecisionLog, every_profile_can_give_a_second_opinion_on_every_other) {
   const Folder folder;
   record_life(folder.str(), "srtf", 6, 300);
   for (const std::string_view name : builtin_profile_names()) {
-    const auto report = replay_file(folder.str(), {.other = profile_named(name)});
+    const auto report = replay_file(folder.str(), {.other = by(name)});
     ASSERT_TRUE(report.ok()) << report.error().message;
     EXPECT_TRUE(report->is_identical());
     EXPECT_GT(report->jobs_compared, 20u);
@@ -336,7 +340,7 @@ RC_GTEST_PROP(DecisionLog, garbled_records_with_right_checks_never_crash, ()) {
     for (int i = *rc::gen::inRange(1, 4); i > 0; --i) payload[*rc::gen::inRange<std::size_t>(0, payload.size())] = *rc::gen::arbitrary<char>();
     if (*rc::gen::inRange(0, 6) == 0) payload.resize(*rc::gen::inRange<std::size_t>(0, payload.size()));
   }, which));
-  const auto report = replay_file(path, {.other = profile_named("spread")});
+  const auto report = replay_file(path, {.other = by("spread")});
   if (!report.ok()) RC_ASSERT(!report.error().message.empty());
 }
 

@@ -144,7 +144,7 @@ class RandomWorld {
 
   Rng rng_;
   Millis pace_;
-  Millis now_{1'700'000'000'000};
+  Millis now_{1'699'999'980'000};
   std::vector<std::uint8_t> is_taken_now_;
 };
 
@@ -163,7 +163,7 @@ struct Life {
   Plan plan;
   Recorder* recorder = nullptr;
 
-  Life(std::string_view profile, std::uint64_t seed, EngineOptions options = {}) : engine(profile_named(profile), options), world(seed, std::max(Millis(500), engine.profile().cadence)) {}
+  Life(std::string_view profile, std::uint64_t seed, EngineOptions options = {}) : engine(profile_named(profile), options), world(seed, Millis(std::max<std::int64_t>(500, engine.profile().cadence.value / 2))) {}
 
   void step(std::vector<Event> batch) {
     for (const Event& event : batch) apply(state, event);

@@ -1,0 +1,64 @@
+// `ashlar replay LOG`: decides a recorded run again and says whether every plan is what it was; with --policy, where another profile would have decided
+// otherwise. LOG is a file or a folder of the decision log. Exit status 0 identical, 1 not, 2 for a log or profile that cannot be read.
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "apps/ashlar/verbs.h"
+#include "config/profile_file.h"
+#include "store/replay.h"
+
+namespace ashlar {
+namespace {
+
+enum ExitStatus : int { kDiffers = 1, kBadInput = 2 };
+
+struct ReplayVerbOptions {
+  std::string log, policy, output = "text";
+  std::uint64_t from = 0;
+};
+
+[[noreturn]] void refuse(const std::string& message) {
+  std::cerr << "ashlar replay: " << message << '\n';
+  throw CLI::RuntimeError(kBadInput);
+}
+
+/// A profile's models are those that the log names; a model that it never names is one that no node has.
+Profile resolved_by(const config::ProfileSpec& spec, const store::NameTable& names) {
+  std::uint32_t unheard_of = 0;
+  return config::resolved(spec, [&](std::string_view model) {
+    const std::uint32_t row = names.row_of(store::NameKind::kModel, model);
+    return names.has({store::NameKind::kModel, row}) ? ModelId(row) : ModelId(row + unheard_of++);
+  });
+}
+
+void run_replay(const ReplayVerbOptions& options) {
+  store::ReplayOptions replay;
+  replay.from = options.from;
+  if (!options.policy.empty()) {
+    Result<config::ProfileSpec> spec = config::find_profile(options.policy);
+    if (!spec) refuse(spec.error().message);
+    if (spec->needs_mix() && spec->sample.empty() && spec->profile.mix.is_empty()) refuse("profile " + options.policy + " needs a pod list; give a profile file that names one (podList)");
+    replay.other = [spec = std::move(spec).value()](const store::NameTable& names) { return resolved_by(spec, names); };
+  }
+  const Result<store::ReplayReport> report = store::replay_file(options.log, replay);
+  if (!report) refuse(report.error().message);
+  std::cout << (options.output == "json" ? store::report_json(*report) : store::report_text(*report)) << std::flush;
+  if (!report->is_identical()) throw CLI::RuntimeError(kDiffers);
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app) {
+  auto options = std::make_shared<ReplayVerbOptions>();
+  CLI::App* verb = app.add_subcommand("replay", "Decide a recorded run again and compare every plan");
+  verb->add_option("LOG", options->log, "A decision log: one file, or the folder")->required();
+  verb->add_option("--policy", options->policy, "Show where this profile would have decided otherwise")->type_name("NAME|FILE");
+  verb->add_option("--from", options->from, "Compare from this revision on")->type_name("REVISION");
+  verb->add_option("-o,--output", options->output, "Form of the report")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  verb->callback([options] { run_replay(*options); });
+}
+
+}  // namespace ashlar
