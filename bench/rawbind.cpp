@@ -16,6 +16,26 @@ void print(const char* what, const bench::RawBindOptions& options, const bench::
   std::fflush(stdout);
 }
 
+/// Fills the cluster up to `options.pods` assigned pods and reads them in both encodings and several page sizes.
+void measure_lists(kube::Api& api, const bench::RawBindOptions& options) {
+  std::size_t failed = bench::pump(api, options.pods, options.in_flight, [&](std::size_t i, kube::OnAnswer on_answer) {
+    kube::create_pod(api, {.name = "listed-" + std::to_string(i), .scheduler_name = "raw-bind", .node_name = bench::node_name(i % options.nodes),
+                           .labels = {{"app", "train"}, {"job", "j" + std::to_string(i / 8)}}, .requests = {{"cpu", "1"}, {"memory", "8Gi"}, {"nvidia.com/gpu", "1"}}},
+                     std::move(on_answer));
+  });
+  std::printf("%zu pods created, %zu failed\n", options.pods, failed);
+  for (const std::size_t page : {500u, 1000u, 2000u, 5000u, 0u})
+    for (const kube::Encoding encoding : {kube::Encoding::kJson, kube::Encoding::kProtobuf}) {
+      const bench::ListReport r = bench::list_all(api, encoding, page);
+      rusage usage{};
+      getrusage(RUSAGE_SELF, &usage);
+      std::printf("list %zu pods, %s, page %zu: %.2f s, client CPU %.2f s (%.1f us a pod), server CPU %.2f s, %.1f MB, %.0f bytes a pod, peak RSS %ld MB\n", r.pods,
+                  encoding == kube::Encoding::kJson ? "json" : "protobuf", page, r.seconds, r.client_cpu_seconds, r.client_cpu_seconds * 1e6 / static_cast<double>(r.pods),
+                  r.server_cpu_seconds, static_cast<double>(r.bytes) * 1e-6, static_cast<double>(r.bytes) / static_cast<double>(r.pods), usage.ru_maxrss / 1024);
+      std::fflush(stdout);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -33,7 +53,7 @@ int main(int argc, char** argv) {
   app.add_option("--repeat", repeat, "runs");
   app.add_option("--encoding", encoding, "of the watch")->check(CLI::IsMember({"json", "protobuf"}));
   app.add_option("--bind-encoding", bind_encoding, "of the bindings")->check(CLI::IsMember({"json", "protobuf"}));
-  app.add_option("--mode", mode, "drain: pods exist; arrival: created meanwhile")->check(CLI::IsMember({"drain", "arrival"}));
+  app.add_option("--mode", mode, "drain: pods exist; arrival: created meanwhile; list: read all pods")->check(CLI::IsMember({"drain", "arrival", "list"}));
   app.add_flag("--no-watch", no_watch, "do not hold a pod watch open");
   CLI11_PARSE(app, argc, argv);
   options.watch_encoding = encoding == "json" ? kube::Encoding::kJson : kube::Encoding::kProtobuf;
@@ -50,6 +70,7 @@ int main(int argc, char** argv) {
     bench::create_nodes(**api, options.nodes);
     std::printf("%zu nodes posted, %.0f nodes/s\n", options.nodes, static_cast<double>(options.nodes) / bench::seconds_since(start));
   }
+  if (mode == "list") return measure_lists(**api, options), 0;
   for (int run = 0; run < repeat; ++run) {
     options.prefix = "raw-" + mode + "-" + std::to_string((*api)->now().value) + "-" + std::to_string(run);
     if (mode == "arrival") {

@@ -115,6 +115,33 @@ inline RawBindReport bind_all(kube::Api& api, const RawBindOptions& options) {
   return report;
 }
 
+/// Time from nothing to a synced reflector, with the pods kept as a scheduler would keep them.
+struct ListReport {
+  double seconds = 0, client_cpu_seconds = 0, server_cpu_seconds = 0;
+  std::size_t pods = 0;
+  std::uint64_t bytes = 0;
+};
+inline ListReport list_all(kube::Api& api, kube::Encoding encoding, std::size_t page_items) {
+  std::vector<kube::Pod> pods;
+  ListReport report;
+  report.server_cpu_seconds = -server_cpu_seconds(api);
+  const auto start = steady_clock::now();
+  const double cpu_start = cpu_seconds();
+  const std::uint64_t bytes_start = api.counters().bytes_received;
+  kube::Reflector<kube::Pod> watch(api, {.encoding = encoding, .page_items = page_items}, [&](kube::Change<kube::Pod>&& change) {
+    if (change.kind == kube::Change<kube::Pod>::Kind::kAdded) pods.push_back(std::move(change.object));
+  });
+  watch.start();
+  while (!watch.is_synced()) api.poll(Millis(100));
+  report.seconds = seconds_since(start);
+  report.client_cpu_seconds = cpu_seconds() - cpu_start;
+  report.bytes = api.counters().bytes_received - bytes_start;
+  report.pods = pods.size();
+  watch.stop();
+  report.server_cpu_seconds += server_cpu_seconds(api);
+  return report;
+}
+
 /// The same fed by the watch: pods are created while others are bound, each as soon as the watch shows it.
 inline RawBindReport create_and_bind(kube::Api& api, const RawBindOptions& options) {
   std::deque<kube::Binding> due;

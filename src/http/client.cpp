@@ -23,7 +23,7 @@ constexpr long kConnectionsMax = 4, kStreamsMax = 1000;
 // libcurl looks at every transfer under way in each round. With many in flight, rounds closer than this are merged, which costs nothing in
 // throughput (a round trip takes longer by far) and saves most of the client's CPU; bench_rawbind shows both.
 constexpr std::size_t kMergeFrom = 24;
-constexpr auto kMergeInterval = std::chrono::microseconds(800);
+constexpr auto kMergeInterval = std::chrono::microseconds(1500);
 constexpr auto kIdleCheckInterval = std::chrono::milliseconds(500);
 constexpr std::size_t kPooledHandlesMax = 512;
 

