@@ -29,7 +29,9 @@ MAY_INCLUDE = {
 }
 EDGE_LEAVES = ("config",)  # every edge folder may include these; they include the core only
 MAY_USE_HTTP = ("kube", "federation", "agent")
-EDGE = EDGE_LEAVES + ("kube", "http", "agent", "sim", "store", "signal", "federation", "cli", "web")
+# The demo and the local control plane are clients of the API server that they start.
+MAY_USE_ALSO = {"local": ("http", "kube"), "demo": ("http", "kube", "local")}
+EDGE = EDGE_LEAVES + ("kube", "http", "agent", "sim", "store", "signal", "federation", "cli", "web", "local", "demo")
 
 # What the core may include from outside: the standard library without clocks, threads, randomness and files.
 BANNED_HEADERS = """atomic barrier chrono condition_variable ctime time.h filesystem fstream future iostream latch mutex
@@ -70,7 +72,7 @@ def allowed_folders(folder):
         return MAY_INCLUDE[folder]
     if folder in EDGE_LEAVES:
         return CORE
-    return CORE + EDGE_LEAVES + (("http",) if folder in MAY_USE_HTTP else ())
+    return CORE + EDGE_LEAVES + (("http",) if folder in MAY_USE_HTTP else ()) + MAY_USE_ALSO.get(folder, ())
 
 
 def check_layers(tree):

@@ -12,6 +12,7 @@ class App;
   verb(scheduler) \
   verb(replay) \
   verb(sim) \
+  verb(demo) \
   verb(version) \
   verb(case)
 

@@ -1,0 +1,215 @@
+// `ashlar demo`: a real API server, fake nodes by kwok, Ashlar as scheduler, and two minutes of jobs to look at; then the same script against
+// kube-scheduler. Everything runs on loopback in one temporary folder and is gone afterwards, whatever part fails.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "apps/ashlar/verbs.h"
+#include "demo/play.h"
+#include "demo/view.h"
+#include "kube/writes.h"
+#include "local/control_plane.h"
+
+namespace ashlar {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kCompareSpeed = 4;
+constexpr int kYardstickWaitSeconds = 420;  ///< kube-scheduler may still be building while the script plays
+
+struct DemoOptions {
+  bool is_short = false, has_no_wait = false, has_no_comparison = false;
+  std::string color = "auto";
+};
+
+std::atomic<bool> is_interrupted{false};
+void on_interrupt(int) { is_interrupted = true; }
+
+[[noreturn]] void fail(const std::string& message) {
+  std::fprintf(stderr, "ashlar demo: %s\n", message.c_str());
+  throw CLI::RuntimeError(kFailed);
+}
+
+/// The control plane, kwok and our scheduler; all stop with this object.
+struct Stage {
+  std::unique_ptr<local::ControlPlane> plane;
+  std::unique_ptr<kube::Api> api;
+  local::ChildProcess* kwok = nullptr;
+  local::ChildProcess ashlar;
+  std::string program;
+  std::uint16_t port = 0;
+
+  /// Names the part that died, or nothing.
+  std::string dead_part() {
+    if (!plane->etcd().is_running()) return "etcd";
+    if (!plane->api_server().is_running()) return "kube-apiserver";
+    if (!kwok->is_running()) return "kwok";
+    if (ashlar.pid() > 0 && !ashlar.is_running()) return "ashlar scheduler";
+    return "";
+  }
+};
+
+std::string scheduler_config() {
+  std::string text = "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\ntopology:\n  levels: [block, rack]\nleaderElection:\n  enabled: false\nqueues:\n";
+  for (const demo::Team& team : demo::teams()) {
+    text += "  - name: " + team.name + "\n";
+    if (team.quota_gpus > 0) text += "    quota:\n      nvidia.com/gpu: " + std::to_string(team.quota_gpus) + "\n";
+  }
+  return text + "  - name: default\n";
+}
+
+void start_ashlar(Stage& stage) {
+  const std::string config = stage.plane->folder() + "/ashlar.yaml";
+  std::ofstream(config) << scheduler_config();
+  stage.port = local::free_port();
+  auto process = local::ChildProcess::start({stage.program, "scheduler", "--kubeconfig", stage.plane->kubeconfig(), "--config", config, "--listen",
+                                             "127.0.0.1:" + std::to_string(stage.port)},
+                                            stage.plane->folder() + "/ashlar.log");
+  if (!process) fail("cannot start the scheduler: " + process.error().message);
+  stage.ashlar = std::move(*process);
+}
+
+void create_priority_class(kube::Api& api) {
+  kube::call(api, {.method = http::Method::kPost, .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
+                   .body = R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"demo-critical"},"value":1000000})"});
+}
+
+Stage set_up() {
+  Stage stage;
+  stage.program = std::filesystem::canonical("/proc/self/exe").string();
+  std::printf("starting etcd and kube-apiserver on loopback ...\n");
+  std::fflush(stdout);
+  auto plane = local::ControlPlane::start({});
+  if (!plane) fail(plane.error().message + "\n  ./dev demo builds them; or set KUBEBUILDER_ASSETS to a folder that has them");
+  stage.plane = std::move(*plane);
+  auto api = stage.plane->connect();
+  if (!api) fail(api.error().message);
+  stage.api = std::move(*api);
+  auto kwok = stage.plane->run("kwok", {"--kubeconfig=" + stage.plane->kubeconfig(), "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
+                                        "--server-address=127.0.0.1:" + std::to_string(local::free_port())});
+  if (!kwok) fail(kwok.error().message);
+  stage.kwok = *kwok;
+  create_priority_class(*stage.api);
+  std::printf("posting %d nodes of %d GPUs in %d racks ...\n", demo::kNodes, demo::kGpusPerNode, demo::kRacks);
+  std::fflush(stdout);
+  if (const Result<void> posted = demo::post_nodes(*stage.api); !posted) fail("cannot post the nodes: " + posted.error().message);
+  return stage;
+}
+
+void create_namespace(kube::Api& api, const std::string& name) {
+  bool is_done = false;
+  kube::create_namespace(api, name, [&](kube::Answer) { is_done = true; });
+  while (!is_done) api.poll(Millis(50));
+}
+
+/// Plays a script in a namespace of its own and shows it.
+demo::Score play(Stage& stage, const demo::Script& script, demo::PlayOptions options, demo::Screen* screen) {
+  create_namespace(*stage.api, options.ns);
+  const Millis start = stage.api->now();
+  std::string dead;
+  options.on_frame = [&](const demo::Scene& scene) {
+    if (screen != nullptr) screen->show(scene, stage.api->now() - start, script.length);
+    dead = stage.dead_part();
+    return dead.empty() && !is_interrupted;
+  };
+  const demo::Score score = demo::Play(*stage.api, script, options).run();
+  if (!dead.empty()) fail(dead + " died; its last words:\n" + local::tail_of(stage.plane->folder() + "/" + (dead == "ashlar scheduler" ? "ashlar" : dead) + ".log", 12));
+  return score;
+}
+
+/// Waits for the yardstick's binary, which ./dev demo builds while the script plays.
+bool has_yardstick() {
+  for (int waited = 0; waited < kYardstickWaitSeconds && !is_interrupted; ++waited) {
+    if (local::ControlPlane::find_binary("kube-scheduler").ok()) return true;
+    const char* building = std::getenv("ASHLAR_BUILDING");
+    if (building == nullptr || *building == '\0') return false;
+    if (waited == 0) std::printf("waiting for kube-scheduler, which is still being built ...\n");
+    std::fflush(stdout);
+    sleep(1);
+  }
+  return false;
+}
+
+void print_row(const demo::Score& s) {
+  std::printf("  %-38s %6d of %-3d %12d %18.0f %14.0f s %10d\n", s.label.c_str(), s.gangs_started, s.gangs, s.gangs_split, s.idle_gpu_seconds, s.finished_seconds, s.jobs_left);
+  std::fflush(stdout);
+}
+
+void compare(Stage& stage, const demo::Script& full) {
+  if (!has_yardstick()) {
+    std::printf("kube-scheduler is not there: no comparison.\n");
+    return;
+  }
+  const demo::Script script = full.comparable().faster(kCompareSpeed);
+  std::printf("\nThe same script at %d times the speed, first on kube-scheduler, then on Ashlar:\n\n", kCompareSpeed);
+  std::printf("  %-38s %13s %12s %18s %16s %10s\n", "", "gangs started", "split racks", "idle GPU-s waited", "time to finish", "jobs left");
+  const std::string config = stage.plane->folder() + "/kube-scheduler.yaml";
+  std::ofstream(config) << "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nclientConnection:\n  kubeconfig: " << stage.plane->kubeconfig()
+                        << "\n  qps: 1000\n  burst: 1000\nleaderElection:\n  leaderElect: false\n";
+  auto yardstick = stage.plane->run("kube-scheduler", {"--config=" + config, "--secure-port=0", "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"});
+  if (!yardstick) fail(yardstick.error().message);
+  const auto row = [&](const std::string& label, const demo::Script& s, demo::PlayOptions options) {
+    if (is_interrupted) return;
+    demo::Score score = play(stage, s, std::move(options), nullptr);
+    score.label = label;
+    print_row(score);
+  };
+  row("kube-scheduler, PodGroups with topology", script, {.ns = "compare-kube", .scheduler_name = "default-scheduler", .has_groups = true, .has_queues = false, .on_frame = {}});
+  row("kube-scheduler, plain pods", script, {.ns = "compare-kube-plain", .scheduler_name = "default-scheduler", .has_groups = false, .has_queues = false, .on_frame = {}});
+  (*yardstick)->stop();
+  row("Ashlar", script, {.ns = "compare-ashlar", .scheduler_name = "ashlar", .has_groups = true, .has_queues = false, .on_frame = {}});
+  std::printf("\n  split racks: gangs over several racks although one rack could hold them; idle GPU-s: cards idle while a job waited that had the count\n");
+}
+
+void say_goodbye(const Stage& stage) {
+  const std::string at = " --server http://127.0.0.1:" + std::to_string(stage.port);
+  std::printf("\nThe cluster keeps running. In another terminal:\n\n  export KUBECONFIG=%s\n  %s nodes%s\n  %s queue%s\n  %s why demo/foundation-0%s\n\nCtrl-C ends it and removes everything.\n",
+              stage.plane->kubeconfig().c_str(), stage.program.c_str(), at.c_str(), stage.program.c_str(), at.c_str(), stage.program.c_str(), at.c_str());
+  std::fflush(stdout);
+}
+
+void run_demo(const DemoOptions& options) {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  Stage stage = set_up();
+  start_ashlar(stage);
+  const demo::Script script = options.is_short ? demo::short_story() : demo::two_minutes();
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool is_terminal = isatty(STDOUT_FILENO) == 1;
+  const bool has_colour = options.color == "always" || (options.color == "auto" && is_terminal && (no_color == nullptr || *no_color == '\0'));
+  demo::Score score;
+  {
+    demo::Screen screen(is_terminal, has_colour);
+    score = play(stage, script, {.ns = "demo", .on_frame = {}}, &screen);
+  }
+  std::printf("%d of %d gangs started, %d split across racks without need, %.0f idle GPU-seconds while work waited\n", score.gangs_started, score.gangs,
+              score.gangs_split, score.idle_gpu_seconds);
+  if (score.gangs_started == 0 && !is_interrupted) fail("no gang started; the scheduler's last words:\n" + local::tail_of(stage.plane->folder() + "/ashlar.log", 12));
+  if (!options.is_short && !options.has_no_comparison && !is_interrupted) compare(stage, script);
+  if (options.has_no_wait || is_interrupted) return;
+  say_goodbye(stage);
+  while (!is_interrupted) {
+    stage.api->poll(Millis(200));
+    if (const std::string dead = stage.dead_part(); !dead.empty()) fail(dead + " died");
+  }
+}
+
+}  // namespace
+
+void add_demo(CLI::App& app) {
+  auto options = std::make_shared<DemoOptions>();
+  CLI::App* verb = app.add_subcommand("demo", "Play two minutes of jobs on a real API server with 64 fake nodes, and compare with kube-scheduler");
+  verb->add_flag("--short", options->is_short, "A few seconds, one job of each kind, no comparison");
+  verb->add_flag("--no-wait", options->has_no_wait, "End when the play is over instead of waiting for Ctrl-C");
+  verb->add_flag("--no-comparison", options->has_no_comparison, "Leave kube-scheduler out");
+  verb->add_option("--color", options->color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
+  verb->callback([options] { run_demo(*options); });
+}
+
+}  // namespace ashlar

@@ -1,0 +1,55 @@
+// Playing a script on a cluster: jobs are created at their moments, leave when they have run, and everything that happens is seen by the scene. The
+// same play is given to any scheduler; its score is what the comparison shows.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "demo/scene.h"
+#include "demo/script.h"
+
+namespace ashlar::demo {
+
+struct PlayOptions {
+  std::string ns = "demo";
+  std::string scheduler_name = "ashlar";
+  bool has_groups = true;                        ///< gangs get a PodGroup
+  bool has_queues = true;                        ///< jobs name their team's queue, with its quota
+  std::function<bool(const Scene&)> on_frame;    ///< about ten times a second; false ends the play
+};
+
+/// What a play came to.
+struct Score {
+  std::string label;
+  int gangs = 0;                     ///< in the script
+  int gangs_started = 0;             ///< all members bound
+  int gangs_split = 0;               ///< started, members in more than one rack although one could have held them all
+  double idle_gpu_seconds = 0;       ///< cards idle while work waited that would have fitted by count
+  double finished_seconds = 0;       ///< last job over; the script's length if some never ran
+  int jobs_left = 0;
+};
+
+class Play {
+ public:
+  Play(kube::Api& api, Script script, PlayOptions options);
+  /// From the first act until all jobs are over or the script's length has passed.
+  Score run();
+  Scene& scene() { return scene_; }
+
+ private:
+  void raise(const Act& act);
+  void end_what_has_run();
+  void count_idle(Millis step, Score& score);
+  void remove_pods(Job& job);
+
+  kube::Api& api_;
+  Script script_;
+  PlayOptions options_;
+  Scene scene_;
+  std::size_t next_ = 0;
+};
+
+/// Posts the demo's 64 nodes with their racks and blocks; answers when all are there.
+Result<void> post_nodes(kube::Api& api);
+
+}  // namespace ashlar::demo

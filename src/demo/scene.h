@@ -1,0 +1,61 @@
+// What is on stage: the pods, gangs and nodes as the API server shows them, whoever schedules. Fed by two watches; answers what the view draws and what
+// the comparison counts. Times are those of the client's clock in milliseconds.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "demo/script.h"
+#include "kube/api.h"
+#include "kube/objects.h"
+#include "kube/reflector.h"
+
+namespace ashlar::demo {
+
+/// One job of the script as it stands.
+struct Job {
+  Act act;
+  std::string pod_prefix;                 ///< pods are PREFIX-0, PREFIX-1, ...
+  Millis created_at;
+  int bound = 0;
+  Millis first_bound_at, last_bound_at;
+  std::vector<int> node_of_member;        ///< node number, -1 = waits
+  std::vector<std::string> cards_of_member;  ///< text of ashlar.dev/cards, empty where there is none
+  std::string waits_because;              ///< reason and message of the condition
+  bool is_over = false;
+  bool is_bound() const { return bound == act.members; }
+  int racks() const;                      ///< distinct racks of its members
+};
+
+class Scene {
+ public:
+  Scene(kube::Api& api, std::string ns);
+
+  /// Opens the watches and waits until they stand.
+  void start();
+  void add(const Job& job) { jobs_.push_back(job); }
+  std::vector<Job>& jobs() { return jobs_; }
+  const std::vector<Job>& jobs() const { return jobs_; }
+  /// The latest things that happened, newest last.
+  const std::deque<std::string>& news() const { return news_; }
+  void tell(const std::string& line);
+  int gpus_used(const std::string& team) const;
+
+ private:
+  void see_pod(const kube::Pod& pod);
+  void see_group(const kube::PodGroup& group);
+  Job* job_of(std::string_view pod, int* member);
+  void note_wait(Job& job, const std::string& reason, const std::string& message);
+
+  kube::Api& api_;
+  std::string ns_;
+  std::vector<Job> jobs_;
+  std::deque<std::string> news_;
+  std::unique_ptr<kube::Reflector<kube::Pod>> pods_;
+  std::unique_ptr<kube::Reflector<kube::PodGroup>> groups_;
+};
+
+}  // namespace ashlar::demo

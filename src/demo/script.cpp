@@ -1,0 +1,102 @@
+#include "demo/script.h"
+
+#include <algorithm>
+
+namespace ashlar::demo {
+namespace {
+
+Millis at(double seconds) { return Millis(static_cast<std::int64_t>(seconds * 1000)); }
+
+/// A little background of single pods: small jobs of one and two cards that come and go all the time.
+void add_background(std::vector<Act>& acts) {
+  for (int i = 0; i < 40; ++i)
+    acts.push_back({.at = at(0.5 + 2.3 * i), .name = "notebook-" + std::to_string(i), .team = i % 3 == 0 ? "vision" : "research", .gpus = 1 + i % 2, .runs_for = at(14 + i % 7)});
+  for (int i = 0; i < 10; ++i)
+    acts.push_back({.at = at(3 + 0.4 * i), .name = "chat-" + std::to_string(i), .team = "serving", .milli_gpu = i % 2 == 0 ? 500 : 250, .runs_for = at(60)});
+}
+
+void add_gangs(std::vector<Act>& acts) {
+  const std::string rack = "rack", block = "block";
+  acts.push_back({.at = at(4), .name = "detector", .team = "vision", .members = 4, .gpus = 8, .runs_for = at(45)});
+  acts.push_back({.at = at(7), .name = "translate", .team = "language", .members = 8, .gpus = 8, .within = rack, .runs_for = at(40)});
+  acts.push_back({.at = at(10), .name = "summarise", .team = "language", .members = 8, .gpus = 8, .within = rack, .runs_for = at(46)});
+  acts.push_back({.at = at(13), .name = "segment", .team = "vision", .members = 6, .gpus = 8, .within = rack, .runs_for = at(38)});
+  acts.push_back({.at = at(16), .name = "protein", .team = "research", .members = 16, .gpus = 4, .within = block, .runs_for = at(34)});
+  acts.push_back({.at = at(19), .name = "weather", .team = "research", .members = 8, .gpus = 8, .within = rack, .runs_for = at(36)});
+  acts.push_back({.at = at(22), .name = "climate", .team = "research", .members = 8, .gpus = 8, .within = rack, .runs_for = at(30)});
+  acts.push_back({.at = at(25), .name = "speech", .team = "language", .members = 4, .gpus = 8, .within = rack, .runs_for = at(34)});
+  // No rack is wholly free now: this one waits for a rack, while smaller work goes on.
+  acts.push_back({.at = at(29), .name = "foundation", .team = "language", .members = 8, .gpus = 8, .within = rack, .runs_for = at(30)});
+  // A rack has eight nodes: this can never run, and says so at once.
+  acts.push_back({.at = at(33), .name = "impossible", .team = "research", .members = 12, .gpus = 8, .within = rack, .runs_for = at(10)});
+  acts.push_back({.at = at(36), .name = "video", .team = "vision", .members = 12, .gpus = 8, .runs_for = at(26)});
+  acts.push_back({.at = at(40), .name = "rerank", .team = "serving", .members = 2, .gpus = 4, .within = rack, .runs_for = at(40), .priority_class = "demo-critical"});
+  for (int i = 0; i < 6; ++i)
+    acts.push_back({.at = at(44 + 4 * i), .name = "sweep-" + std::to_string(i), .team = i % 2 == 0 ? "research" : "vision", .members = 4, .gpus = 8, .within = rack, .runs_for = at(18 + i)});
+  acts.push_back({.at = at(62), .name = "finetune", .team = "language", .members = 8, .gpus = 8, .within = rack, .runs_for = at(22)});
+  acts.push_back({.at = at(66), .name = "align", .team = "language", .members = 4, .gpus = 8, .within = rack, .runs_for = at(20)});
+  acts.push_back({.at = at(74), .name = "render", .team = "vision", .members = 8, .gpus = 8, .within = rack, .runs_for = at(16)});
+}
+
+Script sorted(std::vector<Act> acts, Millis length) {
+  std::stable_sort(acts.begin(), acts.end(), [](const Act& a, const Act& b) { return a.at < b.at; });
+  return {std::move(acts), length};
+}
+
+}  // namespace
+
+const std::vector<Team>& teams() {
+  static const std::vector<Team> all = {{"language", 160}, {"vision", 192}, {"research", 224}, {"serving", 0}};
+  return all;
+}
+
+Script two_minutes() {
+  std::vector<Act> acts;
+  add_background(acts);
+  add_gangs(acts);
+  return sorted(std::move(acts), at(118));
+}
+
+Script short_story() {
+  std::vector<Act> acts;
+  for (int i = 0; i < 6; ++i) acts.push_back({.at = at(0.2 * i), .name = "notebook-" + std::to_string(i), .team = "research", .gpus = 1, .runs_for = at(4)});
+  for (int r = 0; r < kRacks; ++r)
+    acts.push_back({.at = at(1 + 0.1 * r), .name = "fill-" + std::to_string(r), .team = r % 2 == 0 ? "vision" : "research", .members = 4, .gpus = 6, .within = "rack", .runs_for = at(3)});
+  acts.push_back({.at = at(1), .name = "chat", .team = "serving", .milli_gpu = 500, .runs_for = at(5)});
+  acts.push_back({.at = at(2.5), .name = "foundation", .team = "language", .members = 8, .gpus = 8, .within = "rack", .runs_for = at(2)});
+  acts.push_back({.at = at(3), .name = "impossible", .team = "research", .members = 12, .gpus = 8, .within = "rack", .runs_for = at(1)});
+  return sorted(std::move(acts), at(14));
+}
+
+Script Script::faster(int times) const {
+  Script s = *this;
+  s.length = Millis(length.value / times);
+  for (Act& a : s.acts) {
+    a.at = Millis(a.at.value / times);
+    a.runs_for = Millis(a.runs_for.value / times);
+  }
+  return s;
+}
+
+Script Script::comparable() const {
+  Script s = *this;
+  std::erase_if(s.acts, [](const Act& a) { return a.milli_gpu > 0 || (a.within == "rack" && a.members * a.gpus > kNodesPerRack * kGpusPerNode); });
+  for (Act& a : s.acts) a.priority_class.clear();
+  return s;
+}
+
+Script Script::plain_pods() const {
+  Script s;
+  s.length = length;
+  for (const Act& a : acts)
+    for (int m = 0; m < a.members; ++m) {
+      Act one = a;
+      one.name += "-" + std::to_string(m);
+      one.members = 1;
+      one.within.clear();
+      s.acts.push_back(one);
+    }
+  return s;
+}
+
+}  // namespace ashlar::demo

@@ -1,0 +1,50 @@
+// What the demo plays: about two minutes of a small company's day on 64 nodes of 8 GPUs in 8 racks and 2 blocks. Each act is a job that comes at a
+// moment, runs for a while once it is bound, and then goes; the story covers single pods, shared cards, gangs, gangs that must stay in one rack, one
+// that has to wait and then runs, one over its team's quota, and one that can never fit.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/quantity.h"
+
+namespace ashlar::demo {
+
+inline constexpr int kBlocks = 2, kRacksPerBlock = 4, kNodesPerRack = 8, kGpusPerNode = 8;
+inline constexpr int kRacks = kBlocks * kRacksPerBlock;
+inline constexpr int kNodes = kRacks * kNodesPerRack;
+
+struct Team {
+  std::string name;
+  int quota_gpus = 0;  ///< 0 = none
+};
+const std::vector<Team>& teams();
+
+struct Act {
+  Millis at;               ///< from the start of the play
+  std::string name;
+  std::string team;
+  int members = 1;
+  int gpus = 0;            ///< whole cards of each member
+  int milli_gpu = 0;       ///< or a share of one card
+  std::string within;      ///< node label that all members must share; empty = none
+  Millis runs_for;         ///< from its last bind
+  std::string priority_class;
+  bool is_gang() const { return members > 1; }
+  int gpus_total() const { return members * gpus + (milli_gpu > 0 ? 1 : 0); }
+};
+
+struct Script {
+  std::vector<Act> acts;   ///< ascending by time
+  Millis length;           ///< when the play ends, whatever still waits
+  Script faster(int times) const;
+  /// Only what another scheduler can do too: no shares of cards, nothing that can never run.
+  Script comparable() const;
+  /// The same jobs as plain pods: no gangs, no wishes.
+  Script plain_pods() const;
+};
+Script two_minutes();
+/// A few seconds with one act of each kind, for tests.
+Script short_story();
+
+}  // namespace ashlar::demo

@@ -1,0 +1,171 @@
+#include "demo/view.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace ashlar::demo {
+namespace {
+
+struct Cell {
+  int team = -1;       ///< index into teams(); -1 = idle
+  int milli = 0;       ///< taken
+};
+using Cards = std::array<std::array<Cell, kGpusPerNode>, kNodes>;
+
+constexpr const char* kTeamColours[] = {"\x1b[38;5;75m", "\x1b[38;5;214m", "\x1b[38;5;114m", "\x1b[38;5;176m"};
+constexpr const char* kIdleColour = "\x1b[38;5;238m";
+constexpr const char* kReset = "\x1b[0m";
+constexpr const char* kBold = "\x1b[1m";
+constexpr const char* kDim = "\x1b[2m";
+constexpr char kTeamLetters[] = {'L', 'V', 'R', 'S'};
+
+int team_index(const std::string& name) {
+  for (std::size_t t = 0; t < teams().size(); ++t) if (teams()[t].name == name) return static_cast<int>(t);
+  return -1;
+}
+
+/// Puts a member on its node: the cards that the scheduler named, else the first idle ones (the kubelet would choose).
+void occupy(std::array<Cell, kGpusPerNode>& node, const Job& job, std::size_t member) {
+  const int team = team_index(job.act.team);
+  int left = job.act.gpus;
+  if (job.act.milli_gpu > 0) {
+    const std::string& cards = job.cards_of_member[member];
+    const std::size_t card = cards.empty() ? 0 : static_cast<std::size_t>(std::clamp(std::atoi(cards.c_str()), 0, kGpusPerNode - 1));
+    node[card].team = team;
+    node[card].milli += job.act.milli_gpu;
+  }
+  for (Cell& c : node)
+    if (left > 0 && c.milli == 0) {
+      c = {team, 1000};
+      --left;
+    }
+}
+
+Cards occupied(const Scene& scene) {
+  Cards cards{};
+  for (const bool shares_first : {true, false})
+    for (const Job& job : scene.jobs()) {
+      if (job.is_over || (job.act.milli_gpu > 0) != shares_first) continue;
+      for (std::size_t m = 0; m < job.node_of_member.size(); ++m)
+        if (job.node_of_member[m] >= 0 && job.node_of_member[m] < kNodes) occupy(cards[static_cast<std::size_t>(job.node_of_member[m])], job, m);
+    }
+  return cards;
+}
+
+std::string square(const Cell& cell, bool has_colour) {
+  if (!has_colour) return cell.team < 0 ? "." : std::string(1, kTeamLetters[cell.team]);
+  if (cell.team < 0) return std::string(kIdleColour) + "□" + kReset;
+  return std::string(kTeamColours[cell.team]) + (cell.milli < 1000 ? "◧" : "■") + kReset;
+}
+
+std::string coloured(const std::string& text, const char* colour, bool has_colour) { return has_colour ? colour + text + kReset : text; }
+
+std::string bar(int used, int limit, int width, bool has_colour, int team) {
+  const int whole = limit > 0 ? limit : kNodes * kGpusPerNode;
+  const int full = std::clamp(used * width / whole, used > 0 ? 1 : 0, width);
+  std::string filled, empty;
+  for (int i = 0; i < full; ++i) filled += has_colour ? "█" : "#";
+  for (int i = full; i < width; ++i) empty += has_colour ? "░" : "-";
+  return coloured(filled, kTeamColours[team], has_colour) + coloured(empty, kIdleColour, has_colour);
+}
+
+/// Cuts to so many printed columns; escape sequences and continuation bytes take none.
+std::string cut(const std::string& line, int width) {
+  std::string out;
+  int columns = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\x1b') {
+      const std::size_t end = line.find('m', i);
+      out += line.substr(i, end - i + 1);
+      i = end;
+      continue;
+    }
+    const bool is_continuation = (static_cast<unsigned char>(line[i]) & 0xC0) == 0x80;
+    if (!is_continuation && ++columns > width) break;
+    out += line[i];
+  }
+  return out;
+}
+
+void draw_racks(const Scene& scene, const ViewOptions& o, std::string& out) {
+  const Cards cards = occupied(scene);
+  for (int rack = 0; rack < kRacks; ++rack) {
+    if (rack % kRacksPerBlock == 0) out += coloured("block " + std::to_string(rack / kRacksPerBlock), kDim, o.has_colour) + "\n";
+    std::string line = "  rack " + std::to_string(rack) + "  ";
+    for (int n = 0; n < kNodesPerRack; ++n) {
+      for (const Cell& c : cards[static_cast<std::size_t>(rack * kNodesPerRack + n)]) line += square(c, o.has_colour);
+      line += " ";
+    }
+    out += cut(line, o.width) + "\n";
+  }
+}
+
+void draw_teams(const Scene& scene, const ViewOptions& o, std::string& out) {
+  for (std::size_t t = 0; t < teams().size(); ++t) {
+    const Team& team = teams()[t];
+    int waiting = 0;
+    for (const Job& j : scene.jobs()) waiting += j.act.team == team.name && !j.is_over && !j.is_bound() ? 1 : 0;
+    const int used = scene.gpus_used(team.name);
+    char text[160];
+    std::snprintf(text, sizeof text, "  %-10s ", team.name.c_str());
+    out += coloured(text, kTeamColours[t], o.has_colour) + bar(used, team.quota_gpus, 32, o.has_colour, static_cast<int>(t));
+    std::snprintf(text, sizeof text, "  %3d of %s GPUs   %d waiting", used, team.quota_gpus > 0 ? std::to_string(team.quota_gpus).c_str() : "any", waiting);
+    out += text + std::string("\n");
+  }
+}
+
+}  // namespace
+
+std::string draw(const Scene& scene, Millis elapsed, Millis length, const ViewOptions& o) {
+  int used = 0, waiting = 0;
+  for (const Team& team : teams()) used += scene.gpus_used(team.name);
+  for (const Job& j : scene.jobs()) waiting += !j.is_over && !j.is_bound() ? 1 : 0;
+  char head[200];
+  std::snprintf(head, sizeof head, "Ashlar   %3lld s of %lld   %d of %d GPUs busy   %d jobs waiting", static_cast<long long>(elapsed.value / 1000),
+                static_cast<long long>(length.value / 1000), used, kNodes * kGpusPerNode, waiting);
+  std::string out = coloured(head, kBold, o.has_colour) + "\n\n";
+  draw_racks(scene, o, out);
+  out += "\n";
+  draw_teams(scene, o, out);
+  out += "\n" + coloured("latest decisions", kBold, o.has_colour) + "\n";
+  const auto& news = scene.news();
+  const std::size_t count = std::min<std::size_t>(news.size(), static_cast<std::size_t>(o.news_lines));
+  for (std::size_t i = news.size() - count; i < news.size(); ++i)
+    out += cut("  " + coloured(news[i], news[i][0] == '+' ? "\x1b[38;5;151m" : "\x1b[38;5;222m", o.has_colour), o.width) + "\n";
+  return out;
+}
+
+Screen::Screen(bool is_terminal, bool has_colour) : is_terminal_(is_terminal) {
+  options_.has_colour = has_colour && is_terminal;
+  if (is_terminal_) std::fputs("\x1b[?25l\x1b[2J", stdout);
+}
+
+Screen::~Screen() {
+  if (is_terminal_) std::fputs("\x1b[?25h\n", stdout);
+  std::fflush(stdout);
+}
+
+void Screen::show(const Scene& scene, Millis elapsed, Millis length) {
+  if (!is_terminal_) {
+    const auto& news = scene.news();
+    for (; told_ < news.size(); ++told_) std::printf("%4lld s  %s\n", static_cast<long long>(elapsed.value / 1000), news[told_].c_str());
+    std::fflush(stdout);
+    return;
+  }
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    options_.width = size.ws_col - 1;
+    options_.news_lines = std::max(3, static_cast<int>(size.ws_row) - 21);
+  }
+  std::string frame = "\x1b[H";
+  for (const char c : draw(scene, elapsed, length, options_)) frame += c == '\n' ? std::string("\x1b[K\n") : std::string(1, c);
+  frame += "\x1b[J";
+  std::fwrite(frame.data(), 1, frame.size(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace ashlar::demo

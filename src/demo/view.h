@@ -1,0 +1,34 @@
+// The live view: racks x nodes x cards as coloured squares, the teams' shares, and the latest decisions with their reasons. Draws into a string, so that
+// it can be tested; a terminal shows it in place, anything else gets plain lines of news.
+#pragma once
+
+#include <string>
+
+#include "demo/scene.h"
+
+namespace ashlar::demo {
+
+struct ViewOptions {
+  bool has_colour = true;
+  int width = 100;
+  int news_lines = 10;
+};
+
+/// One frame, lines separated by '\n'. `elapsed` and `length` of the play.
+std::string draw(const Scene& scene, Millis elapsed, Millis length, const ViewOptions& options);
+
+/// Shows frames in place on a terminal, or only new lines of news elsewhere.
+class Screen {
+ public:
+  /// `is_terminal` as found out by the caller; NO_COLOR is respected by `has_colour`.
+  Screen(bool is_terminal, bool has_colour);
+  ~Screen();
+  void show(const Scene& scene, Millis elapsed, Millis length);
+
+ private:
+  bool is_terminal_;
+  ViewOptions options_;
+  std::size_t told_ = 0;
+};
+
+}  // namespace ashlar::demo
