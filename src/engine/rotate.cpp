@@ -89,6 +89,7 @@ QuotaMarks mark(const State& state, const Agenda& agenda, const std::vector<Runn
 }  // namespace
 
 void Engine::rotate(State& state, Round& round) {
+  if (agenda_.size() == 0) return;  // whoever runs has its cards, so a walk without waiting jobs stops nobody
   const Millis now = round.plan.at;
   const std::vector<Running> running = running_in_order(state, *profile_->order, now);
   const QuotaMarks marks = mark(state, agenda_, running);

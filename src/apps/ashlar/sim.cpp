@@ -172,7 +172,7 @@ void run_queue_verb(const QueueOptions& options) {
   const std::vector<sim::VcNodes> vcs = must(sim::read_vcs(options.vcs));
   sim::QueueReplay replay{.trace = trace, .vcs = vcs, .shrink = options.shrink, .is_pooled = options.is_pooled, .overhead = overhead,
                           .has_series = !options.output.report.empty(), .threads = options.threads, .progress = {}};
-  must(sim::check_replay(replay));
+  if (const Result<void> checked = sim::check_replay(replay); !checked) fail(invalid(options.jobs + ": " + checked.error().message), kBadInput);
   std::vector<sim::QueueRun> runs;
   for (const QueuePolicy& policy : policies) {
     cli::ProgressBar bar(std::string(policy.rules.policy), static_cast<std::int64_t>(trace.jobs.size()));
@@ -192,7 +192,7 @@ void add_queue(CLI::App& sim) {
   CLI::App* verb = sim.add_subcommand("queue", "Rigid jobs on virtual clusters: how long do they wait under each policy?");
   verb->add_option("--jobs", options->jobs, "job trace: vc,gpu_num,submit_time,duration[,priority] (.csv, also .gz, .xz, .zst)")->required();
   verb->add_option("--vcs", options->vcs, "nodes of 8 cards per virtual cluster: vc,node num")->required();
-  verb->add_option("--shrink", options->shrink, "divide every virtual cluster's nodes by this, rounding up")->capture_default_str();
+  verb->add_option("--shrink", options->shrink, "divide every virtual cluster's nodes by this, rounding up")->capture_default_str()->check(CLI::PositiveNumber);
   verb->add_option("--policy", options->policies, "fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, another profile or a profile file; several with commas")
       ->delimiter(',')->required();
   verb->add_flag("--pooled", options->is_pooled, "one cluster of all virtual clusters' nodes");
@@ -225,7 +225,8 @@ void run_scenario_verb(const RunOptions& options) {
   sim::ScenarioRun simulation = must(sim::ScenarioRun::make(scenario));
   std::vector<sim::QueueRun> runs;
   for (const config::ProfileSpec& spec : specs) {
-    const Profile profile = config::resolved(spec, [&](std::string_view name) { return simulation.model(name); });
+    Profile profile = config::resolved(spec, [&](std::string_view name) { return simulation.model(name); });
+    profile.seed = scenario.seed;
     cli::ProgressBar bar(profile.name, simulation.jobs_expected());
     runs.push_back(simulation.run(profile, progress_of(bar)));
   }

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
+#include <sstream>
 
 #include "policy/profile.h"
 #include "sim/duration_law.h"
@@ -88,6 +90,17 @@ TEST(ScenarioRun, AStreamKeepsTheLoadThatItWasGiven) {
   for (const SeriesPoint& p : r.busy_percent)
     if (p.hours > 10) { sum += p.value; ++counted; }
   EXPECT_NEAR(sum / static_cast<double>(counted), 60, 2);
+}
+
+TEST(ScenarioRun, TheDocumentedScenarioRuns) {
+  std::ifstream file(ASHLAR_SOURCE_DIR "/docs/reference/scenario.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string page = text.str();
+  const std::size_t begin = page.find("```yaml\n") + 8;
+  const QueueRun r = run(scenario(page.substr(begin, page.find("```", begin) - begin)));
+  EXPECT_EQ(r.jobs + r.unfinished_jobs, 20000);
+  EXPECT_GT(r.jobs, 19000);
 }
 
 TEST(DurationLaw, DrawsFollowTheLawAndItsMean) {
