@@ -99,8 +99,10 @@ TEST(ScenarioRun, TheDocumentedScenarioRuns) {
   const std::string page = text.str();
   const std::size_t begin = page.find("```yaml\n") + 8;
   const QueueRun r = run(scenario(page.substr(begin, page.find("```", begin) - begin)));
-  EXPECT_EQ(r.jobs + r.unfinished_jobs, 20000);
-  EXPECT_GT(r.jobs, 19000);
+  // Its horizon comes before its 20,000th job.
+  EXPECT_GT(r.jobs, 12000);
+  EXPECT_GT(r.unfinished_jobs, 0);
+  EXPECT_LT(r.unfinished_jobs, 500);
 }
 
 TEST(DurationLaw, DrawsFollowTheLawAndItsMean) {
