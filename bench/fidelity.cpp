@@ -23,15 +23,16 @@ namespace {
 using namespace ashlar;
 using namespace ashlar::sim;
 
-constexpr double kPackingTolerance = 0.01;     ///< points, every bin: the rounding of the published table
-constexpr double kRandomTolerance = 0.8;       ///< points, mean over the seeds at 130 %: another generator draws
+constexpr double kPackingTolerance = 0.01;  ///< points, every bin: the rounding of the published table
+constexpr double kRandomTolerance = 0.8;    ///< points, mean over the seeds at 130 %: another generator draws
 constexpr std::size_t kHeadlineBin = 130;
 const RestartOverhead kLucidOverhead{40, 40, 60};
 constexpr std::int32_t kLucidNodes = 80;
 
 struct Selection {
-  std::vector<std::string> traces{"default",    "cpu050",     "cpu100",     "cpu200",    "cpu250",    "gpushare40", "gpushare60", "gpushare80", "gpushare100",
-                                  "gpuspec10",  "gpuspec20",  "gpuspec25",  "gpuspec33", "multigpu20", "multigpu30", "multigpu40", "multigpu50"};
+  std::vector<std::string> traces{"default",    "cpu050",     "cpu100",      "cpu200",     "cpu250",    "gpushare40",
+                                  "gpushare60", "gpushare80", "gpushare100", "gpuspec10",  "gpuspec20", "gpuspec25",
+                                  "gpuspec33",  "multigpu20", "multigpu30",  "multigpu40", "multigpu50"};
   std::vector<std::string> packing{"fgd", "best-fit", "dotprod", "gpu-packing", "gpu-clustering", "random"};
   std::vector<std::uint64_t> seeds{42, 43, 44, 45, 46};
   std::vector<std::int32_t> shrinks{1, 2, 3, 4};
@@ -77,7 +78,10 @@ void compare_policy(const std::string& trace_name, const PackingTrace& trace, co
       }
       const CurveDeviation d = compare(*curves[t], row->percent);
       worst[t].one_sided_bins += d.one_sided_bins;
-      if (d.largest > worst[t].largest) { worst[t].largest = d.largest; worst[t].bin = d.bin; }
+      if (d.largest > worst[t].largest) {
+        worst[t].largest = d.largest;
+        worst[t].bin = d.bin;
+      }
       if (t == 0) {
         ours_at_headline += run.allocation_percent[kHeadlineBin].value_or(NAN) / static_cast<double>(orders.size());
         published_at_headline += row->percent[kHeadlineBin].value_or(NAN) / static_cast<double>(orders.size());
@@ -110,7 +114,8 @@ Verdict compare_packing(const std::string& folder, const Selection& selection) {
   for (const std::string& name : selection.traces) {
     const auto pods = must(read_openb_pods(folder + "/openb/openb_pod_list_" + name + ".csv.zst", nodes));
     auto orders = must(read_arrivals(folder + "/fgd-arrivals/" + name + ".csv.xz", pods.size(), nodes.size()));
-    std::erase_if(orders, [&](const ArrivalOrder& o) { return std::find(selection.seeds.begin(), selection.seeds.end(), o.seed) == selection.seeds.end(); });
+    std::erase_if(orders,
+                  [&](const ArrivalOrder& o) { return std::find(selection.seeds.begin(), selection.seeds.end(), o.seed) == selection.seeds.end(); });
     const PackingTrace trace = must(PackingTrace::make(nodes, pods));
     for (const std::string& policy : selection.packing) compare_policy(name, trace, orders, tables, policy, verdict);
   }
@@ -134,9 +139,9 @@ void compare_queue(const QueueReplay& replay, const QueueLine& line, const std::
   const QueueRules rules = must(find_queue_rules(line.policy));
   const QueueRun run = run_queue(replay, rules, must(builtin_profile(rules.profile)));
   const std::vector<std::string> found = differences(run, table, line.input, line.shrink, line.is_pooled);
-  std::printf("%-10s %d %-8s %-12s %11.1f %11.1f %10.0f %10.0f %7ld  %.2f s  %s\n", line.input.c_str(), line.shrink, line.is_pooled ? "pooled" : "isolated",
-              line.policy.c_str(), run.mean_jct_seconds, run.mean_queue_seconds, run.p999_queue_seconds, run.makespan_seconds,
-              static_cast<long>(run.preemptions), run.wall_seconds, found.empty() ? "equal" : "DIFFERS");
+  std::printf("%-10s %d %-8s %-12s %11.1f %11.1f %10.0f %10.0f %7ld  %.2f s  %s\n", line.input.c_str(), line.shrink,
+              line.is_pooled ? "pooled" : "isolated", line.policy.c_str(), run.mean_jct_seconds, run.mean_queue_seconds, run.p999_queue_seconds,
+              run.makespan_seconds, static_cast<long>(run.preemptions), run.wall_seconds, found.empty() ? "equal" : "DIFFERS");
   for (const std::string& difference : found) std::printf("    %s\n", difference.c_str());
   std::fflush(stdout);
   ++verdict.runs;

@@ -72,9 +72,12 @@ void run_million_case(const std::string& profile) {
 void run_case(const std::string& name) {
   const std::size_t slash = name.find('/');
   const std::string kind = name.substr(0, slash), policy = slash == std::string::npos ? "" : name.substr(slash + 1);
-  if (kind == "packing") run_packing_case(policy);
-  else if (kind == "queue") run_queue_case(policy);
-  else if (kind == "million") run_million_case(policy);
+  if (kind == "packing")
+    run_packing_case(policy);
+  else if (kind == "queue")
+    run_queue_case(policy);
+  else if (kind == "million")
+    run_million_case(policy);
 }
 
 struct Measured {

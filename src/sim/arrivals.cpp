@@ -87,7 +87,8 @@ Result<ScenarioWork::Trace> trace_of(const ScenarioTrace& law, const Scenario& s
   for (const std::string& vc : trace.jobs.vcs) {
     const auto it = std::find_if(scenario.queues.begin(), scenario.queues.end(), [&](const ScenarioQueue& q) { return q.name == vc; });
     if (law.queue < 0 && it == scenario.queues.end())
-      return invalid(law.path + ": virtual cluster '" + vc + "' is not a queue of " + scenario.path + "; add it to queues, or give the trace one queue");
+      return invalid(law.path + ": virtual cluster '" + vc + "' is not a queue of " + scenario.path +
+                     "; add it to queues, or give the trace one queue");
     trace.queue_of_vc.push_back(static_cast<std::uint32_t>(law.queue >= 0 ? law.queue : it - scenario.queues.begin()));
   }
   for (std::uint32_t i = 0; i < trace.jobs.jobs.size(); ++i) trace.order.push_back(i);
@@ -123,11 +124,16 @@ class StreamSource final : public Source {
     ++drawn_;
     const ScenarioWork::Shape& shape = pick_shape();
     const std::uint32_t queue = pick_queue(shape);
-    out = {.submit = submit, .duration = draw_duration(shape.law->duration, rng_), .priority = shape.law->priority, .queue = queue_row(queue),
-           .kind = shape.kind, .vc = queue};
+    out = {.submit = submit,
+           .duration = draw_duration(shape.law->duration, rng_),
+           .priority = shape.law->priority,
+           .queue = queue_row(queue),
+           .kind = shape.kind,
+           .vc = queue};
     Millis believed = out.duration;
     if (shape.law->estimate_error > 0)
-      believed = Millis(std::max<std::int64_t>(1, std::llround(static_cast<double>(out.duration.value) * std::exp(shape.law->estimate_error * normal_quantile(rng_.uniform())))));
+      believed = Millis(std::max<std::int64_t>(
+          1, std::llround(static_cast<double>(out.duration.value) * std::exp(shape.law->estimate_error * normal_quantile(rng_.uniform())))));
     if (shape.law->has_estimate) out.estimate = {believed, believed};
     out.rank = believed.value;
     return true;
@@ -138,14 +144,16 @@ class StreamSource final : public Source {
     const auto& shapes = stream_.shapes;
     if (shapes.size() == 1) return shapes.front();
     const double u = rng_.uniform() * shapes.back().weight_up_to;
-    for (const ScenarioWork::Shape& shape : shapes) if (u < shape.weight_up_to) return shape;
+    for (const ScenarioWork::Shape& shape : shapes)
+      if (u < shape.weight_up_to) return shape;
     return shapes.back();
   }
   std::uint32_t pick_queue(const ScenarioWork::Shape& shape) {
     const auto& queues = shape.queues_up_to;
     if (queues.size() == 1) return queues.front().first;
     const double u = rng_.uniform() * queues.back().second;
-    for (const auto& [queue, up_to] : queues) if (u < up_to) return queue;
+    for (const auto& [queue, up_to] : queues)
+      if (u < up_to) return queue;
     return queues.back().first;
   }
 
@@ -165,8 +173,13 @@ class TraceSource final : public Source {
     const std::uint32_t queue = trace_.queue_of_vc[job.vc];
     const auto kind = std::lower_bound(trace_.kinds.begin(), trace_.kinds.end(), std::pair{job.gpus, KindId(0u)});
     const Millis believed(std::max<std::int64_t>(1, job.estimate.value));
-    out = {.submit = Millis(std::llround(static_cast<double>(job.submit.value) * trace_.law->time_scale)), .duration = job.duration,
-           .estimate = {believed, believed}, .rank = job.estimate.value, .queue = queue_row(queue), .kind = kind->second, .vc = queue};
+    out = {.submit = Millis(std::llround(static_cast<double>(job.submit.value) * trace_.law->time_scale)),
+           .duration = job.duration,
+           .estimate = {believed, believed},
+           .rank = job.estimate.value,
+           .queue = queue_row(queue),
+           .kind = kind->second,
+           .vc = queue};
     return true;
   }
 

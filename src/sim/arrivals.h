@@ -30,19 +30,19 @@ class ScenarioWork {
   struct Shape {
     const JobShape* law = nullptr;
     KindId kind;
-    double weight_up_to = 0;                                       ///< cumulative
-    std::vector<std::pair<std::uint32_t, double>> queues_up_to;    ///< queue and cumulative weight
+    double weight_up_to = 0;                                     ///< cumulative
+    std::vector<std::pair<std::uint32_t, double>> queues_up_to;  ///< queue and cumulative weight
   };
   struct Stream {
     const ArrivalStream* law = nullptr;
     std::vector<Shape> shapes;
-    double gap_millis = 0;   ///< mean time between arrivals
+    double gap_millis = 0;  ///< mean time between arrivals
   };
   struct Trace {
     const ScenarioTrace* law = nullptr;
     JobTrace jobs;
-    std::vector<std::uint32_t> order;        ///< rows by submission
-    std::vector<std::uint32_t> queue_of_vc;  ///< index into Scenario::queues
+    std::vector<std::uint32_t> order;                    ///< rows by submission
+    std::vector<std::uint32_t> queue_of_vc;              ///< index into Scenario::queues
     std::vector<std::pair<std::int32_t, KindId>> kinds;  ///< by width, ascending
   };
 

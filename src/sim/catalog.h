@@ -27,7 +27,7 @@ struct MemberNeed {
 struct JobKind {
   std::vector<MemberNeed> needs;  ///< in rank order
   LevelId within, prefer;
-  std::uint32_t members = 0;      ///< set by Catalog::add_kind, as is:
+  std::uint32_t members = 0;  ///< set by Catalog::add_kind, as is:
   std::int64_t cards = 0;
   friend bool operator==(const JobKind&, const JobKind&) = default;
 };

@@ -11,10 +11,14 @@ constexpr double kMillisMax = 9e15;  ///< longer than any run; keeps the convers
 
 double seconds_at(const DurationLaw& law, double u) {
   switch (law.kind) {
-    case DurationLaw::Kind::kFixed: return law.first;
-    case DurationLaw::Kind::kExponential: return -law.first * std::log1p(-u);
-    case DurationLaw::Kind::kLognormal: return law.first * std::exp(law.second * normal_quantile(u));
-    case DurationLaw::Kind::kUniform: return law.first + (law.second - law.first) * u;
+    case DurationLaw::Kind::kFixed:
+      return law.first;
+    case DurationLaw::Kind::kExponential:
+      return -law.first * std::log1p(-u);
+    case DurationLaw::Kind::kLognormal:
+      return law.first * std::exp(law.second * normal_quantile(u));
+    case DurationLaw::Kind::kUniform:
+      return law.first + (law.second - law.first) * u;
   }
   return law.first;
 }
@@ -22,9 +26,11 @@ double seconds_at(const DurationLaw& law, double u) {
 }  // namespace
 
 double normal_quantile(double u) {
-  constexpr double a[] = {-3.969683028665376e+01, 2.209460984245205e+02, -2.759285104469687e+02, 1.383577518672690e+02, -3.066479806614716e+01, 2.506628277459239e+00};
+  constexpr double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
+                          1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
   constexpr double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02, 6.680131188771972e+01, -1.328068155288572e+01};
-  constexpr double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00, -2.549732539343734e+00, 4.374664141464968e+00, 2.938163982698783e+00};
+  constexpr double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
+                          -2.549732539343734e+00, 4.374664141464968e+00,  2.938163982698783e+00};
   constexpr double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00, 3.754408661907416e+00};
   constexpr double kTail = 0.02425;
   const auto tail = [&](double q) {
@@ -34,7 +40,8 @@ double normal_quantile(double u) {
   if (u < kTail) return tail(std::sqrt(-2 * std::log(u)));
   if (u > 1 - kTail) return -tail(std::sqrt(-2 * std::log1p(-u)));
   const double q = u - 0.5, r = q * q;
-  return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q / (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
+  return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q /
+         (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
 }
 
 Millis quantile_of(const DurationLaw& law, double u) {
@@ -42,9 +49,7 @@ Millis quantile_of(const DurationLaw& law, double u) {
   return std::clamp(Millis(std::llround(millis)), law.min, std::max(law.min, law.max));
 }
 
-Millis draw_duration(const DurationLaw& law, Rng& rng) {
-  return quantile_of(law, law.kind == DurationLaw::Kind::kFixed ? 0.5 : rng.uniform());
-}
+Millis draw_duration(const DurationLaw& law, Rng& rng) { return quantile_of(law, law.kind == DurationLaw::Kind::kFixed ? 0.5 : rng.uniform()); }
 
 double mean_of(const DurationLaw& law) {
   double sum = 0;

@@ -18,8 +18,10 @@ class PackingWorld final : public EventSource, public Actuator {
 
   /// The next step brings this pod, and nothing else.
   void offer(const PackingTrace::Pod& pod, Millis at) {
-    if (!job_.is_none() && placed_on_.is_none()) events_.push_back({at, Ended{job_}});
-    else job_ = JobId(rows_++);
+    if (!job_.is_none() && placed_on_.is_none())
+      events_.push_back({at, Ended{job_}});
+    else
+      job_ = JobId(rows_++);
     placed_on_ = NodeId::none();
     events_.push_back({at, Submitted{}});
     Workload& w = std::get<Submitted>(events_.back().body).workload;

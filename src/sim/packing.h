@@ -46,6 +46,7 @@ class PackingTrace {
 };
 
 /// One policy on one arrival order. `profile` gets the order's seed and, unless it has a mix of its own, the trace's. `progress` may be empty.
-PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Profile profile, const std::function<void(std::int64_t pods)>& progress = {});
+PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Profile profile,
+                       const std::function<void(std::int64_t pods)>& progress = {});
 
 }  // namespace ashlar::sim

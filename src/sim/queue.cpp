@@ -55,9 +55,8 @@ std::vector<Site> sites_of(const QueueReplay& replay) {
   for (std::size_t i = 0; i < replay.trace.jobs.size(); ++i)
     sites[replay.is_pooled ? 0 : replay.trace.jobs[i].vc].jobs.push_back(static_cast<std::uint32_t>(i));
   for (Site& site : sites)
-    std::stable_sort(site.jobs.begin(), site.jobs.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return replay.trace.jobs[a].submit < replay.trace.jobs[b].submit;
-    });
+    std::stable_sort(site.jobs.begin(), site.jobs.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return replay.trace.jobs[a].submit < replay.trace.jobs[b].submit; });
   return sites;
 }
 
@@ -107,8 +106,12 @@ SiteResult run_site(const QueueReplay& replay, const QueueRules& rules, const Pr
   JobFeed feed = [&](SimJob& out) {
     if (next == site.jobs.size()) return false;
     const TraceJob& job = replay.trace.jobs[site.jobs[next++]];
-    out = {.submit = job.submit, .duration = job.duration, .estimate = {job.duration, job.duration},
-           .rank = (rules.ranks_by_estimate ? job.estimate : job.duration).value, .kind = kinds.of(job.gpus), .vc = job.vc};
+    out = {.submit = job.submit,
+           .duration = job.duration,
+           .estimate = {job.duration, job.duration},
+           .rank = (rules.ranks_by_estimate ? job.estimate : job.duration).value,
+           .kind = kinds.of(job.gpus),
+           .vc = job.vc};
     return true;
   };
   const auto overhead = [&](std::size_t i) { return Millis(rules.can_stop ? replay.overhead[i] * 1000 : 0); };
@@ -120,8 +123,7 @@ SiteResult run_site(const QueueReplay& replay, const QueueRules& rules, const Pr
   result.outcomes.reserve(site.jobs.size());
   LoadRecorder load(result.load);
   WorldListeners listeners{.ended = [&](const JobOutcome& outcome) { result.outcomes.push_back(outcome); }, .load = {}};
-  if (replay.has_series)
-    listeners.load = [&](Millis at, std::int64_t busy, std::int64_t waiting) { load.add(at, busy, waiting); };
+  if (replay.has_series) listeners.load = [&](Millis at, std::int64_t busy, std::int64_t waiting) { load.add(at, busy, waiting); };
   world.listen(std::move(listeners));
   State state;
   Engine engine(profile, {.has_verdicts = false});

@@ -24,11 +24,11 @@ inline constexpr std::int32_t kCardsPerTraceNode = 8;  ///< nodes of the publish
 
 /// What the simulated world does under one policy, as its authors' simulator did.
 struct QueueRules {
-  std::string_view policy;        ///< word on the command line
-  std::string_view profile;       ///< built-in profile that decides
-  bool ranks_by_estimate = false; ///< Workload::rank is the trace's noisy estimate, else the true duration
-  Millis end_lag{0};              ///< see WorldRules
-  bool can_stop = false;          ///< the profile stops running jobs, so a restart costs something
+  std::string_view policy;         ///< word on the command line
+  std::string_view profile;        ///< built-in profile that decides
+  bool ranks_by_estimate = false;  ///< Workload::rank is the trace's noisy estimate, else the true duration
+  Millis end_lag{0};               ///< see WorldRules
+  bool can_stop = false;           ///< the profile stops running jobs, so a restart costs something
 };
 std::span<const QueueRules> queue_rules();
 /// Error: names the known policies.
@@ -46,8 +46,8 @@ struct QueueReplay {
   std::int32_t shrink = 1;
   bool is_pooled = false;
   RestartOverhead overhead = kPublishedOverhead;
-  bool has_series = false;       ///< measure busy cards and waiting jobs over time
-  std::uint32_t threads = 0;     ///< 0 = as many as the machine has cores
+  bool has_series = false;                               ///< measure busy cards and waiting jobs over time
+  std::uint32_t threads = 0;                             ///< 0 = as many as the machine has cores
   std::function<void(std::int64_t jobs_done)> progress;  ///< may be empty; called by one thread at a time
 };
 

@@ -37,7 +37,8 @@ class Domains {
   /// It costs something per node, so it is defined only where a job asks for it.
   static bool names_node_level(const Scenario& scenario) {
     for (const ArrivalStream& stream : scenario.arrivals)
-      for (const JobShape& shape : stream.jobs) if (shape.within == kNodeLevel || shape.prefer == kNodeLevel) return true;
+      for (const JobShape& shape : stream.jobs)
+        if (shape.within == kNodeLevel || shape.prefer == kNodeLevel) return true;
     return false;
   }
 
@@ -109,11 +110,12 @@ QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::
   world.open_with(opening_);
   world.set_node_changes(node_changes_, facts_);
   world.listen({.ended = [&](const JobOutcome& outcome) { meter.add(outcome); },
-                .load = [&](Millis at, std::int64_t busy_cards, std::int64_t waiting_jobs) {
-                  busy.change(at, static_cast<double>(busy_cards));
-                  waiting.change(at, static_cast<double>(waiting_jobs));
-                  last_change = at;
-                }});
+                .load =
+                    [&](Millis at, std::int64_t busy_cards, std::int64_t waiting_jobs) {
+                      busy.change(at, static_cast<double>(busy_cards));
+                      waiting.change(at, static_cast<double>(waiting_jobs));
+                      last_change = at;
+                    }});
   State state;
   Engine engine(profile, {.has_verdicts = false});
   Driver driver(state, engine, {clock, world, world});

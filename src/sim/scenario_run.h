@@ -32,7 +32,7 @@ class ScenarioRun {
   const Scenario* scenario_ = nullptr;
   Catalog catalog_;
   ScenarioWork work_;
-  std::vector<NodeFacts> facts_;   ///< by NodeId
+  std::vector<NodeFacts> facts_;  ///< by NodeId
   std::vector<Event> opening_;
   std::vector<NodeChange> node_changes_;
 };

@@ -16,8 +16,8 @@ struct TimedRun {
   SimClock& clock;
   World& world;
   Driver& driver;
-  Millis cadence{0};                     ///< of the profile: step only at its multiples
-  std::optional<Millis> horizon;         ///< nothing after this happens
+  Millis cadence{0};                                   ///< of the profile: step only at its multiples
+  std::optional<Millis> horizon;                       ///< nothing after this happens
   std::function<void(std::int64_t arrived)> progress;  ///< called every few thousand steps
 };
 

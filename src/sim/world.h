@@ -20,13 +20,13 @@ namespace ashlar::sim {
 /// One job as it will happen: unknown to the engine but for what stands in Submitted.
 struct SimJob {
   Millis submit;
-  Millis duration;            ///< true run time
-  Estimate estimate;          ///< what the engine is told of it
-  std::int64_t rank = 0;      ///< Workload::rank
+  Millis duration;        ///< true run time
+  Estimate estimate;      ///< what the engine is told of it
+  std::int64_t rank = 0;  ///< Workload::rank
   std::int32_t priority = 0;
   QueueId queue{0u};
   KindId kind;
-  std::uint32_t vc = 0;       ///< index into the meter's names
+  std::uint32_t vc = 0;  ///< index into the meter's names
 };
 
 /// Fills in the next job in order of submission; false when there are no more.
@@ -111,11 +111,11 @@ class World final : public EventSource, public Actuator {
   WorldRules rules_;
   WorldListeners listeners_;
   std::vector<Event> opening_;
-  std::vector<Event> answers_;   ///< to the last plan
-  bool has_stops_ = false;       ///< among the answers
+  std::vector<Event> answers_;  ///< to the last plan
+  bool has_stops_ = false;      ///< among the answers
   SimJob next_job_;
   bool has_next_job_ = false;
-  std::vector<Live> live_;       ///< by JobId
+  std::vector<Live> live_;  ///< by JobId
   std::vector<JobId> spare_jobs_;
   std::vector<MemberId> spare_members_;
   std::uint32_t member_rows_ = 0;

@@ -77,9 +77,15 @@ void write_results(const std::vector<Run>& runs, const Forms<Run>& forms, const 
     if (const Result<void> written = sim::write_whole_file(options.report, *html); !written) fail(written.error(), kFailed);
   }
   switch (format) {
-    case sim::OutputFormat::kTable: std::cout << cli::render_table(forms.rows(runs)); break;
-    case sim::OutputFormat::kJson: std::cout << forms.json(runs); break;
-    case sim::OutputFormat::kCsv: std::cout << forms.csv(runs); break;
+    case sim::OutputFormat::kTable:
+      std::cout << cli::render_table(forms.rows(runs));
+      break;
+    case sim::OutputFormat::kJson:
+      std::cout << forms.json(runs);
+      break;
+    case sim::OutputFormat::kCsv:
+      std::cout << forms.csv(runs);
+      break;
   }
   std::cout.flush();
 }
@@ -130,8 +136,10 @@ void add_packing(CLI::App& sim) {
   verb->add_option("--pods", options->pods, "pod list: name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec]")->required();
   verb->add_option("--arrivals", options->arrivals, "arrival orders: seed,kind,values")->required();
   verb->add_option("--seed", options->seeds, "seeds of the arrival file, with commas; all of them by default")->delimiter(',');
-  verb->add_option("--policy", options->policies, "fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, another profile or a profile file; several with commas")
-      ->delimiter(',')->required();
+  verb->add_option("--policy", options->policies,
+                   "fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, another profile or a profile file; several with commas")
+      ->delimiter(',')
+      ->required();
   options->output.add_to(*verb);
   verb->callback([options] { run_packing_verb(*options); });
 }
@@ -170,8 +178,14 @@ void run_queue_verb(const QueueOptions& options) {
   for (const std::string& name : options.policies) policies.push_back(queue_policy(name));
   const sim::JobTrace trace = must(sim::read_jobs(options.jobs));
   const std::vector<sim::VcNodes> vcs = must(sim::read_vcs(options.vcs));
-  sim::QueueReplay replay{.trace = trace, .vcs = vcs, .shrink = options.shrink, .is_pooled = options.is_pooled, .overhead = overhead,
-                          .has_series = !options.output.report.empty(), .threads = options.threads, .progress = {}};
+  sim::QueueReplay replay{.trace = trace,
+                          .vcs = vcs,
+                          .shrink = options.shrink,
+                          .is_pooled = options.is_pooled,
+                          .overhead = overhead,
+                          .has_series = !options.output.report.empty(),
+                          .threads = options.threads,
+                          .progress = {}};
   if (const Result<void> checked = sim::check_replay(replay); !checked) fail(invalid(options.jobs + ": " + checked.error().message), kBadInput);
   std::vector<sim::QueueRun> runs;
   for (const QueuePolicy& policy : policies) {
@@ -192,11 +206,16 @@ void add_queue(CLI::App& sim) {
   CLI::App* verb = sim.add_subcommand("queue", "Rigid jobs on virtual clusters: how long do they wait under each policy?");
   verb->add_option("--jobs", options->jobs, "job trace: vc,gpu_num,submit_time,duration[,priority] (.csv, also .gz, .xz, .zst)")->required();
   verb->add_option("--vcs", options->vcs, "nodes of 8 cards per virtual cluster: vc,node num")->required();
-  verb->add_option("--shrink", options->shrink, "divide every virtual cluster's nodes by this, rounding up")->capture_default_str()->check(CLI::PositiveNumber);
-  verb->add_option("--policy", options->policies, "fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, another profile or a profile file; several with commas")
-      ->delimiter(',')->required();
+  verb->add_option("--shrink", options->shrink, "divide every virtual cluster's nodes by this, rounding up")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--policy", options->policies,
+                   "fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, another profile or a profile file; several with commas")
+      ->delimiter(',')
+      ->required();
   verb->add_flag("--pooled", options->is_pooled, "one cluster of all virtual clusters' nodes");
-  verb->add_option("--restart-overhead", options->overhead, "seconds that a restart costs a job of one card, of up to 8, of more")->capture_default_str();
+  verb->add_option("--restart-overhead", options->overhead, "seconds that a restart costs a job of one card, of up to 8, of more")
+      ->capture_default_str();
   verb->add_option("--threads", options->threads, "threads for the virtual clusters; 0 = one per core")->capture_default_str();
   options->output.add_to(*verb);
   verb->callback([options] { run_queue_verb(*options); });

@@ -28,7 +28,7 @@ std::string traces() {
   return std::filesystem::is_directory(folder) ? folder : std::string();
 }
 
-#define REQUIRE_TRACES()                                                                                                             \
+#define REQUIRE_TRACES() \
   if (traces().empty()) GTEST_SKIP() << "SKIPPED: the published traces are not here; set ASHLAR_TRACES to the folder that holds them"
 
 template <class T>
@@ -86,7 +86,8 @@ void expect_equal(const QueueReplay& replay, const std::string& policy, const st
   const auto table = must(read_expected_queue(traces() + "/philly-p-expected.csv"));
   const QueueRules rules = must(find_queue_rules(policy));
   const QueueRun run = run_queue(replay, rules, must(builtin_profile(rules.profile)));
-  for (const std::string& difference : differences(run, table, input, replay.shrink, replay.is_pooled)) ADD_FAILURE() << policy << " k=" << replay.shrink << ": " << difference;
+  for (const std::string& difference : differences(run, table, input, replay.shrink, replay.is_pooled))
+    ADD_FAILURE() << policy << " k=" << replay.shrink << ": " << difference;
 }
 
 class PublishedQueueing : public ::testing::TestWithParam<std::int32_t> {};
@@ -95,7 +96,8 @@ TEST_P(PublishedQueueing, EqualsEveryFigureOfEveryVirtualCluster) {
   REQUIRE_TRACES();
   const JobTrace trace = must(read_jobs(traces() + "/philly-p-octnov-replay-input.csv.xz"));
   const auto vcs = must(read_vcs(traces() + "/philly-vc-nodes.csv.xz"));
-  for (const QueueRules& rules : queue_rules()) expect_equal({.trace = trace, .vcs = vcs, .shrink = GetParam()}, std::string(rules.policy), "philly-p");
+  for (const QueueRules& rules : queue_rules())
+    expect_equal({.trace = trace, .vcs = vcs, .shrink = GetParam()}, std::string(rules.policy), "philly-p");
 }
 
 INSTANTIATE_TEST_SUITE_P(Shrinks, PublishedQueueing, ::testing::Values(1, 4), [](const auto& info) { return "By" + std::to_string(info.param); });
@@ -104,7 +106,8 @@ TEST(PublishedPool, EqualsTheTableWithoutWallsBetweenVirtualClusters) {
   REQUIRE_TRACES();
   const JobTrace trace = must(read_jobs(traces() + "/philly-p-octnov-replay-input.csv.xz"));
   const auto vcs = must(read_vcs(traces() + "/philly-vc-nodes.csv.xz"));
-  for (const char* policy : {"fifo", "easy", "sjf-skip", "srtf"}) expect_equal({.trace = trace, .vcs = vcs, .shrink = 4, .is_pooled = true}, policy, "philly-p");
+  for (const char* policy : {"fifo", "easy", "sjf-skip", "srtf"})
+    expect_equal({.trace = trace, .vcs = vcs, .shrink = 4, .is_pooled = true}, policy, "philly-p");
 }
 
 TEST(PublishedLucidWeek, EqualsTheTable) {

@@ -98,7 +98,8 @@ TEST(QueueReplay, WallsKeepJobsOutOfOtherClustersAndPoolingTakesThemAway) {
 TEST(QueueReplay, ThreadsDoNotChangeTheResult) {
   JobTrace trace{.vcs = {"a", "b", "c"}, .jobs = {}, .has_estimates = false};
   for (std::int64_t i = 0; i < 600; ++i)
-    trace.jobs.push_back({static_cast<std::uint32_t>(i % 3), static_cast<std::int32_t>(1 + i * 7 % 16), Millis(i * 11000), Millis((1 + i * 37 % 900) * 1000), Millis(0)});
+    trace.jobs.push_back({static_cast<std::uint32_t>(i % 3), static_cast<std::int32_t>(1 + i * 7 % 16), Millis(i * 11000),
+                          Millis((1 + i * 37 % 900) * 1000), Millis(0)});
   const std::vector<VcNodes> vcs{{"a", 2}, {"b", 3}, {"c", 4}};
   const QueueRules rules = *find_queue_rules("srtf");
   QueueReplay replay{.trace = trace, .vcs = vcs, .threads = 1};

@@ -31,14 +31,16 @@ std::string job(const std::string& text) { return "  - {count: 1, until: 1s, pro
 
 TEST(ScenarioRun, AGangBoundToARackWaitsForARack) {
   // 3 x 8 cards never fit a rack of two nodes; 2 x 8 do.
-  const QueueRun r = run(scenario(kNodes + std::string("arrivals:\n") + job("members: 3, gpus: 8, within: rack, duration: 10s") + job("members: 2, gpus: 8, within: rack, duration: 10s")));
+  const QueueRun r = run(scenario(kNodes + std::string("arrivals:\n") + job("members: 3, gpus: 8, within: rack, duration: 10s") +
+                                  job("members: 2, gpus: 8, within: rack, duration: 10s")));
   EXPECT_EQ(r.jobs, 1);
   EXPECT_EQ(r.unfinished_jobs, 1);
   EXPECT_DOUBLE_EQ(r.mean_queue_seconds, 0);
 }
 
 TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
-  const std::string text = kNodes + std::string("queues: [{name: team, quota: {gpus: 8}}]\narrivals:\n") + job("gpus: 8, duration: 10s") + job("gpus: 8, duration: 10s");
+  const std::string text =
+      kNodes + std::string("queues: [{name: team, quota: {gpus: 8}}]\narrivals:\n") + job("gpus: 8, duration: 10s") + job("gpus: 8, duration: 10s");
   const QueueRun r = run(scenario(text));
   EXPECT_EQ(r.jobs, 2);
   EXPECT_DOUBLE_EQ(r.mean_queue_seconds, 5);
@@ -46,7 +48,9 @@ TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
 }
 
 TEST(ScenarioRun, AJobThatLosesItsNodeStartsOver) {
-  const std::string text = "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\nfailures: [{node: only, at: 60s, for: 30s}]\narrivals:\n" + job("gpus: 8, duration: 100s");
+  const std::string text =
+      "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\nfailures: [{node: only, at: 60s, for: 30s}]\narrivals:\n" +
+      job("gpus: 8, duration: 100s");
   const QueueRun r = run(scenario(text));
   EXPECT_EQ(r.jobs, 1);
   EXPECT_DOUBLE_EQ(r.makespan_seconds, 190);
@@ -55,8 +59,8 @@ TEST(ScenarioRun, AJobThatLosesItsNodeStartsOver) {
 }
 
 TEST(ScenarioRun, AGangThatLosesAMemberGetsItBackElsewhereAndStartsOver) {
-  const std::string text = kNodes + std::string("failures: [{node: n0, at: 60s}, {node: n2, at: 60s}]\narrivals:\n") + job("members: 2, gpus: 8, within: rack, duration: 100s") +
-                           job("members: 2, gpus: 8, within: rack, duration: 30s");
+  const std::string text = kNodes + std::string("failures: [{node: n0, at: 60s}, {node: n2, at: 60s}]\narrivals:\n") +
+                           job("members: 2, gpus: 8, within: rack, duration: 100s") + job("members: 2, gpus: 8, within: rack, duration: 30s");
   // Both racks lose a node at 60 s; the short gang is gone by then. The long one needs two nodes of one rack and its rack has one left for good.
   const QueueRun r = run(scenario(text));
   EXPECT_EQ(r.jobs, 1);
@@ -66,14 +70,16 @@ TEST(ScenarioRun, AGangThatLosesAMemberGetsItBackElsewhereAndStartsOver) {
 }
 
 TEST(ScenarioRun, TheHorizonEndsTheRunAndWhatIsLeftIsCounted) {
-  const QueueRun r = run(scenario(kNodes + std::string("horizon: 50s\narrivals:\n") + job("gpus: 1, duration: 100s") + job("gpus: 1, duration: 10s")));
+  const QueueRun r =
+      run(scenario(kNodes + std::string("horizon: 50s\narrivals:\n") + job("gpus: 1, duration: 100s") + job("gpus: 1, duration: 10s")));
   EXPECT_EQ(r.jobs, 1);
   EXPECT_EQ(r.unfinished_jobs, 1);
 }
 
 TEST(ScenarioRun, TheSameScenarioTwiceIsTheSameAndEveryPolicySeesTheSameJobs) {
-  const Scenario s = scenario(kNodes + std::string("seed: 5\narrivals: [{load: 0.9, count: 2000, jobs: [{weight: 3, gpus: 1, duration: {exponential: 10m}}, "
-                                                   "{gpus: 4, members: 2, duration: {lognormal: {median: 5m, sigma: 1}}, estimate: {error: 0.5}}]}]\n"));
+  const Scenario s =
+      scenario(kNodes + std::string("seed: 5\narrivals: [{load: 0.9, count: 2000, jobs: [{weight: 3, gpus: 1, duration: {exponential: 10m}}, "
+                                    "{gpus: 4, members: 2, duration: {lognormal: {median: 5m, sigma: 1}}, estimate: {error: 0.5}}]}]\n"));
   for (const char* profile : {"ashlar", "fifo-skip", "sjf", "easy", "srtf", "tiresias", "spread"}) {
     QueueRun first = run(s, profile), second = run(s, profile);
     first.wall_seconds = second.wall_seconds = 0;
@@ -83,12 +89,16 @@ TEST(ScenarioRun, TheSameScenarioTwiceIsTheSameAndEveryPolicySeesTheSameJobs) {
 }
 
 TEST(ScenarioRun, AStreamKeepsTheLoadThatItWasGiven) {
-  const QueueRun r = run(scenario("nodes: [{count: 50, name: 'n{i}', cpu: 64, memory: 256Gi, gpus: 8}]\nhorizon: 200h\narrivals: [{load: 0.6, jobs: "
-                                  "[{weight: 4, gpus: 1, duration: {exponential: 30m}}, {gpus: 8, duration: {lognormal: {median: 20m, sigma: 0.8}, max: 4h}}]}]\n"));
+  const QueueRun r =
+      run(scenario("nodes: [{count: 50, name: 'n{i}', cpu: 64, memory: 256Gi, gpus: 8}]\nhorizon: 200h\narrivals: [{load: 0.6, jobs: "
+                   "[{weight: 4, gpus: 1, duration: {exponential: 30m}}, {gpus: 8, duration: {lognormal: {median: 20m, sigma: 0.8}, max: 4h}}]}]\n"));
   double sum = 0;
   std::size_t counted = 0;
   for (const SeriesPoint& p : r.busy_percent)
-    if (p.hours > 10) { sum += p.value; ++counted; }
+    if (p.hours > 10) {
+      sum += p.value;
+      ++counted;
+    }
   EXPECT_NEAR(sum / static_cast<double>(counted), 60, 2);
 }
 
@@ -107,8 +117,10 @@ TEST(ScenarioRun, TheDocumentedScenarioRuns) {
 
 TEST(DurationLaw, DrawsFollowTheLawAndItsMean) {
   Rng rng(3);
-  const DurationLaw laws[] = {{.kind = DurationLaw::Kind::kExponential, .first = 100}, {.kind = DurationLaw::Kind::kLognormal, .first = 100, .second = 1},
-                              {.kind = DurationLaw::Kind::kUniform, .first = 50, .second = 150}, {.kind = DurationLaw::Kind::kLognormal, .first = 100, .second = 1, .max = Millis(200000)}};
+  const DurationLaw laws[] = {{.kind = DurationLaw::Kind::kExponential, .first = 100},
+                              {.kind = DurationLaw::Kind::kLognormal, .first = 100, .second = 1},
+                              {.kind = DurationLaw::Kind::kUniform, .first = 50, .second = 150},
+                              {.kind = DurationLaw::Kind::kLognormal, .first = 100, .second = 1, .max = Millis(200000)}};
   const double means[] = {100000, 100000 * std::exp(0.5), 100000, 0};
   for (std::size_t i = 0; i < std::size(laws); ++i) {
     double sum = 0;

@@ -15,13 +15,15 @@ class WorldTest : public ::testing::Test {
   World world(std::vector<SimJob> jobs, WorldRules rules = {}) {
     for (SimJob& job : jobs) job.kind = kind_;
     auto next = std::make_shared<std::size_t>(0);
-    return World(clock_, catalog_, [jobs = std::move(jobs), next](SimJob& out) { return *next < jobs.size() && (out = jobs[(*next)++], true); }, rules);
+    return World(
+        clock_, catalog_, [jobs = std::move(jobs), next](SimJob& out) { return *next < jobs.size() && (out = jobs[(*next)++], true); }, rules);
   }
   std::string kinds(World& w) {
     std::vector<Event> events;
     w.take(events);
     std::string text;
-    for (const Event& e : events) text += std::string(text.empty() ? "" : " ") + std::string(kind_name(e.body)) + "@" + std::to_string(e.at.value / 1000);
+    for (const Event& e : events)
+      text += std::string(text.empty() ? "" : " ") + std::string(kind_name(e.body)) + "@" + std::to_string(e.at.value / 1000);
     last_ = std::move(events);
     return text;
   }
