@@ -92,8 +92,8 @@ void ProgressBar::set_label(std::string label) { label_ = std::move(label); }
 void ProgressBar::draw(std::int64_t done) {
   const double elapsed = std::chrono::duration<double>(last_ - start_).count();
   // One column stays free: terminals wrap when the last one is written.
-  const std::string line =
-      progress_line({.label = label_, .done = done, .total = total_, .elapsed_seconds = elapsed, .width = terminal_width() - 1, .has_colour = has_colour()});
+  const std::string line = progress_line(
+      {.label = label_, .done = done, .total = total_, .elapsed_seconds = elapsed, .width = terminal_width() - 1, .has_colour = has_colour()});
   std::fputs(("\r\x1b[K" + line).c_str(), stderr);
   std::fflush(stderr);
   was_drawn_ = true;

@@ -37,7 +37,7 @@ struct ProgressLine {
   std::string_view label;
   std::int64_t done = 0, total = 0;
   double elapsed_seconds = 0;
-  int width = 80;             ///< columns of the terminal
+  int width = 80;  ///< columns of the terminal
   bool has_colour = false;
 };
 std::string progress_line(const ProgressLine& line);

@@ -17,11 +17,11 @@ constexpr std::string_view kWorkloadPrefix = "openb_pod_list_";
 
 /// Names of the published experiment and ours.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPolicies = {{{"01-Random", "random"},
-                                                                                      {"02-DotProd", "dotprod"},
-                                                                                      {"03-GpuClustering", "gpu-clustering"},
-                                                                                      {"04-GpuPacking", "gpu-packing"},
-                                                                                      {"05-BestFit", "best-fit"},
-                                                                                      {"06-FGD", "fgd"}}};
+                                                                                     {"02-DotProd", "dotprod"},
+                                                                                     {"03-GpuClustering", "gpu-clustering"},
+                                                                                     {"04-GpuPacking", "gpu-packing"},
+                                                                                     {"05-BestFit", "best-fit"},
+                                                                                     {"06-FGD", "fgd"}}};
 
 std::string our_policy(CsvReader& csv, CsvColumn column) {
   const std::string_view published = csv.text(column);
@@ -49,8 +49,8 @@ class Differences {
     // Half a unit of rounding on either side, and nothing for the binary rounding of the sums.
     if (std::abs(ours - expected) <= 0.5 * unit * (1 + 1e-9)) return;
     char line[200];
-    std::snprintf(line, sizeof line, "%s %.*s: %.*f against %.*f", prefix_.c_str(), static_cast<int>(figure.size()), figure.data(), decimals + 1, ours,
-                  decimals, expected);
+    std::snprintf(line, sizeof line, "%s %.*s: %.*f against %.*f", prefix_.c_str(), static_cast<int>(figure.size()), figure.data(), decimals + 1,
+                  ours, decimals, expected);
     found_.emplace_back(line);
   }
   void compare_if_any(std::string_view figure, double ours, const std::optional<double>& expected) {

@@ -14,10 +14,10 @@ namespace ashlar::sim {
 
 /// One row of a published packing table.
 struct ExpectedPacking {
-  std::string workload;   ///< "default", "gpuspec33": without the prefix openb_pod_list_
-  std::string policy;     ///< our name: random, dotprod, gpu-clustering, gpu-packing, best-fit, fgd
+  std::string workload;  ///< "default", "gpuspec33": without the prefix openb_pod_list_
+  std::string policy;    ///< our name: random, dotprod, gpu-clustering, gpu-packing, best-fit, fgd
   std::uint64_t seed = 0;
-  LoadCurve percent;      ///< in percent, as published
+  LoadCurve percent;  ///< in percent, as published
 };
 /// Any of the three tables (allocation, fragment amount, fragment ratio).
 Result<std::vector<ExpectedPacking>> read_expected_packing(const std::string& path);
@@ -35,13 +35,13 @@ CurveDeviation compare(const LoadCurve& ours, const LoadCurve& published);
 
 /// One row of the expected queueing results. Rows of single virtual clusters have the two means only, rounded to 1 s.
 struct ExpectedQueue {
-  std::string input;      ///< philly-p or lucid-week
+  std::string input;  ///< philly-p or lucid-week
   std::int32_t shrink = 1;
   std::string policy;
   bool is_pooled = false;
-  std::string vc;         ///< a name, or ALL
+  std::string vc;  ///< a name, or ALL
   std::int64_t jobs = 0;
-  double mean_jct = 0, mean_queue = 0;   ///< seconds, and so below
+  double mean_jct = 0, mean_queue = 0;  ///< seconds, and so below
   std::optional<double> p50_queue, p90_queue, p99_queue, p999_queue, p99_jct, makespan;
   std::optional<std::int64_t> preemptions;
 };

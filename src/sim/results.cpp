@@ -36,28 +36,30 @@ double mean_seconds(std::int64_t sum_millis, std::int64_t count) {
   return count == 0 ? 0 : static_cast<double>(sum_millis) / static_cast<double>(count) / kMillisPerSecond;
 }
 
-/// At most kWaitPoints points of the distribution, denser where it is steep: equal steps of rank, and the tail's last jobs one by one.
+/// At most kWaitPoints points of the distribution: half of them at equal steps of rank, the rest ever closer towards the longest waits, so that
+/// both the distribution and its logarithmic tail are smooth.
 std::vector<WaitPoint> distribution(const std::vector<std::int64_t>& sorted_millis) {
-  std::vector<WaitPoint> points;
   const std::size_t n = sorted_millis.size();
-  const auto take = [&](std::size_t index) {
-    const double seconds = static_cast<double>(sorted_millis[index]) / kMillisPerSecond;
-    const double share = static_cast<double>(index + 1) / static_cast<double>(n);
-    if (!points.empty() && points.back().seconds == seconds) {
-      points.back().share = share;
-    } else {
-      points.push_back({seconds, share});
-    }
-  };
-  constexpr std::size_t kTail = 100;
-  const std::size_t body_points = kWaitPoints - kTail;
+  std::vector<std::size_t> ranks;
   if (n <= kWaitPoints) {
-    for (std::size_t i = 0; i < n; ++i) take(i);
-    return points;
+    for (std::size_t i = 0; i < n; ++i) ranks.push_back(i);
+  } else {
+    constexpr std::size_t kHalf = kWaitPoints / 2;
+    for (std::size_t i = 1; i <= kHalf; ++i) ranks.push_back(i * n / kHalf - 1);
+    for (std::size_t i = 0; i < kHalf; ++i) {
+      const double longer = std::pow(static_cast<double>(n), static_cast<double>(i) / kHalf);  // jobs from this rank on
+      ranks.push_back(n - static_cast<std::size_t>(longer));
+    }
+    std::sort(ranks.begin(), ranks.end());
   }
-  const std::size_t body = n - kTail;
-  for (std::size_t i = 0; i < body_points; ++i) take((i + 1) * body / body_points - 1);
-  for (std::size_t i = body; i < n; ++i) take(i);
+  std::vector<WaitPoint> points;
+  for (std::size_t rank : ranks) {
+    // Of equal waits the last counts: that many jobs waited no longer.
+    const auto last = std::upper_bound(sorted_millis.begin() + static_cast<std::ptrdiff_t>(rank), sorted_millis.end(), sorted_millis[rank]);
+    const double seconds = static_cast<double>(sorted_millis[rank]) / kMillisPerSecond;
+    if (!points.empty() && points.back().seconds == seconds) continue;
+    points.push_back({seconds, static_cast<double>(last - sorted_millis.begin()) / static_cast<double>(n)});
+  }
   return points;
 }
 

@@ -24,17 +24,17 @@ using LoadCurve = std::array<std::optional<double>, kLoadBins>;
 struct PackingRun {
   std::uint64_t seed = 0;
   std::string policy;
-  LoadCurve allocation_percent;   ///< used milli-GPU of all milli-GPU, each event rounded to 2 decimals, mean of the bin's events
-  LoadCurve fragmented_percent;   ///< fragment amount F of all milli-GPU, not rounded
+  LoadCurve allocation_percent;      ///< used milli-GPU of all milli-GPU, each event rounded to 2 decimals, mean of the bin's events
+  LoadCurve fragmented_percent;      ///< fragment amount F of all milli-GPU, not rounded
   LoadCurve fragment_ratio_percent;  ///< F of the idle milli-GPU, not rounded
   std::int64_t arrived_pods = 0;
   std::int64_t refused_pods = 0;
-  double wall_seconds = 0;        ///< without reading input
+  double wall_seconds = 0;  ///< without reading input
 };
 
 /// The state after one arrival, whether the pod was placed or refused.
 struct PackingEvent {
-  std::int64_t arrived_milli = 0;   ///< requested so far, refused pods included
+  std::int64_t arrived_milli = 0;  ///< requested so far, refused pods included
   std::int64_t used_milli = 0;
   double fragment_milli = 0;
 };
@@ -48,9 +48,12 @@ class PackingMeter {
   void finish(PackingRun& run) const;
 
  private:
-  struct Bin { std::int64_t events = 0; double allocation = 0, fragment = 0, ratio = 0; };
+  struct Bin {
+    std::int64_t events = 0;
+    double allocation = 0, fragment = 0, ratio = 0;
+  };
   std::int64_t total_milli_;
-  std::array<Bin, kLoadBins + 1> bins_{};   ///< one past 130 for its neighbourhood
+  std::array<Bin, kLoadBins + 1> bins_{};  ///< one past 130 for its neighbourhood
 };
 
 /// Means of one virtual cluster or queue.
@@ -70,17 +73,17 @@ struct WaitPoint {
 /// One policy on one job trace. Percentiles are by index floor(p * (n - 1)) of the sorted values.
 struct QueueRun {
   std::string policy;
-  std::int64_t jobs = 0;               ///< that ended
-  std::int64_t unfinished_jobs = 0;    ///< that had not ended at the horizon, or never can start
+  std::int64_t jobs = 0;             ///< that ended
+  std::int64_t unfinished_jobs = 0;  ///< that had not ended at the horizon, or never can start
   double mean_jct_seconds = 0;
   double mean_queue_seconds = 0;
   double p50_queue_seconds = 0, p90_queue_seconds = 0, p99_queue_seconds = 0, p999_queue_seconds = 0;
   double p99_jct_seconds = 0;
-  double makespan_seconds = 0;         ///< end of the last job since the trace's start
+  double makespan_seconds = 0;  ///< end of the last job since the trace's start
   std::int64_t preemptions = 0;
-  std::vector<VcMeans> per_vc;         ///< in the order of the names given to the meter; those without jobs are left out
-  double wall_seconds = 0;             ///< without reading input
-  std::vector<WaitPoint> waits;        ///< distribution of queue times, at most kWaitPoints points, ascending
+  std::vector<VcMeans> per_vc;            ///< in the order of the names given to the meter; those without jobs are left out
+  double wall_seconds = 0;                ///< without reading input
+  std::vector<WaitPoint> waits;           ///< distribution of queue times, at most kWaitPoints points, ascending
   std::vector<SeriesPoint> busy_percent;  ///< cards in use over time; empty if not measured
   std::vector<SeriesPoint> waiting_jobs;  ///< jobs in the queue over time; empty if not measured
 };
@@ -88,10 +91,10 @@ inline constexpr std::size_t kWaitPoints = 400;
 
 /// One job at its end.
 struct JobOutcome {
-  std::uint32_t vc = 0;   ///< index into the meter's names
+  std::uint32_t vc = 0;  ///< index into the meter's names
   Millis submit;
   Millis end;
-  Millis queued;          ///< all waiting: before the first start and after each stop
+  Millis queued;  ///< all waiting: before the first start and after each stop
 };
 
 class QueueMeter {
@@ -104,7 +107,9 @@ class QueueMeter {
   void finish(QueueRun& run);
 
  private:
-  struct Sums { std::int64_t jobs = 0, jct_millis = 0, queued_millis = 0; };
+  struct Sums {
+    std::int64_t jobs = 0, jct_millis = 0, queued_millis = 0;
+  };
   std::vector<std::string> vcs_;
   std::vector<Sums> per_vc_;
   std::vector<std::int64_t> jct_, queued_;  ///< milliseconds

@@ -151,7 +151,8 @@ std::string queue_csv(std::span<const QueueRun> runs) {
   for (const QueueRun& run : runs) {
     const std::string policy = csv_text(run.policy);
     for (const VcMeans& vc : run.per_vc) {
-      fmt::format_to(std::back_inserter(out), "{},{},{},{},{},,,,,,,,,\n", policy, csv_text(vc.vc), vc.jobs, vc.mean_jct_seconds, vc.mean_queue_seconds);
+      fmt::format_to(std::back_inserter(out), "{},{},{},{},{},,,,,,,,,\n", policy, csv_text(vc.vc), vc.jobs, vc.mean_jct_seconds,
+                     vc.mean_queue_seconds);
     }
     fmt::format_to(std::back_inserter(out), "{},ALL,{},{},{},{},{},{},{},{},{},{},{},{:.6f}\n", policy, run.jobs, run.mean_jct_seconds,
                    run.mean_queue_seconds, run.p50_queue_seconds, run.p90_queue_seconds, run.p99_queue_seconds, run.p999_queue_seconds,

@@ -10,8 +10,8 @@
 namespace ashlar::sim {
 
 struct SeriesPoint {
-  double hours = 0;   ///< start of the bucket
-  double value = 0;   ///< mean over the bucket
+  double hours = 0;  ///< start of the bucket
+  double value = 0;  ///< mean over the bucket
 };
 
 class StepSeries {
@@ -30,9 +30,9 @@ class StepSeries {
 
   std::int64_t start_;
   std::int64_t last_;
-  std::int64_t width_ = 1000;   ///< milliseconds a bucket
+  std::int64_t width_ = 1000;  ///< milliseconds a bucket
   double value_ = 0;
-  std::vector<double> sums_;    ///< value x milliseconds, by bucket
+  std::vector<double> sums_;  ///< value x milliseconds, by bucket
 };
 
 }  // namespace ashlar::sim

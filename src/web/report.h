@@ -15,16 +15,16 @@ namespace ashlar::web {
 struct Series {
   std::string name;
   std::vector<double> x, y;
-  bool is_dashed = false;   ///< for what ours is compared with
+  bool is_dashed = false;  ///< for what ours is compared with
 };
 
 struct Chart {
   std::string title;
-  std::string reading;      ///< how to read it, in a sentence or two
+  std::string reading;  ///< how to read it, in a sentence or two
   std::string x_label, y_label;
-  bool is_x_log = false;    ///< points with x <= 0 are left out
-  bool is_y_log = false;    ///< points with y <= 0 are left out
-  bool is_stepped = false;  ///< the value holds until the next x
+  bool is_x_log = false;       ///< points with x <= 0 are left out
+  bool is_y_log = false;       ///< points with y <= 0 are left out
+  bool is_stepped = false;     ///< the value holds until the next x
   std::string x_unit, y_unit;  ///< "%", "s", ... behind values; the unit "duration" prints seconds as 90 s, 5 min, 3 h, 2 d
   std::vector<Series> series;
 };
@@ -32,9 +32,9 @@ struct Chart {
 struct ReportPage {
   std::string title;
   std::string subtitle;
-  std::vector<std::pair<std::string, std::string>> facts;   ///< what was run: ("trace", "default"), ("seed", "42"), ...
-  std::vector<std::string> notes;                           ///< paragraphs below the table
-  std::vector<std::vector<std::string>> summary;            ///< header first; cells that are numbers stand right
+  std::vector<std::pair<std::string, std::string>> facts;  ///< what was run: ("trace", "default"), ("seed", "42"), ...
+  std::vector<std::string> notes;                          ///< paragraphs below the table
+  std::vector<std::vector<std::string>> summary;           ///< header first; cells that are numbers stand right
   std::vector<Chart> charts;
 };
 

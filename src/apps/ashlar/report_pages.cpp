@@ -1,6 +1,7 @@
 #include "apps/ashlar/report_pages.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ashlar {
 namespace {
@@ -32,8 +33,14 @@ std::string seeds_of(std::span<const sim::PackingRun> runs) {
   return joined(seeds);
 }
 
+/// Files by their names alone: a page is shown to others, who have other folders.
+ReportFacts without_folders(ReportFacts facts) {
+  for (auto& [name, value] : facts) value.erase(0, value.rfind('/') + 1);
+  return facts;
+}
+
 /// One line per policy over the loads from `first` on: the mean of its runs.
-web::Chart load_chart(std::span<const sim::PackingRun> runs, sim::LoadCurve sim::PackingRun::* curve, std::size_t first) {
+web::Chart load_chart(std::span<const sim::PackingRun> runs, sim::LoadCurve sim::PackingRun::*curve, std::size_t first) {
   web::Chart chart{.x_label = "arrived load", .x_unit = "%", .y_unit = "%"};
   for (const std::string& policy : policies_of(runs)) {
     web::Series series{.name = policy};
@@ -86,7 +93,7 @@ web::Chart wait_chart(std::span<const sim::QueueRun> runs, bool is_tail) {
   return chart;
 }
 
-web::Chart time_chart(std::span<const sim::QueueRun> runs, std::vector<sim::SeriesPoint> sim::QueueRun::* points) {
+web::Chart time_chart(std::span<const sim::QueueRun> runs, std::vector<sim::SeriesPoint> sim::QueueRun::*points) {
   web::Chart chart{.x_label = "time since the start", .is_stepped = true, .x_unit = "duration"};
   for (const sim::QueueRun& run : runs) {
     if ((run.*points).empty()) continue;
@@ -111,14 +118,16 @@ void add(web::ReportPage& page, web::Chart chart, std::string title, std::string
 }  // namespace
 
 web::ReportPage packing_page(std::span<const sim::PackingRun> runs, const ReportFacts& facts) {
-  web::ReportPage page{.title = "Packing replay", .subtitle = "Pods arrive one by one and stay. How full does each policy get the cluster, and how broken?"};
+  web::ReportPage page{.title = "Packing replay",
+                       .subtitle = "Pods arrive one by one and stay. How full does each policy get the cluster, and how broken?"};
   page.facts.emplace_back("policies", joined(policies_of(runs)));
   page.facts.emplace_back("seeds", seeds_of(runs));
-  page.facts.insert(page.facts.end(), facts.begin(), facts.end());
+  for (auto& fact : without_folders(facts)) page.facts.push_back(std::move(fact));
   page.summary = sim::packing_rows(runs);
-  page.notes = {"“at 100 %” is the share of all GPU capacity in use when pods asking for 100 % of it had arrived, as the mean over the arrivals whose load "
-                "rounds to that percent. “fragmented” is that of the highest load. A pod that fits nowhere is refused and never tried again; no pod ends. "
-                "Times leave out reading the input."};
+  page.notes = {
+      "“at 100 %” is the share of all GPU capacity in use when pods asking for 100 % of it had arrived, as the mean over the arrivals whose load "
+      "rounds to that percent. “fragmented” is that of the highest load. A pod that fits nowhere is refused and never tried again; no pod ends. "
+      "Times leave out reading the input."};
   const bool has_seeds = runs.size() > policies_of(runs).size();
   const std::string mean = has_seeds ? " Lines are means over the seeds." : "";
   add(page, load_chart(runs, &sim::PackingRun::allocation_percent, 0), "GPUs allocated over load", "allocated",
@@ -135,20 +144,24 @@ web::ReportPage packing_page(std::span<const sim::PackingRun> runs, const Report
 web::ReportPage queue_page(const std::string& title, std::span<const sim::QueueRun> runs, const ReportFacts& facts) {
   web::ReportPage page{.title = title, .subtitle = "The same jobs on the same GPUs under each policy. How long do they wait?"};
   page.facts.emplace_back("policies", joined(policies_of(runs)));
-  page.facts.insert(page.facts.end(), facts.begin(), facts.end());
+  for (auto& fact : without_folders(facts)) page.facts.push_back(std::move(fact));
   page.summary = sim::queue_rows(runs);
-  page.notes = {"JCT is job completion time, from submission to end; queue time is all waiting, before the first start and after each preemption. p99.9 is the "
-                "wait that one job in a thousand exceeds. Makespan is the end of the last job. The last column is the run time of the simulation itself, "
-                "without reading the input."};
+  page.notes = {
+      "JCT is job completion time, from submission to end; queue time is all waiting, before the first start and after each preemption. p99.9 is the "
+      "wait that one job in a thousand exceeds. Makespan is the end of the last job. The last column is the run time of the simulation itself, "
+      "without reading the input."};
   add(page, wait_chart(runs, false), "How many jobs have started after how long", "share of jobs",
       "Share of jobs that waited at most x; the left edge is one second or less. The higher and further left a line, the better.");
   add(page, wait_chart(runs, true), "The long waits", "share of jobs that wait longer",
       "Share of jobs that waited longer than x, both axes logarithmic: the unlucky few that the first plot hides. Lower and further left is better.");
-  add(page, [&] {
+  add(
+      page,
+      [&] {
         web::Chart chart = time_chart(runs, &sim::QueueRun::busy_percent);
         chart.y_unit = "%";
         return chart;
-      }(), "GPUs in use over time", "GPUs in use", "Mean share of all GPUs that ran a job. Idle GPUs while jobs wait are lost for good.");
+      }(),
+      "GPUs in use over time", "GPUs in use", "Mean share of all GPUs that ran a job. Idle GPUs while jobs wait are lost for good.");
   add(page, time_chart(runs, &sim::QueueRun::waiting_jobs), "Jobs waiting over time", "waiting jobs", "Mean number of jobs in the queue.");
   return page;
 }

@@ -79,7 +79,10 @@ class CsvReader {
   bool take_quoted(std::size_t& at);
   std::string place(std::size_t offset) const;
 
-  struct Cell { std::size_t offset = 0, size = 0; bool is_quoted = false; };
+  struct Cell {
+    std::size_t offset = 0, size = 0;
+    bool is_quoted = false;
+  };
 
   std::string text_;
   std::string name_;

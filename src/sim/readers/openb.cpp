@@ -11,8 +11,8 @@
 namespace ashlar::sim {
 namespace {
 
-constexpr std::int64_t kCardsPerNode = 128;                  ///< width of the engine's card mask
-constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;   ///< sums over a million rows stay far from overflow
+constexpr std::int64_t kCardsPerNode = 128;                 ///< width of the engine's card mask
+constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;  ///< sums over a million rows stay far from overflow
 constexpr std::int64_t kSecondsMax = std::int64_t{1} << 40;
 
 constexpr IntegerForm kCpu{0, kAmountMax, "milli-cores, a whole number from 0"};
@@ -108,9 +108,9 @@ std::vector<std::uint32_t> read_indices(CsvReader& csv, CsvColumn column, std::s
     const auto [stop, failure] = std::from_chars(at, end, value);
     if (failure != std::errc() || (stop != end && *stop != ' ') || value >= bound) {
       const auto* piece_end = std::find(at, end, ' ');
-      csv.reject_piece(column, std::string_view(at, static_cast<std::size_t>(piece_end - at)),
-                       "indices of " + std::string(of_what) + ", whole numbers 0.." + std::to_string(bound == 0 ? 0 : bound - 1) +
-                           " separated by spaces");
+      csv.reject_piece(
+          column, std::string_view(at, static_cast<std::size_t>(piece_end - at)),
+          "indices of " + std::string(of_what) + ", whole numbers 0.." + std::to_string(bound == 0 ? 0 : bound - 1) + " separated by spaces");
       break;
     }
     indices.push_back(value);

@@ -14,11 +14,11 @@
 namespace ashlar::sim {
 
 struct OpenbNode {
-  std::string name;    ///< column sn
+  std::string name;  ///< column sn
   MilliCores cpu;
   MiB memory;
   std::int32_t gpus = 0;
-  std::string model;   ///< empty on nodes without cards
+  std::string model;  ///< empty on nodes without cards
 };
 
 struct OpenbPod {

@@ -13,7 +13,7 @@
 namespace ashlar::sim {
 namespace {
 
-constexpr double kSecondsMax = 1e12;          ///< 30,000 years: more is a slip, and sums of millions of jobs stay within 64 bits
+constexpr double kSecondsMax = 1e12;  ///< 30,000 years: more is a slip, and sums of millions of jobs stay within 64 bits
 constexpr std::int64_t kGpusMax = 1'000'000;
 constexpr std::string_view kSubmitForm = "the submit time, seconds from 0";
 constexpr std::string_view kDurationForm = "the run time, seconds from 0";
@@ -91,13 +91,12 @@ class SwfLine {
   const std::optional<Error>& error() const { return error_; }
   Error reject(std::size_t index, std::string_view form) const {
     const std::string_view field = fields_[index - 1];
-    return invalid(place(field.data()) + ": field " + std::to_string(index) + ": expected " + std::string(form) + ", got \"" + std::string(field) + "\"");
+    return invalid(place(field.data()) + ": field " + std::to_string(index) + ": expected " + std::string(form) + ", got \"" + std::string(field) +
+                   "\"");
   }
 
  private:
-  std::string place(const char* at) const {
-    return file_ + ":" + std::to_string(number_) + ":" + std::to_string(at - line_.data() + 1);
-  }
+  std::string place(const char* at) const { return file_ + ":" + std::to_string(number_) + ":" + std::to_string(at - line_.data() + 1); }
   std::string_view line_;
   std::size_t number_;
   const std::string& file_;

@@ -14,11 +14,11 @@
 namespace ashlar::sim {
 
 struct TraceJob {
-  std::uint32_t vc = 0;       ///< index into JobTrace::vcs
-  std::int32_t gpus = 1;      ///< cards, or processors of a Standard Workload Format trace
-  Millis submit;              ///< since the start of the trace
-  Millis duration;            ///< true run time
-  Millis estimate;            ///< believed run time; may be negative (published noisy estimates are); see JobTrace::has_estimates
+  std::uint32_t vc = 0;   ///< index into JobTrace::vcs
+  std::int32_t gpus = 1;  ///< cards, or processors of a Standard Workload Format trace
+  Millis submit;          ///< since the start of the trace
+  Millis duration;        ///< true run time
+  Millis estimate;        ///< believed run time; may be negative (published noisy estimates are); see JobTrace::has_estimates
 };
 
 struct JobTrace {
@@ -43,8 +43,8 @@ Result<std::vector<VcNodes>> read_vcs(const std::string& path);
 /// unknown or zero) are left out and counted. vc = "queue-<field 15>"; estimate = requested time where given, else the run time.
 struct SwfTrace {
   JobTrace trace;
-  std::int64_t skipped = 0;                 ///< jobs without run time or processors
-  std::optional<std::int64_t> max_procs;    ///< from the header
+  std::int64_t skipped = 0;               ///< jobs without run time or processors
+  std::optional<std::int64_t> max_procs;  ///< from the header
 };
 Result<SwfTrace> read_swf(const std::string& path);
 

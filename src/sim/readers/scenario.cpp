@@ -14,7 +14,7 @@ namespace ashlar::sim {
 namespace {
 
 constexpr std::size_t kScenarioBytesMax = std::size_t{16} << 20;
-constexpr std::int64_t kPodsPerNode = 110;   ///< the default of Kubernetes
+constexpr std::int64_t kPodsPerNode = 110;  ///< the default of Kubernetes
 constexpr std::string_view kLabelPrefix = "ashlar.dev/";
 
 constexpr IntegerForm kCount{1, kScenarioNodesMax, "a whole number 1..1000000"};
@@ -25,7 +25,7 @@ constexpr IntegerForm kPods{1, 100'000, "the number of pods a node may hold, a w
 struct NodeGroup {
   std::int64_t count = 1;
   std::string name;
-  ScenarioNode node;   ///< labels hold patterns
+  ScenarioNode node;  ///< labels hold patterns
 };
 
 void add_label(YamlMap& map, const std::string& key, std::string value, ScenarioNode& node) {
@@ -164,7 +164,8 @@ void read_nodes(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   if (scenario.nodes.empty()) return root.reject("nodes", "expected at least one group of nodes, got none");
   std::unordered_set<std::string_view> names;
   for (const ScenarioNode& node : scenario.nodes) {
-    if (!names.insert(node.name).second) return root.reject("nodes", "expected every node's name once, got \"" + node.name + "\" twice (use {i} or {n} in \"name\")");
+    if (!names.insert(node.name).second)
+      return root.reject("nodes", "expected every node's name once, got \"" + node.name + "\" twice (use {i} or {n} in \"name\")");
   }
 }
 
@@ -183,7 +184,12 @@ std::int32_t queue_index(const std::string& name, YamlMap& map, const std::strin
 }
 
 void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
-  struct Draft { ScenarioQueue queue; std::string parent; YAML::Mark mark; std::string where; };
+  struct Draft {
+    ScenarioQueue queue;
+    std::string parent;
+    YAML::Mark mark;
+    std::string where;
+  };
   std::vector<Draft> drafts;
   std::vector<std::string> names;
   for (const auto& [item, where] : root.items("queues")) {
@@ -191,7 +197,8 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     map.require("name", "the queue's name");
     Draft draft{{map.text("name").value_or(""), -1, {}}, map.text("parent").value_or(""), item.Mark(), where};
     if (draft.queue.name.empty()) map.reject_self("expected the queue's name, got nothing");
-    if (std::find(names.begin(), names.end(), draft.queue.name) != names.end()) map.reject("name", "expected every queue once, got \"" + draft.queue.name + "\" twice");
+    if (std::find(names.begin(), names.end(), draft.queue.name) != names.end())
+      map.reject("name", "expected every queue once, got \"" + draft.queue.name + "\" twice");
     if (const YAML::Node* node = map.find("quota")) {
       YamlMap quota(mistake, *node, map.path("quota"));
       draft.queue.quota = {quota.amount<MilliGpu>("gpus", &parse_gpus, kGpusForm), quota.amount<MilliCores>("cpu", &parse_cores, kCoresForm),
@@ -251,7 +258,8 @@ void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
 }
 
 Result<Scenario> parse_scenario(const std::string& text, const std::string& path) {
-  if (text.size() > kScenarioBytesMax) return invalid(path + ": expected a scenario of at most 16 MiB, got " + std::to_string(text.size()) + " bytes");
+  if (text.size() > kScenarioBytesMax)
+    return invalid(path + ": expected a scenario of at most 16 MiB, got " + std::to_string(text.size()) + " bytes");
   try {
     return build(YAML::Load(text), path);
   } catch (const YAML::Exception& error) {

@@ -27,9 +27,9 @@ struct ScenarioNode {
   Bytes memory;
   std::int32_t pods = 110;
   std::int32_t gpus = 0;
-  MiB gpu_memory{0};                                          ///< of each card; 0 = not said
-  std::string model;                                          ///< empty = none
-  std::vector<std::pair<std::string, std::string>> labels;    ///< ascending by key
+  MiB gpu_memory{0};                                        ///< of each card; 0 = not said
+  std::string model;                                        ///< empty = none
+  std::vector<std::pair<std::string, std::string>> labels;  ///< ascending by key
 };
 
 /// Limits of a queue; an absent one does not bind.
@@ -42,7 +42,7 @@ struct ScenarioQuota {
 /// A queue. Parents stand before their children.
 struct ScenarioQueue {
   std::string name;
-  std::int32_t parent = -1;   ///< index into Scenario::queues; -1 = below the root
+  std::int32_t parent = -1;  ///< index into Scenario::queues; -1 = below the root
   ScenarioQuota quota;
 };
 
@@ -50,9 +50,9 @@ struct ScenarioQueue {
 struct DurationLaw {
   enum class Kind : std::uint8_t { kFixed, kExponential, kLognormal, kUniform };
   Kind kind = Kind::kFixed;
-  double first = 0;    ///< fixed: the value; exponential: mean; lognormal: median; uniform: smallest
-  double second = 0;   ///< lognormal: sigma of the logarithm; uniform: largest
-  Millis min{1};       ///< draws are clamped to [min, max]
+  double first = 0;   ///< fixed: the value; exponential: mean; lognormal: median; uniform: smallest
+  double second = 0;  ///< lognormal: sigma of the logarithm; uniform: largest
+  Millis min{1};      ///< draws are clamped to [min, max]
   Millis max = Millis::max();
 };
 
@@ -60,18 +60,18 @@ struct DurationLaw {
 struct JobShape {
   std::string name;
   double weight = 1;
-  std::int32_t members = 1;        ///< size of the gang; 1 = a single pod
-  std::int32_t gpus = 0;           ///< cards of each member
-  MilliGpu milli_each{1000};       ///< of each card; below 1000 only with gpus = 1
+  std::int32_t members = 1;   ///< size of the gang; 1 = a single pod
+  std::int32_t gpus = 0;      ///< cards of each member
+  MilliGpu milli_each{1000};  ///< of each card; below 1000 only with gpus = 1
   MiB gpu_memory{0};
   MilliCores cpu;
   Bytes memory;
-  std::vector<std::string> models; ///< empty = any
-  std::string within, prefer;      ///< names of levels, or empty
+  std::vector<std::string> models;  ///< empty = any
+  std::string within, prefer;       ///< names of levels, or empty
   std::int32_t priority = 0;
   DurationLaw duration;
-  double estimate_error = 0;       ///< sigma of the logarithm of (estimate / duration); 0 = exact
-  bool has_estimate = true;        ///< false: nothing is known of the duration
+  double estimate_error = 0;                            ///< sigma of the logarithm of (estimate / duration); 0 = exact
+  bool has_estimate = true;                             ///< false: nothing is known of the duration
   std::vector<std::pair<std::int32_t, double>> queues;  ///< index into Scenario::queues and weight; never empty
 };
 
@@ -80,49 +80,49 @@ struct ArrivalStream {
   enum class Process : std::uint8_t { kPoisson, kUniform };
   std::string name;
   Process process = Process::kPoisson;
-  std::optional<double> rate_per_hour;   ///< exactly one of rate_per_hour, load, or (count and until)
-  std::optional<double> load;            ///< demanded share of all cards: mean card-time of a job x rate / cards
-  std::optional<std::int64_t> count;     ///< stop after that many jobs
+  std::optional<double> rate_per_hour;  ///< exactly one of rate_per_hour, load, or (count and until)
+  std::optional<double> load;           ///< demanded share of all cards: mean card-time of a job x rate / cards
+  std::optional<std::int64_t> count;    ///< stop after that many jobs
   Millis start{0};
-  std::optional<Millis> until;           ///< stop then
-  std::uint64_t seed = 0;                ///< of this stream
-  std::vector<JobShape> jobs;            ///< never empty
+  std::optional<Millis> until;  ///< stop then
+  std::uint64_t seed = 0;       ///< of this stream
+  std::vector<JobShape> jobs;   ///< never empty
 };
 
 /// Jobs from a file instead.
 struct ScenarioTrace {
   enum class Format : std::uint8_t { kSwf, kCsv };
   Format format = Format::kCsv;
-  std::string path;                 ///< relative paths are meant from the scenario's folder, and already joined with it
-  bool is_processors = false;       ///< the width counts CPU cores, not cards
-  std::int32_t gpus_per_member = 8; ///< wider jobs become gangs of members of this size; the last one takes the rest
+  std::string path;                  ///< relative paths are meant from the scenario's folder, and already joined with it
+  bool is_processors = false;        ///< the width counts CPU cores, not cards
+  std::int32_t gpus_per_member = 8;  ///< wider jobs become gangs of members of this size; the last one takes the rest
   MilliCores cpu_per_gpu;
   Bytes memory_per_gpu;
-  std::int32_t queue = -1;          ///< index into Scenario::queues; -1 = by the trace's own names (a missing queue is an Error of the run)
-  std::optional<std::int64_t> limit;///< only that many jobs
-  double time_scale = 1;            ///< submit times are multiplied by this
+  std::int32_t queue = -1;            ///< index into Scenario::queues; -1 = by the trace's own names (a missing queue is an Error of the run)
+  std::optional<std::int64_t> limit;  ///< only that many jobs
+  double time_scale = 1;              ///< submit times are multiplied by this
 };
 
 /// A node that goes away for a while.
 struct ScenarioFailure {
-  std::uint32_t node = 0;               ///< index into Scenario::nodes
+  std::uint32_t node = 0;  ///< index into Scenario::nodes
   Millis at;
-  std::optional<Millis> lasts;          ///< none = for good
+  std::optional<Millis> lasts;  ///< none = for good
 };
 
 struct Scenario {
   std::string path;
   std::string title;
   std::uint64_t seed = 1;
-  std::optional<Millis> horizon;              ///< the run stops here; none = when all work is done
-  std::vector<std::string> profiles;          ///< built-in names or paths of profile files, run side by side; never empty
-  std::vector<ScenarioLevel> levels;          ///< outermost first
+  std::optional<Millis> horizon;      ///< the run stops here; none = when all work is done
+  std::vector<std::string> profiles;  ///< built-in names or paths of profile files, run side by side; never empty
+  std::vector<ScenarioLevel> levels;  ///< outermost first
   std::vector<ScenarioNode> nodes;
-  std::vector<ScenarioQueue> queues;          ///< never empty: without any in the file there is one, "default"
+  std::vector<ScenarioQueue> queues;  ///< never empty: without any in the file there is one, "default"
   std::vector<ArrivalStream> arrivals;
   std::vector<ScenarioTrace> traces;
-  std::vector<ScenarioFailure> failures;      ///< ascending by time
-  std::int64_t cards() const;                 ///< of all nodes together
+  std::vector<ScenarioFailure> failures;  ///< ascending by time
+  std::int64_t cards() const;             ///< of all nodes together
 };
 
 /// Limits against slips of the keyboard; more is an Error.

@@ -214,7 +214,8 @@ ScenarioTrace read_trace(YamlMap& map, const Scenario& scenario) {
   const std::string width = map.text("width").value_or("gpus");
   if (width != "gpus" && width != "cpu") map.reject("width", YamlMap::expected("gpus or cpu", width));
   trace.is_processors = width == "cpu";
-  trace.gpus_per_member = static_cast<std::int32_t>(map.integer("per_member", {1, 100'000, "the width of one member, a whole number from 1"}).value_or(8));
+  trace.gpus_per_member =
+      static_cast<std::int32_t>(map.integer("per_member", {1, 100'000, "the width of one member, a whole number from 1"}).value_or(8));
   if (!trace.is_processors && trace.gpus_per_member > 128) map.reject("per_member", "expected at most 128 GPUs on one node");
   trace.cpu_per_gpu = map.amount<MilliCores>("cpu_per_gpu", &parse_cores, kCoresForm).value_or(MilliCores(0));
   trace.memory_per_gpu = map.amount<Bytes>("memory_per_gpu", &parse_bytes, kBytesForm).value_or(Bytes(0));

@@ -24,7 +24,10 @@ bool starts_with(std::string_view bytes, std::string_view magic) { return bytes.
 
 Packing packing_of(std::string_view bytes) {
   if (starts_with(bytes, "\x1f\x8b")) return Packing::kGzip;
-  if (starts_with(bytes, std::string_view("\xfd" "7zXZ\0", 6))) return Packing::kXz;
+  if (starts_with(bytes, std::string_view("\xfd"
+                                          "7zXZ\0",
+                                          6)))
+    return Packing::kXz;
   // A skippable frame may stand first; its last magic byte has a free low half.
   if (starts_with(bytes, "\x28\xb5\x2f\xfd")) return Packing::kZstd;
   if (bytes.size() >= 4 && (bytes[0] & 0xf0) == 0x50 && bytes.substr(1, 3) == "\x2a\x4d\x18") return Packing::kZstd;
@@ -33,10 +36,14 @@ Packing packing_of(std::string_view bytes) {
 
 std::string_view name_of(Packing packing) {
   switch (packing) {
-    case Packing::kGzip: return "gzip";
-    case Packing::kXz: return "xz";
-    case Packing::kZstd: return "zstd";
-    case Packing::kPlain: break;
+    case Packing::kGzip:
+      return "gzip";
+    case Packing::kXz:
+      return "xz";
+    case Packing::kZstd:
+      return "zstd";
+    case Packing::kPlain:
+      break;
   }
   return "plain";
 }

@@ -48,8 +48,7 @@ std::optional<std::int64_t> parse_amount(std::string_view text, const std::array
 }  // namespace
 
 std::optional<Millis> parse_duration(std::string_view text) {
-  static constexpr std::array<Unit, 7> kUnits = {
-      {{"ms", 1}, {"s", 1e3}, {"m", 6e4}, {"min", 6e4}, {"h", 3.6e6}, {"d", 8.64e7}, {"w", 6.048e8}}};
+  static constexpr std::array<Unit, 7> kUnits = {{{"ms", 1}, {"s", 1e3}, {"m", 6e4}, {"min", 6e4}, {"h", 3.6e6}, {"d", 8.64e7}, {"w", 6.048e8}}};
   if (const auto seconds = parse_amount(text, std::array<Unit, 1>{{{"", 1e3}}})) return Millis(*seconds);
   double total = 0;
   if (text.empty()) return std::nullopt;

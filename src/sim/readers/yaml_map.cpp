@@ -68,8 +68,7 @@ std::string YamlMap::expected(std::string_view form, std::string_view got) {
   return "expected " + std::string(form) + ", got " + (got.empty() ? "nothing" : "\"" + std::string(got.substr(0, kShownMax)) + "\"");
 }
 
-YamlMap::YamlMap(YamlMistake& mistake, const YAML::Node& node, std::string where)
-    : mistake_(mistake), mark_(node.Mark()), where_(std::move(where)) {
+YamlMap::YamlMap(YamlMistake& mistake, const YAML::Node& node, std::string where) : mistake_(mistake), mark_(node.Mark()), where_(std::move(where)) {
   if (!node.IsMap()) {
     reject_self("expected a map (key: value), got " + (node.IsScalar() ? "\"" + node.Scalar().substr(0, kShownMax) + "\"" : kind_of(node)));
     return;
@@ -170,7 +169,8 @@ void YamlMap::finish() {
     if (entry.is_known) continue;
     std::string known;
     for (const std::string& key : asked_) known += (known.empty() ? "" : ", ") + key;
-    mistake_.reject(entry.mark, where_, "unknown key \"" + entry.key.substr(0, kShownMax) + "\"" + did_you_mean(entry.key, asked_) + " (known: " + known + ")");
+    mistake_.reject(entry.mark, where_,
+                    "unknown key \"" + entry.key.substr(0, kShownMax) + "\"" + did_you_mean(entry.key, asked_) + " (known: " + known + ")");
   }
 }
 

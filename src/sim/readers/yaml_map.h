@@ -77,7 +77,12 @@ class YamlMap {
   static std::string expected(std::string_view form, std::string_view got);
 
  private:
-  struct Entry { std::string key; YAML::Node value; YAML::Mark mark; bool is_known = false; };
+  struct Entry {
+    std::string key;
+    YAML::Node value;
+    YAML::Mark mark;
+    bool is_known = false;
+  };
 
   YamlMistake& mistake_;
   YAML::Mark mark_;

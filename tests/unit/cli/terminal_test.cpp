@@ -35,9 +35,7 @@ TEST(Progress, ShowsShareCountAndTimeLeft) {
   EXPECT_THAT(line, AllOf(StartsWith("fgd, seed 42  ██████░░"), HasSubstr("25 %"), HasSubstr("2,500 of 10,000"), HasSubstr("30 s left")));
 }
 
-TEST(Progress, ACountWithoutATotal) {
-  EXPECT_EQ(progress_line({.label = "jobs", .done = 1234567, .elapsed_seconds = 4}), "jobs  1,234,567  4 s");
-}
+TEST(Progress, ACountWithoutATotal) { EXPECT_EQ(progress_line({.label = "jobs", .done = 1234567, .elapsed_seconds = 4}), "jobs  1,234,567  4 s"); }
 
 TEST(Progress, NeverExceedsTheTerminalOrTheTotal) {
   const std::string line = progress_line({.label = "a long label of a run", .done = 50, .total = 10, .elapsed_seconds = 1, .width = 20});

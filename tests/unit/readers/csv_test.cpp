@@ -28,7 +28,9 @@ TEST(Csv, FindsColumnsByNameInAnyOrder) {
 }
 
 TEST(Csv, TakesWindowsLineEndsBlankLinesByteOrderMarkAndNoFinalNewline) {
-  CsvReader csv = reader("\xef\xbb\xbf" "a,b\r\n\r\n1,2\r\n  \n3,4");
+  CsvReader csv = reader(
+      "\xef\xbb\xbf"
+      "a,b\r\n\r\n1,2\r\n  \n3,4");
   const CsvColumn a = csv.column("a"), b = csv.column("b");
   ASSERT_TRUE(csv.next_row());
   EXPECT_EQ(csv.integer(b, {}), 2);

@@ -60,10 +60,10 @@ inline std::string traces() {
   return std::filesystem::exists(path / "packing") ? path.string() : "";
 }
 
-#define ASHLAR_NEEDS_TRACES()                                                                                      \
-  if (::ashlar::sim::testing::traces().empty()) {                                                                  \
+#define ASHLAR_NEEDS_TRACES()                                                                                           \
+  if (::ashlar::sim::testing::traces().empty()) {                                                                       \
     GTEST_SKIP() << "the published traces are not there: set ASHLAR_TRACES to their folder (docs/reference/traces.md)"; \
-  }                                                                                                                \
+  }                                                                                                                     \
   const std::string traces = ::ashlar::sim::testing::traces()
 
 }  // namespace ashlar::sim::testing

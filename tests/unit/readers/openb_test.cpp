@@ -11,9 +11,9 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using testing::Folder;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using testing::Folder;
 
 constexpr const char* kNodes =
     "sn,cpu_milli,memory_mib,gpu,model\n"

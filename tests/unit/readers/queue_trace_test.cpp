@@ -9,9 +9,9 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using testing::Folder;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using testing::Folder;
 
 TEST(JobFile, ReadsBothHeadersAlike) {
   Folder folder;

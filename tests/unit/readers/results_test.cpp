@@ -14,9 +14,9 @@ namespace ashlar::sim {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::Folder;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using testing::Folder;
 
 PackingRun packed(std::int64_t total_milli, std::initializer_list<PackingEvent> events) {
   PackingMeter meter(total_milli);
@@ -99,6 +99,7 @@ TEST(QueueMeter, TheDistributionEndsAtAllJobsAndStaysSmall) {
   EXPECT_LE(run.waits.size(), kWaitPoints);
   EXPECT_DOUBLE_EQ(run.waits.back().seconds, 4'999);
   EXPECT_DOUBLE_EQ(run.waits.back().share, 1);
+  for (const WaitPoint& point : run.waits) EXPECT_NEAR(point.share, (point.seconds + 1) / 5'000, 1e-9) << "20 jobs waited each of 0..4999 s";
   for (std::size_t i = 1; i < run.waits.size(); ++i) {
     EXPECT_LT(run.waits[i - 1].seconds, run.waits[i].seconds);
     EXPECT_LT(run.waits[i - 1].share, run.waits[i].share);
@@ -247,7 +248,8 @@ TEST(Expected, DifferencesAreJudgedAtTheTablesDigits) {
   Folder folder;
   const std::string header =
       "input,shrink,policy,walls,vc,jobs,mean_jct,mean_queue,p50_queue,p90_queue,p99_queue,p999_queue,p99_jct,makespan,preemptions\n";
-  const auto table = read_expected_queue(folder.write("e.csv", header + "x,1,fifo,isolated,b,2,55,30,,,,,,,\nx,1,fifo,isolated,ALL,4,32.6,15.2,0,2,0,0,11,105,0\n"));
+  const auto table =
+      read_expected_queue(folder.write("e.csv", header + "x,1,fifo,isolated,b,2,55,30,,,,,,,\nx,1,fifo,isolated,ALL,4,32.6,15.2,0,2,0,0,11,105,0\n"));
   ASSERT_TRUE(table.ok()) << table.error().message;
   QueueRun run = four_jobs();
   // 32.625 is 32.6 to one digit and 0.5 may be written 0 or 1, but 15.125 is not 15.2.

@@ -8,8 +8,8 @@ namespace ashlar::sim {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::HasSubstr;
 using testing::Folder;
+using ::testing::HasSubstr;
 using testing::pack;
 using testing::Packed;
 

@@ -39,7 +39,8 @@ TEST(Report, IsOneFileThatNeedsNoNetwork) {
   const std::string html = rendered(small_page());
   EXPECT_THAT(html, StartsWith("<!doctype html>"));
   EXPECT_THAT(html, HasSubstr("var uPlot="));
-  for (const char* outside : {"src=\"", "<link", "@import", "url(", "fetch(", "XMLHttpRequest", "import("}) EXPECT_THAT(html, Not(HasSubstr(outside)));
+  for (const char* outside : {"src=\"", "<link", "@import", "url(", "fetch(", "XMLHttpRequest", "import("})
+    EXPECT_THAT(html, Not(HasSubstr(outside)));
 }
 
 TEST(Report, SaysWhatWasRunAndHowToReadIt) {
