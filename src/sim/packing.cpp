@@ -158,6 +158,7 @@ PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Pro
     meter.add(event);
     if (++run.arrived_pods % 256 == 0 && progress) progress(run.arrived_pods);
   }
+  ASHLAR_CHECK(state.is_consistent());  // columns and digest, kept along all the way, equal a recount
   meter.finish(run);
   run.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return run;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/check.h"
 #include "engine/driver.h"
 #include "sim/clock.h"
 #include "sim/load_series.h"
@@ -129,6 +130,7 @@ SiteResult run_site(const QueueReplay& replay, const QueueRules& rules, const Pr
   Engine engine(profile, {.has_verdicts = false});
   Driver driver(state, engine, {clock, world, world});
   run_to_end({.clock = clock, .world = world, .driver = driver, .cadence = profile.cadence, .horizon = {}, .progress = tell_progress});
+  ASHLAR_CHECK(state.is_consistent());  // columns and digest, kept along all the way, equal a recount
   result.preemptions = world.preemptions();
   result.unfinished = world.present();
   return result;

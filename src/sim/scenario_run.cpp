@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 
+#include "base/check.h"
 #include "engine/driver.h"
 #include "sim/clock.h"
 #include "sim/step_series.h"
@@ -120,6 +121,7 @@ QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::
   Engine engine(profile, {.has_verdicts = false});
   Driver driver(state, engine, {clock, world, world});
   run_to_end({.clock = clock, .world = world, .driver = driver, .cadence = profile.cadence, .horizon = scenario_->horizon, .progress = progress});
+  ASHLAR_CHECK(state.is_consistent());  // columns and digest, kept along all the way, equal a recount
   QueueRun run;
   run.policy = profile.name;
   meter.finish(run);

@@ -102,6 +102,39 @@ TEST(ScenarioRun, AStreamKeepsTheLoadThatItWasGiven) {
   EXPECT_NEAR(sum / static_cast<double>(counted), 60, 2);
 }
 
+TEST(ScenarioRun, AGangBoundToANodeSharesIt) {
+  const std::string nodes = "nodes: [{count: 2, name: 'n{i}', cpu: 32, memory: 256Gi, gpus: 8}]\narrivals:\n";
+  // Two halves of a node each: the second gang takes the other node, the third waits for one of them.
+  const std::string half = job("members: 2, gpus: 3, within: node, duration: 10s");
+  const QueueRun r = run(scenario(nodes + half + half + half));
+  EXPECT_EQ(r.jobs, 3);
+  EXPECT_DOUBLE_EQ(r.mean_queue_seconds, 10 / 3.0);
+}
+
+TEST(ScenarioRun, AStandardWorkloadFormatTraceIsPlayed) {
+  const std::string path = ::testing::TempDir() + "tiny.swf";
+  // Two jobs of 4 processors on 4 cores: the second waits for the first.
+  std::ofstream(path) << "; MaxProcs: 4\n1 0 -1 100 4 -1 -1 4 200 -1 1 1 1 -1 1 -1 -1 -1\n2 10 -1 50 4 -1 -1 4 60 -1 1 1 1 -1 1 -1 -1 -1\n";
+  const QueueRun r = run(scenario("nodes: [{name: n, cpu: 4, memory: 1Gi}]\ntrace: {path: " + path + ", format: swf, width: cpu}\n"), "fifo-skip");
+  EXPECT_EQ(r.jobs, 2);
+  EXPECT_DOUBLE_EQ(r.makespan_seconds, 150);
+  EXPECT_DOUBLE_EQ(r.mean_queue_seconds, 45);
+}
+
+TEST(ScenarioRun, WhatGivesBackWhatItTookEndsWithAnIdleCluster) {
+  const QueueRun r = run(scenario(
+      kNodes + std::string("failures: [{node: n1, at: 1h, for: 1h}, {node: n3, at: 2h, for: 3h}]\narrivals: [{load: 0.8, count: 500, jobs: "
+                           "[{gpus: 2, duration: {exponential: 20m}}, {gpus: 4, members: 3, within: rack, duration: {exponential: 20m}}]}]\n")));
+  EXPECT_EQ(r.jobs, 500);
+  ASSERT_FALSE(r.busy_percent.empty());
+  double most = 0;
+  for (const SeriesPoint& p : r.busy_percent) {
+    EXPECT_GE(p.value, 0);
+    most = std::max(most, p.value);
+  }
+  EXPECT_LE(most, 100);
+}
+
 TEST(ScenarioRun, TheDocumentedScenarioRuns) {
   std::ifstream file(ASHLAR_SOURCE_DIR "/docs/reference/scenario.md");
   std::stringstream text;
