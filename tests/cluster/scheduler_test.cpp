@@ -1,7 +1,7 @@
 // The live scheduler against a real kube-apiserver and etcd: binding, gangs, topology, shares of cards, conditions.
 #include "cluster/scheduler_world.h"
 
-namespace ashlar::cluster {
+namespace ashlar::live_tests {
 namespace {
 
 using LiveSchedulerTest = SchedulerWorld;
@@ -77,7 +77,11 @@ TEST_F(LiveSchedulerTest, AGangStaysWithinOneRack) {
   ASSERT_TRUE(wait_bound(1));
   post_pods(gang_pods("rack", 4, 8, {{"ashlar.dev/within", "rack"}}));
   ASSERT_TRUE(wait_bound(4, "rack"));
-  for (const auto& [name, p] : pods()) if (name.starts_with("rack")) EXPECT_GE(p.node_name.str(), "node-004") << name;
+  for (const auto& [name, p] : pods()) {
+    if (name.starts_with("rack")) {
+      EXPECT_GE(p.node_name.str(), "node-004") << name;
+    }
+  }
   expect_no_oversubscription();
 }
 
@@ -188,4 +192,5 @@ TEST_F(LiveSchedulerTest, AnswersWhyQueueNodesAndMetrics) {
 }
 
 }  // namespace
-}  // namespace ashlar::cluster
+}  // namespace ashlar::live_tests
+

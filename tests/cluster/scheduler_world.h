@@ -20,8 +20,9 @@
 #include "kube/live_scheduler.h"
 #include "kube/writes.h"
 
-namespace ashlar::cluster {
+namespace ashlar::live_tests {
 
+using cluster::ControlPlane;
 using kube::Answer;
 using kube::Encoding;
 using kube::OnAnswer;
@@ -70,7 +71,9 @@ class SchedulerWorld : public ::testing::Test {
   void SetUp() override {
     if (absent_) GTEST_SKIP() << "skipped, no control plane: " << why_;
     ASSERT_TRUE(plane_) << why_;
-    if (!plane_->api_server().is_running()) ASSERT_TRUE(plane_->start_api_server().ok());
+    if (!plane_->api_server().is_running()) {
+      ASSERT_TRUE(plane_->start_api_server().ok());
+    }
     Result<std::unique_ptr<kube::Api>> api = plane_->connect();
     ASSERT_TRUE(api.ok()) << api.error().message;
     api_ = std::move(api).value();
@@ -247,4 +250,5 @@ class SchedulerWorld : public ::testing::Test {
   std::vector<std::string> log_;
 };
 
-}  // namespace ashlar::cluster
+}  // namespace ashlar::live_tests
+

@@ -1,0 +1,70 @@
+#include "apps/ashlar/ask.h"
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+
+#include "http/client.h"
+#include "http/url.h"
+#include "kube/live_text.h"
+
+namespace ashlar {
+namespace {
+
+constexpr const char* kDefaultServer = "http://127.0.0.1:10451";
+constexpr Millis kPatience{10'000};
+
+std::string server_of(const AskOptions& options) {
+  if (!options.server.empty()) return options.server;
+  const char* server = std::getenv("ASHLAR_SERVER");
+  return server == nullptr || *server == '\0' ? kDefaultServer : server;
+}
+
+[[noreturn]] void fail(int status, const std::string& message) {
+  std::cerr << "ashlar: " << message << '\n';
+  throw CLI::RuntimeError(status);
+}
+
+}  // namespace
+
+std::string ask_scheduler(const AskOptions& options, const std::string& path) {
+  const std::string server = server_of(options);
+  Result<std::unique_ptr<http::Client>> client = http::Client::create({.base_url = server});
+  if (!client) fail(2, client.error().message);
+  std::optional<Result<http::Response>> answer;
+  (*client)->send({.path = path, .timeout = kPatience}, [&](Result<http::Response> a) { answer = std::move(a); });
+  while (!answer) (*client)->poll(Millis(100));
+  if (!answer->ok())
+    fail(1, "no scheduler answers at " + server + " (" + answer->error().message + "); name it with --server or ASHLAR_SERVER, or forward its port");
+  http::Response response = std::move(*answer).value();
+  if (response.status == 200) return std::move(response.body);
+  boost::system::error_code error;
+  const boost::json::value value = boost::json::parse(response.body, error);
+  const bool has_message = !error && value.is_object() && value.as_object().contains("message");
+  fail(response.status == 404 || response.status == 400 ? 2 : 1, has_message ? text_of(value.as_object(), "message") : response.body);
+}
+
+boost::json::value parse_answer(const std::string& body) {
+  boost::system::error_code error;
+  boost::json::value value = boost::json::parse(body, error);
+  if (error || !value.is_object()) fail(1, "the answer is not JSON; is this an Ashlar scheduler?");
+  return value;
+}
+
+std::string percent_encoded(const std::string& text) { return http::percent_encode(text); }
+
+std::string text_of(const boost::json::object& object, const char* key) {
+  const boost::json::value* value = object.if_contains(key);
+  return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string();
+}
+
+std::int64_t number_of(const boost::json::object& object, const char* key) {
+  const boost::json::value* value = object.if_contains(key);
+  return value != nullptr && value->is_int64() ? value->as_int64() : 0;
+}
+
+std::string span_text(std::int64_t millis) { return kube::duration_text(Millis(millis)); }
+
+}  // namespace ashlar

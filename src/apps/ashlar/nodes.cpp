@@ -1,0 +1,58 @@
+// `ashlar nodes`: what each node has free, card by card: '.' idle, '#' full, 1-9 tenths in use.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <boost/json.hpp>
+#include <cstdio>
+#include <iostream>
+
+#include "apps/ashlar/ask.h"
+#include "apps/ashlar/verbs.h"
+
+namespace ashlar {
+namespace {
+
+using boost::json::object;
+
+std::string cards_picture(const object& node) {
+  std::string picture;
+  for (const boost::json::value& free : node.at("cardFreeMilli").as_array()) {
+    const std::int64_t used = 1000 - free.as_int64();
+    picture += used <= 0 ? '.' : used >= 1000 ? '#' : static_cast<char>('0' + std::clamp<std::int64_t>(used / 100, 1, 9));
+  }
+  return picture;
+}
+
+std::string domains_text(const object& node) {
+  std::string text;
+  for (const auto& [level, value] : node.at("domains").as_object()) text += (text.empty() ? "" : ",") + std::string(level) + "=" + std::string(value.as_string());
+  return text.empty() ? "-" : text;
+}
+
+void print_nodes(const object& answer) {
+  std::printf("%-28s %-18s %5s %5s %-16s %9s %6s  %s\n", "NAME", "MODEL", "CARDS", "IDLE", "USE", "FREE-CPU", "PODS", "DOMAINS");
+  for (const boost::json::value& value : answer.at("nodes").as_array()) {
+    const object& n = value.as_object();
+    const std::string model = text_of(n, "model");
+    std::printf("%-28s %-18s %5lld %5lld %-16s %9.6g %6lld  %s\n", text_of(n, "name").c_str(), model.empty() ? "-" : model.c_str(),
+                static_cast<long long>(number_of(n, "cards")), static_cast<long long>(number_of(n, "idleCards")), cards_picture(n).c_str(),
+                static_cast<double>(number_of(n, "freeMilliCores")) / 1000, static_cast<long long>(number_of(n, "freePods")), domains_text(n).c_str());
+  }
+}
+
+}  // namespace
+
+void add_nodes(CLI::App& app) {
+  auto options = std::make_shared<AskOptions>();
+  auto name = std::make_shared<std::string>();
+  CLI::App* verb = app.add_subcommand("nodes", "What each node has free, card by card");
+  verb->add_option("node", *name, "Only this node");
+  verb->add_option("--server", options->server, "URL of the scheduler; else $ASHLAR_SERVER, else http://127.0.0.1:10451");
+  verb->add_option("-o,--output", options->output, "table or json")->check(CLI::IsMember({"table", "json"}));
+  verb->callback([options, name] {
+    const std::string body = ask_scheduler(*options, "/api/v1/nodes" + (name->empty() ? std::string() : "?name=" + percent_encoded(*name)));
+    if (options->output == "json") std::cout << body;
+    else print_nodes(parse_answer(body).as_object());
+  });
+}
+
+}  // namespace ashlar

@@ -1,0 +1,90 @@
+// `ashlar why NS/NAME`: why does this pod or gang wait, and what is the smallest change that would help? Exit status 0 = it runs, 4 = it waits,
+// 5 = it can never run as it stands.
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <iostream>
+
+#include "apps/ashlar/ask.h"
+#include "apps/ashlar/verbs.h"
+
+namespace ashlar {
+namespace {
+
+using boost::json::object;
+
+std::string asks_text(const object& why) {
+  const boost::json::value* asks = why.if_contains("asks");
+  if (asks == nullptr) return {};
+  const object& a = asks->as_object();
+  std::string text;
+  if (number_of(a, "gpus") > 0) text = std::to_string(number_of(a, "gpus")) + " GPU";
+  if (number_of(a, "milliGpu") > 0) text = std::to_string(number_of(a, "milliGpu")) + " thousandths of a GPU";
+  return text;
+}
+
+void print_headline(const object& why) {
+  std::string line = text_of(why, "name");
+  std::string asks = asks_text(why);
+  if (const boost::json::value* gang = why.if_contains("gang")) {
+    const object& g = gang->as_object();
+    line += "   gang of " + std::to_string(number_of(g, "size"));
+    if (!asks.empty()) line += " x " + asks;
+    if (!text_of(g, "within").empty()) line += " within one " + text_of(g, "within");
+    line += " (" + std::to_string(number_of(g, "present")) + " exist, " + std::to_string(number_of(g, "bound")) + " bound)";
+  } else if (!asks.empty()) {
+    line += "   " + asks;
+  }
+  std::string state = text_of(why, "state");
+  for (char& c : state) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  line += "   " + state;
+  if (why.contains("ageMillis")) line += " " + span_text(number_of(why, "ageMillis"));
+  if (!text_of(why, "queue").empty()) line += "   queue " + text_of(why, "queue");
+  std::cout << line << '\n';
+}
+
+void print_why(const object& why) {
+  print_headline(why);
+  const bool is_waiting = number_of(why, "exitStatus") != 0;
+  std::cout << (is_waiting ? "BLOCKED BY  " : "            ") << text_of(why, "headline");
+  if (why.contains("verdictAgeMillis")) std::cout << "   verdict " << span_text(number_of(why, "verdictAgeMillis")) << " old, step " << number_of(why, "step");
+  std::cout << '\n';
+  if (const boost::json::value* reasons = why.if_contains("reasons")) {
+    bool is_first = true;
+    for (const boost::json::value& r : reasons->as_array()) {
+      if (!is_first) std::cout << "ALSO        " << text_of(r.as_object(), "code") << ": " << text_of(r.as_object(), "message") << '\n';
+      is_first = false;
+    }
+  }
+  if (const boost::json::value* remedies = why.if_contains("remedies"); remedies != nullptr && !remedies->as_array().empty()) {
+    std::cout << "WOULD RUN NOW IF (smallest first)\n";
+    int number = 0;
+    for (const boost::json::value& r : remedies->as_array()) std::cout << "  " << ++number << ". " << text_of(r.as_object(), "message") << '\n';
+  }
+  if (const boost::json::value* ignored = why.if_contains("ignored"))
+    for (const boost::json::value& path : ignored->as_array()) std::cout << "IGNORED     " << std::string(path.as_string()) << " is a preference that Ashlar does not evaluate\n";
+}
+
+}  // namespace
+
+void add_why(CLI::App& app) {
+  auto options = std::make_shared<AskOptions>();
+  auto name = std::make_shared<std::string>();
+  auto ns = std::make_shared<std::string>("default");
+  CLI::App* verb = app.add_subcommand("why", "Why a pod or gang waits, and what would help");
+  verb->add_option("name", *name, "NAMESPACE/NAME of a pod or gang, or NAME with -n")->required();
+  verb->add_option("-n,--namespace", *ns, "Namespace of NAME");
+  verb->add_option("--server", options->server, "URL of the scheduler; else $ASHLAR_SERVER, else http://127.0.0.1:10451");
+  verb->add_option("-o,--output", options->output, "table or json")->check(CLI::IsMember({"table", "json"}));
+  verb->callback([options, name, ns] {
+    const std::string full = name->find('/') == std::string::npos ? *ns + "/" + *name : *name;
+    const std::string body = ask_scheduler(*options, "/api/v1/why?name=" + percent_encoded(full));
+    const boost::json::value answer = parse_answer(body);
+    if (options->output == "json") std::cout << body;
+    else print_why(answer.as_object());
+    std::cout.flush();
+    const std::int64_t status = number_of(answer.as_object(), "exitStatus");
+    if (status != 0) throw CLI::RuntimeError(static_cast<int>(status));
+  });
+}
+
+}  // namespace ashlar

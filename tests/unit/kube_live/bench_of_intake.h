@@ -1,0 +1,109 @@
+// A bench for the intake: a clock that stands where it is put, changes made by hand, and the engine behind it, all without an API server.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "engine/driver.h"
+#include "kube/live_intake.h"
+#include "kube/live_reign.h"
+#include "kube/live_text.h"
+
+namespace ashlar::kube {
+
+class IntakeBench : public ::testing::Test, public Actuator {
+ protected:
+  IntakeBench() : IntakeBench(IntakeOptions{.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}}}) {}
+  explicit IntakeBench(IntakeOptions options)
+      : clock([this] { return time; }), source(clock), intake(std::move(options), source, listeners()),
+        engine(live_profile(builtin_profile("ashlar").value()).value()), driver(state, engine, {clock, source, *this}) {
+    intake.open();
+  }
+
+  // ---- what the cluster says -----------------------------------------------------------------------------------------------------------
+  static Node node(const std::string& name, std::int64_t gpus, Labels labels = {}) {
+    Node n;
+    n.name = Text(name);
+    n.ready = ConditionStatus::kTrue;
+    n.allocatable.cpu = MilliCores(64'000);
+    n.allocatable.memory = Bytes(std::int64_t{512} << 30);
+    n.pods_max = 110;
+    n.allocatable.extended = {{Text("ashlar.dev/gpu-milli"), gpus * 1000}, {Text("nvidia.com/gpu"), gpus}};
+    n.labels = std::move(labels);
+    return n;
+  }
+  static Pod pod(const std::string& name, std::int64_t gpus, Labels labels = {}, const std::string& ns = "ns") {
+    Pod p;
+    p.ns = Text(ns);
+    p.name = Text(name);
+    p.uid = Text("uid-" + ns + "-" + name);
+    p.scheduler_name = Text("ashlar");
+    p.requests.cpu = MilliCores(1000);
+    if (gpus > 0) p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
+    p.labels = std::make_shared<const Labels>(std::move(labels));
+    return p;
+  }
+  static Pod share(const std::string& name, std::int64_t milli) {
+    Pod p = pod(name, 0);
+    p.requests.extended = {{Text("ashlar.dev/gpu-milli"), milli}};
+    return p;
+  }
+  static Pod gang_pod(const std::string& gang, int index, int size, std::int64_t gpus) {
+    return pod(gang + "-" + std::to_string(index), gpus, {{Text("ashlar.dev/gang"), Text(gang)}, {Text("ashlar.dev/gang-size"), Text(std::to_string(size))}});
+  }
+  void see(Node n) { intake.take(Change<Node>{Change<Node>::Kind::kModified, std::move(n)}); }
+  void see(Pod p) { intake.take(Change<Pod>{Change<Pod>::Kind::kModified, std::move(p)}); }
+  void gone(Pod p) { intake.take(Change<Pod>{Change<Pod>::Kind::kDeleted, std::move(p)}); }
+  void gone(Node n) { intake.take(Change<Node>{Change<Node>::Kind::kDeleted, std::move(n)}); }
+  void see(PodGroup g) { intake.take(Change<PodGroup>{Change<PodGroup>::Kind::kModified, std::move(g)}); }
+
+  /// Lets the engine decide; what it binds is confirmed at once.
+  void step() {
+    intake.settle();
+    plan = driver.step();
+    intake.note_taken();
+    EXPECT_TRUE(state.is_consistent());
+  }
+  void submit(const Plan& p) override {
+    for (const Action& action : p.actions) {
+      const Bind& bind = std::get<Bind>(action);
+      const PodSlot slot = intake.pods().of_member(bind.member);
+      intake.note_assumed(slot, bind.node, bind.cards);
+      if (is_answering) intake.note_bound(slot, intake.names().nodes.name(bind.node), bind.cards);
+    }
+  }
+  const PodRecord& record(const std::string& name, const std::string& ns = "ns") {
+    const PodSlot slot = intake.pods().find(Text(ns), Text(name));
+    static const PodRecord kNone;
+    return slot == kNoPod ? kNone : intake.pods()[slot];
+  }
+  std::string where(const std::string& name) {
+    const PodRecord& r = record(name);
+    return r.phase == PodRecord::Phase::kBound || r.phase == PodRecord::Phase::kAssumed ? intake.names().nodes.name(r.node).str() : "";
+  }
+  std::int64_t idle_cards(const std::string& node_name) {
+    return state.cluster.idle_cards()[intake.names().nodes.find(Text(node_name)).row()];
+  }
+  LiveIntake::Listeners listeners() {
+    return {.on_condition_due = [this](PodSlot slot) { due.push_back(intake.pods()[slot].name.str()); },
+            .on_group_condition_due = [this](GangSlot slot) { due_groups.push_back(intake.gangs()[slot].name.str()); },
+            .on_bound = {}};
+  }
+
+  Millis time{1'000'000};
+  std::vector<std::string> due, due_groups;
+  bool is_answering = true;
+  LiveClock clock;
+  LiveSource source;
+  LiveIntake intake;
+  State state;
+  Engine engine;
+  Driver driver;
+  Plan plan;
+};
+
+}  // namespace ashlar::kube

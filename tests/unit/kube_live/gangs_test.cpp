@@ -1,0 +1,259 @@
+// When gangs are complete, what the engine hears of them, and what becomes of them when pods, nodes and bindings fail.
+#include "bench_of_intake.h"
+
+namespace ashlar::kube {
+namespace {
+
+class Gangs : public IntakeBench {
+ protected:
+  void see_racks(int racks, int nodes_per_rack) {
+    for (int r = 0; r < racks; ++r)
+      for (int n = 0; n < nodes_per_rack; ++n)
+        see(node("r" + std::to_string(r) + "n" + std::to_string(n), 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r" + std::to_string(r))}}));
+  }
+  static PodGroup group(const std::string& name, int min_count, const std::string& key = "") {
+    PodGroup g;
+    g.ns = Text("ns");
+    g.name = Text(name);
+    g.uid = Text("uid-" + name);
+    g.min_count = min_count;
+    g.topology_key = Text(key);
+    return g;
+  }
+  static Pod grouped(const std::string& group, int index, std::int64_t gpus) {
+    Pod p = pod(group + "-" + std::to_string(index), gpus);
+    p.group_name = Text(group);
+    return p;
+  }
+  int bound() {
+    int count = 0;
+    for (PodSlot s = 0; s < intake.pods().slots(); ++s) count += intake.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
+    return count;
+  }
+};
+
+TEST_F(Gangs, AnIncompleteGangIsNotShownToTheEngine) {
+  see_racks(1, 4);
+  for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 4, 8));
+  step();
+  EXPECT_EQ(state.backlog_size(), 0u);
+  see(gang_pod("g", 3, 4, 8));
+  step();
+  EXPECT_EQ(bound(), 4);
+}
+
+TEST_F(Gangs, AnIncompleteGangSaysSoAfterFiveSeconds) {
+  see(gang_pod("g", 0, 2, 1));
+  step();
+  EXPECT_EQ(intake.tick(time), Millis(1'005'000));
+  EXPECT_TRUE(due.empty());
+  time = Millis(1'005'000);
+  intake.tick(time);
+  EXPECT_EQ(due, std::vector<std::string>{"g-0"});
+  EXPECT_EQ(intake.gang_trouble(intake.gangs()[record("g-0").gang]), "gang g waits until 2 of its pods exist");
+}
+
+TEST_F(Gangs, MembersAreInRankOrder) {
+  EXPECT_TRUE(is_name_before("w-2", "w-10"));
+  EXPECT_TRUE(is_name_before("a-10", "b-2"));
+  EXPECT_FALSE(is_name_before("w-2", "w-2"));
+  EXPECT_TRUE(is_name_before("w-02", "w-2"));
+  for (const int i : {10, 2, 1}) see(gang_pod("g", i, 3, 1));
+  step();
+  std::vector<std::string> order;
+  state.each_member(record("g-1").job, [&](MemberId m, const Member&) { order.push_back(intake.pods()[intake.pods().of_member(m)].name.str()); });
+  EXPECT_EQ(order, (std::vector<std::string>{"g-1", "g-2", "g-10"}));
+}
+
+TEST_F(Gangs, WithinKeepsAGangInOneRack) {
+  see_racks(2, 4);
+  see(pod("filler", 8));
+  step();
+  for (int i = 0; i < 4; ++i) {
+    Pod p = gang_pod("g", i, 4, 8);
+    Labels labels = *p.labels;
+    labels.push_back({Text("ashlar.dev/within"), Text("rack")});
+    p.labels = std::make_shared<const Labels>(labels);
+    see(p);
+  }
+  step();
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(where("g-" + std::to_string(i)).substr(0, 2), "r1");
+}
+
+TEST_F(Gangs, APodGroupMustExistBeforeItsPodsCount) {
+  see_racks(1, 2);
+  see(grouped("pg", 0, 8));
+  see(grouped("pg", 1, 8));
+  step();
+  EXPECT_EQ(bound(), 0);
+  see(group("pg", 2));
+  step();
+  EXPECT_EQ(bound(), 2);
+  step();
+  EXPECT_EQ(due_groups, std::vector<std::string>{"pg"}) << "its condition becomes True";
+}
+
+TEST_F(Gangs, ATopologyKeyThatIsNoLevelBecomesOne) {
+  for (int i = 0; i < 4; ++i) see(node("n" + std::to_string(i), 8, {{Text("example.com/switch"), Text(i < 2 ? "s0" : "s1")}}));
+  see(pod("filler", 8));
+  step();
+  see(group("pg", 2, "example.com/switch"));
+  see(grouped("pg", 0, 8));
+  see(grouped("pg", 1, 8));
+  step();
+  EXPECT_EQ(where("pg-0").substr(0, 2) + where("pg-1").substr(0, 2), "n2n3");
+}
+
+TEST_F(Gangs, ABasicPodGroupIsPlacedOneByOne) {
+  see_racks(1, 1);
+  see(group("pg", 0));
+  see(grouped("pg", 0, 8));
+  see(grouped("pg", 1, 8));
+  step();
+  EXPECT_EQ(bound(), 1);
+}
+
+TEST_F(Gangs, ARestartInTheMiddleCompletesTheGangInItsRack) {
+  see_racks(3, 2);
+  Pod first = gang_pod("g", 0, 2, 8);
+  Labels labels = *first.labels;
+  labels.push_back({Text("ashlar.dev/within"), Text("rack")});
+  first.labels = std::make_shared<const Labels>(labels);
+  Pod second = gang_pod("g", 1, 2, 8);
+  second.labels = first.labels;
+  first.node_name = Text("r2n1");
+  see(first);
+  see(second);
+  step();
+  EXPECT_EQ(where("g-1"), "r2n0");
+}
+
+TEST_F(Gangs, AMemberWhoseBindingFailsIsHeldForTheSameDomain) {
+  see_racks(2, 2);
+  is_answering = false;
+  for (int i = 0; i < 2; ++i) {
+    Pod p = gang_pod("g", i, 2, 8);
+    Labels labels = *p.labels;
+    labels.push_back({Text("ashlar.dev/within"), Text("rack")});
+    p.labels = std::make_shared<const Labels>(labels);
+    see(p);
+  }
+  step();
+  const PodSlot kept = intake.pods().find(Text("ns"), Text("g-0")), lost = intake.pods().find(Text("ns"), Text("g-1"));
+  const std::string rack = where("g-0").substr(0, 2);
+  intake.note_bound(kept, Text(where("g-0")), {});
+  intake.note_rejected(lost);
+  see(pod("thief", 8));  // arrives while the member waits; it may not push the gang out of its rack
+  step();
+  EXPECT_EQ(where("g-1").substr(0, 2), rack);
+}
+
+TEST_F(Gangs, ALostMemberIsReplacedBesideTheSurvivors) {
+  see_racks(2, 3);
+  for (int i = 0; i < 2; ++i) {
+    Pod p = gang_pod("g", i, 2, 8);
+    Labels labels = *p.labels;
+    labels.push_back({Text("ashlar.dev/within"), Text("rack")});
+    p.labels = std::make_shared<const Labels>(labels);
+    see(p);
+  }
+  step();
+  ASSERT_EQ(bound(), 2);
+  const std::string rack = where("g-0").substr(0, 2);
+  Pod dead = gang_pod("g", 1, 2, 8);
+  gone(dead);
+  Pod fresh = gang_pod("g", 7, 2, 8);
+  Labels labels = *fresh.labels;
+  labels.push_back({Text("ashlar.dev/within"), Text("rack")});
+  fresh.labels = std::make_shared<const Labels>(labels);
+  see(fresh);
+  step();
+  EXPECT_EQ(where("g-7").substr(0, 2), rack);
+}
+
+TEST_F(Gangs, ANodeThatGoesFreesWhatItsPodsHeld) {
+  see_racks(1, 2);
+  see(pod("p", 8));
+  step();
+  const std::string on = where("p");
+  gone(node(on, 8));
+  step();
+  EXPECT_EQ(record("p").phase, PodRecord::Phase::kParked);
+  EXPECT_EQ(state.cluster.live_count(), 1u);
+  gone(pod("p", 8));
+  step();
+  EXPECT_EQ(intake.pods().size(), 0u);
+}
+
+TEST_F(Gangs, ANodeThatGoesWhileABindingIsUnderWay) {
+  see_racks(1, 2);
+  is_answering = false;
+  see(pod("p", 8));
+  step();
+  const std::string first = where("p");
+  const std::uint32_t turn = record("p").bind_turn;
+  gone(node(first, 8));
+  step();
+  EXPECT_NE(where("p"), first);
+  EXPECT_NE(where("p"), "");
+  EXPECT_GT(record("p").bind_turn, turn);
+  // The first binding had gone through after all: the pod is where the server says, and the second place is free again.
+  const std::string second = where("p");
+  intake.note_bound(intake.pods().find(Text("ns"), Text("p")), Text(first), {});
+  step();
+  EXPECT_EQ(record("p").phase, PodRecord::Phase::kParked);
+  EXPECT_EQ(idle_cards(second), 8);
+}
+
+TEST_F(Gangs, AMemberWithAFieldThatIsNotEvaluatedHoldsTheWholeGang) {
+  see_racks(1, 2);
+  see(gang_pod("g", 0, 2, 8));
+  Pod bad = gang_pod("g", 1, 2, 8);
+  PodRules rules;
+  rules.unsupported = Text("spec.resourceClaims");
+  bad.rules = std::make_shared<const PodRules>(rules);
+  see(bad);
+  step();
+  EXPECT_EQ(bound(), 0);
+  EXPECT_EQ(due, std::vector<std::string>{"g-1"});
+  EXPECT_EQ(intake.gang_trouble(intake.gangs()[record("g-0").gang]).find("pod g-1 of the gang cannot be placed"), 0u);
+}
+
+TEST_F(Gangs, AMalformedSizeIsSaid) {
+  see(pod("p", 1, {{Text("ashlar.dev/gang"), Text("g")}, {Text("ashlar.dev/gang-size"), Text("many")}}));
+  EXPECT_EQ(record("p").hold, HoldReason::kMalformed);
+  EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gang-size is 'many'; it must be a whole number from 1 to 100000");
+}
+
+TEST_F(Gangs, RowsAreUsedAgainOnlyAfterTheEngineHasSeenTheirEnd) {
+  see_racks(1, 1);
+  see(pod("p", 1));
+  step();
+  const JobId job = record("p").job;
+  gone(pod("p", 1));
+  see(pod("q", 1));
+  EXPECT_NE(record("q").job, job);
+  step();
+  see(pod("r", 1));
+  EXPECT_EQ(record("r").job, job);
+}
+
+TEST_F(Gangs, TheTextOfAGangThatDoesNotFitNamesTheBestRack) {
+  see_racks(2, 2);
+  for (int i = 0; i < 3; ++i) {
+    Pod p = gang_pod("g", i, 3, 8);
+    Labels labels = *p.labels;
+    labels.push_back({Text("ashlar.dev/within"), Text("rack")});
+    p.labels = std::make_shared<const Labels>(labels);
+    see(p);
+  }
+  step();
+  const JobId job = record("g-0").job;
+  const ConditionText text = verdict_text({intake, state}, job, engine.verdict_of(job));
+  EXPECT_EQ(text.reason, "Unschedulable");
+  EXPECT_NE(text.message.find("0/4 nodes are available"), std::string::npos) << text.message;
+  EXPECT_NE(text.message.find("the best rack (r0) has room for 2 of 3 members"), std::string::npos) << text.message;
+}
+
+}  // namespace
+}  // namespace ashlar::kube
