@@ -63,26 +63,42 @@ FgdMix published_like_mix(Rng& rng) {
   std::vector<FgdSample> samples;
   for (int i = 0; i < 40; ++i) {
     const int cards = i % 7 == 0 ? 0 : i % 11 == 0 ? 8 : 1;
-    samples.push_back({static_cast<std::int64_t>(1 + rng.below(30)) * 1000, cards, cards == 0 ? 0 : cards == 8 ? kWholeCard : 50 * static_cast<std::int32_t>(1 + rng.below(20)), "", {}, 1000 - 20 * i});
+    samples.push_back({static_cast<std::int64_t>(1 + rng.below(30)) * 1000,
+                       cards,
+                       cards == 0   ? 0
+                       : cards == 8 ? kWholeCard
+                                    : 50 * static_cast<std::int32_t>(1 + rng.below(20)),
+                       "",
+                       {},
+                       1000 - 20 * i});
   }
   return make_mix(samples);
 }
 
 void bench_kernels(bench::Report& report, const Cluster& cluster, const FgdMix& mix) {
   const Constraint anywhere;
-  const struct { const char* name; Demand demand; } asks[] = {{"1 card", demand_of(4000, 1, kWholeCard)}, {"300 milli", demand_of(4000, 1, 300)}, {"no card", demand_of(4000, 0, kWholeCard)}};
+  const struct {
+    const char* name;
+    Demand demand;
+  } asks[] = {{"1 card", demand_of(4000, 1, kWholeCard)}, {"300 milli", demand_of(4000, 1, 300)}, {"no card", demand_of(4000, 0, kWholeCard)}};
   for (const auto& ask : asks) {
     const NodeView view{cluster, ask.demand, anywhere, &mix, 1};
     std::vector<std::uint16_t> fits(kNodes);
     std::vector<Points> points(kNodes);
     for (const FeasiblePolicy& p : feasible_policies()) {
-      const double ns = best_of(kRuns, [&] { std::fill(fits.begin(), fits.end(), std::uint16_t{8}); p.lower(view, {0, kNodes}, fits); }) / kNodes;
+      const double ns = best_of(kRuns,
+                                [&] {
+                                  std::fill(fits.begin(), fits.end(), std::uint16_t{8});
+                                  p.lower(view, {0, kNodes}, fits);
+                                }) /
+                        kNodes;
       report.at_most(std::string(p.name) + ", " + ask.name, ns, "ns/node", 60);
     }
     for (const ScorePolicy& p : score_policies()) {
       if (p.add == nullptr) continue;
       const double ns = best_of(kRuns, [&] { p.add(view, {0, kNodes}, points); }) / kNodes;
-      const bool is_plain = p.name == "best-fit" || p.name == "dotprod" || p.name == "spread" || p.name == "random" || (p.name == "pack-tight" && ask.demand.cards.is_whole());
+      const bool is_plain = p.name == "best-fit" || p.name == "dotprod" || p.name == "spread" || p.name == "random" ||
+                            (p.name == "pack-tight" && ask.demand.cards.is_whole());
       report.at_most(std::string(p.name) + ", " + ask.name, ns, "ns/node", is_plain ? 5 : p.name == "fgd" ? 300 : 60);
     }
   }
@@ -90,17 +106,26 @@ void bench_kernels(bench::Report& report, const Cluster& cluster, const FgdMix& 
 
 void bench_fgd(bench::Report& report, const FgdMix& mix, Rng& rng) {
   std::vector<std::array<std::int32_t, 8>> cards(4096);
-  for (auto& node : cards) for (std::int32_t& g : node) g = rng.below(3) != 0 ? kWholeCard : static_cast<std::int32_t>(rng.below(1001));
+  for (auto& node : cards)
+    for (std::int32_t& g : node) g = rng.below(3) != 0 ? kWholeCard : static_cast<std::int32_t>(rng.below(1001));
   const auto node = [&](std::size_t i) { return FgdNode{50'000, ModelId(), cards[i]}; };
   const CardAsk share{1, MilliGpu(300), MiB(0)};
   double sink = 0;
-  report.at_most("F of one node, " + std::to_string(mix.classes.size()) + " classes", best_of(kRuns, [&] { for (std::size_t i = 0; i < cards.size(); ++i) sink += fragment_of(mix, node(i)); }) / 4096, "ns", 150);
+  report.at_most("F of one node, " + std::to_string(mix.classes.size()) + " classes",
+                 best_of(kRuns,
+                         [&] {
+                           for (std::size_t i = 0; i < cards.size(); ++i) sink += fragment_of(mix, node(i));
+                         }) /
+                     4096,
+                 "ns", 150);
   const double fresh = best_of(kRuns, [&] {
     FgdMix copy = mix;  // remembers nothing
     for (std::size_t i = 0; i < cards.size(); ++i) sink += copy.evaluator().best(node(i), 4000, share).score;
   });
   report.at_most("score and card of a share, new answer", fresh / 4096, "ns", 700);
-  const double known = best_of(kRuns, [&] { for (std::size_t i = 0; i < 4096; ++i) sink += mix.evaluator().best(node(i % 1024), 4000, share).score; });
+  const double known = best_of(kRuns, [&] {
+    for (std::size_t i = 0; i < 4096; ++i) sink += mix.evaluator().best(node(i % 1024), 4000, share).score;
+  });
   report.at_most("score and card of a share, remembered answer", known / 4096, "ns", 40);
   if (sink < 0) report.note("sum", sink, "");
 }

@@ -16,10 +16,22 @@ struct Unit {
 };
 constexpr std::int64_t kKi = 1024;
 constexpr Unit kAmountUnits[] = {
-    {"", 1}, {"n", 1, 1'000'000'000}, {"u", 1, 1'000'000}, {"m", 1, 1000},
-    {"k", 1000}, {"M", 1'000'000}, {"G", 1'000'000'000}, {"T", 1'000'000'000'000}, {"P", 1'000'000'000'000'000}, {"E", 1'000'000'000'000'000'000},
-    {"Ki", kKi}, {"Mi", kKi * kKi}, {"Gi", kKi * kKi * kKi}, {"Ti", kKi * kKi * kKi * kKi}, {"Pi", kKi * kKi * kKi * kKi * kKi},
-    {"Ei", kKi * kKi * kKi * kKi * kKi * kKi},
+    {"", 1},
+    {"n", 1, 1'000'000'000},
+    {"u", 1, 1'000'000},
+    {"m", 1, 1000},
+    {"k", 1000},
+    {"M", 1'000'000},
+    {"G", 1'000'000'000},
+    {"T", 1'000'000'000'000},
+    {"P", 1'000'000'000'000'000},
+    {"E", 1'000'000'000'000'000'000},
+    {"Ki", kKi},
+    {"Mi", kKi* kKi},
+    {"Gi", kKi* kKi* kKi},
+    {"Ti", kKi* kKi* kKi* kKi},
+    {"Pi", kKi* kKi* kKi* kKi* kKi},
+    {"Ei", kKi* kKi* kKi* kKi* kKi* kKi},
 };
 constexpr Unit kDurationUnits[] = {{"ns", 1, 1'000'000}, {"us", 1, 1000}, {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};
 
@@ -36,7 +48,10 @@ bool take_decimal(std::string_view& text, Decimal& out) {
   bool has_point = false;
   for (; at < text.size(); ++at) {
     const char c = text[at];
-    if (c == '.' && !has_point) { has_point = true; continue; }
+    if (c == '.' && !has_point) {
+      has_point = true;
+      continue;
+    }
     if (c < '0' || c > '9') break;
     if (++count > kDigitsMax) return false;
     out.digits = out.digits * 10 + (c - '0');
@@ -49,9 +64,7 @@ bool take_decimal(std::string_view& text, Decimal& out) {
 Error bad_amount(std::string_view text) {
   return invalid("\"" + std::string(text) + "\" is not an amount; write for example 640, 1500m, 2.5 or 4Ti");
 }
-Error bad_duration(std::string_view text) {
-  return invalid("\"" + std::string(text) + "\" is not a duration; write for example 8s, 500ms or 1m30s");
-}
+Error bad_duration(std::string_view text) { return invalid("\"" + std::string(text) + "\" is not a duration; write for example 8s, 500ms or 1m30s"); }
 
 }  // namespace
 
@@ -81,7 +94,8 @@ Result<Millis> parse_duration(std::string_view text) {
     std::size_t letters = 0;
     while (letters < rest.size() && rest[letters] >= 'a' && rest[letters] <= 'z') ++letters;
     const Unit* unit = nullptr;
-    for (const Unit& u : kDurationUnits) if (u.name == rest.substr(0, letters)) unit = &u;
+    for (const Unit& u : kDurationUnits)
+      if (u.name == rest.substr(0, letters)) unit = &u;
     if (unit == nullptr) return bad_duration(text);
     const Wide over = static_cast<Wide>(number.digits) * static_cast<Wide>(unit->times);
     const Wide under = static_cast<Wide>(number.scale) * static_cast<Wide>(unit->per);

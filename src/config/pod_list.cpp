@@ -60,7 +60,9 @@ class PodListReader {
     columns_ = cells_of(line);
     for (std::size_t w = 0; w < kWanted; ++w) {
       where_[w] = static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), kNames[w]) - columns_.begin());
-      if (where_[w] == columns_.size() && w != kModels) return at(line, line, "column " + std::string(kNames[w]) + " is missing; expected name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec,...]");
+      if (where_[w] == columns_.size() && w != kModels)
+        return at(line, line,
+                  "column " + std::string(kNames[w]) + " is missing; expected name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec,...]");
     }
     return {};
   }
@@ -77,7 +79,8 @@ class PodListReader {
         return at(line, cell, std::string(kNames[w]) + " must be an integer of at least 0, not \"" + std::string(cell) + "\"");
     }
     if (numbers[kCards] > kCardsPerNodeMax)
-      return at(line, cells[where_[kCards]], "num_gpu must be at most " + std::to_string(kCardsPerNodeMax) + ", not " + std::to_string(numbers[kCards]));
+      return at(line, cells[where_[kCards]],
+                "num_gpu must be at most " + std::to_string(kCardsPerNodeMax) + ", not " + std::to_string(numbers[kCards]));
     const auto cards = static_cast<std::int32_t>(numbers[kCards]);
     const auto milli = cards == 0 ? 0 : static_cast<std::int32_t>(std::min<std::int64_t>(numbers[kMilli], kWholeCard));
     if (cards > 0 && milli == 0) return at(line, cells[where_[kMilli]], "gpu_milli must be at least 1 where num_gpu is not 0");

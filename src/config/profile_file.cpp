@@ -23,7 +23,8 @@ std::vector<std::string_view> names_of(std::span<const Policy> table) {
 template <class Policy>
 const Policy* policy_of(YamlReader& reader, const YAML::Node& node, std::span<const Policy> table, std::string_view kind) {
   const std::string name = reader.scalar(node, kind);
-  for (const Policy& p : table) if (p.name == name) return &p;
+  for (const Policy& p : table)
+    if (p.name == name) return &p;
   if (reader.is_ok()) reader.fail(node, "unknown " + std::string(kind) + " policy \"" + name + "\"" + did_you_mean(name, names_of(table)));
   return nullptr;
 }
@@ -43,7 +44,8 @@ void read_feasible(YamlReader& reader, const YAML::Node& node, Profile& profile)
 void read_tiers(YamlReader& reader, const YAML::Node& node, Profile& profile) {
   if (!node.IsDefined() || !reader.is_list(node, "tiers")) return;
   profile.tiers.clear();
-  if (node.size() > Profile::kTiersMax) return reader.fail(node, "at most " + std::to_string(Profile::kTiersMax) + " tiers are compared, not " + std::to_string(node.size()));
+  if (node.size() > Profile::kTiersMax)
+    return reader.fail(node, "at most " + std::to_string(Profile::kTiersMax) + " tiers are compared, not " + std::to_string(node.size()));
   for (const auto& item : node) {
     if (!reader.is_list(item, "a tier")) return reader.fail(item, "a tier must be a list of score policies");
     std::vector<const ScorePolicy*> tier;
@@ -95,15 +97,17 @@ void check(YamlReader& reader, const YAML::Node& node, const Profile& profile) {
   if (profile.card == nullptr) return reader.fail(node, "card is missing; name a card policy or start from a built-in profile by \"base\"");
   if (profile.feasible.empty()) return reader.fail(node, "feasible is missing; name feasible policies or start from a built-in profile by \"base\"");
   if (profile.victim != VictimRule::kNone && profile.order->running == nullptr)
-    reader.fail(node["victim"].IsDefined() ? node["victim"] : node, "victim: by-quota-unverified needs an order of running jobs, which " + std::string(profile.order->name) + " has not; choose srtf or tiresias");
+    reader.fail(node["victim"].IsDefined() ? node["victim"] : node, "victim: by-quota-unverified needs an order of running jobs, which " +
+                                                                        std::string(profile.order->name) + " has not; choose srtf or tiresias");
 }
 
 }  // namespace
 
 ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_kind) {
   ProfileSpec spec;
-  if (!reader.is_map(node, "the profile", {"apiVersion", "kind", "name", "base", "feasible", "tiers", "card", "order", "blocking", "placement", "victim",
-                                           "cadence", "seed", "domainSearch", "mix"})) {
+  if (!reader.is_map(node, "the profile",
+                     {"apiVersion", "kind", "name", "base", "feasible", "tiers", "card", "order", "blocking", "placement", "victim", "cadence",
+                      "seed", "domainSearch", "mix"})) {
     reader.fail(node, "the profile must be a map");
     return spec;
   }
@@ -111,8 +115,10 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   Profile& p = spec.profile;
   if (const std::string base = reader.text(node, "base", ""); !base.empty()) {
     Result<Profile> built_in = builtin_profile(base);
-    if (!built_in) reader.fail(node["base"], built_in.error().message);
-    else p = std::move(*built_in);
+    if (!built_in)
+      reader.fail(node["base"], built_in.error().message);
+    else
+      p = std::move(*built_in);
   }
   p.name = reader.text(node, "name", p.name.empty() ? "custom" : p.name);
   read_feasible(reader, node["feasible"], p);
@@ -132,7 +138,8 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
 
 bool ProfileSpec::needs_mix() const {
   const auto is_fgd = [](const ScorePolicy* s) { return s->name == "fgd"; };
-  const bool scores = std::any_of(profile.tiers.begin(), profile.tiers.end(), [&](const auto& tier) { return std::any_of(tier.begin(), tier.end(), is_fgd); });
+  const bool scores =
+      std::any_of(profile.tiers.begin(), profile.tiers.end(), [&](const auto& tier) { return std::any_of(tier.begin(), tier.end(), is_fgd); });
   return scores || (profile.card != nullptr && profile.card->name == "fgd");
 }
 

@@ -33,12 +33,14 @@ bool has_queue(const SchedulerConfig& config, std::string_view name) {
 void read_queues(YamlReader& reader, const YAML::Node& list, std::int32_t parent, int depth, SchedulerConfig& config) {
   if (!reader.is_list(list, "queues")) return;
   // The root is one level of QueueTree, the deepest queue's own level another.
-  if (depth >= QueueTree::kDepthMax - 1) return reader.fail(list, "queues are nested more than " + std::to_string(QueueTree::kDepthMax - 1) + " deep");
+  if (depth >= QueueTree::kDepthMax - 1)
+    return reader.fail(list, "queues are nested more than " + std::to_string(QueueTree::kDepthMax - 1) + " deep");
   for (const auto& item : list) {
     if (!reader.is_map(item, "a queue", {"name", "quota", "queues"})) return reader.fail(item, "a queue must be a map with a name");
     QueueConfig queue{reader.text(item, "name", ""), parent, quota_of(reader, item["quota"])};
     if (queue.name.empty()) return reader.fail(item, "a queue needs a name");
-    if (has_queue(config, queue.name)) return reader.fail(item["name"], "there are two queues \"" + queue.name + "\"; names are unique in the whole tree");
+    if (has_queue(config, queue.name))
+      return reader.fail(item["name"], "there are two queues \"" + queue.name + "\"; names are unique in the whole tree");
     if (config.queues.size() >= kQueuesMax) return reader.fail(item, "more than " + std::to_string(kQueuesMax) + " queues");
     config.queues.push_back(std::move(queue));
     read_queues(reader, item["queues"], static_cast<std::int32_t>(config.queues.size()) - 1, depth + 1, config);
@@ -62,7 +64,8 @@ void read_namespaces(YamlReader& reader, const YAML::Node& node, SchedulerConfig
     if (!reader.is_ok()) return;
     for (const NamespaceQueue& other : config.namespaces)
       if (other.name_space == mapping.name_space) return reader.fail(entry.first, "\"" + mapping.name_space + "\" is given twice");
-    if (!has_queue(config, mapping.queue)) return reader.fail(entry.second, "unknown queue \"" + mapping.queue + "\"" + did_you_mean(mapping.queue, known));
+    if (!has_queue(config, mapping.queue))
+      return reader.fail(entry.second, "unknown queue \"" + mapping.queue + "\"" + did_you_mean(mapping.queue, known));
     config.namespaces.push_back(std::move(mapping));
   }
 }
@@ -79,17 +82,21 @@ void read_profile_setting(YamlReader& reader, const YAML::Node& root, SchedulerC
     config.profile = profile_of(reader, node, false);
   }
   if (reader.is_ok() && config.profile.needs_mix() && config.profile.sample.empty())
-    reader.fail(node, "profile \"" + config.profile.profile.name + "\" scores by fgd, which needs a mix: the pods that the cluster expects (mix.podList or mix.classes)");
+    reader.fail(node, "profile \"" + config.profile.profile.name +
+                          "\" scores by fgd, which needs a mix: the pods that the cluster expects (mix.podList or mix.classes)");
 }
 
 void read_topology(YamlReader& reader, const YAML::Node& node, SchedulerConfig& config) {
   if (!node.IsDefined() || !reader.is_map(node, "topology", {"levels"})) return;
   config.topology_levels = reader.texts(node, "levels");
-  if (config.topology_levels.size() > Topology::kLevelsMax) reader.fail(node["levels"], "at most " + std::to_string(Topology::kLevelsMax) + " levels");
+  if (config.topology_levels.size() > Topology::kLevelsMax)
+    reader.fail(node["levels"], "at most " + std::to_string(Topology::kLevelsMax) + " levels");
 }
 
 void read_leader_election(YamlReader& reader, const YAML::Node& node, LeaderElectionConfig& out) {
-  if (!node.IsDefined() || !reader.is_map(node, "leaderElection", {"enabled", "leaseName", "namespace", "leaseDuration", "renewDeadline", "retryPeriod"})) return;
+  if (!node.IsDefined() ||
+      !reader.is_map(node, "leaderElection", {"enabled", "leaseName", "namespace", "leaseDuration", "renewDeadline", "retryPeriod"}))
+    return;
   out.is_enabled = reader.boolean(node, "enabled", out.is_enabled);
   out.lease_name = reader.text(node, "leaseName", out.lease_name);
   out.lease_namespace = reader.text(node, "namespace", out.lease_namespace);
@@ -111,10 +118,13 @@ void read_operation(YamlReader& reader, const YAML::Node& root, SchedulerConfig&
     if (reader.is_ok() && config.decision_log.file_bytes_max < (1 << 16)) reader.fail(log["maxFileBytes"], "maxFileBytes must be at least 64Ki");
   }
   if (const YAML::Node logging = root["logging"]; logging.IsDefined() && reader.is_map(logging, "logging", {"format", "level"})) {
-    config.logging.format = static_cast<LoggingConfig::Format>(reader.choice(logging, "format", static_cast<std::size_t>(config.logging.format), kFormats));
-    config.logging.level = static_cast<LoggingConfig::Level>(reader.choice(logging, "level", static_cast<std::size_t>(config.logging.level), kLevels));
+    config.logging.format =
+        static_cast<LoggingConfig::Format>(reader.choice(logging, "format", static_cast<std::size_t>(config.logging.format), kFormats));
+    config.logging.level =
+        static_cast<LoggingConfig::Level>(reader.choice(logging, "level", static_cast<std::size_t>(config.logging.level), kLevels));
   }
-  if (const YAML::Node batch = root["batch"]; batch.IsDefined() && reader.is_map(batch, "batch", {"bindsPerStep", "bindsInFlight", "eventsPerStep", "window"})) {
+  if (const YAML::Node batch = root["batch"];
+      batch.IsDefined() && reader.is_map(batch, "batch", {"bindsPerStep", "bindsInFlight", "eventsPerStep", "window"})) {
     config.batch.binds_per_step = static_cast<std::int32_t>(reader.integer(batch, "bindsPerStep", config.batch.binds_per_step, 1, 1'000'000));
     config.batch.binds_in_flight = static_cast<std::int32_t>(reader.integer(batch, "bindsInFlight", config.batch.binds_in_flight, 1, 4096));
     config.batch.events_per_step = static_cast<std::int32_t>(reader.integer(batch, "eventsPerStep", config.batch.events_per_step, 1, 10'000'000));
@@ -125,8 +135,9 @@ void read_operation(YamlReader& reader, const YAML::Node& root, SchedulerConfig&
 
 SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   SchedulerConfig config = default_config();
-  if (!reader.is_map(root, "the configuration", {"apiVersion", "kind", "schedulerNames", "profile", "queues", "namespaces", "topology", "leaderElection",
-                                                 "listen", "decisionLog", "logging", "batch"})) {
+  if (!reader.is_map(root, "the configuration",
+                     {"apiVersion", "kind", "schedulerNames", "profile", "queues", "namespaces", "topology", "leaderElection", "listen",
+                      "decisionLog", "logging", "batch"})) {
     reader.fail(root, "the configuration must be a map");
     return config;
   }
@@ -144,8 +155,10 @@ SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   read_leader_election(reader, root["leaderElection"], config.leader_election);
   if (root["listen"].IsDefined()) {
     Result<ListenConfig> listen = parse_listen(reader.text(root, "listen", ""));
-    if (!listen) reader.fail(root["listen"], listen.error().message);
-    else config.listen = std::move(*listen);
+    if (!listen)
+      reader.fail(root["listen"], listen.error().message);
+    else
+      config.listen = std::move(*listen);
   }
   read_operation(reader, root, config);
   return config;
@@ -184,8 +197,10 @@ Result<ListenConfig> parse_listen(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return bad();
   std::string_view host = text.substr(0, colon), port = text.substr(colon + 1);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  else if (host.find(':') != std::string_view::npos) return bad();
+  if (host.starts_with('[') && host.ends_with(']'))
+    host = host.substr(1, host.size() - 2);
+  else if (host.find(':') != std::string_view::npos)
+    return bad();
   const auto [end, code] = std::from_chars(port.data(), port.data() + port.size(), listen.port);
   if (code != std::errc() || end != port.data() + port.size()) return bad();
   listen.host = host;

@@ -18,8 +18,8 @@ inline constexpr std::string_view kApiVersion = "config.ashlar.dev/v1alpha1";
 
 /// One queue of the tree. Parents come before their children.
 struct QueueConfig {
-  std::string name;                     ///< unique in the whole tree
-  std::int32_t parent = -1;             ///< index into SchedulerConfig::queues; -1 = the root
+  std::string name;          ///< unique in the whole tree
+  std::int32_t parent = -1;  ///< index into SchedulerConfig::queues; -1 = the root
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
 };
 
@@ -32,15 +32,15 @@ struct LeaderElectionConfig {
   bool is_enabled = true;
   std::string lease_name = "ashlar-scheduler";
   std::string lease_namespace = "kube-system";
-  Millis lease_duration{8000};          ///< a standby takes over so long after the last renewal
-  Millis renew_deadline{5000};          ///< a leader that could not renew for so long sends nothing more
+  Millis lease_duration{8000};  ///< a standby takes over so long after the last renewal
+  Millis renew_deadline{5000};  ///< a leader that could not renew for so long sends nothing more
   Millis retry_period{1000};
 };
 
 struct DecisionLogConfig {
-  std::string path;                     ///< folder; empty = no log
+  std::string path;  ///< folder; empty = no log
   std::int64_t file_bytes_max = 64 << 20;
-  std::int32_t files_max = 8;           ///< the oldest is removed
+  std::int32_t files_max = 8;  ///< the oldest is removed
 };
 
 struct LoggingConfig {
@@ -51,23 +51,23 @@ struct LoggingConfig {
 };
 
 struct ListenConfig {
-  std::string host = "127.0.0.1";       ///< empty = every address
-  std::uint16_t port = 10451;           ///< 0 = any free one
+  std::string host = "127.0.0.1";  ///< empty = every address
+  std::uint16_t port = 10451;      ///< 0 = any free one
   bool is_enabled = true;
 };
 
 /// How much is decided and sent before the scheduler looks at news again.
 struct BatchConfig {
-  std::int32_t binds_per_step = 512;    ///< binds of one decision (a gang is never cut)
-  std::int32_t binds_in_flight = 64;    ///< unanswered binds at the API server
+  std::int32_t binds_per_step = 512;  ///< binds of one decision (a gang is never cut)
+  std::int32_t binds_in_flight = 64;  ///< unanswered binds at the API server
   std::int32_t events_per_step = 10000;
-  Millis window{2};                     ///< news gathered for so long before a decision
+  Millis window{2};  ///< news gathered for so long before a decision
 };
 
 struct SchedulerConfig {
   std::vector<std::string> scheduler_names{"ashlar"};
-  ProfileSpec profile;                  ///< `ashlar` unless said otherwise
-  std::vector<QueueConfig> queues;      ///< always has `default`, first unless it is configured
+  ProfileSpec profile;              ///< `ashlar` unless said otherwise
+  std::vector<QueueConfig> queues;  ///< always has `default`, first unless it is configured
   std::vector<NamespaceQueue> namespaces;
   std::vector<std::string> topology_levels;  ///< node label keys, outermost first
   LeaderElectionConfig leader_election;

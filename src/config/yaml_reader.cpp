@@ -137,7 +137,8 @@ void YamlReader::expect_kind(const YAML::Node& map, std::string_view kind) {
   const auto expect = [&](const char* key, std::string_view wanted) {
     if (!is_ok()) return;
     const YAML::Node node = map[key];
-    if (!node.IsDefined()) fail(map, std::string(key) + " is missing; write \"" + key + ": " + std::string(wanted) + "\"");
+    if (!node.IsDefined())
+      fail(map, std::string(key) + " is missing; write \"" + key + ": " + std::string(wanted) + "\"");
     else if (const std::string value = scalar(node, key); is_ok() && value != wanted)
       fail(node, std::string(key) + " must be \"" + std::string(wanted) + "\", not \"" + value + "\"");
   };

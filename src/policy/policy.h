@@ -29,8 +29,8 @@ struct NodeView {
   const Cluster& cluster;
   const Demand& demand;
   const Constraint& constraint;
-  const FgdMix* mix = nullptr;   ///< target workload of FGD, if the profile has one
-  std::uint64_t draw = 0;        ///< a fresh random number per decision, for policies that draw
+  const FgdMix* mix = nullptr;  ///< target workload of FGD, if the profile has one
+  std::uint64_t draw = 0;       ///< a fresh random number per decision, for policies that draw
 };
 
 inline constexpr std::uint16_t kFitsMax = 1024;  ///< members of one demand on one node; more are not counted
@@ -40,8 +40,8 @@ using FeasibleKernel = void (*)(const NodeView& view, NodeRange rows, std::span<
 struct FeasiblePolicy {
   std::string_view name;
   FeasibleKernel lower;
-  bool is_static;      ///< depends on node facts only; the state keeps its result per constraint (Cluster::allowed)
-  ReasonCode reason;   ///< what a node is counted under when this is the first rule to refuse it
+  bool is_static;     ///< depends on node facts only; the state keeps its result per constraint (Cluster::allowed)
+  ReasonCode reason;  ///< what a node is counted under when this is the first rule to refuse it
 };
 
 using Points = std::int32_t;
@@ -54,9 +54,9 @@ using ScoreKernel = void (*)(const NodeView& view, NodeRange rows, std::span<Poi
 using DomainKernel = void (*)(const NodeView& view, std::span<Points> points);
 struct ScorePolicy {
   std::string_view name;
-  ScoreKernel add = nullptr;           ///< one of add and add_domain is set
-  DomainKernel add_domain = nullptr;   ///< such a policy stands alone in its tier
-  bool is_drawn = false;               ///< depends on NodeView::draw: never kept between decisions
+  ScoreKernel add = nullptr;          ///< one of add and add_domain is set
+  DomainKernel add_domain = nullptr;  ///< such a policy stands alone in its tier
+  bool is_drawn = false;              ///< depends on NodeView::draw: never kept between decisions
 };
 
 /// Chooses the cards on a node that fits.
@@ -74,8 +74,8 @@ struct OrderKey {
 };
 struct OrderPolicy {
   std::string_view name;
-  OrderKey (*waiting)(const State& state, JobId job);                 ///< fixed while the job waits
-  OrderKey (*running)(const State& state, JobId job, Millis now);     ///< may change with time; null where running jobs are never reordered
+  OrderKey (*waiting)(const State& state, JobId job);              ///< fixed while the job waits
+  OrderKey (*running)(const State& state, JobId job, Millis now);  ///< may change with time; null where running jobs are never reordered
   /// When the order of waiting jobs that all came at `now` differs from `waiting` (QSSF), their key; else null.
   OrderKey (*newcomers)(const State& state, JobId job);
   /// First time after `now` at which a running job's key changes, without an event, in a way that could change who may run; null = never.

@@ -108,7 +108,8 @@ Result<Profile> builtin_profile(std::string_view name) {
   if (row == std::end(kProfiles)) return invalid("unknown profile \"" + std::string(name) + "\"" + did_you_mean(name, kNames));
   Profile p = row->make(name);
   for (const auto* f : p.feasible) ASHLAR_CHECK(f != nullptr);
-  for (const auto& tier : p.tiers) for (const auto* s : tier) ASHLAR_CHECK(s != nullptr);
+  for (const auto& tier : p.tiers)
+    for (const auto* s : tier) ASHLAR_CHECK(s != nullptr);
   ASHLAR_CHECK(p.card != nullptr);
   ASHLAR_CHECK(p.order != nullptr);
   return p;

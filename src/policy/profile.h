@@ -44,9 +44,9 @@ struct Profile {
   Blocking blocking = Blocking::kSkip;
   PlacementRule placement = PlacementRule::kScored;
   VictimRule victim = VictimRule::kNone;
-  Millis cadence{0};             ///< decide only at multiples of this (0 = whenever something happened)
-  FgdMix mix;                    ///< target workload of FGD; empty where not used
-  std::uint64_t seed = 1;        ///< of every random choice
+  Millis cadence{0};                     ///< decide only at multiples of this (0 = whenever something happened)
+  FgdMix mix;                            ///< target workload of FGD; empty where not used
+  std::uint64_t seed = 1;                ///< of every random choice
   bool is_default_domain_search = true;  ///< gangs without wishes still prefer few innermost domains
 
   /// Laws that bind every profile but those that reproduce a paper: verified preemption (DESIGN section 3).

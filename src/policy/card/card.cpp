@@ -16,7 +16,8 @@ constexpr CardPolicy kCards[] = {
 std::span<const CardPolicy> card_policies() { return kCards; }
 
 const CardPolicy* find_card(std::string_view name) {
-  for (const CardPolicy& policy : kCards) if (policy.name == name) return &policy;
+  for (const CardPolicy& policy : kCards)
+    if (policy.name == name) return &policy;
   return nullptr;
 }
 

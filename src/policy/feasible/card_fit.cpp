@@ -15,11 +15,14 @@ void lower_by_whole_cards(const NodeView& view, NodeRange rows, std::span<std::u
   const auto idle = view.cluster.idle_cards().subspan(rows.first, rows.count);
   const std::int32_t count = view.demand.cards.count;
   for (std::size_t i = 0; i < rows.count; ++i) {
-    if (idle[i] < count) fits[i] = 0;
-    else if (static_cast<std::int32_t>(fits[i]) * count > idle[i]) fits[i] = static_cast<std::uint16_t>(count == 1 ? idle[i] : idle[i] / count);
+    if (idle[i] < count)
+      fits[i] = 0;
+    else if (static_cast<std::int32_t>(fits[i]) * count > idle[i])
+      fits[i] = static_cast<std::uint16_t>(count == 1 ? idle[i] : idle[i] / count);
   }
   if (view.demand.cards.memory_each.value <= 0) return;
-  for (std::size_t i = 0; i < rows.count; ++i) if (fits[i] != 0 && !has_memory_for(view, NodeId(rows.first + i))) fits[i] = 0;
+  for (std::size_t i = 0; i < rows.count; ++i)
+    if (fits[i] != 0 && !has_memory_for(view, NodeId(rows.first + i))) fits[i] = 0;
 }
 
 /// Stops counting at `enough`.
@@ -48,8 +51,10 @@ void lower_by_card_fit(const NodeView& view, NodeRange rows, std::span<std::uint
   const auto free = view.cluster.free_milli().subspan(rows.first, rows.count);
   for (std::size_t i = 0; i < rows.count; ++i) {
     if (fits[i] == 0) continue;
-    if (free[i] < ask.milli_each.value || ask.milli_each.value <= 0) fits[i] = 0;
-    else fits[i] = static_cast<std::uint16_t>(std::min<std::int32_t>(fits[i], shares_on_node(view, NodeId(rows.first + i), fits[i])));
+    if (free[i] < ask.milli_each.value || ask.milli_each.value <= 0)
+      fits[i] = 0;
+    else
+      fits[i] = static_cast<std::uint16_t>(std::min<std::int32_t>(fits[i], shares_on_node(view, NodeId(rows.first + i), fits[i])));
   }
 }
 

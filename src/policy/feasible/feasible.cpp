@@ -27,7 +27,8 @@ constexpr FeasiblePolicy kFeasible[] = {
 std::span<const FeasiblePolicy> feasible_policies() { return kFeasible; }
 
 const FeasiblePolicy* find_feasible(std::string_view name) {
-  for (const FeasiblePolicy& policy : kFeasible) if (policy.name == name) return &policy;
+  for (const FeasiblePolicy& policy : kFeasible)
+    if (policy.name == name) return &policy;
   return nullptr;
 }
 

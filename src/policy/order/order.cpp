@@ -19,7 +19,8 @@ constexpr OrderPolicy kOrders[] = {
 std::span<const OrderPolicy> order_policies() { return kOrders; }
 
 const OrderPolicy* find_order(std::string_view name) {
-  for (const OrderPolicy& policy : kOrders) if (policy.name == name) return &policy;
+  for (const OrderPolicy& policy : kOrders)
+    if (policy.name == name) return &policy;
   return nullptr;
 }
 

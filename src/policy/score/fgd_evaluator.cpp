@@ -13,9 +13,9 @@
 namespace ashlar {
 namespace {
 
-constexpr std::size_t kLanes = 16;         ///< columns are padded to a multiple of this
-constexpr std::size_t kClassesMax = 1024;  ///< limit of a mix; published ones have up to 100
-constexpr std::size_t kCardsForShort = 32; ///< 16-bit sums hold the free milli-GPU of so many cards
+constexpr std::size_t kLanes = 16;          ///< columns are padded to a multiple of this
+constexpr std::size_t kClassesMax = 1024;   ///< limit of a mix; published ones have up to 100
+constexpr std::size_t kCardsForShort = 32;  ///< 16-bit sums hold the free milli-GPU of so many cards
 
 enum Kind : std::int16_t { kNormal, kCpuOnly, kNoAccess };
 /// The order in which the six sums are added up at the end.
@@ -119,7 +119,9 @@ FgdEvaluator::FgdEvaluator(std::span<const FgdClass> classes) : source_(classes.
     const FgdClass& c = classes[m];
     const bool is_cpu_only = c.cards == 0 || c.milli_each == 0;
     for (auto& kinds : kinds_) kinds[m] = is_cpu_only ? kCpuOnly : c.models.empty() ? kNormal : kNoAccess;
-    if (!is_cpu_only) for (const ModelId model : c.models) if (!model.is_none()) kinds_[slot_of(model)][m] = kNormal;
+    if (!is_cpu_only)
+      for (const ModelId model : c.models)
+        if (!model.is_none()) kinds_[slot_of(model)][m] = kNormal;
   }
 }
 
@@ -191,13 +193,19 @@ FgdEvaluator::Answer FgdEvaluator::compute(std::span<std::int32_t> free, const s
   const double before = remembered_fragment(free, ranks[0], model_slot);
   if (ask.count == 0 || ask.is_whole()) {
     std::int32_t missing = ask.count;
-    for (std::size_t c = 0; c < free.size() && missing > 0; ++c) if (free[c] == kWholeCard) { free[c] = 0; --missing; }
+    for (std::size_t c = 0; c < free.size() && missing > 0; ++c)
+      if (free[c] == kWholeCard) {
+        free[c] = 0;
+        --missing;
+      }
     return {score_of(before, remembered_fragment(free, ranks[1], model_slot)), -1};
   }
   Answer best;
   const std::int32_t milli = ask.milli_each.value;
   for (std::size_t c = 0; c < free.size(); ++c) {
-    if (free[c] < milli || std::find(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(c), free[c]) != free.begin() + static_cast<std::ptrdiff_t>(c)) continue;
+    if (free[c] < milli ||
+        std::find(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(c), free[c]) != free.begin() + static_cast<std::ptrdiff_t>(c))
+      continue;
     free[c] -= milli;
     const std::int32_t score = score_of(before, fragment(free, ranks[1], model_slot));
     free[c] += milli;

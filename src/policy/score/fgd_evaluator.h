@@ -56,10 +56,10 @@ class FgdEvaluator {
 
   const FgdClass* source_;
   std::size_t source_size_;
-  std::size_t count_ = 0;                          ///< classes
+  std::size_t count_ = 0;  ///< classes
   Columns columns_;
-  std::vector<std::int32_t> cpu_sizes_;            ///< distinct, ascending, padded with INT32_MAX
-  std::vector<std::vector<std::int16_t>> kinds_;   ///< [model slot][class]; slot 0 = models that no class names
+  std::vector<std::int32_t> cpu_sizes_;           ///< distinct, ascending, padded with INT32_MAX
+  std::vector<std::vector<std::int16_t>> kinds_;  ///< [model slot][class]; slot 0 = models that no class names
   std::vector<std::uint16_t> slot_by_model_;
   std::vector<Slot> memo_;
   bool has_memo_ = true;

@@ -23,8 +23,10 @@ std::vector<FgdSample> merged(std::vector<FgdSample> samples) {
   });
   std::vector<FgdSample> out;
   for (FgdSample& s : samples) {
-    if (!out.empty() && is_same_class(out.back(), s)) out.back().count += s.count;
-    else out.push_back(std::move(s));
+    if (!out.empty() && is_same_class(out.back(), s))
+      out.back().count += s.count;
+    else
+      out.push_back(std::move(s));
   }
   return out;
 }

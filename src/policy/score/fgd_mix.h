@@ -29,7 +29,10 @@ class FgdMemo {
   FgdMemo() = default;
   FgdMemo(const FgdMemo&) {}
   FgdMemo(FgdMemo&&) noexcept = default;
-  FgdMemo& operator=(const FgdMemo&) { evaluator_.reset(); return *this; }
+  FgdMemo& operator=(const FgdMemo&) {
+    evaluator_.reset();
+    return *this;
+  }
   FgdMemo& operator=(FgdMemo&&) noexcept = default;
 
   /// The evaluator of these classes, made on first use.
@@ -55,7 +58,7 @@ struct FgdSample {
   std::int64_t cpu_milli = 0;
   std::int32_t cards = 0;
   std::int32_t milli_each = 0;
-  std::string models_text;      ///< as in the trace ("A|B"); the last tie key of the published order, descending
+  std::string models_text;  ///< as in the trace ("A|B"); the last tie key of the published order, descending
   std::vector<ModelId> models;
   std::int64_t count = 0;
 };

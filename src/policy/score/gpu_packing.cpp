@@ -12,7 +12,8 @@ Points packing_points(std::span<const std::int32_t> free, const CardAsk& ask) {
   if (idle == static_cast<Points>(free.size())) return std::max(kEmptyNodeMax - idle, idle);
   if (ask.is_whole()) return std::max(kUsedNodeMax - ask.count, kEmptyNodeMax);
   std::int32_t least = kWholeCard;
-  for (const std::int32_t f : free) if (f >= ask.milli_each.value) least = std::min(least, f);
+  for (const std::int32_t f : free)
+    if (f >= ask.milli_each.value) least = std::min(least, f);
   if (least == kWholeCard) return std::max(kUsedNodeMax - 1, kEmptyNodeMax);
   return std::max(kSharedMax - least / 100, kUsedNodeMax);
 }

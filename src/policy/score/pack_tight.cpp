@@ -7,10 +7,10 @@
 namespace ashlar {
 namespace {
 
-constexpr Points kPerIdleCard = 125;       ///< an empty node of 8 cards gets nothing for the first of them
-constexpr Points kShareOnIdleMax = 400;    ///< below every card that is already shared (those get 500 at least)
-constexpr Points kPerIdleCardShared = 25;  ///< nodes with 16 idle cards still differ
-constexpr Points kNoCardsOnCardsMax = 900; ///< below every node without cards
+constexpr Points kPerIdleCard = 125;        ///< an empty node of 8 cards gets nothing for the first of them
+constexpr Points kShareOnIdleMax = 400;     ///< below every card that is already shared (those get 500 at least)
+constexpr Points kPerIdleCardShared = 25;   ///< nodes with 16 idle cards still differ
+constexpr Points kNoCardsOnCardsMax = 900;  ///< below every node without cards
 constexpr Points kPerIdleCardUnused = 50;
 
 void add_for_whole_cards(std::span<const std::int32_t> idle, std::int32_t asked, std::span<Points> points) {

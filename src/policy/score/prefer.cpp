@@ -28,7 +28,8 @@ void add_prefer(const NodeView& view, NodeRange rows, std::span<Points> points) 
       continue;
     }
     std::int64_t held = kTaintWeight * (kTaintsMax - std::min(untolerated_soft_taints(c, facts), kTaintsMax));
-    for (const PreferredTerm& p : c.preferred) if (term_holds(p.term, facts)) held += std::max(p.weight, 0);
+    for (const PreferredTerm& p : c.preferred)
+      if (term_holds(p.term, facts)) held += std::max(p.weight, 0);
     points[i] += static_cast<Points>(kPointsMax * held / weights);
   }
 }

@@ -31,7 +31,8 @@ constexpr ScorePolicy kScores[] = {
 std::span<const ScorePolicy> score_policies() { return kScores; }
 
 const ScorePolicy* find_score(std::string_view name) {
-  for (const ScorePolicy& policy : kScores) if (policy.name == name) return &policy;
+  for (const ScorePolicy& policy : kScores)
+    if (policy.name == name) return &policy;
   return nullptr;
 }
 

@@ -25,7 +25,8 @@ TEST(Amounts, FractionsOfTheUnitAreRoundedUp) {
 }
 
 TEST(Amounts, WhatIsNotAnAmountIsRefused) {
-  for (const char* bad : {"", "-1", "1 Gi", "Gi", "1gi", "1KiB", ".", "1.2.3", "1e3", "12345678901234567890"}) EXPECT_FALSE(parse_amount(bad, 1).ok()) << bad;
+  for (const char* bad : {"", "-1", "1 Gi", "Gi", "1gi", "1KiB", ".", "1.2.3", "1e3", "12345678901234567890"})
+    EXPECT_FALSE(parse_amount(bad, 1).ok()) << bad;
   EXPECT_THAT(parse_amount("10E", 1).error().message, HasSubstr("too large"));
   EXPECT_THAT(parse_amount("9Ei", 1000).error().message, HasSubstr("too large"));
   EXPECT_EQ(*parse_amount("9E", 1), 9'000'000'000'000'000'000);

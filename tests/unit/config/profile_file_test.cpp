@@ -35,9 +35,13 @@ std::vector<std::string> documented_profiles() {
   std::vector<std::string> blocks;
   bool is_inside = false;
   for (std::string line; std::getline(page, line);) {
-    if (line == "```yaml") { is_inside = true; blocks.emplace_back(); }
-    else if (line == "```") is_inside = false;
-    else if (is_inside) blocks.back() += line + "\n";
+    if (line == "```yaml") {
+      is_inside = true;
+      blocks.emplace_back();
+    } else if (line == "```")
+      is_inside = false;
+    else if (is_inside)
+      blocks.back() += line + "\n";
   }
   blocks.erase(blocks.begin());
   return blocks;
@@ -68,7 +72,8 @@ TEST(ProfileFile, TheDocumentedPodListIsReadBesideTheFile) {
   std::ofstream(folder / "p.yaml") << documented_profiles().at(1);
   std::filesystem::remove(folder / "pods.csv");
   EXPECT_THAT(read_profile((folder / "p.yaml").string()).error().message, HasSubstr("pods.csv: cannot be read"));
-  std::ofstream(folder / "pods.csv") << "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\na,1000,1,1,500,V100|T4\nb,1000,2,1,500,V100|T4\nc,8000,1,2,1000,\n";
+  std::ofstream(folder / "pods.csv")
+      << "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\na,1000,1,1,500,V100|T4\nb,1000,2,1,500,V100|T4\nc,8000,1,2,1000,\n";
   const Result<ProfileSpec> read = read_profile((folder / "p.yaml").string());
   ASSERT_TRUE(read.ok()) << read.error().message;
   Models models;
@@ -88,7 +93,8 @@ TEST(ProfileFile, WithoutABaseThePartsMustBeThere) {
 }
 
 TEST(ProfileFile, SettingsOfAPaperAreData) {
-  const Result<ProfileSpec> read = parse_profile(kHead + "base: fifo\norder: srtf\nplacement: consolidate\nvictim: by-quota-unverified\ncadence: 1s\nseed: 7\ndomainSearch: false\n", "p.yaml");
+  const Result<ProfileSpec> read = parse_profile(
+      kHead + "base: fifo\norder: srtf\nplacement: consolidate\nvictim: by-quota-unverified\ncadence: 1s\nseed: 7\ndomainSearch: false\n", "p.yaml");
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->profile.victim, VictimRule::kByQuotaUnverified);
   EXPECT_EQ(read->profile.cadence, Millis(1000));
@@ -124,7 +130,8 @@ TEST(ProfileFile, NamesAndFilesAreToldApart) {
 }
 
 TEST(PodList, RowsOfOneClassAreCountedTogether) {
-  const auto read = parse_pod_list("name,cpu_milli,memory_mib,num_gpu,gpu_milli\r\na,1000,5,1,500\r\nb,1000,7,1,500\n\nc,2000,5,1,1700\nd,500,5,0,0\n", "f");
+  const auto read =
+      parse_pod_list("name,cpu_milli,memory_mib,num_gpu,gpu_milli\r\na,1000,5,1,500\r\nb,1000,7,1,500\n\nc,2000,5,1,1700\nd,500,5,0,0\n", "f");
   ASSERT_TRUE(read.ok()) << read.error().message;
   ASSERT_EQ(read->size(), 3u);
   EXPECT_EQ((*read)[0].cards, 0);

@@ -28,9 +28,13 @@ std::vector<std::string> documented_examples() {
   std::vector<std::string> blocks;
   bool is_inside = false;
   for (std::string line; std::getline(page, line);) {
-    if (line == "```yaml") { is_inside = true; blocks.emplace_back(); }
-    else if (line == "```") is_inside = false;
-    else if (is_inside) blocks.back() += line + "\n";
+    if (line == "```yaml") {
+      is_inside = true;
+      blocks.emplace_back();
+    } else if (line == "```")
+      is_inside = false;
+    else if (is_inside)
+      blocks.back() += line + "\n";
   }
   return blocks;
 }
@@ -86,15 +90,18 @@ TEST(Config, TheDefaultQueueIsAlwaysThere) {
 }
 
 TEST(Config, AnUnknownKeyIsRefusedWithItsPlaceAndTheNearestKnownOne) {
-  EXPECT_EQ(error_of("leaderElection:\n  leaseDuraton: 8s\n"), "a.yaml:4:3: unknown key \"leaseDuraton\" in leaderElection; did you mean \"leaseDuration\"?");
+  EXPECT_EQ(error_of("leaderElection:\n  leaseDuraton: 8s\n"),
+            "a.yaml:4:3: unknown key \"leaseDuraton\" in leaderElection; did you mean \"leaseDuration\"?");
   EXPECT_THAT(error_of("qeues: []\n"), StartsWith("a.yaml:3:1: unknown key \"qeues\" in the configuration; did you mean \"queues\"?"));
   EXPECT_THAT(error_of("queues: [{name: a, quota: {nvidia.com/gpus: 1}}]\n"), HasSubstr("did you mean \"nvidia.com/gpu\"?"));
 }
 
 TEST(Config, ApiVersionAndKindAreExpected) {
   EXPECT_THAT(parse_config("kind: SchedulerConfiguration\n", "a.yaml").error().message, HasSubstr("apiVersion is missing"));
-  EXPECT_THAT(parse_config("apiVersion: v1\nkind: SchedulerConfiguration\n", "a.yaml").error().message, StartsWith("a.yaml:1:13: apiVersion must be"));
-  EXPECT_THAT(parse_config("apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\n", "a.yaml").error().message, StartsWith("a.yaml:2:7: kind must be"));
+  EXPECT_THAT(parse_config("apiVersion: v1\nkind: SchedulerConfiguration\n", "a.yaml").error().message,
+              StartsWith("a.yaml:1:13: apiVersion must be"));
+  EXPECT_THAT(parse_config("apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\n", "a.yaml").error().message,
+              StartsWith("a.yaml:2:7: kind must be"));
 }
 
 TEST(Config, WhatIsNotYamlIsRefusedWithItsPlace) {
@@ -147,7 +154,8 @@ TEST(Config, AProfileMayBeWrittenInPlace) {
   ASSERT_TRUE(c.ok()) << c.error().message;
   EXPECT_EQ(c->profile.profile.name, "mine");
   EXPECT_EQ(c->profile.profile.order->name, "fifo");
-  EXPECT_THAT(error_of("profile:\n  base: ashlar\n  order: fiffo\n"), StartsWith("a.yaml:5:10: unknown order policy \"fiffo\"; did you mean \"fifo\"?"));
+  EXPECT_THAT(error_of("profile:\n  base: ashlar\n  order: fiffo\n"),
+              StartsWith("a.yaml:5:10: unknown order policy \"fiffo\"; did you mean \"fifo\"?"));
 }
 
 TEST(Config, AProfileFileIsFoundBesideTheConfiguration) {

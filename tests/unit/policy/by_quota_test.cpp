@@ -15,7 +15,8 @@ std::vector<unsigned> rows(const std::vector<JobId>& jobs) {
 using Rows = std::vector<unsigned>;
 
 TEST(ByQuota, WhoeverComesFirstGetsCardsAndRunningJobsThatGetNoneStop) {
-  const std::vector<QuotaCandidate> candidates{{JobId(0u), 4, false}, {JobId(1u), 8, true}, {JobId(2u), 2, true}, {JobId(3u), 3, false}, {JobId(4u), 2, false}};
+  const std::vector<QuotaCandidate> candidates{
+      {JobId(0u), 4, false}, {JobId(1u), 8, true}, {JobId(2u), 2, true}, {JobId(3u), 3, false}, {JobId(4u), 2, false}};
   const QuotaMarks marks = mark_by_quota(8, candidates);
   EXPECT_EQ(rows(marks.start), (Rows{0, 4}));
   EXPECT_EQ(rows(marks.stop), Rows{1});

@@ -27,10 +27,14 @@ double naive_fragment(const std::vector<FgdClass>& classes, std::int64_t cpu, Mo
     double below = 0;
     for (const std::int32_t g : cards) g >= m.milli_each ? void(++serving) : void(below += g);
     const bool has_cards = serving >= m.cards, has_cpu = cpu >= m.cpu_milli;
-    if (has_cards && has_cpu) q2 += m.frequency * below;
-    else if (has_cpu) q2 += m.frequency * total;
-    else if (has_cards) q4 += m.frequency * total;
-    else q1 += m.frequency * total;
+    if (has_cards && has_cpu)
+      q2 += m.frequency * below;
+    else if (has_cpu)
+      q2 += m.frequency * total;
+    else if (has_cards)
+      q4 += m.frequency * total;
+    else
+      q1 += m.frequency * total;
   }
   return q1 + q2 + q4 + xl + xr + no_access;
 }
@@ -40,12 +44,19 @@ struct NaiveAnswer {
   int card = -1;
 };
 
-NaiveAnswer naive_best(const std::vector<FgdClass>& classes, std::int64_t cpu, ModelId model, std::vector<std::int32_t> cards, std::int64_t cpu_asked, const CardAsk& ask) {
+NaiveAnswer naive_best(const std::vector<FgdClass>& classes, std::int64_t cpu, ModelId model, std::vector<std::int32_t> cards, std::int64_t cpu_asked,
+                       const CardAsk& ask) {
   const double before = naive_fragment(classes, cpu, model, cards);
-  const auto score = [&] { return static_cast<int>(100.0 * (1.0 / (1.0 + std::exp(-((before - naive_fragment(classes, cpu - cpu_asked, model, cards)) / 1000.0))))); };
+  const auto score = [&] {
+    return static_cast<int>(100.0 * (1.0 / (1.0 + std::exp(-((before - naive_fragment(classes, cpu - cpu_asked, model, cards)) / 1000.0)))));
+  };
   if (ask.count == 0 || ask.is_whole()) {
     int missing = ask.count;
-    for (std::int32_t& g : cards) if (g == 1000 && missing > 0) { g = 0; --missing; }
+    for (std::int32_t& g : cards)
+      if (g == 1000 && missing > 0) {
+        g = 0;
+        --missing;
+      }
     return {score(), -1};
   }
   NaiveAnswer best;
@@ -111,7 +122,8 @@ TEST(Fgd, TheExampleOfTheDocumentsHolds) {
   mix.classes = {{4000, 1, 500, {}, 0.5}, {8000, 1, 1000, {}, 0.5}};
   EXPECT_EQ(fragment_of(mix, {32000, ModelId(0u), std::vector<std::int32_t>{1000, 300}}), 300);
   EXPECT_EQ(fragment_of(mix, {28000, ModelId(0u), std::vector<std::int32_t>{700, 300}}), 650);
-  const FgdEvaluator::Answer answer = mix.evaluator().best({32000, ModelId(0u), std::vector<std::int32_t>{1000, 300}}, 4000, {1, MilliGpu(300), MiB(0)});
+  const FgdEvaluator::Answer answer =
+      mix.evaluator().best({32000, ModelId(0u), std::vector<std::int32_t>{1000, 300}}, 4000, {1, MilliGpu(300), MiB(0)});
   EXPECT_EQ(answer.score, 57);
   EXPECT_EQ(answer.card, 1);
 }
@@ -139,7 +151,8 @@ FgdMix any_mix() {
   const int count = *rc::gen::inRange(1, 60);
   for (int i = 0; i < count; ++i) {
     const int cards = *rc::gen::element(0, 1, 1, 1, 2, 4, 8);
-    FgdSample s{*rc::gen::inRange(0, 20) * 1000, cards, cards == 0 ? 0 : cards > 1 ? 1000 : *rc::gen::inRange(1, 21) * 50, "", {}, *rc::gen::inRange(1, 50)};
+    FgdSample s{*rc::gen::inRange(0, 20) * 1000, cards, cards == 0 ? 0 : cards > 1 ? 1000 : *rc::gen::inRange(1, 21) * 50, "", {},
+                *rc::gen::inRange(1, 50)};
     if (*rc::gen::inRange(0, 4) == 0) {
       s.models_text = "M";
       s.models = {ModelId(static_cast<unsigned>(*rc::gen::inRange(0, 3)))};

@@ -16,17 +16,22 @@ struct AnyCluster {
 
 Demand any_demand() {
   const int count = *rc::gen::element(0, 1, 1, 2, 4);
-  Demand d = demand_of(*rc::gen::inRange(0, 9) * 1000, count, count == 1 ? *rc::gen::element(100, 300, 500, 999, 1000) : kWholeCard, *rc::gen::element(0, 0, 4000));
+  Demand d = demand_of(*rc::gen::inRange(0, 9) * 1000, count, count == 1 ? *rc::gen::element(100, 300, 500, 999, 1000) : kWholeCard,
+                       *rc::gen::element(0, 0, 4000));
   if (*rc::gen::inRange(0, 4) == 0) d.ports = {{6, 0, static_cast<std::uint16_t>(*rc::gen::inRange(80, 82))}};
   return d;
 }
 
 NodeFacts any_facts() {
-  NodeFacts f = facts_of({.cpu_milli = *rc::gen::inRange(0, 65) * 1000, .pods = *rc::gen::inRange(0, 20), .cards = *rc::gen::element(0, 1, 2, 8, 8, 16),
-                          .mib_per_card = *rc::gen::element(0, 8000, 16000), .model = *rc::gen::element(ModelId(0u), ModelId(1u), ModelId::none())});
+  NodeFacts f = facts_of({.cpu_milli = *rc::gen::inRange(0, 65) * 1000,
+                          .pods = *rc::gen::inRange(0, 20),
+                          .cards = *rc::gen::element(0, 1, 2, 8, 8, 16),
+                          .mib_per_card = *rc::gen::element(0, 8000, 16000),
+                          .model = *rc::gen::element(ModelId(0u), ModelId(1u), ModelId::none())});
   f.is_ready = *rc::gen::inRange(0, 8) != 0;
   if (*rc::gen::arbitrary<bool>()) f.labels = {{LabelKeyId(0u), LabelId(static_cast<unsigned>(*rc::gen::inRange(0, 2)))}};
-  if (*rc::gen::inRange(0, 3) == 0) f.taints = {{LabelKeyId(1u), LabelId(5u), *rc::gen::element(TaintEffect::kNoSchedule, TaintEffect::kPreferNoSchedule)}};
+  if (*rc::gen::inRange(0, 3) == 0)
+    f.taints = {{LabelKeyId(1u), LabelId(5u), *rc::gen::element(TaintEffect::kNoSchedule, TaintEffect::kPreferNoSchedule)}};
   return f;
 }
 
@@ -98,7 +103,8 @@ RC_GTEST_PROP(Kernels, WhatFitsCanBeTakenThatOftenAndNotOnceMore, ()) {
       for (const FeasiblePolicy& p : feasible_policies()) p.lower(any.nodes.view(any.demand, any.constraint), {row, 1}, fits);
       return fits[0];
     };
-    if (any.demand.cards.count > 0 && !any.demand.cards.is_whole() && cards.name != "best-fit") continue;  // others may split what is left differently
+    if (any.demand.cards.count > 0 && !any.demand.cards.is_whole() && cards.name != "best-fit")
+      continue;  // others may split what is left differently
     for (std::uint16_t left = room(); left > 0; --left) {
       RC_ASSERT(room() == left);
       const CardMask mask = cards.choose(any.nodes.view(any.demand, any.constraint), n);

@@ -115,7 +115,10 @@ TEST(Tiresias, RunningGoesBeforeWaitingOfTheSameSecond) {
 }
 
 TEST(PriorityAge, HigherPriorityThenEarlierSubmission) {
-  const Queue q({{.submitted_s = 1, .priority = 0}, {.submitted_s = 3, .priority = 10}, {.submitted_s = 2, .priority = 10}, {.submitted_s = 0, .priority = -5}});
+  const Queue q({{.submitted_s = 1, .priority = 0},
+                 {.submitted_s = 3, .priority = 10},
+                 {.submitted_s = 2, .priority = 10},
+                 {.submitted_s = 0, .priority = -5}});
   EXPECT_EQ(q.in_order("priority-age"), (Rows{2, 1, 0, 3}));
 }
 

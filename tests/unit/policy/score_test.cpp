@@ -83,7 +83,8 @@ TEST(PublishedBestFit, LeastLeftOverOfTheLargestNodeIsBest) {
 
 TEST(PublishedDotprod, TheSmallerProductIsBetter) {
   const SmallCluster c{{.cpu_milli = 64000, .cards = 8}, {.cpu_milli = 32000, .cards = 2}};
-  EXPECT_EQ(c.points("dotprod", demand_of(16000, 1)), (Scores{90, 96})) << "100 x (1 - (0.0625 + 0.125)/2) = 90.625; (0.03125 + 0.03125)/2 gives 96.875";
+  EXPECT_EQ(c.points("dotprod", demand_of(16000, 1)), (Scores{90, 96}))
+      << "100 x (1 - (0.0625 + 0.125)/2) = 90.625; (0.03125 + 0.03125)/2 gives 96.875";
 }
 
 TEST(PublishedGpuPacking, SharedCardsThenUsedNodesThenEmptyOnes) {
