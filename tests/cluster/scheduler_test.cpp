@@ -152,8 +152,7 @@ TEST_F(LiveSchedulerTest, SaysInKubeSchedulersWordsWhyAPodWaits) {
     seen = pod("greedy");
   }
   EXPECT_EQ(seen.scheduled.reason, "Unschedulable");
-  EXPECT_EQ(seen.scheduled.message.str().substr(0, 106),
-            std::string("0/4 nodes are available: 1 node(s) had untolerated taint {team: blue}, 3 Insufficient nvidia.com/gpu. it would").substr(0, 106));
+  EXPECT_EQ(seen.scheduled.message, "0/4 nodes are available: 1 node(s) had untolerated taint {team: blue}, 3 Insufficient nvidia.com/gpu.");
 }
 
 TEST_F(LiveSchedulerTest, NeverBindsAPodWithAFieldItDoesNotEvaluate) {

@@ -10,6 +10,9 @@ class App;
 
 #define ASHLAR_VERBS(verb) \
   verb(scheduler) \
+  verb(why) \
+  verb(queue) \
+  verb(nodes) \
   verb(replay) \
   verb(sim) \
   verb(demo) \
