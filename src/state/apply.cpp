@@ -86,6 +86,7 @@ struct Applier {
     }
     s.member_row(e.member).phase = Member::Phase::kBound;
     s.start(m.job, now);
+    if (!is_as_assumed) s.refresh_backlog(m.job);  // the members left over may fit where all of them did not
   }
   void operator()(const BindRejected& e) {
     if (s.is_live(e.member) && s.member(e.member).phase == Member::Phase::kAssumed) lose(e.member);

@@ -1,5 +1,5 @@
 // What must hold for every history: rules that no plan breaks, the same plans from the same events whatever is cached, no missed wake-up. Each
-// property runs on 200 histories; RC_PARAMS="max_success=5000" runs more, RC_PARAMS="seed=..." repeats one.
+// property runs on 500 histories; RC_PARAMS="max_success=5000" runs more, RC_PARAMS="seed=..." repeats one.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -16,7 +16,7 @@ namespace ashlar {
 namespace {
 
 /// Before any property reads its parameters; what the caller says stands.
-[[maybe_unused]] const int kHistories = setenv("RC_PARAMS", "max_success=200", 0);
+[[maybe_unused]] const int kHistories = setenv("RC_PARAMS", "max_success=500", 0);
 
 Profile profile_with(Blocking blocking, const char* name = "ashlar") {
   Profile profile = *builtin_profile(name);

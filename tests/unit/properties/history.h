@@ -25,8 +25,9 @@ inline constexpr int kMoveKinds = 40;
 
 inline rc::Gen<std::vector<Move>> some_moves() {
   const auto small = [] { return rc::gen::inRange(0, 64); };
-  return rc::gen::container<std::vector<Move>>(rc::gen::build<Move>(rc::gen::set(&Move::kind, rc::gen::inRange(0, kMoveKinds)), rc::gen::set(&Move::a, small()),
-                                                                    rc::gen::set(&Move::b, small()), rc::gen::set(&Move::c, small())));
+  const auto move = rc::gen::build<Move>(rc::gen::set(&Move::kind, rc::gen::inRange(0, kMoveKinds)), rc::gen::set(&Move::a, small()),
+                                         rc::gen::set(&Move::b, small()), rc::gen::set(&Move::c, small()));
+  return rc::gen::scale(2.5, rc::gen::container<std::vector<Move>>(move));  // up to 250 moves
 }
 
 struct OutsideOptions {
