@@ -129,7 +129,7 @@ void run_packing_verb(const PackingOptions& options) {
   write_results<sim::PackingRun>(runs, {sim::packing_json, sim::packing_csv, sim::packing_rows}, options.output, packing_page(runs, facts));
 }
 
-void add_packing(CLI::App& sim) {
+void add_packing_replay(CLI::App& sim) {
   auto options = std::make_shared<PackingOptions>();
   CLI::App* verb = sim.add_subcommand("packing", "Pods arrive one by one and stay: how full does the cluster get, and how fragmented?");
   verb->add_option("--nodes", options->nodes, "node list: sn,cpu_milli,memory_mib,gpu,model (.csv, also .gz, .xz, .zst)")->required();
@@ -201,7 +201,7 @@ void run_queue_verb(const QueueOptions& options) {
   write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::queue_rows}, options.output, queue_page("Queueing replay", runs, facts));
 }
 
-void add_queue(CLI::App& sim) {
+void add_queue_replay(CLI::App& sim) {
   auto options = std::make_shared<QueueOptions>();
   CLI::App* verb = sim.add_subcommand("queue", "Rigid jobs on virtual clusters: how long do they wait under each policy?");
   verb->add_option("--jobs", options->jobs, "job trace: vc,gpu_num,submit_time,duration[,priority] (.csv, also .gz, .xz, .zst)")->required();
@@ -271,8 +271,8 @@ void add_run(CLI::App& sim) {
 void add_sim(CLI::App& app) {
   CLI::App* sim = app.add_subcommand("sim", "Simulate: the same engine in virtual time, on traces or generated work");
   sim->require_subcommand(1);
-  add_packing(*sim);
-  add_queue(*sim);
+  add_packing_replay(*sim);
+  add_queue_replay(*sim);
   add_run(*sim);
 }
 
