@@ -103,6 +103,7 @@ struct Api::Session {
   bool renews() const { return options.access.exec.has_value() || !options.access.token_file.empty(); }
   http::RequestId send(http::Request request, OnAnswer on_answer);
   void on_refused(Waiting refused);
+  void renew();  ///< fresh credentials now, or soon from the plugin
   void resend_waiting(bool renewed);
   void start_exec();
   void take_exec(Result<ExecCredential> credential);
@@ -126,6 +127,10 @@ http::RequestId Api::Session::send(http::Request request, OnAnswer on_answer) {
 
 void Api::Session::on_refused(Waiting refused) {
   waiting.push_back(std::move(refused));
+  renew();
+}
+
+void Api::Session::renew() {
   if (options.access.exec) start_exec();
   else resend_waiting(reread_token());
 }
@@ -237,6 +242,12 @@ Result<std::unique_ptr<Api>> Api::create(ApiOptions options) {
 http::RequestId Api::send(http::Request request, OnAnswer on_answer) { return session_->send(std::move(request), std::move(on_answer)); }
 
 http::RequestId Api::stream(http::Request request, http::StreamHandlers handlers, Millis idle) {
+  if (session_->renews()) {
+    handlers.on_done = [session = session_.get(), on_done = std::move(handlers.on_done)](Result<http::Response> end) {
+      if (end.ok() && end->status == 401) session->renew();
+      if (on_done) on_done(std::move(end));
+    };
+  }
   return session_->client->stream(std::move(request), std::move(handlers), idle);
 }
 

@@ -50,6 +50,7 @@ class Api {
 
   /// A request whose credentials are refused (401) is sent once more with fresh ones before the callback sees it.
   http::RequestId send(http::Request request, OnAnswer on_answer);
+  /// A stream that is refused with 401 only makes the credentials renew; opening it again is the caller's business.
   http::RequestId stream(http::Request request, http::StreamHandlers handlers, Millis idle);
   void cancel(http::RequestId id);
 

@@ -41,7 +41,8 @@ struct ReflectorOptions {
   bool from_watch_cache = true;          ///< first list may be served from the server's cache (resourceVersion=0) where page_items is 0
   Millis list_timeout{60'000};
   Millis watch_timeout_min{300'000}, watch_timeout_max{600'000};  ///< the server ends the watch in this range; then it is opened again
-  Millis silence_max{90'000};            ///< a watch without a byte for so long is taken for dead (bookmarks come each minute)
+  Millis silence_max{240'000};           ///< a watch without a byte for so long is taken for dead; servers send bookmarks each minute, but none while
+                                         ///< nothing changes at all (1.37.1); dead connections are found by TCP within a minute
   Millis backoff_min{100}, backoff_max{3'000};  ///< a scheduler is one client: short, so that it is back soon after its server
   std::function<void(const Error&)> on_error;  ///< troubles survived, for the log; never called for orderly ends
 };
