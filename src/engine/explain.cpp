@@ -16,6 +16,15 @@ struct Tally {
   }
 };
 
+/// Milli-GPU that an ask could use on the node: of its idle cards, or of the one card with most left for a share.
+std::int64_t free_for(const Cluster& cluster, const CardAsk& ask, NodeId n) {
+  const std::int64_t idle = std::max(cluster.idle_cards()[n.row()], 0);
+  if (ask.is_whole()) return kWholeCard * idle;
+  std::int64_t most = 0;
+  for (const std::int32_t milli : cluster.card_free_milli(n)) if (milli < kWholeCard || idle > 0) most = std::max<std::int64_t>(most, milli);
+  return most;
+}
+
 /// Counts the node under everything that refuses it: as kube-scheduler does, the first static rule, or every resource that is short.
 void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
   const auto refuses = [&](const FeasiblePolicy& policy) {
@@ -41,9 +50,7 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
     Reason& r = tally.of(policy->reason, 0);
     ++r.numbers[0];
     if (policy->reason == ReasonCode::kInsufficientGpu) {
-      const std::int64_t free = view.demand.cards.is_whole() ? std::int64_t{kWholeCard} * std::max(state.cluster.idle_cards()[n.row()], 0)
-                                                             : state.cluster.free_milli()[n.row()];
-      r.numbers[1] = std::max(r.numbers[1], free);
+      r.numbers[1] = std::max(r.numbers[1], free_for(state.cluster, view.demand.cards, n));
       r.numbers[2] = view.demand.cards.milli_total();
     }
   }
@@ -64,6 +71,13 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, Node
   }
   if (!demand.ports.empty()) fits = std::min<std::int64_t>(fits, 1);
   return static_cast<std::uint64_t>(std::max<std::int64_t>(fits, 0));
+}
+
+std::vector<std::int64_t> idle_by_domain(const Cluster& cluster, LevelId level) {
+  std::vector<std::int64_t> idle(cluster.topology().domain_count(level), 0);
+  for (std::size_t n = 0; n < cluster.rows(); ++n)
+    if (const DomainId d = cluster.topology().domain_of(level, NodeId(n)); !d.is_none()) idle[d.row()] += std::max(cluster.idle_cards()[n], 0);
+  return idle;
 }
 
 struct Ask {
@@ -120,8 +134,9 @@ Verdict explain_shortage(State& state, ViewCache& views, const Profile& profile,
   const auto everywhere = static_cast<std::int64_t>(view.room_everywhere());
   if (!j.within.is_none()) {
     const auto room = view.room(state, j.within);
+    const std::vector<std::int64_t> idle = idle_by_domain(state.cluster, j.within);
     std::size_t best = 0;
-    for (std::size_t d = 1; d < room.size(); ++d) if (room[d] > room[best]) best = d;
+    for (std::size_t d = 1; d < room.size(); ++d) if (room[d] != room[best] ? room[d] > room[best] : idle[d] > idle[best]) best = d;
     const DomainId anchor = j.members_placed > 0 ? state.anchor(job, j.within) : DomainId::none();
     if (!anchor.is_none() && anchor.row() < room.size()) best = anchor.row();
     if (room.empty()) verdict.reasons.push_back({ReasonCode::kNoSuchDomain, j.within.value, {}});
