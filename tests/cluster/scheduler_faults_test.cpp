@@ -1,0 +1,277 @@
+// The live scheduler when things break: restarts, killed leaders, a killed API server, other binders, lost nodes, bursts.
+#include <csignal>
+#include <fstream>
+
+#include "cluster/scheduler_world.h"
+
+namespace ashlar::live_tests {
+namespace {
+
+using LiveSchedulerFaults = SchedulerWorld;
+
+std::vector<kube::PodSpec> gang(const std::string& name, int size, int gpus, Pairs more = {}) {
+  std::vector<kube::PodSpec> specs;
+  for (int i = 0; i < size; ++i) {
+    kube::PodSpec spec;
+    spec.name = name + "-" + std::to_string(i);
+    spec.scheduler_name = "ashlar";
+    spec.requests = {{"cpu", "1"}, {"nvidia.com/gpu", std::to_string(gpus)}};
+    spec.labels = {{"ashlar.dev/gang", name}, {"ashlar.dev/gang-size", std::to_string(size)}};
+    spec.labels.insert(spec.labels.end(), more.begin(), more.end());
+    specs.push_back(spec);
+  }
+  return specs;
+}
+
+/// How often each pod was given a node, seen by a watch of our own: a pod bound twice would show two nodes.
+class BindWatch {
+ public:
+  explicit BindWatch(kube::Api& api) : pods_(api, {}, [this](kube::Change<kube::Pod>&& change) {
+    if (change.kind == kube::Change<kube::Pod>::Kind::kSynced || change.kind == kube::Change<kube::Pod>::Kind::kDeleted) return;
+    if (!change.object.node_name.empty()) nodes_[change.object.uid.str()].insert(change.object.node_name.str());
+  }) { pods_.start(); }
+  std::size_t bound() const { return nodes_.size(); }
+  std::size_t bound_twice() const {
+    std::size_t count = 0;
+    for (const auto& [uid, nodes] : nodes_) count += nodes.size() > 1 ? 1 : 0;
+    return count;
+  }
+
+ private:
+  std::map<std::string, std::set<std::string>> nodes_;
+  kube::Reflector<kube::Pod> pods_;
+};
+
+TEST_F(LiveSchedulerFaults, ARestartInTheMiddleOfAGangCompletesItInItsRack) {
+  post_gpu_nodes(8, 4);
+  std::vector<kube::PodSpec> specs = gang("half", 4, 8, {{"ashlar.dev/within", "rack"}});
+  post_pods(specs);
+  // What a scheduler leaves behind that dies after the second of four bindings.
+  for (int i = 0; i < 2; ++i) {
+    const kube::Pod p = pod("half-" + std::to_string(i));
+    must([&](OnAnswer done) { kube::bind(*api_, {p.ns, p.name, p.uid, kube::Text(node_name(4 + static_cast<std::size_t>(i))), {}}, std::move(done)); });
+  }
+  auto scheduler = start();
+  ASSERT_TRUE(wait_bound(4, "half"));
+  for (const auto& [name, p] : pods()) EXPECT_GE(p.node_name.str(), "node-004") << name;
+  expect_no_oversubscription();
+}
+
+TEST_F(LiveSchedulerFaults, CardsOfSharesAreReadBackAfterARestart) {
+  post_gpu_nodes(1);
+  const auto share = [&](const std::string& name) {
+    kube::PodSpec spec = gpu_pod(name, 0);
+    spec.requests.emplace_back("ashlar.dev/gpu-milli", "600");
+    return spec;
+  };
+  auto scheduler = start();
+  for (int i = 0; i < 4; ++i) post_pod(share("s" + std::to_string(i)));
+  ASSERT_TRUE(wait_bound(4));
+  scheduler.reset();
+  scheduler = start();
+  for (int i = 4; i < 9; ++i) post_pod(share("s" + std::to_string(i)));
+  ASSERT_TRUE(wait_bound(8));
+  pause(Millis(300));
+  EXPECT_EQ(bound_count(), 8u) << "600 thousandths each: eight cards hold eight of nine";
+  expect_no_oversubscription();
+}
+
+TEST_F(LiveSchedulerFaults, AStandbyTakesOverFromAKilledLeaderWithoutBindingTwice) {
+  post_gpu_nodes(64);
+  BindWatch watch(*api_);
+  auto first = start(options("first"));
+  ASSERT_TRUE(wait([&] { return has_logged("first leads"); }));
+  auto second = start(options("second"));
+  std::vector<kube::PodSpec> specs;
+  for (int i = 0; i < 500; ++i) specs.push_back(gpu_pod("p-" + std::to_string(i), 1));
+  std::size_t answered = 0;
+  for (const kube::PodSpec& spec : specs) kube::create_pod(*api_, spec, [&](const Answer&) { ++answered; });
+  ASSERT_TRUE(wait([&] { return watch.bound() >= 100; }));
+  first->kill();
+  const auto killed = std::chrono::steady_clock::now();
+  EXPECT_TRUE(wait([&] { return has_logged("second leads"); }, std::chrono::seconds(20)));
+  EXPECT_TRUE(wait([&] { return watch.bound() == 500; }, std::chrono::seconds(30)));
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - killed);
+  EXPECT_LE(took.count(), 15'000);
+  EXPECT_EQ(watch.bound_twice(), 0u);
+  EXPECT_EQ(answered, 500u);
+  expect_no_oversubscription();
+}
+
+TEST_F(LiveSchedulerFaults, AStandbyTakesOverAtOnceWhenTheLeaderStopsInOrder) {
+  post_gpu_nodes(1);
+  auto first = start(options("first"));
+  ASSERT_TRUE(wait([&] { return has_logged("first leads"); }));
+  auto second = start(options("second"));
+  ASSERT_TRUE(wait([&] { return has_logged("second: caches are filled"); }));
+  first->stop();
+  EXPECT_TRUE(wait([&] { return has_logged("second leads"); }, std::chrono::seconds(4)));
+  post_pod(gpu_pod("after", 1));
+  EXPECT_TRUE(wait_bound(1));
+}
+
+TEST_F(LiveSchedulerFaults, AKilledApiServerIsSurvived) {
+  post_gpu_nodes(32);
+  auto scheduler = start();
+  std::vector<kube::PodSpec> specs;
+  for (int i = 0; i < 40; ++i) specs.push_back(gpu_pod("before-" + std::to_string(i), 1));
+  post_pods(specs);
+  ASSERT_TRUE(wait_bound(10));
+  plane_->kill_api_server();
+  pause(Millis(1500));
+  ASSERT_TRUE(plane_->start_api_server().ok());
+  EXPECT_TRUE(wait_bound(40, "before", std::chrono::seconds(40)));
+  for (auto& spec : specs) spec.name = "after" + spec.name;
+  post_pods(specs);
+  EXPECT_TRUE(wait_bound(40, "after", std::chrono::seconds(40)));
+  expect_no_oversubscription();
+}
+
+TEST_F(LiveSchedulerFaults, ALeaderThatLostItsLeaseStartsAnewWhenTheServerIsBack) {
+  post_gpu_nodes(4);
+  kube::LiveOptions o = options();
+  o.leader.lease_duration = Millis(3000);
+  o.leader.renew_deadline = Millis(1500);
+  o.leader.retry_period = Millis(300);
+  auto scheduler = start(o);
+  post_pod(gpu_pod("before", 8));
+  ASSERT_TRUE(wait_bound(1));
+  plane_->kill_api_server();
+  EXPECT_TRUE(wait([&] { return has_logged("no longer the leader"); }, std::chrono::seconds(10)));
+  ASSERT_TRUE(plane_->start_api_server().ok());
+  post_pods({gpu_pod("after-1", 8), gpu_pod("after-2", 8), gpu_pod("after-3", 8), gpu_pod("after-4", 8)});
+  EXPECT_TRUE(wait_bound(3, "after", std::chrono::seconds(30)));
+  expect_no_oversubscription();
+}
+
+TEST_F(LiveSchedulerFaults, HistoryThatTheServerForgotIsListedAgain) {
+  post_gpu_nodes(4);
+  auto scheduler = start();
+  post_pod(gpu_pod("before", 1));
+  ASSERT_TRUE(wait_bound(1));
+  plane_->kill_api_server();
+  ASSERT_TRUE(plane_->start_api_server().ok());
+  post_pods({gpu_pod("during", 1)});
+  ASSERT_TRUE(plane_->compact_history().ok());
+  plane_->kill_api_server();  // its watch cache remembers more than etcd
+  ASSERT_TRUE(plane_->start_api_server().ok());
+  post_pod(gpu_pod("after", 1));
+  EXPECT_TRUE(wait_bound(3, "", std::chrono::seconds(40)));
+}
+
+TEST_F(LiveSchedulerFaults, RacesWithASecondBinderEndWithEveryPodBoundOnce) {
+  post_gpu_nodes(32);
+  BindWatch watch(*api_);
+  auto scheduler = start();
+  ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
+  std::size_t answered = 0, stolen = 0;
+  const std::size_t count = 120;
+  for (std::size_t i = 0; i < count; ++i) {
+    kube::create_pod(*api_, gpu_pod("race-" + std::to_string(i), 1), [&, i](const Answer&) {
+      ++answered;
+      if (i % 2 == 0) return;
+      // The thief binds half of them at the same moment, at most four to each of the last nodes, which the scheduler fills last.
+      kube::bind(*api_, {"default", kube::Text("race-" + std::to_string(i)), {}, kube::Text(node_name(16 + i / 2 % 16)), {}}, [&](const Answer& a) { stolen += a.ok() ? 1 : 0; });
+    });
+  }
+  EXPECT_TRUE(wait([&] { return watch.bound() == count; }));
+  EXPECT_EQ(watch.bound_twice(), 0u);
+  pause(Millis(1000));
+  // The books agree with the server: what is idle here is what is not bound there.
+  std::int64_t idle = 0;
+  const std::string nodes = ask(*scheduler, "/api/v1/nodes");
+  for (std::size_t at = nodes.find("\"idleCards\":"); at != std::string::npos; at = nodes.find("\"idleCards\":", at + 1)) idle += std::stoll(nodes.substr(at + 12));
+  EXPECT_EQ(idle, static_cast<std::int64_t>(32 * 8 - count)) << stolen << " were bound by the thief";
+  RecordProperty("stolen", static_cast<int>(stolen));
+}
+
+TEST_F(LiveSchedulerFaults, ANodeDeletedUnderAPodIsAccountedAndAGangGoesOnBesideTheSurvivors) {
+  post_gpu_nodes(8, 4);
+  auto scheduler = start();
+  post_pods(gang("g", 2, 8, {{"ashlar.dev/within", "rack"}}));
+  ASSERT_TRUE(wait_bound(2, "g"));
+  const std::string lost = pod("g-1").node_name.str(), kept = pod("g-0").node_name.str();
+  must([&](OnAnswer done) { kube::remove(*api_, kube::node_path(lost), -1, std::move(done)); });
+  must([&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", "g-1"), 0, std::move(done)); });
+  std::vector<kube::PodSpec> fresh = gang("g", 3, 8, {{"ashlar.dev/within", "rack"}});
+  for (kube::PodSpec& spec : fresh) {
+    for (auto& [key, value] : spec.labels) if (key == "ashlar.dev/gang-size") value = "2";
+  }
+  post_pod(fresh[2]);
+  ASSERT_TRUE(wait_bound(2, "g"));
+  const std::string now = pod("g-2").node_name.str();
+  EXPECT_EQ((std::stoi(now.substr(5))) / 4, std::stoi(kept.substr(5)) / 4);
+  EXPECT_NE(now, lost);
+}
+
+TEST_F(LiveSchedulerFaults, ABurstOfPodsIsBoundWithoutOversubscription) {
+  const std::size_t count = std::getenv("ASHLAR_LONG_TESTS") != nullptr ? 5000 : 1000;
+  post_gpu_nodes(count / 8 + 1);
+  BindWatch watch(*api_);
+  auto scheduler = start();
+  ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
+  std::size_t answered = 0;
+  for (std::size_t i = 0; i < count; ++i) kube::create_pod(*api_, gpu_pod("burst-" + std::to_string(i), 1), [&](const Answer&) { ++answered; });
+  EXPECT_TRUE(wait([&] { return watch.bound() == count; }, std::chrono::seconds(60))) << watch.bound() << " bound, " << answered << " created";
+  EXPECT_EQ(watch.bound_twice(), 0u);
+  expect_no_oversubscription();
+}
+
+TEST_F(LiveSchedulerFaults, AnUrgentGangPassesALongQueue) {
+  post_gpu_nodes(200);
+  must([&](OnAnswer done) {
+    api_->send({.method = http::Method::kPost, .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
+                .body = R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"urgent"},"value":1000})"},
+               [done](const Answer& a) { done(a.ok() || a.status == 409 ? Answer{} : a); });
+  });
+  std::vector<kube::PodSpec> specs;
+  for (int i = 0; i < 1000; ++i) specs.push_back(gpu_pod("many-" + std::to_string(i), 1));
+  post_pods(specs);
+  BindWatch watch(*api_);
+  auto scheduler = start();
+  ASSERT_TRUE(wait([&] { return watch.bound() >= 150; }));
+  std::vector<kube::PodSpec> urgent = gang("urgent", 16, 8);
+  for (kube::PodSpec& spec : urgent) spec.priority_class = "urgent";
+  post_pods(urgent);
+  const auto created = std::chrono::steady_clock::now();
+  ASSERT_TRUE(wait_bound(16, "urgent"));
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - created);
+  RecordProperty("milliseconds", static_cast<int>(took.count()));
+  EXPECT_LT(took.count(), 1500);
+  expect_no_oversubscription();
+}
+
+TEST_F(LiveSchedulerFaults, KubeSchedulerBesideItOnItsOwnNodes) {
+  const Result<std::string> binary = ControlPlane::find_binary("kube-scheduler");
+  if (!binary) GTEST_SKIP() << "skipped: " << binary.error().message;
+  post_gpu_nodes(4, 4, {{"owner", "ashlar"}});
+  post_nodes(4, [&](std::size_t i) {
+    kube::NodeSpec spec;
+    spec.name = "other-" + std::to_string(i);
+    spec.labels = {{"owner", "kube-scheduler"}};
+    spec.allocatable = {{"cpu", "96"}, {"memory", "768Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}};
+    return spec;
+  });
+  Result<cluster::ChildProcess*> other = plane_->run("kube-scheduler", {"--kubeconfig=" + plane_->kubeconfig(), "--leader-elect=false", "--secure-port=0"});
+  ASSERT_TRUE(other.ok()) << other.error().message;
+  auto scheduler = start();
+  std::vector<kube::PodSpec> specs;
+  for (int i = 0; i < 40; ++i) {
+    kube::PodSpec ours = gpu_pod("ours-" + std::to_string(i), 1), theirs = gpu_pod("theirs-" + std::to_string(i), 1);
+    ours.node_selector = {{"owner", "ashlar"}};
+    theirs.node_selector = {{"owner", "kube-scheduler"}};
+    theirs.scheduler_name = "default-scheduler";
+    specs.push_back(ours);
+    specs.push_back(theirs);
+  }
+  post_pods(specs);
+  EXPECT_TRUE(wait_bound(64, "", std::chrono::seconds(40))) << bound_count("ours") << " ours, " << bound_count("theirs") << " theirs";
+  pause(Millis(500));
+  EXPECT_EQ(bound_count("ours"), 32u);
+  EXPECT_EQ(bound_count("theirs"), 32u);
+  expect_no_oversubscription();
+  (*other)->stop();
+}
+
+}  // namespace
+}  // namespace ashlar::live_tests
