@@ -65,8 +65,9 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, Node
   }
   if (demand.cards.count > 0) {
     const std::int64_t cards = cluster.cards()[n.row()];
-    const std::int64_t per_card = demand.cards.is_whole() ? 1 : kWholeCard / demand.cards.milli_each.value;
-    const bool has_memory = demand.cards.memory_each.value <= cluster.facts(n).memory_per_card.value || demand.cards.memory_each.value == 0;
+    const std::int64_t per_card = demand.cards.is_whole() ? 1 : kWholeCard / std::max(demand.cards.milli_each.value, 1);
+    const std::int64_t memory = cluster.facts(n).memory_per_card.value;  // 0 = not known, not checked
+    const bool has_memory = memory == 0 || demand.cards.memory_each.value <= memory;
     fits = std::min(fits, has_memory ? (demand.cards.is_whole() ? cards / demand.cards.count : cards * per_card) : 0);
   }
   if (!demand.ports.empty()) fits = std::min<std::int64_t>(fits, 1);
@@ -80,22 +81,63 @@ std::vector<std::int64_t> idle_by_domain(const Cluster& cluster, LevelId level) 
   return idle;
 }
 
+/// Like members of a job that are needed together.
 struct Ask {
   DemandId demand;
   ConstraintId constraint;
-  std::uint64_t members = 0;  ///< needed together
+  std::uint64_t members = 0;
 };
 
-Ask first_ask(const State& state, JobId job) {
+std::vector<Ask> asks_of(const State& state, JobId job) {
   const Job& j = state.job(job);
-  Ask ask;
-  ask.members = j.members_min > j.members_placed ? j.members_min - j.members_placed : 1;
-  for (MemberId m = j.first; !m.is_none() && ask.demand.is_none(); m = state.member(m).next) {
-    if (state.member(m).is_placed()) continue;
-    ask.demand = state.member(m).demand;
-    ask.constraint = state.member(m).constraint;
+  std::uint32_t left = j.members_min > j.members_placed ? j.members_min - j.members_placed : 1;
+  std::vector<Ask> asks;
+  for (MemberId id = j.first; !id.is_none() && left > 0; id = state.member(id).next) {
+    const Member& m = state.member(id);
+    if (m.is_placed()) continue;
+    --left;
+    auto it = std::find_if(asks.begin(), asks.end(), [&](const Ask& a) { return a.demand == m.demand && a.constraint == m.constraint; });
+    if (it == asks.end()) it = asks.insert(asks.end(), {m.demand, m.constraint, 0});
+    ++it->members;
   }
-  return ask;
+  return asks;
+}
+
+/// Room for the job's needed members, group by group: everywhere, and in each domain of the level it must stay within. A group that is alone counts
+/// all its room, of several none counts more than is needed of it.
+struct Room {
+  std::uint64_t needed = 0;
+  std::uint64_t everywhere = 0;
+  std::vector<std::uint64_t> by_domain;
+  std::size_t shortest = 0;  ///< the group that lacks most
+};
+
+Room room_of(State& state, ViewCache& views, const std::vector<Ask>& asks, LevelId within) {
+  Room room;
+  std::uint64_t lack_most = 0;
+  for (std::size_t a = 0; a < asks.size(); ++a) {
+    const std::uint64_t members = asks[a].members;
+    const std::uint64_t cap = asks.size() == 1 ? UINT64_MAX : members;
+    ClassView& view = views.get(state, asks[a].demand, asks[a].constraint, 0);
+    room.needed += members;
+    room.everywhere += std::min(view.room_everywhere(), cap);
+    if (const std::uint64_t lack = members - std::min(view.room_everywhere(), members); lack > lack_most) {
+      lack_most = lack;
+      room.shortest = a;
+    }
+    if (within.is_none()) continue;
+    const auto domains = view.room(state, within);
+    room.by_domain.resize(domains.size(), 0);
+    for (std::size_t d = 0; d < domains.size(); ++d) room.by_domain[d] += std::min<std::uint64_t>(domains[d], cap);
+  }
+  return room;
+}
+
+/// Most nodes first; of as many, what a job's end can help comes before facts of the nodes.
+bool is_told_first(const Reason& a, const Reason& b) {
+  const auto rank = [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu ? -1 : static_cast<int>(r.code); };
+  if (a.numbers[0] != b.numbers[0]) return a.numbers[0] > b.numbers[0];
+  return rank(a) != rank(b) ? rank(a) < rank(b) : a.subject < b.subject;
 }
 
 bool could_ever_run(const State& state, const Ask& ask, LevelId within) {
@@ -123,30 +165,32 @@ Verdict explain_shortage(State& state, ViewCache& views, const Profile& profile,
     return verdict;
   }
   const Job& j = state.job(job);
-  const Ask ask = first_ask(state, job);
-  ClassView& view = views.get(state, ask.demand, ask.constraint, 0);
+  const std::vector<Ask> asks = asks_of(state, job);
+  const Room room = room_of(state, views, asks, j.within);
+  const Ask& short_ask = asks[room.shortest];
+  ClassView& view = views.get(state, short_ask.demand, short_ask.constraint, 0);
   const NodeView node_view = view.node_view(state, 0);
   Tally tally;
   for (std::size_t n = 0; n < state.cluster.rows(); ++n)
     if (state.cluster.is_live(NodeId(n)) && view.fits(NodeId(n)) == 0) count_node(state, profile, node_view, NodeId(n), tally);
-  std::sort(tally.reasons.begin(), tally.reasons.end(), [](const Reason& a, const Reason& b) { return a.numbers[0] > b.numbers[0]; });
-  const auto members = static_cast<std::int64_t>(ask.members);
-  const auto everywhere = static_cast<std::int64_t>(view.room_everywhere());
+  std::sort(tally.reasons.begin(), tally.reasons.end(), is_told_first);
+  const auto members = static_cast<std::int64_t>(room.needed);
+  const auto everywhere = static_cast<std::int64_t>(room.everywhere);
   if (!j.within.is_none()) {
-    const auto room = view.room(state, j.within);
+    const std::vector<std::uint64_t>& by_domain = room.by_domain;
     const std::vector<std::int64_t> idle = idle_by_domain(state.cluster, j.within);
     std::size_t best = 0;
-    for (std::size_t d = 1; d < room.size(); ++d) if (room[d] != room[best] ? room[d] > room[best] : idle[d] > idle[best]) best = d;
+    for (std::size_t d = 1; d < by_domain.size(); ++d) if (by_domain[d] != by_domain[best] ? by_domain[d] > by_domain[best] : idle[d] > idle[best]) best = d;
     const DomainId anchor = j.members_placed > 0 ? state.anchor(job, j.within) : DomainId::none();
-    if (!anchor.is_none() && anchor.row() < room.size()) best = anchor.row();
-    if (room.empty()) verdict.reasons.push_back({ReasonCode::kNoSuchDomain, j.within.value, {}});
-    else verdict.reasons.push_back({ReasonCode::kTopologyFragmented, j.within.value, {room[best], members, static_cast<std::int64_t>(best)}});
+    if (!anchor.is_none() && anchor.row() < by_domain.size()) best = anchor.row();
+    if (by_domain.empty()) verdict.reasons.push_back({ReasonCode::kNoSuchDomain, j.within.value, {}});
+    else verdict.reasons.push_back({ReasonCode::kTopologyFragmented, j.within.value, {static_cast<std::int64_t>(by_domain[best]), members, static_cast<std::int64_t>(best)}});
     if (everywhere < members) verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
   } else if (members > 1) {
     verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
   }
   verdict.reasons.insert(verdict.reasons.end(), tally.reasons.begin(), tally.reasons.end());
-  if (!could_ever_run(state, ask, j.within)) {
+  if (!std::all_of(asks.begin(), asks.end(), [&](const Ask& ask) { return could_ever_run(state, ask, j.within); })) {
     verdict.kind = VerdictKind::kNeverFits;
     verdict.reasons.insert(verdict.reasons.begin(), Reason{ReasonCode::kExceedsCluster, 0, {everywhere, members, 0}});
   }

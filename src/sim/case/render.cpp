@@ -65,7 +65,7 @@ std::string held_cards(const State& state, const Member& m) {
 std::string placements(const CaseFile& file, const State& state, JobId job) {
   std::vector<std::string> parts;
   NodeId last;
-  bool is_first = true;
+  bool has_cards = false;  ///< the last part names cards of that node, more may follow
   std::uint32_t waiting = 0;
   const auto flush_waiting = [&] {
     if (waiting > 0) parts.push_back(waiting == 1 ? std::string("-") : fmt::format("- x{}", waiting));
@@ -74,15 +74,15 @@ std::string placements(const CaseFile& file, const State& state, JobId job) {
   state.each_member(job, [&](MemberId, const Member& m) {
     if (!m.is_placed()) {
       ++waiting;
-      is_first = true;
+      has_cards = false;
       return;
     }
     flush_waiting();
     const std::string cards = held_cards(state, m);
-    if (!is_first && m.node == last && !cards.empty()) parts.back() += " " + cards;
+    if (has_cards && m.node == last && !cards.empty()) parts.back() += " " + cards;
     else parts.push_back(file.names.nodes.name(m.node) + (cards.empty() ? "" : " gpu " + cards));
     last = m.node;
-    is_first = false;
+    has_cards = !cards.empty();
   });
   flush_waiting();
   return fmt::format("{}", fmt::join(parts, ", "));
