@@ -13,6 +13,7 @@ class App;
   verb(why) \
   verb(queue) \
   verb(nodes) \
+  verb(load) \
   verb(replay) \
   verb(sim) \
   verb(demo) \

@@ -1,0 +1,148 @@
+// `ashlar load POD_LIST --nodes NODE_LIST`: posts the nodes and pods of an openb trace to a real cluster, in the order of creation and, where the trace has
+// times, at their moments divided by --speed. Pods carry their run time for kwok, which ends them.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <iostream>
+
+#include "apps/ashlar/verbs.h"
+#include "cli/progress.h"
+#include "kube/kubeconfig.h"
+#include "kube/writes.h"
+#include "sim/readers/openb.h"
+
+namespace ashlar {
+namespace {
+
+constexpr std::size_t kInFlightMax = 64;   ///< what one connection carries well
+constexpr int kFailed = 1, kBadInput = 2;
+
+struct LoadOptions {
+  std::string pods, nodes, kubeconfig, ns = "default", scheduler_name = "ashlar";
+  double speed = 0;            ///< 0: as fast as the API server takes them
+  std::size_t limit = SIZE_MAX;
+};
+
+[[noreturn]] void refuse(int status, const std::string& message) {
+  std::cerr << "ashlar load: " << message << '\n';
+  throw CLI::RuntimeError(status);
+}
+
+/// Names of objects are lower-case letters, digits and dashes.
+std::string object_name(std::string name) {
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '-';
+  return name;
+}
+
+kube::NodeSpec node_spec(const sim::OpenbNode& node) {
+  kube::NodeSpec spec;
+  spec.name = object_name(node.name);
+  spec.labels = {{"kubernetes.io/hostname", spec.name}, {"type", "kwok"}};
+  if (!node.model.empty()) spec.labels.emplace_back("nvidia.com/gpu.product", node.model);
+  spec.annotations = {{"kwok.x-k8s.io/node", "fake"}};
+  spec.allocatable = {{"cpu", std::to_string(node.cpu.value) + "m"}, {"memory", std::to_string(node.memory.value) + "Mi"}, {"pods", "1001"}};
+  if (node.gpus > 0) {
+    spec.allocatable.emplace_back("nvidia.com/gpu", std::to_string(node.gpus));
+    spec.allocatable.emplace_back("ashlar.dev/gpu-milli", std::to_string(node.gpus * 1000));
+  }
+  return spec;
+}
+
+/// Models as a required node affinity, which every scheduler understands.
+std::string affinity_of(const std::vector<std::string>& models) {
+  std::string values;
+  for (const std::string& model : models) values += (values.empty() ? "\"" : ",\"") + model + "\"";
+  return R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":)"
+         R"([{"key":"nvidia.com/gpu.product","operator":"In","values":[)" + values + "]}]}]}}}";
+}
+
+kube::PodSpec pod_spec(const sim::OpenbPod& pod, const LoadOptions& options) {
+  kube::PodSpec spec;
+  spec.ns = options.ns;
+  spec.name = object_name(pod.name);
+  spec.scheduler_name = options.scheduler_name;
+  spec.requests = {{"cpu", std::to_string(pod.cpu.value) + "m"}, {"memory", std::to_string(pod.memory.value) + "Mi"}};
+  if (pod.gpus > 0 && pod.milli_each.value < 1000) spec.requests.emplace_back("ashlar.dev/gpu-milli", std::to_string(pod.milli_each.value));
+  else if (pod.gpus > 0) spec.requests.emplace_back("nvidia.com/gpu", std::to_string(pod.gpus));
+  if (!pod.models.empty()) spec.extra_spec_json = affinity_of(pod.models);
+  if (pod.created && pod.deleted && *pod.deleted > *pod.created) {
+    const double speed = options.speed > 0 ? options.speed : 1;
+    const auto seconds = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>((*pod.deleted - *pod.created).value) / 1000 / speed));
+    spec.annotations = {{"ashlar.dev/duration", std::to_string(seconds) + "s"}, {"pod-complete.stage.kwok.x-k8s.io/delay", std::to_string(seconds) + "s"}};
+  }
+  return spec;
+}
+
+/// Sends `count` writes in order, a bounded number at a time, each not before its moment; the first failures are shown.
+class Sender {
+ public:
+  explicit Sender(kube::Api& api) : api_(api) {}
+  template <class Write, class At>
+  void run(const std::string& what, std::size_t count, At&& at, Write&& write) {
+    cli::ProgressBar bar(what, count);
+    const auto began = std::chrono::steady_clock::now();
+    const auto passed = [&] { return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count()); };
+    std::size_t sent = 0, answered = 0;
+    while (answered < count) {
+      while (sent < count && sent - answered < kInFlightMax && at(sent) <= passed()) {
+        write(sent++, [&](const kube::Answer& answer) {
+          ++answered;
+          if (!answer.ok() && ++failures_ <= 5) std::cerr << "ashlar load: " << answer.result.error().message << '\n';
+        });
+      }
+      api_.poll(Millis(sent < count ? 5 : 100));
+      bar.update(answered);
+    }
+    std::cout << what << ": " << count - failures_ << " posted, " << failures_ << " refused\n";
+    failures_ = 0;
+  }
+
+ private:
+  kube::Api& api_;
+  std::size_t failures_ = 0;
+};
+
+void run_load(const LoadOptions& options) {
+  std::vector<sim::OpenbNode> nodes;
+  if (!options.nodes.empty()) {
+    Result<std::vector<sim::OpenbNode>> read = sim::read_openb_nodes(options.nodes);
+    if (!read) refuse(kBadInput, read.error().message);
+    nodes = std::move(read).value();
+  }
+  Result<std::vector<sim::OpenbPod>> pods = sim::read_openb_pods(options.pods, nodes);
+  if (!pods) refuse(kBadInput, pods.error().message);
+  std::stable_sort(pods->begin(), pods->end(), [](const auto& a, const auto& b) { return a.created.value_or(Millis(0)) < b.created.value_or(Millis(0)); });
+  pods->resize(std::min(pods->size(), options.limit));
+  Result<kube::Access> access = kube::load_access({.kubeconfig = options.kubeconfig, .context = {}, .environment = {}});
+  if (!access) refuse(kFailed, access.error().message);
+  Result<std::unique_ptr<kube::Api>> api = kube::Api::create({.access = std::move(access).value(), .user_agent = "ashlar-load"});
+  if (!api) refuse(kFailed, api.error().message);
+  Sender sender(**api);
+  sender.run("nodes", nodes.size(), [](std::size_t) { return Millis(0); },
+             [&](std::size_t i, kube::OnAnswer done) { kube::post_node(**api, node_spec(nodes[i]), (*api)->now(), std::move(done)); });
+  const Millis first = pods->empty() ? Millis(0) : pods->front().created.value_or(Millis(0));
+  const auto moment = [&](std::size_t i) {
+    if (options.speed <= 0) return Millis(0);
+    return Millis(static_cast<std::int64_t>(static_cast<double>(((*pods)[i].created.value_or(first) - first).value) / options.speed));
+  };
+  sender.run("pods", pods->size(), moment,
+             [&](std::size_t i, kube::OnAnswer done) { kube::create_pod(**api, pod_spec((*pods)[i], options), std::move(done)); });
+}
+
+}  // namespace
+
+void add_load(CLI::App& app) {
+  auto options = std::make_shared<LoadOptions>();
+  CLI::App* verb = app.add_subcommand("load", "Post a trace's nodes and pods to a real cluster");
+  verb->add_option("trace", options->pods, "Pod list in openb columns (plain, .gz, .xz, .zst)")->required()->type_name("FILE");
+  verb->add_option("--nodes", options->nodes, "Node list in openb columns; without it only pods are posted")->type_name("FILE");
+  verb->add_option("--kubeconfig", options->kubeconfig, "Kubeconfig file")->type_name("FILE");
+  verb->add_option("-n,--namespace", options->ns, "Namespace of the pods");
+  verb->add_option("--scheduler-name", options->scheduler_name, "spec.schedulerName of the pods");
+  verb->add_option("--speed", options->speed, "Trace seconds per second; 0 = as fast as possible")->check(CLI::NonNegativeNumber);
+  verb->add_option("--limit", options->limit, "At most so many pods");
+  verb->callback([options] { run_load(*options); });
+}
+
+}  // namespace ashlar
