@@ -1,0 +1,253 @@
+// Engine: what decide returns and remembers, beyond what the cases show: verdicts told once, work bounded, what-if without a trace, remedies, the driver.
+#include "engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "../state/small_state.h"
+#include "engine/driver.h"
+#include "engine/explain.h"
+#include "engine/published.h"
+
+namespace ashlar {
+namespace {
+
+constexpr DemandId kEightCards{9u};
+
+State cluster_of(std::uint32_t nodes) {
+  State s = small_state(nodes);
+  tell(s, DemandDefined{kEightCards, {.amounts = {{resource::kPods, 1}}, .cards = {8, MilliGpu(1000), MiB(0)}}});
+  return s;
+}
+
+Engine default_engine(EngineOptions options = {}) { return Engine(*builtin_profile("ashlar"), options); }
+
+std::size_t binds(const Plan& plan) {
+  return static_cast<std::size_t>(std::count_if(plan.actions.begin(), plan.actions.end(), [](const Action& a) { return std::holds_alternative<Bind>(a); }));
+}
+
+TEST(Engine, AssumesItsOwnPlan) {
+  State s = cluster_of(1);
+  Engine engine = default_engine();
+  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  EXPECT_EQ(binds(engine.decide(s, Millis(0))), 1u);
+  EXPECT_EQ(s.member(MemberId(0u)).phase, Member::Phase::kAssumed);
+  EXPECT_EQ(binds(engine.decide(s, Millis(0))), 0u);
+}
+
+TEST(Engine, TellsAVerdictOnceUntilItChanges) {
+  State s = cluster_of(1);
+  Engine engine = default_engine();
+  tell(s, Submitted{workload(0, 0, 1, kEightCards)});
+  tell(s, Submitted{workload(1, 1, 1, kEightCards)});
+  const Plan first = engine.decide(s, Millis(0));
+  ASSERT_EQ(first.verdicts.size(), 2u);
+  EXPECT_EQ(first.verdicts[0].verdict.kind, VerdictKind::kPlaced);
+  EXPECT_EQ(first.verdicts[1].verdict.kind, VerdictKind::kWaits);
+  tell(s, NodeSeen{NodeId(0u), eight_cards()});
+  EXPECT_TRUE(engine.decide(s, Millis(1)).verdicts.empty());
+  tell(s, Ended{JobId(0u)});
+  const Plan second = engine.decide(s, Millis(2));
+  ASSERT_EQ(second.verdicts.size(), 1u);
+  EXPECT_EQ(second.verdicts[0].job, JobId(1u));
+  EXPECT_EQ(second.verdicts[0].verdict.kind, VerdictKind::kPlaced);
+}
+
+TEST(Engine, TellsALateComerOfAClosedShapeWhyItWaits) {
+  State s = cluster_of(1);
+  Engine engine = default_engine();
+  for (std::uint32_t j = 0; j < 2; ++j) tell(s, Submitted{workload(j, j, 1, kEightCards)});
+  engine.decide(s, Millis(0));
+  tell(s, Submitted{workload(2, 2, 1, kEightCards)});
+  const Plan plan = engine.decide(s, Millis(1));
+  ASSERT_EQ(plan.verdicts.size(), 1u);
+  EXPECT_EQ(plan.verdicts[0].job, JobId(2u));
+  EXPECT_EQ(plan.examined, 0u);
+}
+
+TEST(Engine, LooksAtOneOfManyLikeJobsThatCannotRun) {
+  State s = cluster_of(4);
+  Engine engine = default_engine();
+  for (std::uint32_t j = 0; j < 2000; ++j) tell(s, Submitted{workload(j, 5 * j, 5, kEightCards)});
+  EXPECT_EQ(engine.decide(s, Millis(0)).examined, 1u);
+  tell(s, NodeSeen{NodeId(3u), eight_cards()});
+  EXPECT_EQ(engine.decide(s, Millis(1)).examined, 0u);
+}
+
+TEST(Engine, StopsAStepAfterItsBindsButNeverInsideAGang) {
+  State s = cluster_of(4);
+  Engine engine = default_engine({.binds_per_step_max = 3});
+  tell(s, Submitted{workload(0, 0, 2, kFourCards)});
+  tell(s, Submitted{workload(1, 2, 2, kFourCards)});
+  tell(s, Submitted{workload(2, 4, 1, kFourCards)});
+  const Plan first = engine.decide(s, Millis(0));
+  EXPECT_EQ(binds(first), 4u);
+  EXPECT_EQ(first.look_again_at, Millis(0));
+  EXPECT_EQ(binds(engine.decide(s, Millis(0))), 1u);
+}
+
+TEST(Engine, WithoutVerdictsDecidesTheSame) {
+  State with = cluster_of(2), without = cluster_of(2);
+  Engine a = default_engine(), b = default_engine({.has_verdicts = false});
+  for (State* s : {&with, &without}) for (std::uint32_t j = 0; j < 6; ++j) tell(*s, Submitted{workload(j, j, 1, j % 2 == 0 ? kFourCards : kEightCards)});
+  const Plan told = a.decide(with, Millis(0)), silent = b.decide(without, Millis(0));
+  EXPECT_EQ(with.digest(), without.digest());
+  EXPECT_EQ(told.actions.size(), silent.actions.size());
+  EXPECT_TRUE(silent.verdicts.empty());
+  EXPECT_FALSE(told.verdicts.empty());
+}
+
+TEST(Engine, WhatIfLeavesNoTrace) {
+  State s = cluster_of(2);
+  Engine engine = default_engine();
+  tell(s, Submitted{workload(0, 0, 2, kEightCards)});
+  const std::uint64_t digest = s.digest();
+  {
+    Trial trial(s);
+    EXPECT_TRUE(engine.try_place(trial, JobId(0u)));
+    EXPECT_EQ(trial.steps().size(), 2u);
+  }
+  EXPECT_EQ(s.digest(), digest);
+  EXPECT_EQ(binds(engine.decide(s, Millis(0))), 2u);
+}
+
+TEST(Engine, AFailedWhatIfLeavesTheTrialUnchanged) {
+  State s = cluster_of(1);
+  Engine engine = default_engine();
+  tell(s, Submitted{workload(0, 0, 3, kFourCards)});
+  Trial trial(s);
+  EXPECT_FALSE(engine.try_place(trial, JobId(0u)));
+  EXPECT_TRUE(trial.steps().empty());
+}
+
+std::vector<Remedy> remedies_for(State& s, std::uint32_t job) {
+  Engine engine = default_engine();
+  engine.decide(s, Millis(0));
+  const std::uint64_t digest = s.digest();
+  std::vector<Remedy> found = find_remedies(s, engine.views(), engine.profile(), JobId(job));
+  EXPECT_EQ(s.digest(), digest);
+  return found;
+}
+
+const Remedy* remedy(const std::vector<Remedy>& all, Remedy::Kind kind) {
+  const auto it = std::find_if(all.begin(), all.end(), [&](const Remedy& r) { return r.kind == kind; });
+  return it == all.end() ? nullptr : &*it;
+}
+
+TEST(Remedies, SayHowManyMembersOrCardsWouldFit) {
+  State s = cluster_of(3);
+  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  tell(s, Submitted{workload(1, 1, 3, kEightCards)});
+  const std::vector<Remedy> found = remedies_for(s, 1);
+  ASSERT_NE(remedy(found, Remedy::Kind::kFewerMembers), nullptr);
+  EXPECT_EQ(remedy(found, Remedy::Kind::kFewerMembers)->amount, 2);
+  ASSERT_NE(remedy(found, Remedy::Kind::kFewerCards), nullptr);
+  EXPECT_EQ(remedy(found, Remedy::Kind::kFewerCards)->amount, 4);
+  ASSERT_NE(remedy(found, Remedy::Kind::kMoreNodes), nullptr);
+  EXPECT_EQ(remedy(found, Remedy::Kind::kMoreNodes)->amount, 1);
+}
+
+TEST(Remedies, SayHowMuchQuotaIsLacking) {
+  State s = cluster_of(3);
+  tell(s, QueueDefined{QueueId(1u), QueueId(0u), {12'000, kUnlimited, kUnlimited}});
+  Workload w = workload(0, 0, 2, kEightCards);
+  w.queue = QueueId(1u);
+  tell(s, Submitted{w});
+  const std::vector<Remedy> found = remedies_for(s, 0);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, Remedy::Kind::kMoreQuota);
+  EXPECT_EQ(found[0].amount, 4'000);
+  EXPECT_EQ(found[0].queue, QueueId(1u));
+}
+
+TEST(Remedies, SayWhichWiderLevelWouldDo) {
+  State s = cluster_of(0);
+  tell(s, LevelsDefined{2, 0});
+  for (std::uint32_t n = 0; n < 4; ++n) {
+    NodeFacts f = eight_cards();
+    f.domains = {DomainId(0u), DomainId(n / 2)};
+    tell(s, NodeSeen{NodeId(n), f});
+  }
+  Workload w = workload(0, 0, 3, kEightCards);
+  w.within = LevelId(1u);
+  tell(s, Submitted{w});
+  const std::vector<Remedy> found = remedies_for(s, 0);
+  ASSERT_NE(remedy(found, Remedy::Kind::kWidenWithin), nullptr);
+  EXPECT_EQ(remedy(found, Remedy::Kind::kWidenWithin)->level, LevelId(0u));
+  EXPECT_NE(remedy(found, Remedy::Kind::kDropWithin), nullptr);
+}
+
+TEST(Published, IsACopyOfWhatReadersNeed) {
+  State s = cluster_of(2);
+  Engine engine = default_engine();
+  tell(s, Submitted{workload(0, 0, 1, kFourCards)}, Millis(7));
+  engine.decide(s, Millis(7));
+  Published copy;
+  publish(s, copy);
+  EXPECT_EQ(copy.revision, s.revision());
+  EXPECT_EQ(copy.digest, s.digest());
+  EXPECT_EQ(copy.at, Millis(7));
+  EXPECT_EQ(copy.idle_cards, (std::vector<std::int32_t>{4, 8}));
+  EXPECT_EQ(copy.card_free_milli.size(), 16u);
+  EXPECT_EQ(copy.queue_used[0][0], 4'000);
+  tell(s, Ended{JobId(0u)});
+  EXPECT_EQ(copy.idle_cards[0], 4);
+}
+
+struct FakeClock final : Clock {
+  Millis now() override { return at; }
+  Millis at{0};
+};
+struct FakeEvents final : EventSource {
+  void take(std::vector<Event>& out) override { out = std::exchange(events, {}); }
+  std::vector<Event> events;
+};
+struct FakeActuator final : Actuator {
+  void submit(const Plan& plan) override { submitted += plan.actions.size(); }
+  std::size_t submitted = 0;
+};
+struct FakeRecorder final : Recorder {
+  void record(std::span<const Event> batch, const Plan&, std::uint64_t digest) override {
+    ++records;
+    events += batch.size();
+    last_digest = digest;
+  }
+  std::size_t records = 0, events = 0;
+  std::uint64_t last_digest = 0;
+};
+
+TEST(Driver, AppliesDecidesSubmitsAndRecords) {
+  State s = cluster_of(1);
+  Engine engine = default_engine();
+  FakeClock clock;
+  FakeEvents events;
+  FakeActuator actuator;
+  FakeRecorder recorder;
+  Driver driver(s, engine, {clock, events, actuator, &recorder});
+  events.events = {{Millis(0), Submitted{workload(0, 0, 1, kFourCards)}}, {Millis(0), Submitted{workload(1, 1, 1, kFourCards)}}};
+  EXPECT_EQ(binds(driver.step()), 2u);
+  EXPECT_EQ(actuator.submitted, 2u);
+  EXPECT_EQ(recorder.records, 1u);
+  EXPECT_EQ(recorder.events, 2u);
+  EXPECT_EQ(recorder.last_digest, s.digest());
+  EXPECT_EQ(driver.batch().size(), 2u);
+}
+
+TEST(Driver, RecordsNothingWhenNothingHappens) {
+  State s = cluster_of(1);
+  Engine engine = default_engine();
+  FakeClock clock;
+  FakeEvents events;
+  FakeActuator actuator;
+  FakeRecorder recorder;
+  Driver driver(s, engine, {clock, events, actuator, &recorder});
+  driver.step();
+  const std::size_t before = recorder.records;
+  clock.at = Millis(1000);
+  driver.step();
+  EXPECT_EQ(recorder.records, before);
+}
+
+}  // namespace
+}  // namespace ashlar

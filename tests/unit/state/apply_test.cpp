@@ -1,0 +1,280 @@
+// apply(): what each kind of event does to the state, also when it comes late, twice or about nothing.
+#include <gtest/gtest.h>
+
+#include "small_state.h"
+#include "state/trial.h"
+
+namespace ashlar {
+namespace {
+
+const Job& job(const State& s, std::uint32_t row) { return s.job(JobId(row)); }
+const Member& member(const State& s, std::uint32_t row) { return s.member(MemberId(row)); }
+
+TEST(Apply, ASubmittedJobWaitsInTheBacklog) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 2, kFourCards)});
+  EXPECT_TRUE(s.is_live(JobId(0u)));
+  EXPECT_TRUE(job(s, 0).is_in_backlog);
+  EXPECT_EQ(job(s, 0).cards_total, 8);
+  EXPECT_EQ(s.backlog_size(), 1u);
+  EXPECT_EQ(member(s, 1).phase, Member::Phase::kWaiting);
+}
+
+TEST(Apply, AJobShortOfMembersIsNotInTheBacklogUntilTheyCome) {
+  State s = small_state();
+  Workload w = workload(0, 0, 2, kOneCard);
+  w.members_min = 3;
+  tell(s, Submitted{w});
+  EXPECT_FALSE(job(s, 0).is_in_backlog);
+  tell(s, MembersAdded{JobId(0u), 3, {{MemberId(2u), kOneCard, kAnywhere}}});
+  EXPECT_TRUE(job(s, 0).is_in_backlog);
+  EXPECT_EQ(job(s, 0).members_present, 3u);
+}
+
+TEST(Apply, ABoundMemberTakesItsCardsAndLeavesTheBacklog) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  tell(s, Bound{MemberId(0u), NodeId(1u), cards(0xf0)});
+  EXPECT_FALSE(job(s, 0).is_in_backlog);
+  EXPECT_TRUE(job(s, 0).is_started);
+  EXPECT_EQ(s.cluster.idle_cards()[1], 4);
+  EXPECT_EQ(s.cluster.free(resource::kCpu)[1], 60'000);
+  EXPECT_EQ(member(s, 0).cards, cards(0xf0));
+}
+
+TEST(Apply, ABindWithoutCardsTakesTheFirstIdleOnes) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 2, kFourCards)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), {}});
+  tell(s, Bound{MemberId(1u), NodeId(0u), {}});
+  EXPECT_EQ(member(s, 0).cards, cards(0x0f));
+  EXPECT_EQ(member(s, 1).cards, cards(0xf0));
+}
+
+TEST(Apply, AConfirmationChangesNothingButThePhase) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
+  Trial trial(s);
+  trial.take(MemberId(0u), NodeId(0u), cards(1));
+  trial.keep();
+  const std::uint64_t digest = s.digest();
+  tell(s, Bound{MemberId(0u), NodeId(0u), cards(1)});
+  EXPECT_EQ(s.digest(), digest);
+  EXPECT_EQ(member(s, 0).phase, Member::Phase::kBound);
+  tell(s, BindRejected{MemberId(0u)});  // too late
+  EXPECT_EQ(member(s, 0).phase, Member::Phase::kBound);
+}
+
+TEST(Apply, ARejectedBindGivesTheCardsBackAndWaitsAgain) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
+  const std::uint64_t digest = s.digest();
+  Trial trial(s);
+  trial.take(MemberId(0u), NodeId(0u), cards(1));
+  trial.keep();
+  s.start(JobId(0u), Millis(0));
+  EXPECT_FALSE(job(s, 0).is_in_backlog);
+  tell(s, BindRejected{MemberId(0u)});
+  EXPECT_EQ(s.digest(), digest);
+  EXPECT_TRUE(job(s, 0).is_in_backlog);
+  EXPECT_TRUE(s.timeline.ends().empty());
+}
+
+TEST(Apply, TheWorldOverridesAnAssumption) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  Trial trial(s);
+  trial.take(MemberId(0u), NodeId(0u), cards(0x0f));
+  trial.keep();
+  tell(s, Bound{MemberId(0u), NodeId(1u), cards(0x0f)});
+  EXPECT_EQ(s.cluster.idle_cards()[0], 8);
+  EXPECT_EQ(s.cluster.idle_cards()[1], 4);
+}
+
+TEST(Apply, CardsThatANodeDoesNotHaveAreNotTaken) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), {0xc0, 0xff}});
+  EXPECT_EQ(s.cluster.idle_cards()[0], 4);  // two by name, two owed
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(Apply, ANodeThatLosesCardsInUseOwesThem) {
+  State s = small_state(1);
+  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), cards(0xf0)});
+  NodeFacts fewer = eight_cards();
+  fewer.cards = 6;
+  tell(s, NodeSeen{NodeId(0u), fewer});
+  EXPECT_EQ(s.cluster.idle_cards()[0], 2);
+  EXPECT_EQ(member(s, 0).cards, cards(0x30));
+  tell(s, MemberGone{MemberId(0u)});
+  EXPECT_EQ(s.cluster.idle_cards()[0], 6);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(Apply, ALostNodeUnplacesItsMembersAndOnlyThose) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 2, kFourCards)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), {}});
+  tell(s, Bound{MemberId(1u), NodeId(1u), {}});
+  tell(s, NodeGone{NodeId(0u)});
+  EXPECT_FALSE(member(s, 0).is_placed());
+  EXPECT_TRUE(member(s, 1).is_placed());
+  EXPECT_TRUE(job(s, 0).is_started);
+  EXPECT_TRUE(job(s, 0).is_in_backlog);
+  EXPECT_EQ(s.cluster.live_count(), 1u);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(Apply, AMemberThatEndsLeavesTheOthersInRankOrder) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 3, kOneCard)});
+  tell(s, MemberGone{MemberId(1u)});
+  std::vector<MemberId> left;
+  s.each_member(JobId(0u), [&](MemberId m, const Member&) { left.push_back(m); });
+  EXPECT_EQ(left, (std::vector{MemberId(0u), MemberId(2u)}));
+  tell(s, MemberGone{MemberId(2u)});
+  tell(s, MembersAdded{JobId(0u), 2, {{MemberId(7u), kOneCard, kAnywhere}}});
+  EXPECT_EQ(job(s, 0).last, MemberId(7u));
+}
+
+TEST(Apply, RowsMayBeUsedAgainAfterTheEnd) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), {}});
+  tell(s, Ended{JobId(0u)});
+  EXPECT_FALSE(s.is_live(JobId(0u)));
+  EXPECT_FALSE(s.is_live(MemberId(0u)));
+  EXPECT_EQ(s.cluster.idle_cards()[0], 8);
+  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
+  EXPECT_TRUE(job(s, 0).is_in_backlog);
+  EXPECT_EQ(job(s, 0).cards_total, 1);
+}
+
+TEST(Apply, TheSameSubmissionTwiceIsOne) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 2, kOneCard)});
+  tell(s, Submitted{workload(0, 0, 2, kOneCard)});
+  EXPECT_EQ(job(s, 0).members_present, 2u);
+  EXPECT_EQ(s.backlog_size(), 1u);
+}
+
+TEST(Apply, AnEvictedJobGoesToTheTailWithWhatIsLeftToRun) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  tell(s, Submitted{workload(1, 1, 1, kFourCards)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), {}});
+  tell(s, Evicted{JobId(0u), Millis(40'000)}, Millis(10'000));
+  EXPECT_EQ(job(s, 0).remaining, Millis(40'000));
+  EXPECT_EQ(job(s, 0).served, Millis(10'000));
+  EXPECT_EQ(job(s, 0).evictions, 1u);
+  EXPECT_GT(job(s, 0).backlog_turn, job(s, 1).backlog_turn);
+  EXPECT_EQ(s.cluster.idle_cards()[0], 8);
+}
+
+TEST(Apply, TimeNeverRunsBackwards) {
+  State s = small_state();
+  tell(s, Tick{}, Millis(500));
+  tell(s, Tick{}, Millis(100));
+  EXPECT_EQ(s.now(), Millis(500));
+}
+
+TEST(Apply, AnotherSchedulersPodsAreAccountedAndNeverWait) {
+  State s = small_state();
+  Workload w = workload(0, 0, 1, kFourCards);
+  w.is_ours = false;
+  tell(s, Submitted{w});
+  EXPECT_FALSE(job(s, 0).is_in_backlog);
+  tell(s, Bound{MemberId(0u), NodeId(0u), {}});
+  EXPECT_EQ(s.cluster.idle_cards()[0], 4);
+}
+
+TEST(Apply, ANominationKeepsTheNodesCapacityUntilItIsWithdrawn) {
+  State s = small_state();
+  Workload w = workload(0, 0, 1, kFourCards);
+  w.is_ours = false;
+  tell(s, Submitted{w});
+  tell(s, Nominated{MemberId(0u), NodeId(1u), 10});
+  EXPECT_EQ(s.cluster.idle_cards()[1], 4);
+  tell(s, Nominated{MemberId(0u), NodeId::none(), 0});
+  EXPECT_EQ(s.cluster.idle_cards()[1], 8);
+}
+
+TEST(Apply, EventsAboutRowsThatNeverWereChangeNothing) {
+  State s = small_state();
+  const std::uint64_t digest = s.digest();
+  tell(s, Ended{JobId(99u)});
+  tell(s, MemberGone{MemberId(99u)});
+  tell(s, NodeGone{NodeId(99u)});
+  tell(s, Bound{MemberId(99u), NodeId(0u), {}});
+  tell(s, BindRejected{MemberId(99u)});
+  tell(s, Evicted{JobId(99u), Millis(1)});
+  tell(s, PriorityChanged{JobId(99u), 1});
+  tell(s, EstimateChanged{JobId(99u), {}});
+  tell(s, ConstraintChanged{MemberId(99u), kAnywhere});
+  tell(s, Nominated{MemberId(99u), NodeId(0u), 1});
+  tell(s, MembersAdded{JobId(99u), 1, {}});
+  EXPECT_EQ(s.digest(), digest);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(Apply, RisesNameTheNodesThatGotFreer) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  tell(s, Bound{MemberId(0u), NodeId(1u), {}});
+  s.rises().clear();
+  tell(s, Ended{JobId(0u)});
+  EXPECT_EQ(s.rises(), (std::vector{NodeId(1u)}));
+}
+
+TEST(State, AnchorIsTheDomainWhereMembersSit) {
+  State s = small_state(0);
+  tell(s, LevelsDefined{1, 0});
+  NodeFacts facts = eight_cards();
+  facts.domains = {DomainId(4u)};
+  tell(s, NodeSeen{NodeId(0u), facts});
+  tell(s, Submitted{workload(0, 0, 2, kOneCard)});
+  EXPECT_TRUE(s.anchor(JobId(0u), LevelId(0u)).is_none());
+  tell(s, Bound{MemberId(1u), NodeId(0u), {}});
+  EXPECT_EQ(s.anchor(JobId(0u), LevelId(0u)), DomainId(4u));
+}
+
+TEST(State, ChoosesTheFittingCardWithLeastLeftForAShare) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 3, kHalfACard)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), cards(4)});
+  EXPECT_EQ(choose_cards(s.cluster, NodeId(0u), s.demand(kHalfACard).cards), cards(4));
+  tell(s, Bound{MemberId(1u), NodeId(0u), {}});
+  EXPECT_EQ(choose_cards(s.cluster, NodeId(0u), s.demand(kHalfACard).cards), cards(1));
+}
+
+TEST(Trial, AnEvictionRollsBackPhaseAndCards) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), cards(0x3c)});
+  const std::uint64_t digest = s.digest();
+  {
+    Trial trial(s);
+    trial.evict(JobId(0u));
+    EXPECT_EQ(s.cluster.idle_cards()[0], 8);
+  }
+  EXPECT_EQ(s.digest(), digest);
+  EXPECT_EQ(member(s, 0).phase, Member::Phase::kBound);
+  EXPECT_EQ(member(s, 0).cards, cards(0x3c));
+}
+
+TEST(TrialDeathTest, TakingAPlacedMemberIsABug) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), {}});
+  EXPECT_DEATH(
+      {
+        Trial trial(s);
+        trial.take(MemberId(0u), NodeId(1u), cards(1));
+      },
+      "this must hold");
+}
+
+}  // namespace
+}  // namespace ashlar

@@ -1,0 +1,158 @@
+// Cluster: columns, feasibility sets and the change log follow every change.
+#include "state/cluster.h"
+
+#include <gtest/gtest.h>
+
+#include "small_state.h"
+
+namespace ashlar {
+namespace {
+
+constexpr LabelKeyId kZone{1u}, kCores{2u};
+constexpr LabelId kZoneA{10u}, kZoneB{11u};
+
+NodeFacts in_zone(LabelId zone, std::int64_t cores) {
+  NodeFacts f = eight_cards();
+  f.labels = {{kZone, zone, NodeLabel::kNotANumber}, {kCores, LabelId(20u), cores}};
+  return f;
+}
+
+bool holds(LabelExpression e, const NodeFacts& facts) { return term_holds({{std::move(e)}}, facts); }
+
+TEST(NodeTerm, HoldsAsInKubernetesNodeAffinity) {
+  using Op = LabelExpression::Op;
+  const NodeFacts f = in_zone(kZoneA, 16);
+  const LabelKeyId absent(9u);
+  EXPECT_TRUE(holds({kZone, Op::kIn, {kZoneB, kZoneA}, 0}, f));
+  EXPECT_FALSE(holds({kZone, Op::kIn, {kZoneB}, 0}, f));
+  EXPECT_TRUE(holds({kZone, Op::kNotIn, {kZoneB}, 0}, f));
+  EXPECT_TRUE(holds({absent, Op::kNotIn, {kZoneB}, 0}, f));
+  EXPECT_FALSE(holds({absent, Op::kIn, {kZoneB}, 0}, f));
+  EXPECT_TRUE(holds({kZone, Op::kExists, {}, 0}, f));
+  EXPECT_TRUE(holds({absent, Op::kDoesNotExist, {}, 0}, f));
+  EXPECT_TRUE(holds({kCores, Op::kGreater, {}, 15}, f));
+  EXPECT_FALSE(holds({kCores, Op::kGreater, {}, 16}, f));
+  EXPECT_TRUE(holds({kCores, Op::kLess, {}, 17}, f));
+  EXPECT_FALSE(holds({kZone, Op::kLess, {}, 17}, f));
+  EXPECT_TRUE(term_holds({}, f));
+}
+
+TEST(Cluster, AllowedNodesFollowFactsAsTheyChange) {
+  State s = small_state(0);
+  Constraint zone_a;
+  zone_a.selector.all = {{kZone, LabelExpression::Op::kIn, {kZoneA}, 0}};
+  tell(s, ConstraintDefined{ConstraintId(1u), zone_a});
+  tell(s, NodeSeen{NodeId(0u), in_zone(kZoneA, 1)});
+  tell(s, NodeSeen{NodeId(1u), in_zone(kZoneB, 1)});
+  EXPECT_TRUE(s.cluster.allowed(ConstraintId(1u)).test(0));
+  EXPECT_FALSE(s.cluster.allowed(ConstraintId(1u)).test(1));
+  tell(s, NodeSeen{NodeId(1u), in_zone(kZoneA, 1)});
+  NodeFacts cordoned = in_zone(kZoneA, 1);
+  cordoned.is_ready = false;
+  tell(s, NodeSeen{NodeId(0u), cordoned});
+  EXPECT_FALSE(s.cluster.allowed(ConstraintId(1u)).test(0));
+  EXPECT_TRUE(s.cluster.allowed(ConstraintId(1u)).test(1));
+  tell(s, NodeGone{NodeId(1u)});
+  EXPECT_EQ(s.cluster.allowed(ConstraintId(1u)).count(), 0u);
+}
+
+TEST(Cluster, TaintsMustBeToleratedUnlessTheyAreSoft) {
+  NodeFacts f = eight_cards();
+  f.taints = {{LabelKeyId(1u), LabelId(1u), TaintEffect::kPreferNoSchedule}};
+  EXPECT_TRUE(taints_tolerated({}, f));
+  f.taints.push_back({LabelKeyId(1u), LabelId(1u), TaintEffect::kNoExecute});
+  EXPECT_FALSE(taints_tolerated({}, f));
+  Constraint all;
+  all.tolerations = {Toleration{}};
+  EXPECT_TRUE(taints_tolerated(all, f));
+}
+
+TEST(Cluster, GiveUndoesTakeExactly) {
+  State s = small_state(1);
+  const Demand demand{.amounts = {{resource::kCpu, 500}, {resource::kPods, 1}}, .cards = {1, MilliGpu(300), MiB(1000)}, .ports = {{6, 0, 80}, {17, 0, 53}}};
+  const std::uint64_t digest = s.cluster.digest();
+  s.cluster.take(NodeId(0u), demand, cards(8));
+  EXPECT_EQ(s.cluster.card_free_milli(NodeId(0u))[3], 700);
+  EXPECT_EQ(s.cluster.free_milli()[0], 7700);
+  EXPECT_EQ(s.cluster.idle_cards()[0], 7);
+  EXPECT_EQ(s.cluster.ports_taken(NodeId(0u)).size(), 2u);
+  s.cluster.give(NodeId(0u), demand, cards(8));
+  EXPECT_EQ(s.cluster.digest(), digest);
+  EXPECT_TRUE(s.cluster.ports_taken(NodeId(0u)).empty());
+  EXPECT_TRUE(s.cluster.is_consistent());
+}
+
+TEST(Cluster, CardsWithoutANameAreOwed) {
+  State s = small_state(1);
+  const Demand two{.amounts = {}, .cards = {2, MilliGpu(1000), MiB(0)}};
+  s.cluster.take(NodeId(0u), two, cards(1));
+  EXPECT_EQ(s.cluster.idle_cards()[0], 6);
+  s.cluster.give(NodeId(0u), two, cards(1));
+  EXPECT_EQ(s.cluster.idle_cards()[0], 8);
+}
+
+TEST(Cluster, AnOvercommittedCardDoesNotHideItsNeighbours) {
+  State s = small_state(1);
+  const Demand one{.amounts = {}, .cards = {1, MilliGpu(1000), MiB(0)}};
+  s.cluster.take(NodeId(0u), one, cards(1));
+  s.cluster.take(NodeId(0u), one, cards(1));
+  EXPECT_EQ(s.cluster.card_free_milli(NodeId(0u))[0], -1000);
+  EXPECT_EQ(s.cluster.free_milli()[0], 7000);
+  EXPECT_TRUE(s.cluster.is_consistent());
+}
+
+TEST(Cluster, ANodeWithLessThanIsTakenIsBelowZero) {
+  State s = small_state(1);
+  s.cluster.take(NodeId(0u), {.amounts = {{resource::kCpu, 60'000}}}, {});
+  NodeFacts smaller = eight_cards();
+  smaller.allocatable[0] = 10'000;
+  tell(s, NodeSeen{NodeId(0u), smaller});
+  EXPECT_EQ(s.cluster.free(resource::kCpu)[0], -50'000);
+}
+
+TEST(Cluster, TheChangeLogNamesWhatChanged) {
+  State s = small_state(3);
+  const std::uint64_t since = s.cluster.change_count();
+  s.cluster.take(NodeId(2u), {.amounts = {{resource::kCpu, 1}}}, {});
+  s.cluster.take(NodeId(0u), {.amounts = {{resource::kCpu, 1}}}, {});
+  const auto changed = s.cluster.changed_since(since);
+  EXPECT_EQ(std::vector<NodeId>(changed.begin(), changed.end()), (std::vector{NodeId(2u), NodeId(0u)}));
+}
+
+TEST(Cluster, TheChangeLogForgetsWhatIsLongAgo) {
+  State s = small_state(1);
+  const std::uint64_t since = s.cluster.change_count();
+  const Demand demand{.amounts = {{resource::kCpu, 1}}};
+  for (std::size_t i = 0; i <= Cluster::kChangeLogMax / 2; ++i) {
+    s.cluster.take(NodeId(0u), demand, {});
+    s.cluster.give(NodeId(0u), demand, {});
+  }
+  EXPECT_FALSE(s.cluster.remembers(since));
+  EXPECT_TRUE(s.cluster.remembers(s.cluster.change_count()));
+}
+
+TEST(Cluster, ADroppedNodeLeavesNoCapacityAndItsCardsAreUsedAgain) {
+  State s = small_state(2);
+  tell(s, NodeGone{NodeId(0u)});
+  EXPECT_EQ(s.cluster.free(resource::kCpu)[0], 0);
+  EXPECT_EQ(s.cluster.cards()[0], 0);
+  const std::size_t card_rows = s.cluster.card_free_milli().size();
+  tell(s, NodeSeen{NodeId(5u), eight_cards()});
+  EXPECT_EQ(s.cluster.card_free_milli().size(), card_rows);
+  EXPECT_TRUE(s.cluster.is_consistent());
+}
+
+TEST(Cluster, TheDigestDependsOnStateNotOnHistory) {
+  State a = small_state(0), b = small_state(0);
+  tell(a, NodeSeen{NodeId(0u), eight_cards()});
+  tell(a, NodeSeen{NodeId(1u), in_zone(kZoneA, 4)});
+  tell(b, NodeSeen{NodeId(1u), eight_cards()});
+  tell(b, NodeSeen{NodeId(0u), eight_cards()});
+  EXPECT_NE(a.cluster.digest(), b.cluster.digest());
+  tell(b, NodeSeen{NodeId(1u), in_zone(kZoneA, 4)});
+  EXPECT_EQ(a.cluster.digest(), b.cluster.digest());
+  EXPECT_EQ(a.cluster.digest(), a.cluster.recount_digest());
+}
+
+}  // namespace
+}  // namespace ashlar

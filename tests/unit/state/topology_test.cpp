@@ -1,0 +1,238 @@
+// Topology, buckets, timeline and queue tree: the parts of the state, each alone.
+#include "state/topology.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "state/free_buckets.h"
+#include "state/queue_tree.h"
+#include "state/timeline.h"
+
+namespace ashlar {
+namespace {
+
+std::vector<NodeId> nodes(std::span<const NodeId> span) { return {span.begin(), span.end()}; }
+DomainId domain(std::uint32_t row) { return DomainId(row); }
+
+Topology two_racks() {
+  Topology t;
+  t.define_levels(2, 1);
+  for (std::uint32_t n = 0; n < 4; ++n) {
+    const std::vector<DomainId> domains{domain(0), domain(n / 2), domain(n % 2)};
+    t.place(NodeId(n), domains);
+  }
+  return t;
+}
+
+TEST(Topology, KnowsTheNodesOfADomainInAscendingOrder) {
+  const Topology t = two_racks();
+  EXPECT_EQ(nodes(t.nodes_of(LevelId(1u), domain(1))), (std::vector{NodeId(2u), NodeId(3u)}));
+  EXPECT_EQ(nodes(t.nodes_of(LevelId(2u), domain(1))), (std::vector{NodeId(1u), NodeId(3u)}));
+  EXPECT_EQ(t.domain_of(LevelId(1u), NodeId(2u)), domain(1));
+  EXPECT_EQ(t.level_count(), 3u);
+  EXPECT_EQ(t.nested_count(), 2u);
+}
+
+TEST(Topology, GroupsNodesByTheirInnermostNestedDomain) {
+  const Topology t = two_racks();
+  EXPECT_EQ(t.group_of(NodeId(0u)), t.group_of(NodeId(1u)));
+  EXPECT_NE(t.group_of(NodeId(1u)), t.group_of(NodeId(2u)));
+  EXPECT_EQ(t.group_count(), 2u);
+}
+
+TEST(Topology, GroupsNodesWithoutADomainByRows) {
+  Topology t;
+  for (std::uint32_t n = 0; n < 2 * Topology::kRowsPerChunk; ++n) t.place(NodeId(n), {});
+  EXPECT_EQ(t.group_count(), 2u);
+  EXPECT_EQ(t.nodes_of_group(t.group_of(NodeId(0u))).size(), Topology::kRowsPerChunk);
+}
+
+TEST(Topology, MovesANodeOutOfItsFormerDomains) {
+  Topology t = two_racks();
+  const std::vector<DomainId> elsewhere{domain(0), domain(5), DomainId::none()};
+  t.place(NodeId(0u), elsewhere);
+  EXPECT_EQ(nodes(t.nodes_of(LevelId(1u), domain(0))), (std::vector{NodeId(1u)}));
+  EXPECT_EQ(nodes(t.nodes_of(LevelId(1u), domain(5))), (std::vector{NodeId(0u)}));
+  EXPECT_TRUE(t.domain_of(LevelId(2u), NodeId(0u)).is_none());
+  EXPECT_EQ(t.nodes_of_group(t.group_of(NodeId(0u))).size(), 1u);
+}
+
+TEST(Topology, ChangesItsShapeVersionOnlyWhenANodeMoves) {
+  Topology t = two_racks();
+  const std::uint64_t version = t.shape_version();
+  t.place(NodeId(0u), std::vector<DomainId>{domain(0), domain(0), domain(0)});
+  EXPECT_EQ(t.shape_version(), version);
+  t.remove(NodeId(0u));
+  EXPECT_GT(t.shape_version(), version);
+}
+
+TEST(Topology, ForgetsARemovedNode) {
+  Topology t = two_racks();
+  t.remove(NodeId(3u));
+  t.remove(NodeId(3u));
+  EXPECT_TRUE(t.group_of(NodeId(3u)).is_none());
+  EXPECT_EQ(nodes(t.nodes_of(LevelId(1u), domain(1))), (std::vector{NodeId(2u)}));
+}
+
+TEST(FreeBuckets, CountMembersThatADomainCouldHold) {
+  const Topology t = two_racks();
+  FreeBuckets buckets;
+  for (std::uint32_t n = 0; n < 4; ++n) buckets.move(t, NodeId(n), ModelId(0u), -1, n == 0 ? 3 : 8);
+  EXPECT_EQ(buckets.members_at_most(4), 6u);
+  EXPECT_EQ(buckets.members_at_most(LevelId(1u), domain(0), 4), 2u);
+  EXPECT_EQ(buckets.members_at_most(LevelId(1u), domain(1), 8), 2u);
+  EXPECT_EQ(buckets.everywhere(ModelId(0u))[8], 3u);
+  buckets.move(t, NodeId(1u), ModelId(0u), 8, 0);
+  EXPECT_EQ(buckets.members_at_most(LevelId(1u), domain(0), 3), 1u);
+}
+
+TEST(FreeBuckets, DoNotBoundNodesWithMoreCardsThanTheyCount) {
+  Topology t;
+  t.place(NodeId(0u), {});
+  FreeBuckets buckets;
+  buckets.move(t, NodeId(0u), ModelId::none(), -1, FreeBuckets::kFreeMax + 4);
+  EXPECT_EQ(buckets.members_at_most(4), UINT64_MAX);
+}
+
+TEST(FreeBuckets, MatchWhereCountsAreEqualWhateverRowsExist) {
+  const Topology t = two_racks();
+  FreeBuckets a, b;
+  a.move(t, NodeId(0u), ModelId(3u), -1, 8);
+  EXPECT_FALSE(a.matches(b));
+  a.move(t, NodeId(0u), ModelId(3u), 8, -1);
+  EXPECT_TRUE(a.matches(b));
+  EXPECT_TRUE(b.matches(a));
+}
+
+TEST(Timeline, FindsTheFirstTimeAtWhichEnoughIsFree) {
+  Timeline timeline;
+  timeline.add_end({Millis(300), 8, JobId(1u)});
+  timeline.add_end({Millis(100), 2, JobId(2u)});
+  timeline.add_end({Millis(200), 4, JobId(3u)});
+  EXPECT_EQ(timeline.earliest(1, 1).at, Millis(0));
+  EXPECT_EQ(timeline.earliest(1, 3).at, Millis(100));
+  const Timeline::Window window = timeline.earliest(1, 6);
+  EXPECT_EQ(window.at, Millis(200));
+  EXPECT_EQ(window.extra, 1);
+  EXPECT_EQ(timeline.earliest(1, 16).at, Millis::max());
+}
+
+TEST(Timeline, NeverCountsOnJobsOfUnknownDuration) {
+  Timeline timeline;
+  timeline.add_end({Millis::max(), 8, JobId(1u)});
+  EXPECT_EQ(timeline.earliest(0, 1).at, Millis::max());
+}
+
+TEST(Timeline, ForgetsAnEndThatIsRemoved) {
+  Timeline timeline;
+  timeline.add_end({Millis(100), 8, JobId(1u)});
+  timeline.add_end({Millis(100), 8, JobId(2u)});
+  timeline.remove_end({Millis(100), 8, JobId(1u)});
+  ASSERT_EQ(timeline.ends().size(), 1u);
+  EXPECT_EQ(timeline.ends()[0].job, JobId(2u));
+}
+
+TEST(TimelineDeathTest, RemovingAnEndThatIsNotThereIsABug) {
+  Timeline timeline;
+  EXPECT_DEATH(timeline.remove_end({Millis(100), 8, JobId(1u)}), "this must hold");
+}
+
+TEST(Timeline, KeepsOneHoldForAJob) {
+  Timeline timeline;
+  timeline.hold({JobId(1u), Millis(0), Millis(10), 4});
+  timeline.hold({JobId(1u), Millis(5), Millis(15), 8});
+  ASSERT_EQ(timeline.holds().size(), 1u);
+  EXPECT_EQ(timeline.holds()[0].cards, 8);
+  timeline.release(JobId(1u));
+  EXPECT_TRUE(timeline.holds().empty());
+}
+
+QuotaVector gpus(std::int64_t milli) { return {milli, 0, 0}; }
+constexpr QueueId kOrg{1u}, kTeam{2u}, kOther{3u};
+
+QueueTree org_with_teams() {
+  QueueTree tree;
+  tree.define(kOrg, QueueId(0u), {10'000, kUnlimited, kUnlimited});
+  tree.define(kTeam, kOrg, {8'000, kUnlimited, kUnlimited});
+  tree.define(kOther, kOrg, {8'000, kUnlimited, kUnlimited});
+  return tree;
+}
+
+TEST(QueueTree, ChargesAQueueAndItsAncestors) {
+  QueueTree tree = org_with_teams();
+  tree.charge(kTeam, gpus(2'000), 3);
+  EXPECT_EQ(tree.used(kTeam)[0], 6'000);
+  EXPECT_EQ(tree.used(kOrg)[0], 6'000);
+  EXPECT_EQ(tree.used(QueueId(0u))[0], 6'000);
+  EXPECT_EQ(tree.used(kOther)[0], 0);
+  tree.charge(kTeam, gpus(2'000), -3);
+  EXPECT_EQ(tree.used(QueueId(0u))[0], 0);
+}
+
+TEST(QueueTree, NamesTheLimitThatBinds) {
+  QueueTree tree = org_with_teams();
+  tree.charge(kTeam, gpus(8'000), 1);
+  EXPECT_FALSE(tree.refusal(kOther, gpus(2'000)));
+  const auto refusal = tree.refusal(kOther, gpus(4'000));
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->code, ReasonCode::kQuotaExhausted);
+  EXPECT_EQ(refusal->subject, kOrg.value);
+  EXPECT_EQ(refusal->numbers, (std::array<std::int64_t, 3>{0, 8'000, 10'000}));
+}
+
+TEST(QueueTree, SaysWhenEvenTheEmptyQueueIsTooSmall) {
+  QueueTree tree = org_with_teams();
+  tree.charge(kOther, gpus(8'000), 1);
+  const auto refusal = tree.refusal(kTeam, gpus(9'000));
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->code, ReasonCode::kExceedsQuota);
+  EXPECT_EQ(refusal->subject, kTeam.value);
+}
+
+TEST(QueueTree, AQueueWithoutALimitRefusesNothing) {
+  QueueTree tree;
+  tree.charge(QueueId(9u), gpus(1'000'000'000), 1);
+  EXPECT_FALSE(tree.refusal(QueueId(9u), gpus(1'000'000'000)));
+  EXPECT_FALSE(tree.refusal(QueueId(77u), gpus(1)));
+}
+
+TEST(QueueTree, MovesUsageWhenAQueueGetsAnotherParent) {
+  QueueTree tree = org_with_teams();
+  tree.charge(kTeam, gpus(3'000), 1);
+  tree.define(kTeam, QueueId(0u), gpus(kUnlimited));
+  EXPECT_EQ(tree.used(kOrg)[0], 0);
+  EXPECT_EQ(tree.used(QueueId(0u))[0], 3'000);
+  tree.define(kTeam, kOrg, gpus(kUnlimited));
+  EXPECT_EQ(tree.used(kOrg)[0], 3'000);
+}
+
+TEST(QueueTree, TakesNoCycleForAParent) {
+  QueueTree tree = org_with_teams();
+  tree.define(kOrg, kTeam, gpus(kUnlimited));
+  EXPECT_EQ(tree.parent(kOrg), QueueId(0u));
+  EXPECT_EQ(tree.parent(kTeam), kOrg);
+}
+
+TEST(QueueTree, HasADigestOfWhatIsUsed) {
+  QueueTree tree = org_with_teams();
+  const std::uint64_t empty = tree.digest();
+  tree.charge(kTeam, gpus(1'000), 1);
+  const std::uint64_t used = tree.digest();
+  EXPECT_NE(used, empty);
+  tree.charge(kTeam, gpus(1'000), -1);
+  tree.charge(kOther, gpus(1'000), 1);
+  EXPECT_NE(tree.digest(), used);
+  tree.charge(kOther, gpus(1'000), -1);
+  EXPECT_EQ(tree.digest(), empty);
+}
+
+TEST(Quota, OfAMemberCountsCardsCoresAndMemory) {
+  Demand demand{.amounts = {{resource::kCpu, 4000}, {resource::kMemory, 1 << 30}}, .cards = {2, MilliGpu(1000), MiB(0)}};
+  EXPECT_EQ(quota_of(demand), (QuotaVector{2000, 4000, 1 << 30}));
+  demand.cards = {1, MilliGpu(250), MiB(0)};
+  EXPECT_EQ(quota_of(demand)[0], 250);
+}
+
+}  // namespace
+}  // namespace ashlar
