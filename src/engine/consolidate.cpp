@@ -1,6 +1,7 @@
 // The consolidate rule of the Helios simulator (SC'21), on which the published queueing tables rest. A job of up to one node's cards takes the node
 // with fewest idle cards that suffices, lowest row on ties. A larger job walks the nodes by idle cards, most first, stable by row: as many wholly idle
-// nodes as it has full-node members, and the very next node must have room for the remainder; anything else fails.
+// nodes as it has full-node members, and the very next node must have room for the remainder; anything else fails. Feasible policies bind as everywhere. What
+// the rule does not speak of (shares of a card, members without cards or of less than a node, topology) is placed by the scored rule.
 #include <algorithm>
 
 #include "engine/placement.h"
@@ -15,39 +16,66 @@ void take(const PlacementContext& context, MemberId member, NodeId node) {
   context.trial.take(member, node, context.profile.card->choose(view, node));
 }
 
-NodeId tightest(const State& state, std::int32_t cards) {
+/// The node with fewest idle cards among those that can take the member at all.
+NodeId tightest(const PlacementContext& context, MemberId member) {
+  State& state = context.trial.state();
+  const Member& m = state.member(member);
+  const ClassView& view = context.views.get(state, m.demand, m.constraint, 0);
   const auto idle = state.cluster.idle_cards();
   NodeId best;
   for (std::size_t n = 0; n < idle.size(); ++n)
-    if (idle[n] >= cards && state.cluster.is_live(NodeId(n)) && (best.is_none() || idle[n] < idle[best.row()])) best = NodeId(n);
+    if (view.fits(NodeId(n)) > 0 && (best.is_none() || idle[n] < idle[best.row()])) best = NodeId(n);
   return best;
 }
 
+bool fits(const PlacementContext& context, MemberId member, NodeId node) {
+  State& state = context.trial.state();
+  const Member& m = state.member(member);
+  return context.views.get(state, m.demand, m.constraint, 0).fits(node) > 0;
+}
+
+/// Nodes with idle cards, most first, stable by row.
+std::vector<NodeId> walk_of(const State& state) {
+  const auto idle = state.cluster.idle_cards();
+  std::vector<NodeId> walk;
+  for (std::size_t n = 0; n < idle.size(); ++n) if (idle[n] > 0 && state.cluster.is_live(NodeId(n))) walk.emplace_back(n);
+  std::stable_sort(walk.begin(), walk.end(), [&](NodeId a, NodeId b) { return idle[a.row()] > idle[b.row()]; });
+  return walk;
+}
+
 }  // namespace
+
+bool is_consolidated(const State& state, JobId job) {
+  const Job& j = state.job(job);
+  if (!j.within.is_none() || !j.prefer.is_none()) return false;
+  const auto cards = state.cluster.cards();
+  const std::int32_t largest = cards.empty() ? 0 : *std::max_element(cards.begin(), cards.end());
+  const std::uint32_t waiting = j.members_present - j.members_placed;
+  std::uint32_t seen = 0;
+  bool is_so = true;
+  state.each_member(job, [&](MemberId, const Member& m) {
+    if (m.is_placed()) return;
+    const CardAsk& ask = state.demand(m.demand).cards;
+    const bool is_last = ++seen == waiting;
+    is_so = is_so && ask.count > 0 && ask.is_whole() && (is_last || ask.count >= largest);
+  });
+  return is_so;
+}
 
 PlacementOutcome place_consolidated(const PlacementContext& context, JobId job) {
   State& state = context.trial.state();
   std::vector<MemberId> members;
   state.each_member(job, [&](MemberId id, const Member& m) { if (!m.is_placed() && members.size() < context.members_max) members.push_back(id); });
-  const auto cards_of = [&](MemberId id) { return state.demand(state.member(id).demand).cards.count; };
   if (members.size() == 1) {
-    const NodeId node = tightest(state, cards_of(members[0]));
+    const NodeId node = tightest(context, members[0]);
     if (node.is_none()) return {};
     take(context, members[0], node);
     return {.is_placed = true};
   }
-  const auto idle = state.cluster.idle_cards();
-  std::vector<NodeId> walk;
-  for (std::size_t n = 0; n < idle.size(); ++n) if (idle[n] > 0 && state.cluster.is_live(NodeId(n))) walk.emplace_back(n);
+  const std::vector<NodeId> walk = walk_of(state);
   if (walk.size() < members.size()) return {};
-  // Only the first members.size() places of the stable order matter.
-  std::stable_sort(walk.begin(), walk.end(), [&](NodeId a, NodeId b) { return idle[a.row()] > idle[b.row()]; });
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const std::int32_t asked = cards_of(members[i]);
-    const std::int32_t whole = state.cluster.cards()[walk[i].row()];
-    const bool is_remainder = i + 1 == members.size() && asked < whole;
-    if (is_remainder ? idle[walk[i].row()] < asked : idle[walk[i].row()] < whole) return {};
-  }
+  for (std::size_t i = 0; i < members.size(); ++i)
+    if (!fits(context, members[i], walk[i])) return {};
   for (std::size_t i = 0; i < members.size(); ++i) take(context, members[i], walk[i]);
   return {.is_placed = true};
 }

@@ -16,7 +16,7 @@ MemberId waiting_member(const State& state, JobId job) {
 PlacementOutcome place_job(const PlacementContext& context, JobId job) {
   State& state = context.trial.state();
   const Job& j = state.job(job);
-  if (context.profile.placement == PlacementRule::kConsolidate) return place_consolidated(context, job);
+  if (context.profile.placement == PlacementRule::kConsolidate && is_consolidated(state, job)) return place_consolidated(context, job);
   const bool is_single = j.members_present - j.members_placed == 1 && (j.members_placed == 0 || j.within.is_none());
   if (!is_single || !j.within.is_none() || !j.prefer.is_none()) return place_gang(context, job);
   const MemberId member = waiting_member(state, job);

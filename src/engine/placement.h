@@ -32,6 +32,7 @@ PlacementOutcome place_job(const PlacementContext& context, JobId job);
 /// The scored rule for gangs. `members` share one demand and constraint when is_uniform.
 PlacementOutcome place_gang(const PlacementContext& context, JobId job);
 /// The consolidate rule (Helios): see docs/reference/policies.md.
+bool is_consolidated(const State& state, JobId job);  ///< does the rule speak of such a job?
 PlacementOutcome place_consolidated(const PlacementContext& context, JobId job);
 
 }  // namespace ashlar
