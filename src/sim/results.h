@@ -130,7 +130,7 @@ Rows queue_rows(std::span<const QueueRun> runs);
 std::string packing_json(std::span<const PackingRun> runs);
 /// One line per run and load: seed,policy,load_percent,allocation_percent,fragmented_percent,fragment_ratio_percent,refused_pods,wall_seconds.
 std::string packing_csv(std::span<const PackingRun> runs);
-/// One object for one run, an array for several.
+/// One object for one run, an array for several. Series over time, where measured, are arrays of [hours since the start, mean from there on].
 std::string queue_json(std::span<const QueueRun> runs);
 /// One line per run and virtual cluster, and one with vc = ALL.
 std::string queue_csv(std::span<const QueueRun> runs);

@@ -54,6 +54,15 @@ void append_curve(std::string& out, std::string_view name, const LoadCurve& curv
   out += '}';
 }
 
+/// `,"name":[[hours,value],...]`; nothing where it was not measured.
+void append_series(std::string& out, std::string_view name, const std::vector<SeriesPoint>& points) {
+  if (points.empty()) return;
+  fmt::format_to(std::back_inserter(out), ",\"{}\":[", name);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    fmt::format_to(std::back_inserter(out), "{}[{:.4f},{:.4f}]", i == 0 ? "" : ",", points[i].hours, points[i].value);
+  out += "]";
+}
+
 std::string queue_object(const QueueRun& run) {
   std::string out = fmt::format(
       "{{\"policy\":{},\"jobs\":{},\"mean_jct_seconds\":{},\"mean_queue_seconds\":{},\"p999_queue_seconds\":{},\"makespan_seconds\":{},"
@@ -64,7 +73,10 @@ std::string queue_object(const QueueRun& run) {
     fmt::format_to(std::back_inserter(out), "{}{}:{{\"jobs\":{},\"mean_jct_seconds\":{},\"mean_queue_seconds\":{}}}", i == 0 ? "" : ",",
                    json_text(vc.vc), vc.jobs, vc.mean_jct_seconds, vc.mean_queue_seconds);
   }
-  return out + fmt::format("}},\"wall_seconds\":{:.6f}}}", run.wall_seconds);
+  out += "}";
+  append_series(out, "busy_percent", run.busy_percent);
+  append_series(out, "waiting_jobs", run.waiting_jobs);
+  return out + fmt::format(",\"wall_seconds\":{:.6f}}}", run.wall_seconds);
 }
 
 }  // namespace
