@@ -88,7 +88,7 @@ void Play::count_idle(Millis step, Score& score) {
   for (const Job& job : scene_.jobs()) {
     if (job.is_over) continue;
     used += job.bound * job.act.gpus;
-    const bool is_late = !job.is_bound() && api_.now() - job.created_at > Millis(500);
+    const bool is_late = job.act.can_ever_run() && !job.is_bound() && api_.now() - job.created_at > Millis(500);
     if (is_late) smallest = std::min(smallest, job.act.gpus_total());
   }
   const int idle = kNodes * kGpusPerNode - used;

@@ -31,6 +31,7 @@ struct Act {
   Millis runs_for;         ///< from its last bind
   std::string priority_class;
   bool is_gang() const { return members > 1; }
+  bool can_ever_run() const { return within != "rack" || members * gpus <= kNodesPerRack * kGpusPerNode; }
   int gpus_total() const { return members * gpus + (milli_gpu > 0 ? 1 : 0); }
 };
 

@@ -64,6 +64,37 @@ std::string scheduler_config() {
   return text + "  - name: default\n";
 }
 
+/// What kwok does with pods: those on its nodes run at once, deleted ones go.
+constexpr const char* kKwokStages = R"(apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata:
+  name: pod-runs
+spec:
+  resourceRef: {apiGroup: v1, kind: Pod}
+  selector:
+    matchExpressions:
+      - {key: .metadata.deletionTimestamp, operator: DoesNotExist}
+      - {key: .status.phase, operator: In, values: [Pending]}
+  next:
+    statusTemplate: |
+      phase: Running
+      startTime: {{ Now | Quote }}
+      conditions:
+        - {type: Ready, status: "True", lastTransitionTime: {{ Now | Quote }}}
+---
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata:
+  name: pod-goes
+spec:
+  resourceRef: {apiGroup: v1, kind: Pod}
+  selector:
+    matchExpressions:
+      - {key: .metadata.deletionTimestamp, operator: Exists}
+  next:
+    delete: true
+)";
+
 void start_ashlar(Stage& stage) {
   const std::string config = stage.plane->folder() + "/ashlar.yaml";
   std::ofstream(config) << scheduler_config();
@@ -91,7 +122,9 @@ Stage set_up() {
   auto api = stage.plane->connect();
   if (!api) fail(api.error().message);
   stage.api = std::move(*api);
-  auto kwok = stage.plane->run("kwok", {"--kubeconfig=" + stage.plane->kubeconfig(), "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
+  const std::string stages = stage.plane->folder() + "/kwok.yaml";
+  std::ofstream(stages) << kKwokStages;
+  auto kwok = stage.plane->run("kwok", {"--kubeconfig=" + stage.plane->kubeconfig(), "--config=" + stages, "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
                                         "--server-address=127.0.0.1:" + std::to_string(local::free_port())});
   if (!kwok) fail(kwok.error().message);
   stage.kwok = *kwok;
