@@ -20,6 +20,7 @@ struct Tally {
 std::int64_t free_for(const Cluster& cluster, const CardAsk& ask, NodeId n) {
   const std::int64_t idle = std::max(cluster.idle_cards()[n.row()], 0);
   if (ask.is_whole()) return kWholeCard * idle;
+  if (cluster.idle_cards()[n.row()] < 0) return 0;
   std::int64_t most = 0;
   for (const std::int32_t milli : cluster.card_free_milli(n)) if (milli < kWholeCard || idle > 0) most = std::max<std::int64_t>(most, milli);
   return most;

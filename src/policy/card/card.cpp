@@ -40,7 +40,8 @@ bool share_fits_card(const NodeView& view, NodeId node, std::size_t card) {
   const std::int64_t mib = view.cluster.card_free_mib(node)[card];
   const std::int64_t full_mib = view.cluster.facts(node).memory_per_card.value;
   const bool is_idle = milli == kWholeCard && mib == full_mib;
-  if (is_idle && view.cluster.idle_cards()[node.row()] <= 0) return false;
+  const std::int32_t idle_cards = view.cluster.idle_cards()[node.row()];
+  if (idle_cards < 0 || (is_idle && idle_cards == 0)) return false;
   return shares_in_card(view.demand.cards, milli, mib, full_mib != 0) > 0;
 }
 

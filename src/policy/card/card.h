@@ -15,7 +15,8 @@ CardMask choose_fgd_card(const NodeView& view, NodeId node);
 
 /// The first idle cards, as many as asked.
 CardMask first_idle_cards(const NodeView& view, NodeId node);
-/// Can this card take the asked share? Idle cards that are all owed to others (see Cluster::idle_cards) cannot.
+/// Can this card take the asked share? Idle cards that are all owed to others cannot, and none of a node that owes more than it has (see
+/// Cluster::idle_cards).
 bool share_fits_card(const NodeView& view, NodeId node, std::size_t card);
 
 }  // namespace ashlar

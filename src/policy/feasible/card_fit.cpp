@@ -31,7 +31,8 @@ std::int32_t shares_on_node(const NodeView& view, NodeId node, std::int32_t enou
   const auto milli = view.cluster.card_free_milli(node);
   const auto mib = view.cluster.card_free_mib(node);
   const std::int64_t full_mib = view.cluster.facts(node).memory_per_card.value;
-  std::int32_t idle_left = std::max(view.cluster.idle_cards()[node.row()], 0);
+  std::int32_t idle_left = view.cluster.idle_cards()[node.row()];
+  if (idle_left < 0) return 0;  // cards are owed that are not there: any of the shared ones may be meant
   std::int32_t found = 0;
   for (std::size_t c = 0; c < milli.size() && found < enough; ++c) {
     if (milli[c] < ask.milli_each.value) continue;

@@ -81,6 +81,7 @@ std::string card_fault(const NodeUse& use, const NodeFacts& facts, const CardAsk
     if (use.card_milli[i] + ask.milli_each.value > kWholeCard) fault = "more than a card's compute";
     if (full != 0 && use.card_mib[i] + ask.memory_each.value > full) fault = "more than a card's memory";
   });
+  if (fault.empty() && idle_cards(use) < 0) fault = "a card of a node that owes more cards than it has";
   if (fault.empty() && opens_idle && idle_cards(use) < (ask.is_whole() ? ask.count : 1)) fault = "a card that is owed to a pod whose cards are not known";
   return fault;
 }
