@@ -28,7 +28,7 @@ void add_gangs(std::vector<Act>& acts) {
   // No rack is wholly free now: this one waits for a rack, while smaller work goes on.
   acts.push_back({.at = at(29), .name = "foundation", .team = "language", .members = 8, .gpus = 8, .within = rack, .runs_for = at(30)});
   // A rack has eight nodes: this can never run, and says so at once.
-  acts.push_back({.at = at(33), .name = "impossible", .team = "research", .members = 12, .gpus = 8, .within = rack, .runs_for = at(10)});
+  acts.push_back({.at = at(33), .name = "impossible", .team = "serving", .members = 12, .gpus = 8, .within = rack, .runs_for = at(10)});
   acts.push_back({.at = at(36), .name = "video", .team = "vision", .members = 12, .gpus = 8, .runs_for = at(26)});
   acts.push_back({.at = at(40), .name = "rerank", .team = "serving", .members = 2, .gpus = 4, .within = rack, .runs_for = at(40), .priority_class = "demo-critical"});
   for (int i = 0; i < 6; ++i)
@@ -46,7 +46,7 @@ Script sorted(std::vector<Act> acts, Millis length) {
 }  // namespace
 
 const std::vector<Team>& teams() {
-  static const std::vector<Team> all = {{"language", 160}, {"vision", 192}, {"research", 224}, {"serving", 0}};
+  static const std::vector<Team> all = {{"language", 224}, {"vision", 192}, {"research", 224}, {"serving", 0}};
   return all;
 }
 
@@ -64,7 +64,7 @@ Script short_story() {
     acts.push_back({.at = at(1 + 0.1 * r), .name = "fill-" + std::to_string(r), .team = r % 2 == 0 ? "vision" : "research", .members = kNodesPerRack, .gpus = 6, .within = "rack", .runs_for = at(3)});
   acts.push_back({.at = at(1), .name = "chat", .team = "serving", .milli_gpu = 500, .runs_for = at(5)});
   acts.push_back({.at = at(2.5), .name = "foundation", .team = "language", .members = 8, .gpus = 8, .within = "rack", .runs_for = at(2)});
-  acts.push_back({.at = at(3), .name = "impossible", .team = "research", .members = 12, .gpus = 8, .within = "rack", .runs_for = at(1)});
+  acts.push_back({.at = at(3), .name = "impossible", .team = "serving", .members = 12, .gpus = 8, .within = "rack", .runs_for = at(1)});
   return sorted(std::move(acts), at(14));
 }
 
