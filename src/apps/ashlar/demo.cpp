@@ -170,7 +170,7 @@ bool has_yardstick() {
 }
 
 void print_row(const demo::Score& s) {
-  std::printf("  %-38s %6d of %-3d %12d %18.0f %14.0f s %10d\n", s.label.c_str(), s.gangs_started, s.gangs, s.gangs_split, s.idle_gpu_seconds, s.finished_seconds, s.jobs_left);
+  std::printf("  %-40s %6d of %-3d %12d %18.0f %14.0f s %10d\n", s.label.c_str(), s.gangs_started, s.gangs, s.gangs_split, s.idle_gpu_seconds, s.finished_seconds, s.jobs_left);
   std::fflush(stdout);
 }
 
@@ -181,7 +181,7 @@ void compare(Stage& stage, const demo::Script& full) {
   }
   const demo::Script script = full.comparable().faster(kCompareSpeed);
   std::printf("\nThe same script at %d times the speed, first on kube-scheduler, then on Ashlar:\n\n", kCompareSpeed);
-  std::printf("  %-38s %13s %12s %18s %16s %10s\n", "", "gangs started", "split racks", "idle GPU-s waited", "time to finish", "jobs left");
+  std::printf("  %-40s %13s %12s %18s %16s %10s\n", "", "gangs started", "split racks", "idle GPU-s waited", "time to finish", "jobs left");
   const std::string config = stage.plane->folder() + "/kube-scheduler.yaml";
   std::ofstream(config) << "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nclientConnection:\n  kubeconfig: " << stage.plane->kubeconfig()
                         << "\n  qps: 1000\n  burst: 1000\nleaderElection:\n  leaderElect: false\n";
@@ -197,7 +197,7 @@ void compare(Stage& stage, const demo::Script& full) {
   row("kube-scheduler, plain pods", script, {.ns = "compare-kube-plain", .scheduler_name = "default-scheduler", .has_groups = false, .has_queues = false, .on_frame = {}});
   (*yardstick)->stop();
   row("Ashlar", script, {.ns = "compare-ashlar", .scheduler_name = "ashlar", .has_groups = true, .has_queues = false, .on_frame = {}});
-  std::printf("\n  split racks: gangs over several racks although one rack could hold them; idle GPU-s: cards idle while a job waited that had the count\n");
+  std::printf("\n  split racks: gangs over several racks although one rack could hold them; idle GPU-s waited: cards idle while\n  a job waited that so many cards would have served\n");
 }
 
 void say_goodbye(const Stage& stage) {
