@@ -146,7 +146,7 @@ function(ashlar_bench name)
   target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/bench)
   target_link_libraries(bench_${name} PRIVATE ${targets} benchmark::benchmark Threads::Threads)
   target_compile_definitions(bench_${name} PRIVATE ASHLAR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  ashlar_optimise_across_files(bench_${name})
+  ashlar_optimise_across_files(bench_${name} LIBRARIES_ONLY)
 endfunction()
 
 # One program for each *.cpp or subfolder of `parent`; it may use every folder that exists.
