@@ -148,6 +148,16 @@ TEST(ScenarioRun, TheDocumentedScenarioRuns) {
   EXPECT_LT(r.unfinished_jobs, 500);
 }
 
+TEST(ScenarioRun, TheExampleRunsUnderItsProfiles) {
+  const Result<Scenario> example = read_scenario(ASHLAR_SOURCE_DIR "/examples/two-teams.yaml");
+  ASSERT_TRUE(example.ok()) << example.error().message;
+  for (const std::string& profile : example->profiles) {
+    const QueueRun r = run(*example, profile);
+    EXPECT_GT(r.jobs, 12000) << profile;
+    EXPECT_LT(r.unfinished_jobs, 500) << profile;
+  }
+}
+
 TEST(DurationLaw, DrawsFollowTheLawAndItsMean) {
   Rng rng(3);
   const DurationLaw laws[] = {{.kind = DurationLaw::Kind::kExponential, .first = 100},
