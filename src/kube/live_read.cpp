@@ -53,15 +53,14 @@ Subject find_subject(const LiveIntake& intake, const std::string& name) {
   return s;
 }
 
-std::string remedy_text(const LiveReign& reign, const LiveIntake& intake, const Remedy& r) {
-  (void)reign;
+std::string remedy_text(const LiveIntake& intake, const Remedy& r) {
   const auto level = [&] { return r.level.row() < intake.names().levels().size() ? intake.names().levels()[r.level.row()].name.str() : std::string(); };
   switch (r.kind) {
     case Remedy::Kind::kDropWithin: return "without the demand to stay within one domain it would start now";
     case Remedy::Kind::kWidenWithin: return "within one " + level() + " it would start now (ashlar.dev/within: " + level() + ")";
     case Remedy::Kind::kFewerMembers: return "with " + std::to_string(r.amount) + " members it would start now";
     case Remedy::Kind::kFewerCards: return "with " + std::to_string(r.amount) + " cards a pod it would start now";
-    case Remedy::Kind::kMoreQuota: return "queue " + intake.names().queues.name(r.queue).str() + " lacks " + std::to_string(r.amount) + " (thousandths of a card or core, or bytes)";
+    case Remedy::Kind::kMoreQuota: return "queue " + intake.names().queues.name(r.queue).str() + " needs more quota: " + std::to_string(r.amount) + " thousandths of a card or core, or bytes";
     case Remedy::Kind::kFreeCards: return "it lacks " + std::to_string(r.amount) + " free cards where it could run";
     case Remedy::Kind::kMoreNodes: return "room for " + std::to_string(r.amount) + " more members, such as so many empty nodes like those it may use";
   }
@@ -84,15 +83,13 @@ void write_reasons(JsonWriter& w, const TextContext& context, const Verdict& ver
   w.end_array();
 }
 
-void write_ask(JsonWriter& w, const LiveReign& reign, const LiveIntake& intake, const State& state, const PodRecord& pod) {
-  (void)reign;
+void write_ask(JsonWriter& w, const LiveIntake& intake, const PodRecord& pod) {
   if (pod.demand.is_none()) return;
   const Demand& demand = intake.translator().demand_of(pod.demand);
   w.key("asks").begin_object();
   w.member("gpus", static_cast<std::int64_t>(demand.cards.is_whole() ? demand.cards.count : 0));
   if (!demand.cards.is_whole()) w.member("milliGpu", demand.cards.milli_total());
   w.member("milliCores", amount_of(demand, resource::kCpu)).member("memoryBytes", amount_of(demand, resource::kMemory)).end_object();
-  (void)state;
 }
 
 struct Headline {
@@ -169,7 +166,7 @@ http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& req
   if (subject.pod != kNoPod) {
     const PodRecord& pod = intake.pods()[subject.pod];
     write_pod_line(w, intake, subject.pod);
-    write_ask(w, reign, intake, reign.state(), pod);
+    write_ask(w, intake, pod);
     w.member("ageMillis", (reign.now() - pod.created).value);
     if (!pod.node_name.empty()) w.member("node", pod.node_name.view()).member("cards", cards_text(pod.cards));
   }
@@ -183,7 +180,7 @@ http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& req
     w.key("remedies").begin_array();
     if (reign.state().is_live(job))
       for (const Remedy& r : find_remedies(reign.state(), reign.engine().views(), reign.engine().profile(), job))
-        w.begin_object().member("kind", remedy_name(r.kind)).member("amount", r.amount).member("message", remedy_text(reign, intake, r)).end_object();
+        w.begin_object().member("kind", remedy_name(r.kind)).member("amount", r.amount).member("message", remedy_text(intake, r)).end_object();
     w.end_array();
   }
   return finish(w);

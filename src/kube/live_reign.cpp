@@ -75,7 +75,8 @@ Millis LiveReign::turn() {
   if (next_tick_ <= now) next_tick_ = intake_.tick(now);
   if (should_step(now)) step();
   lane_.pump();
-  const bool is_full = actuator_.queued() > options_.binds_per_step_max / 4 || !is_deciding_;
+  // Without the right to write there is nothing to hurry for either: the lease's own timers go on.
+  const bool is_full = actuator_.queued() > options_.binds_per_step_max / 4 || !is_deciding_ || !may_write_();
   Millis next = next_tick_;
   if (!is_full) {
     next = std::min(next, look_again_at_);
@@ -93,7 +94,7 @@ void LiveReign::step() {
   ++steps_;
   look_again_at_ = plan.look_again_at;
   next_tick_ = Millis(0);  // settling may have begun to wait for a gang
-  metrics_.observe_step(Millis((monotonic_micros() - began + 500) / 1000), static_cast<double>(monotonic_micros() - began) * 1e-6, plan);
+  metrics_.observe_step(static_cast<double>(monotonic_micros() - began) * 1e-6, plan);
 }
 
 void LiveReign::take_plan(const Plan& plan) {

@@ -15,7 +15,44 @@ bool is_row_or_none(Id<Tag> id, std::size_t rows) {
   return id.is_none() || id.row() < rows;
 }
 
+/// Amounts and times that are added up stay far from overflow; Millis::max() stands for unknown where a time may be.
+bool is_number(std::int64_t v) { return v >= -(std::int64_t{1} << 60) && v <= (std::int64_t{1} << 60); }
+bool is_small_number(std::int32_t v) { return v >= -(1 << 28) && v <= (1 << 28); }
+bool is_time(Millis t) { return is_number(t.value); }
+bool is_time_or_unknown(Millis t) { return t == Millis::max() || is_time(t); }
+bool is_mib(std::int64_t v) { return v >= -(std::int64_t{1} << 50) && v <= (std::int64_t{1} << 50); }
+
+/// Saturated amounts exist: a pod may ask for more than there is anywhere. Only what is placed is added up.
+bool is_amount(std::int64_t v) { return is_number(v) || v == INT64_MAX; }
+
+bool is_sound_demand(const Demand& d) {
+  return d.cards.count >= 0 && d.cards.count <= kCardsPerNodeMax && d.cards.milli_each.value >= 0 && d.cards.milli_each.value <= kWholeCard &&
+         d.cards.memory_each.value >= 0 && is_mib(d.cards.memory_each.value) &&
+         all_of(d.amounts, [](const ResourceAmount& a) { return a.resource.row() < resource::kColumnsMax && is_amount(a.amount); });
+}
+
+bool is_sound_job(const Job& j) {
+  return is_number(j.rank) && is_time(j.submitted) && is_time(j.started_at) && is_time(j.served) && is_time_or_unknown(j.remaining) &&
+         is_time_or_unknown(j.end_at) && is_time_or_unknown(j.estimate.p50) && is_time_or_unknown(j.estimate.p90) && is_number(j.cards_total);
+}
+
 }  // namespace
+
+bool Columns::are_numbers_sound(const State& s) {
+  const Cluster& c = s.cluster;
+  const auto are_numbers = [](const auto& column) { return all_of(column, is_number); };
+  const auto are_small = [](const auto& column) { return all_of(column, is_small_number); };
+  if (!all_of(c.free_, are_numbers) || !all_of(c.allocatable_, are_numbers) || !are_numbers(c.group_idle_cards_)) return false;
+  if (!are_small(c.idle_cards_) || !are_small(c.free_milli_) || !are_small(c.card_debt_) || !are_small(c.card_free_milli_)) return false;
+  if (!all_of(c.card_free_mib_, is_mib)) return false;
+  const bool are_facts = all_of(c.facts_, [&](const NodeFacts& f) { return are_numbers(f.allocatable) && is_mib(f.memory_per_card.value); });
+  const bool are_weights = all_of(c.constraints_, [](const Constraint& k) {
+    return all_of(k.preferred, [](const PreferredTerm& p) { return p.weight >= -1'000'000 && p.weight <= 1'000'000; });
+  });
+  const bool are_ends = all_of(s.timeline.ends_, [](const Timeline::End& e) { return is_time_or_unknown(e.at) && is_number(e.cards); });
+  return are_facts && are_weights && are_ends && all_of(s.queues.used_, are_numbers) && all_of(s.demand_quota_, [](const QuotaVector& q) { return all_of(q, is_amount); }) &&
+         all_of(s.demands_, is_sound_demand) && all_of(s.jobs_, is_sound_job) && is_time(s.now_);
+}
 
 bool Columns::is_cluster_sound(const Cluster& c) {
   const std::size_t rows = c.facts_.size();
@@ -59,7 +96,7 @@ bool Columns::are_jobs_sound(const State& s) {
     if (m.phase == Member::Phase::kAbsent) continue;
     if (m.job.row() >= jobs || !s.jobs_[m.job.row()].is_live || m.demand.row() >= s.demands_.size()) return false;
     if (m.constraint.row() >= s.cluster.constraints_.size() || !is_row_or_none(m.next, members)) return false;
-    if (m.is_placed() && (!s.cluster.is_live(m.node))) return false;
+    if (m.is_placed() && (!s.cluster.is_live(m.node) || !all_of(s.demand_quota_[m.demand.row()], is_number))) return false;
   }
   // Every live job's members form one list of the stated length; a list that bends back on itself would be longer.
   for (std::size_t row = 0; row < jobs; ++row) {
@@ -82,7 +119,7 @@ bool Columns::are_sound(const State& s) {
     for (QueueId at(row); !at.is_none(); at = q.parent_[at.row()])
       if (at.row() >= queues || ++depth > queues) return false;
   }
-  return s.demand_quota_.size() == s.demands_.size() && is_cluster_sound(s.cluster) && are_jobs_sound(s);
+  return s.demand_quota_.size() == s.demands_.size() && are_numbers_sound(s) && is_cluster_sound(s.cluster) && are_jobs_sound(s);
 }
 
 }  // namespace ashlar

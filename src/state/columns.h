@@ -47,6 +47,7 @@ struct Columns {
     visit(c.buckets_.total_), visit(c.buckets_.by_domain_);
   }
   static bool is_cluster_sound(const Cluster& c);
+  static bool are_numbers_sound(const State& s);
   static bool is_topology_sound(const Cluster& c);
   static bool are_jobs_sound(const State& s);
 };

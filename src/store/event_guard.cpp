@@ -11,11 +11,18 @@ namespace {
 
 /// Rows may grow, but not by so much at once that a damaged number makes columns of gigabytes.
 constexpr std::size_t kLeapMax = 1u << 22;
+constexpr std::int64_t kCardMemoryMax = std::int64_t{1} << 40;  ///< MiB
+constexpr std::int32_t kWeightMax = 1'000'000;                  ///< of a preferred term; Kubernetes' are 1..100
 
 template <class Tag>
 bool is_near(Id<Tag> id, std::size_t rows) {
   return !id.is_none() && id.row() < rows + kLeapMax;
 }
+
+/// Amounts are added up: the extremes, which stand for "unlimited" and "unknown", are no amounts.
+bool is_amount(std::int64_t v) { return v >= 0 && v <= kNumberMax; }
+bool is_time_or_unknown(Millis t) { return t == Millis::max() || is_amount(t.value); }
+bool is_estimate(const Estimate& e) { return is_time_or_unknown(e.p50) && is_time_or_unknown(e.p90); }
 
 struct Guard {
   const State& s;
@@ -29,16 +36,26 @@ struct Guard {
   const char* operator()(const DemandDefined& e) const {
     if (!is_near(e.id, s.demand_rows())) return "a demand's row is out of bounds";
     const CardAsk& ask = e.demand.cards;
-    if (ask.count < 0 || ask.count > kCardsPerNodeMax || ask.milli_each.value < 0) return "a demand asks for an impossible number of cards";
-    const bool are_known = std::all_of(e.demand.amounts.begin(), e.demand.amounts.end(), [](const ResourceAmount& a) { return a.resource.row() < resource::kColumnsMax; });
-    return are_known ? nullptr : "a demand names a resource out of bounds";
+    if (ask.count < 0 || ask.count > kCardsPerNodeMax || ask.milli_each.value < 0 || ask.milli_each.value > kWholeCard) return "a demand asks for an impossible number of cards";
+    if (ask.memory_each.value < 0 || ask.memory_each.value > kCardMemoryMax) return "a demand asks for an impossible card memory";
+    const bool are_known = std::all_of(e.demand.amounts.begin(), e.demand.amounts.end(), [](const ResourceAmount& a) {
+      return a.resource.row() < resource::kColumnsMax && a.amount >= 0;  // "more than there is" is an amount that waits for ever
+    });
+    return are_known ? nullptr : "a demand names a resource or an amount out of bounds";
   }
-  const char* operator()(const ConstraintDefined& e) const { return is_near(e.id, Columns::constraint_count(s)) ? nullptr : "a constraint's row is out of bounds"; }
+  const char* operator()(const ConstraintDefined& e) const {
+    for (const PreferredTerm& p : e.constraint.preferred) if (p.weight < -kWeightMax || p.weight > kWeightMax) return "a preference's weight is out of bounds";
+    return is_near(e.id, Columns::constraint_count(s)) ? nullptr : "a constraint's row is out of bounds";
+  }
+  const char* operator()(const Evicted& e) const { return is_time_or_unknown(e.remaining) ? nullptr : "a remaining time is impossible"; }
+  const char* operator()(const EstimateChanged& e) const { return is_estimate(e.estimate) ? nullptr : "an estimate is impossible"; }
   const char* operator()(const QueueDefined& e) const { return is_near(e.id, s.queues.rows()) ? nullptr : "a queue's row is out of bounds"; }
   const char* operator()(const NodeSeen& e) const {
     if (!is_near(e.node, s.cluster.rows())) return "a node's row is out of bounds";
     if (e.facts.cards < 0 || e.facts.cards > kCardsPerNodeMax) return "a node has an impossible number of cards";
     if (e.facts.allocatable.size() > resource::kColumnsMax) return "a node has more resources than there may be";
+    if (!std::all_of(e.facts.allocatable.begin(), e.facts.allocatable.end(), is_amount)) return "a node has an impossible amount of a resource";
+    if (e.facts.memory_per_card.value < 0 || e.facts.memory_per_card.value > kCardMemoryMax) return "a node has an impossible card memory";
     if (!e.facts.model.is_none() && !is_near(e.facts.model, 0)) return "a node's model is out of bounds";
     const bool are_near = std::all_of(e.facts.domains.begin(), e.facts.domains.end(), [](DomainId d) { return d.is_none() || is_near(d, 0); });
     return are_near ? nullptr : "a node's domain is out of bounds";
@@ -47,6 +64,7 @@ struct Guard {
     const Workload& w = e.workload;
     if (!is_near(w.job, s.job_rows())) return "a job's row is out of bounds";
     if (!is_near(w.queue, s.queues.rows())) return "a job's queue is out of bounds";
+    if (!is_amount(w.submitted.value) || !is_estimate(w.estimate) || !is_amount(w.rank < 0 ? -(w.rank + 1) : w.rank)) return "a job's times are impossible";
     for (const LevelId level : {w.within, w.prefer})
       if (!level.is_none() && level.row() >= s.cluster.topology().level_count()) return "a job names a level that does not exist";
     return members(w.members);
@@ -55,9 +73,16 @@ struct Guard {
   const char* operator()(const ConstraintChanged& e) const {
     return e.constraint.row() < Columns::constraint_count(s) ? nullptr : "a constraint that was never defined";
   }
+  const char* operator()(const Bound& e) const { return placed(e.member); }
+  const char* operator()(const Nominated& e) const { return placed(e.member); }
   template <class Other>
   const char* operator()(const Other&) const { return nullptr; }
 
+  const char* placed(MemberId member) const {
+    if (!s.is_live(member)) return nullptr;
+    const auto& amounts = s.demand(s.member(member).demand).amounts;
+    return std::all_of(amounts.begin(), amounts.end(), [](const ResourceAmount& a) { return is_amount(a.amount); }) ? nullptr : "an endless demand is placed";
+  }
   const char* members(std::span<const MemberSpec> specs) const {
     for (const MemberSpec& m : specs) {
       if (!is_near(m.member, s.member_rows())) return "a member's row is out of bounds";
@@ -70,6 +95,9 @@ struct Guard {
 
 }  // namespace
 
-const char* refusal_of(const State& state, const Event& event) { return std::visit(Guard{state}, event.body); }
+const char* refusal_of(const State& state, const Event& event) {
+  if (!is_amount(event.at.value)) return "its time is impossible";
+  return std::visit(Guard{state}, event.body);
+}
 
 }  // namespace ashlar::store

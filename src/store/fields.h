@@ -28,6 +28,11 @@ namespace ashlar::store {
 /// Largest row number that a reader accepts. Rows index columns, so a damaged row must not make a column of gigabytes.
 inline constexpr std::uint64_t kRowMax = 1u << 27;
 
+/// Signed numbers lie within these bounds, or are one of the two extremes of 64 bits, which stand for "unknown" and "unlimited". Times in milliseconds,
+/// bytes and milli-cores of any real cluster are far below; so sums of what a damaged file says do not overflow.
+inline constexpr std::int64_t kNumberMax = std::int64_t{1} << 60;
+inline constexpr std::int64_t kSmallNumberMax = std::int64_t{1} << 28;  ///< of 32 bits
+
 /// Last enumerator of every enum that is in the log; a larger value is damage. An enum without a line here does not compile.
 template <class E> inline constexpr E kLastOf = E::this_enum_needs_a_line_in_fields_h;
 template <> inline constexpr TaintEffect kLastOf<TaintEffect> = TaintEffect::kAny;
@@ -104,8 +109,10 @@ void decode_id(ByteReader& in, T& id) {
 template <class T>
 void decode_signed(ByteReader& in, T& value) {
   const std::int64_t v = in.zigzag();
+  const std::int64_t bound = sizeof(T) == 8 ? kNumberMax : kSmallNumberMax;
+  const bool is_extreme = sizeof(T) == 8 && (v == INT64_MAX || v == INT64_MIN);
+  if ((v > bound || v < -bound) && !is_extreme) return in.fail("a number is out of range");
   value = static_cast<T>(v);
-  if (value != v) in.fail("a number is out of range");
 }
 
 template <class T>

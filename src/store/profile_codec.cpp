@@ -12,6 +12,8 @@ template <> inline constexpr VictimRule kLastOf<VictimRule> = VictimRule::kByQuo
 
 namespace {
 
+constexpr Millis kCadenceMax{std::int64_t{366} * 24 * 3600 * 1000};
+
 /// What is written of a profile.
 struct Written {
   std::string name;
@@ -75,6 +77,12 @@ Result<Profile> profile_of(std::string_view bytes) {
   if (!card) return card.error();
   const auto order = known(find_order(w.order), "order", w.order);
   if (!order) return order.error();
+  if (w.cadence < Millis(0) || w.cadence > kCadenceMax) return invalid("the profile's cadence is impossible");
+  for (const FgdClass& c : w.mix) {
+    const bool is_possible = c.cpu_milli >= 0 && c.cpu_milli <= kNumberMax && c.cards >= 0 && c.cards <= kCardsPerNodeMax && c.milli_each >= 0 &&
+                             c.milli_each <= kWholeCard && c.frequency >= 0 && c.frequency <= 1;
+    if (!is_possible) return invalid("the profile's target workload has an impossible class");
+  }
   profile.name = w.name;
   profile.card = *card;
   profile.order = *order;

@@ -1,4 +1,5 @@
 // `ashlar scheduler`: follows a Kubernetes API server, decides and binds, until SIGTERM or SIGINT.
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -25,6 +26,19 @@ struct SchedulerOptions {
 };
 
 kube::LiveScheduler* running = nullptr;
+
+/// The message as the inside of a JSON string.
+class JsonText final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
+    for (const char c : message.payload) {
+      const bool is_control = static_cast<unsigned char>(c) < 0x20;
+      if (c == '"' || c == '\\') out.push_back('\\');
+      out.push_back(is_control ? ' ' : c);
+    }
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<JsonText>(); }
+};
 
 /// Only sets a flag and wakes the loop, which is what a signal may do.
 void on_signal(int) {
@@ -63,8 +77,13 @@ void set_up_logging(const config::LoggingConfig& logging) {
   using Level = config::LoggingConfig::Level;
   spdlog::set_level(logging.level == Level::kDebug ? spdlog::level::debug : logging.level == Level::kInfo ? spdlog::level::info
                     : logging.level == Level::kWarning ? spdlog::level::warn : spdlog::level::err);
-  if (logging.format == config::LoggingConfig::Format::kText) spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
-  else spdlog::set_pattern(R"({"ts":%E.%F,"level":"%l","msg":"%v"})");
+  if (logging.format == config::LoggingConfig::Format::kText) {
+    spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
+    return;
+  }
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<JsonText>('*').set_pattern(R"({"ts":%E.%F,"level":"%l","msg":"%*"})");
+  spdlog::set_formatter(std::move(formatter));
 }
 
 void run_scheduler(const SchedulerOptions& options) {

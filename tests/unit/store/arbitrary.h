@@ -14,8 +14,11 @@ void draw(T& value);
 
 template <class T>
 T arbitrary_integer() {
-  using Limits = std::numeric_limits<T>;
-  return *rc::gen::weightedOneOf<T>({{6, rc::gen::inRange<T>(0, 100)}, {2, rc::gen::resize(rc::kNominalSize * 4, rc::gen::arbitrary<T>())}, {1, rc::gen::just(Limits::max())}, {1, rc::gen::just(Limits::min())}});
+  constexpr bool is_small_signed = std::signed_integral<T> && sizeof(T) == 4;
+  constexpr T greatest = is_small_signed ? static_cast<T>(kSmallNumberMax) : std::numeric_limits<T>::max();
+  constexpr T smallest = is_small_signed ? static_cast<T>(-kSmallNumberMax) : std::numeric_limits<T>::min();
+  constexpr T large = std::signed_integral<T> && sizeof(T) == 8 ? static_cast<T>(kNumberMax) : greatest;
+  return *rc::gen::weightedOneOf<T>({{6, rc::gen::inRange<T>(0, 100)}, {2, rc::gen::inRange<T>(0, large)}, {1, rc::gen::just(greatest)}, {1, rc::gen::just(smallest)}});
 }
 
 template <class V, std::size_t I = 0>

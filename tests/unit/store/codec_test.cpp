@@ -104,6 +104,11 @@ TEST(Codec, numbers_of_all_sizes_come_back) {
   }
 }
 
+TEST(Codec, numbers_that_no_cluster_has_are_refused) {
+  for (const std::int64_t v : {kNumberMax + 1, -kNumberMax - 1, INT64_MAX - 1}) EXPECT_FALSE(event_of(bytes_of(Event{Millis(v), Tick{}})).ok()) << v;
+  for (const std::int64_t v : {kNumberMax, -kNumberMax, INT64_MAX, INT64_MIN}) EXPECT_TRUE(event_of(bytes_of(Event{Millis(v), Tick{}})).ok()) << v;
+}
+
 TEST(Codec, unknown_and_unlimited_take_one_byte) {
   std::string bytes;
   ByteWriter(bytes).zigzag(Millis::max().value);
