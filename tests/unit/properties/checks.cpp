@@ -137,12 +137,27 @@ std::string broken_order(const State& before, const State& after, const std::set
   const auto goes_before = [&](JobId a, JobId b) {
     return Agenda::Entry{order.waiting(before, a), before.job(a).backlog_turn, a} < Agenda::Entry{order.waiting(before, b), before.job(b).backlog_turn, b};
   };
+  // A like job that is expected to end sooner may pass: that is backfill.
+  const auto are_alike = [&](JobId a, JobId b) {
+    return shape_of(before, a) == shape_of(before, b) && before.job(a).remaining == before.job(b).remaining && before.job(a).estimate == before.job(b).estimate;
+  };
   for (const JobId late : waiting) {
     if (started.count(late) == 0) continue;
     for (const JobId early : waiting)
-      if (after.job(early).members_placed == 0 && goes_before(early, late) && shape_of(before, early) == shape_of(before, late)) return named("was passed by its like: job", early.row());
+      if (after.job(early).members_placed == 0 && goes_before(early, late) && are_alike(early, late)) return named("was passed by its like: job", early.row());
   }
   return "";
+}
+
+bool are_waiting_members_alike(const State& state, JobId job) {
+  const Member* first = nullptr;
+  bool is_so = true;
+  state.each_member(job, [&](MemberId, const Member& m) {
+    if (m.is_placed()) return;
+    if (first == nullptr) first = &m;
+    is_so = is_so && m.demand == first->demand && m.constraint == first->constraint;
+  });
+  return is_so;
 }
 
 }  // namespace
@@ -197,7 +212,8 @@ std::string missed_wake_up(State& state, Engine& engine) {
     if (!state.is_live(job) || !state.job(job).is_in_backlog) continue;
     if (!engine.agenda().contains(job)) return named("not in the agenda though it waits: job", row);
     if (engine.agenda().shape(engine.agenda().shape_id(job)).is_open) continue;
-    {
+    // For gangs of unlike members the search does not go back on its choices, so less free capacity may by luck be enough for them.
+    if (are_waiting_members_alike(state, job)) {
       Trial trial(state);
       if (engine.try_place(trial, job)) return named("could be placed but is asleep: job", row);
     }
