@@ -3,8 +3,10 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,6 +21,8 @@
 #include "kube/decode.h"
 #include "kube/live_scheduler.h"
 #include "kube/writes.h"
+#include "store/decision_log.h"
+#include "store/replay.h"
 
 namespace ashlar::live_tests {
 
@@ -28,10 +32,17 @@ using kube::Encoding;
 using kube::OnAnswer;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-/// One scheduler on a thread of its own.
+/// One scheduler on a thread of its own. Its decisions are recorded, and when it is gone they are decided again from the log: every plan must be the same.
 class RunningScheduler {
  public:
   explicit RunningScheduler(kube::LiveOptions options) {
+    std::string folder = (std::filesystem::temp_directory_path() / "ashlar-decisions-XXXXXX").string();
+    if (::mkdtemp(folder.data()) != nullptr) decisions_ = folder;
+    options.reign.open_recorder = [folder](const State& state, const Engine& engine, const kube::LiveIntake&) -> std::unique_ptr<Recorder> {
+      auto log = store::DecisionLog::open({.folder = folder}, {state, engine});
+      EXPECT_TRUE(log.ok()) << log.error().message;
+      return log ? std::move(log).value() : nullptr;
+    };
     Result<std::unique_ptr<kube::LiveScheduler>> created = kube::LiveScheduler::create(std::move(options));
     if (!created) {
       trouble_ = created.error().message;
@@ -40,7 +51,12 @@ class RunningScheduler {
     scheduler_ = std::move(created).value();
     thread_ = std::thread([this] { scheduler_->run(); });
   }
-  ~RunningScheduler() { stop(); }
+  ~RunningScheduler() {
+    stop();
+    scheduler_.reset();
+    replay();
+    std::filesystem::remove_all(decisions_);
+  }
   void stop() { end([this] { scheduler_->stop(); }); }
   /// As kill -9 would: the lease is not given back.
   void kill() { end([this] { scheduler_->abandon(); }); }
@@ -48,6 +64,12 @@ class RunningScheduler {
   const std::string& trouble() const { return trouble_; }
 
  private:
+  void replay() const {
+    if (decisions_.empty() || std::filesystem::is_empty(decisions_)) return;  // it never led
+    const Result<store::ReplayReport> report = store::replay_file(decisions_.string());
+    if (!report) ADD_FAILURE() << report.error().message;
+    else EXPECT_TRUE(report->is_identical()) << store::report_text(*report);
+  }
   void end(const std::function<void()>& how) {
     if (!thread_.joinable()) return;
     how();
@@ -56,6 +78,7 @@ class RunningScheduler {
   std::unique_ptr<kube::LiveScheduler> scheduler_;
   std::thread thread_;
   std::string trouble_;
+  std::filesystem::path decisions_;
 };
 
 class SchedulerWorld : public ::testing::Test {
