@@ -255,7 +255,8 @@ TEST_F(ClientOnCluster, AKilledServerCostsNoChange) {
     ASSERT_TRUE(other.ok());
     for (int i = 0; i < 5; ++i) ASSERT_TRUE(call(**other, {.method = http::Method::kPost, .path = "/api/v1/namespaces/killed/pods", .body = pod_body({.ns = "killed", .name = "late-" + std::to_string(static_cast<int>(encoding)) + "-" + std::to_string(i)})}).ok());
     ASSERT_TRUE(call(**other, {.method = http::Method::kDelete, .path = pod_path("killed", encoding == Encoding::kJson ? "p1" : "p2") + "?gracePeriodSeconds=0"}).ok());
-    EXPECT_TRUE(wait([&] { return static_cast<int>(mirror.objects.size()) == before + 4; })) << mirror.objects.size();
+    // Four of five arrivals and the deletion still to come give the same size: wait for the deletion too.
+    EXPECT_TRUE(wait([&] { return mirror.deleted == 1 && static_cast<int>(mirror.objects.size()) == before + 4; })) << mirror.objects.size();
     EXPECT_EQ(mirror.wrong, "");
     EXPECT_EQ(mirror.added, before + 5) << "nothing is reported twice";
   }
