@@ -1,0 +1,84 @@
+// The case language itself: errors name their place and the expected form, updating keeps what people wrote, spacing does not count.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "sim/case/case.h"
+
+namespace ashlar {
+namespace {
+
+const std::string kCluster = "# A case.\ncluster 1 x h100x8\n";
+const std::string kBlock = "---- at 1s\n";
+
+std::string error_of(const std::string& text) {
+  const Result<sim::CaseOutcome> outcome = sim::run_case(text, "x.case");
+  return outcome.ok() ? "no error" : outcome.error().message;
+}
+
+void expect_error(const std::string& text, const std::string& place, const std::string& form) {
+  const std::string error = error_of(text);
+  EXPECT_TRUE(error.starts_with("x.case:" + place)) << error;
+  EXPECT_NE(error.find(form), std::string::npos) << error;
+}
+
+TEST(CaseLanguage, NamesLineColumnAndFormOfWhatIsWrong) {
+  expect_error(kCluster + "job a 6 gpux at 0s\n" + kBlock, "3:9:", "\"4 gpu\" or \"500 milli\"");
+  expect_error(kCluster + "job a 6 gpu at never\n" + kBlock, "3:16:", "a time such as 90s");
+  expect_error(kCluster + "jb a 6 gpu at 0s\n" + kBlock, "3:1:", "did you mean \"job\"?");
+  expect_error(kCluster + "job a 1 gpu queue team-a at 0s\n" + kBlock, "3:19:", "no queue \"team-a\"");
+  expect_error(kCluster + "job a 1 gpu within rack at 0s\n" + kBlock, "3:20:", "no level \"rack\"");
+  expect_error(kCluster + "job a 1 gpu at 0s\njob a 1 gpu at 0s\n" + kBlock, "4:5:", "already");
+  expect_error(kCluster + "end b at 0s\n" + kBlock, "3:5:", "no job \"b\"");
+  expect_error(kCluster + "lose node7 at 0s\n" + kBlock, "3:6:", "no node \"node7\"");
+  expect_error("cluster 2 x h100x999\n" + kBlock, "1:13:", "1 to 128");
+  expect_error("profile ashlr\n" + kCluster + kBlock, "1:9:", "ashlar");
+  expect_error(kCluster + "gang g 2 4 gpu at 0s\n" + kBlock, "3:10:", "groups such as");
+}
+
+TEST(CaseLanguage, WantsTimesInOrderAndSomethingExpected) {
+  expect_error(kCluster + "job a 1 gpu at 5s\njob b 1 gpu at 4s\n" + kBlock, "4:16:", "order of time");
+  expect_error(kCluster + "job a 1 gpu at 5s\n" + kBlock, "4:9:", "order of time");
+  expect_error(kCluster + kBlock + "\njob a 1 gpu at 1s\n" + kBlock, "5:16:", "before the block above");
+  expect_error(kCluster + "job a 1 gpu at 0s\n", "4:1:", "---- at 1s");
+}
+
+TEST(CaseLanguage, SpacingDoesNotCount) {
+  const auto outcome = sim::run_case(kCluster + "job a 2 gpu at 0s\n" + kBlock + "a      node0   gpu 0-1   # both\n", "x.case");
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_TRUE(outcome->is_as_expected());
+}
+
+TEST(CaseLanguage, ADifferenceShowsBothSides) {
+  const auto outcome = sim::run_case(kCluster + "job a 2 gpu at 0s\n" + kBlock + "a  node0 gpu 0\n", "x.case");
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  const std::string diff = sim::diff_text(*outcome, "x.case", false);
+  EXPECT_NE(diff.find("x.case:4: ---- at 1s"), std::string::npos) << diff;
+  EXPECT_NE(diff.find("  - a  node0 gpu 0\n"), std::string::npos) << diff;
+  EXPECT_NE(diff.find("  + a  node0 gpu 0-1\n"), std::string::npos) << diff;
+  EXPECT_EQ(diff.find('\x1b'), std::string::npos);
+  EXPECT_NE(sim::diff_text(*outcome, "x.case", true).find('\x1b'), std::string::npos);
+}
+
+TEST(CaseLanguage, AnUpdateKeepsCommentsAndThenNothingDiffers) {
+  const std::string text = kCluster + "job a 2 gpu at 0s\n" + kBlock + "# who is where\nb  node9\n\njob b 1 gpu at 2s\n---- at 2s\n";
+  const auto outcome = sim::run_case(text, "x.case");
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(outcome->updated, kCluster + "job a 2 gpu at 0s\n" + kBlock + "# who is where\na  node0 gpu 0-1\n\njob b 1 gpu at 2s\n---- at 2s\na  node0 gpu 0-1\nb  node0 gpu 2\n");
+  const auto again = sim::run_case(outcome->updated, "x.case");
+  ASSERT_TRUE(again.ok());
+  EXPECT_TRUE(again->is_as_expected());
+  EXPECT_EQ(again->updated, outcome->updated);
+}
+
+TEST(CaseLanguage, TheDesignsExampleGoesAsWritten) {
+  const auto outcome = sim::run_case(
+      "cluster  2 x h100x8\njob  a   6 gpu  at 0s\njob  b   6 gpu  at 0s\ngang c   2 x 4 gpu  within nvlink  at 1s\n---- at 1s\n"
+      "a  node0 gpu 0-5\nb  node1 gpu 0-5\nc  waits  Within nvlink  best-island-free=2 needs=8  wake-on=JobEnded\n",
+      "x.case");
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_TRUE(outcome->is_as_expected()) << sim::diff_text(*outcome, "x.case", false);
+}
+
+}  // namespace
+}  // namespace ashlar
