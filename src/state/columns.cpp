@@ -86,6 +86,11 @@ bool Columns::is_topology_sound(const Cluster& c) {
   const auto is_group = [&](GroupId g) { return is_row_or_none(g, groups); };
   if (t.group_of_.size() > rows || !all_of(t.group_of_, is_group) || !all_of(t.group_of_domain_, is_group) || !all_of(t.group_of_chunk_, is_group)) return false;
   if (!all_of(t.nodes_of_group_, are_nodes) || c.group_idle_cards_.size() > groups) return false;
+  for (std::size_t n = 0; n < rows; ++n) {  // counters of the ready nodes' groups and models are there
+    if (c.is_live_[n] == 0 || !c.facts_[n].is_ready) continue;
+    const GroupId group = t.group_of(NodeId(n));
+    if (group.row() >= c.group_idle_cards_.size() || c.buckets_.slot(c.model_[n]) >= c.buckets_.total_.size()) return false;
+  }
   return c.buckets_.total_.size() == c.buckets_.by_domain_.size();
 }
 
