@@ -29,6 +29,7 @@ Plan Engine::decide(State& state, Millis now) {
   }
   absorb_changes(state);
   if (options_.has_verdicts) report_newcomers(state, round.plan);
+  else agenda_.take_newcomers_of_closed();
   return std::move(round.plan);
 }
 
