@@ -1,18 +1,9 @@
 #include "engine/agenda.h"
 
 #include "base/check.h"
+#include "base/grown.h"
 
 namespace ashlar {
-namespace {
-
-template <class T>
-T& grown(std::vector<T>& column, std::size_t row) {
-  if (row >= column.size()) column.resize(row + 1);
-  return column[row];
-}
-
-}  // namespace
-
 ShapeKey shape_of(const State& state, JobId id) {
   const Job& j = state.job(id);
   ShapeKey key;

@@ -2,16 +2,11 @@
 
 #include <algorithm>
 
+#include "base/grown.h"
 #include "state/topology.h"
 
 namespace ashlar {
 namespace {
-
-template <class T>
-T& grown(std::vector<T>& column, std::size_t row) {
-  if (row >= column.size()) column.resize(row + 1);
-  return column[row];
-}
 
 std::uint64_t members(const FreeBuckets::Counts& counts, std::int32_t cards_each) {
   if (counts[FreeBuckets::kFreeMax] != 0) return UINT64_MAX;  // the last bucket stands for "this many or more"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/grown.h"
 
 namespace ashlar {
 namespace {
@@ -15,12 +16,6 @@ void erase_sorted(std::vector<NodeId>& nodes, NodeId node) {
   const auto it = std::lower_bound(nodes.begin(), nodes.end(), node);
   ASHLAR_CHECK(it != nodes.end() && *it == node);
   nodes.erase(it);
-}
-
-template <class T>
-T& grown(std::vector<T>& column, std::size_t row) {
-  if (row >= column.size()) column.resize(row + 1);
-  return column[row];
 }
 
 }  // namespace

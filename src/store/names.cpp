@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/grown.h"
 #include "store/fields.h"
 
 namespace ashlar::store {
@@ -9,12 +10,6 @@ namespace {
 
 constexpr std::string_view kKindWords[kNameKinds] = {"node", "job", "member", "queue", "level", "domain", "resource", "model"};
 constexpr std::size_t kNameBytesMax = 1024;  ///< a Kubernetes namespace and name are at most 63 + 253; longer ones are cut
-
-template <class T>
-T& grown(std::vector<T>& column, std::size_t row) {
-  if (row >= column.size()) column.resize(row + 1);
-  return column[row];
-}
 
 }  // namespace
 

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
+#include "base/grown.h"
+
 namespace ashlar::store {
 namespace {
-
-template <class T>
-T& grown(std::vector<T>& column, std::size_t row) {
-  if (row >= column.size()) column.resize(row + 1);
-  return column[row];
-}
 
 JobId job_of(const Action& action) {
   return std::visit([](const auto& a) { return a.job; }, action);
