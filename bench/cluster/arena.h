@@ -94,10 +94,11 @@ class Arena {
 
   Result<cluster::ChildProcess*> start(const Scheduler& scheduler) { return scheduler.kind == Scheduler::Kind::kKube ? start_kube() : start_ashlar(); }
 
-  /// Writes answered so far, by "VERB resource/subresource", from the server's own metrics.
+  /// Writes answered so far, by "VERB resource/subresource", from the server's own metrics; empty if they could not be read, which is said.
   std::map<std::string, double> writes() {
     std::map<std::string, double> sums;
-    const kube::Answer answer = kube::call(api_, {.path = "/metrics", .accept = "text/plain"});
+    const kube::Answer answer = kube::call(api_, {.path = "/metrics", .accept = "text/plain", .timeout = Millis(5000)});
+    if (!answer.ok()) std::fprintf(stderr, "the server's metrics could not be read: %s\n", answer.result.error().message.c_str());
     std::size_t from = 0;
     while (from < answer.body.size()) {
       const std::size_t end = std::min(answer.body.find('\n', from), answer.body.size());

@@ -9,7 +9,9 @@ namespace {
 
 double between(steady_clock::time_point from, steady_clock::time_point to) { return std::chrono::duration<double>(to - from).count(); }
 
-double total(const std::map<std::string, double>& writes) {
+/// Nothing where the counters could not be read.
+std::optional<double> total(const std::map<std::string, double>& writes) {
+  if (writes.empty()) return std::nullopt;
   double sum = 0;
   for (const auto& [what, count] : writes) if (what.find("leases") == std::string::npos) sum += count;
   return sum;
@@ -17,15 +19,16 @@ double total(const std::map<std::string, double>& writes) {
 
 /// Polls the server's counters until no write came for two seconds; returns the count and when the last one was noticed.
 std::pair<double, steady_clock::time_point> settle(Arena& arena, double patience) {
-  double count = total(arena.writes());
+  double count = total(arena.writes()).value_or(0);
   auto last = steady_clock::now();
   const auto start = last;
   while (seconds_since(last) < 2 && seconds_since(start) < patience) {
     const auto pause = steady_clock::now();
     while (seconds_since(pause) < 0.25) arena.api().poll(Millis(50));
-    const double now = total(arena.writes());
-    if (now != count) last = steady_clock::now();
-    count = now;
+    const std::optional<double> now = total(arena.writes());
+    if (!now || *now == count) continue;
+    last = steady_clock::now();
+    count = *now;
   }
   return {count, last};
 }
@@ -54,7 +57,7 @@ DrainResult drain(Arena& arena, const Scheduler& scheduler, const Batch& batch, 
   arena.create(ns, batch, scheduler);
   Observer observer(arena.api(), ns);
   observer.start();
-  const double writes_before = total(arena.writes());
+  const double writes_before = total(arena.writes()).value_or(0);
   Running running;
   const auto start = steady_clock::now();
   auto process = arena.start(scheduler);

@@ -9,7 +9,6 @@
 namespace ashlar::config {
 namespace {
 
-constexpr std::string_view kBlockings[] = {"strict", "skip", "easy"};
 constexpr std::string_view kPlacements[] = {"scored", "consolidate"};
 constexpr std::string_view kVictims[] = {"none", "by-quota-unverified"};
 
@@ -125,7 +124,7 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   read_tiers(reader, node["tiers"], p);
   if (node["card"].IsDefined()) p.card = policy_of(reader, node["card"], card_policies(), "card");
   if (node["order"].IsDefined()) p.order = policy_of(reader, node["order"], order_policies(), "order");
-  p.blocking = static_cast<Blocking>(reader.choice(node, "blocking", static_cast<std::size_t>(p.blocking), kBlockings));
+  p.blocking = static_cast<Blocking>(reader.choice(node, "blocking", static_cast<std::size_t>(p.blocking), kBlockingNames));
   p.placement = static_cast<PlacementRule>(reader.choice(node, "placement", static_cast<std::size_t>(p.placement), kPlacements));
   p.victim = static_cast<VictimRule>(reader.choice(node, "victim", static_cast<std::size_t>(p.victim), kVictims));
   p.cadence = reader.duration(node, "cadence", p.cadence);

@@ -17,6 +17,8 @@ Plan Engine::decide(State& state, Millis now) {
   round.plan.based_on = state.revision();
   round.plan.at = now;
   absorb_changes(state);
+  promises_.refresh(state, agenda_, state.losses());
+  state.losses().clear();
   wake(state);
   const bool is_on_beat = profile_->cadence.value == 0 || now.value % profile_->cadence.value == 0;
   if (!is_on_beat) {
@@ -103,7 +105,11 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
     close(state, round, head.shape, {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, round.plan.at, {}, {*refusal}});
     return;
   }
-  if (profile_->blocking == Blocking::kEasy && !may_backfill(state, round, head)) {
+  if (profile_->blocking == Blocking::kEasyByCount && !may_backfill_by_count(state, round, head)) {
+    next_of_shape();
+    return;
+  }
+  if (profile_->blocking == Blocking::kEasy && !find_binding_promises(state, round, head)) {
     next_of_shape();
     return;
   }
@@ -114,7 +120,11 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
   Trial trial(state);
   const PlacementOutcome outcome = place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job);
   if (outcome.is_placed) {
-    commit(state, round, trial, job);
+    if (!keeps_promises(state, round, trial) && !place_beside_promises(state, round, head, trial)) {
+      if (next) round.work.insert(*next);
+      return;
+    }
+    commit(state, round, trial, head.entry);
     if (next) round.work.insert(*next);
     return;
   }
@@ -156,37 +166,22 @@ std::uint32_t Engine::members_within_quota(const State& state, JobId job) const 
   return within;
 }
 
-void Engine::commit(State& state, Round& round, Trial& trial, JobId job) {
+void Engine::commit(State& state, Round& round, Trial& trial, const Agenda::Entry& entry) {
+  const JobId job = entry.job;
   for (const Trial::Step& step : trial.steps()) {
     ASHLAR_CHECK(step.is_take);
     round.plan.actions.push_back(Bind{step.member, job, step.node, step.cards});
   }
-  const auto cards = static_cast<std::int64_t>(state.job(job).cards_total);
-  trial.keep();
+  const std::vector<Trial::Step> steps = trial.keep();
   state.start(job, round.plan.at);
-  for (Round::Reservation& r : round.reservations) if (state.job(job).end_at > r.shadow) r.extra -= cards;
+  round.account(state, job);
+  promises_.account(state, entry, state.job(job).end_at, steps);
   if (state.job(job).is_in_backlog) {  // elastic members are left over: a shape of its own, looked at next
     state.refresh_backlog(job);
     round.plan.look_again_at = round.plan.at;
   }
   report(round, job, {VerdictKind::kPlaced, WakeOn::kNothing, round.plan.at, {}, {}});
   absorb_changes(state);
-}
-
-bool Engine::may_backfill(const State& state, Round& round, const Agenda::Head& head) {
-  const std::int64_t cards = agenda_.shape(head.shape).cards;
-  const Job& j = state.job(head.entry.job);
-  const Millis left = j.remaining != Millis::max() ? j.remaining : j.estimate.p90;
-  const Millis end = left == Millis::max() ? Millis::max() : round.plan.at + left;
-  for (const auto& [queue, heads] : agenda_.blocked_heads()) {
-    const Agenda::Head& blocked = *heads.begin();
-    if (!(blocked.entry < head.entry)) continue;
-    const Round::Reservation& r = round.reservation_for(state, blocked.entry.job, agenda_.shape(blocked.shape).cards);
-    if (r.shadow == Millis::max() || end <= r.shadow || cards <= r.extra) continue;
-    report(round, head.entry.job, {VerdictKind::kWaits, WakeOn::kHeadOfQueue, round.plan.at, {}, {{ReasonCode::kReservationHeld, 0, {r.shadow.value, 0, 0}}}});
-    return false;
-  }
-  return true;
 }
 
 void Engine::close(const State&, Round& round, ShapeId id, Verdict verdict) {
@@ -216,24 +211,6 @@ void Engine::report_newcomers(const State& state, Plan& plan) {
 bool Engine::try_place(Trial& trial, JobId job) {
   Rng draws(draws_.state());
   return place_job({trial, views_, *profile_, draws}, job).is_placed;
-}
-
-const Round::Reservation& Round::reservation_for(const State& state, JobId job, std::int64_t cards) {
-  for (const Reservation& r : reservations) if (r.job == job) return r;
-  std::int64_t free = 0;
-  for (const std::int64_t idle : state.cluster.group_idle_cards()) free += idle;
-  Reservation r{job, Millis::max(), 0};
-  const auto ends = state.timeline.ends();
-  if (free >= cards) {  // cards enough, but in pieces
-    r.shadow = ends.empty() ? Millis::max() : ends.front().at;
-    r.extra = std::max<std::int64_t>(free - cards, 0);
-  } else {
-    const Timeline::Window w = state.timeline.earliest(free, cards);
-    r.shadow = w.at;
-    r.extra = w.extra;
-  }
-  reservations.push_back(r);
-  return reservations.back();
 }
 
 }  // namespace ashlar

@@ -11,6 +11,7 @@
 
 #include "engine/agenda.h"
 #include "engine/class_view.h"
+#include "engine/promise.h"
 #include "model/plan.h"
 #include "policy/profile.h"
 #include "state/state.h"
@@ -41,6 +42,8 @@ class Engine {
   /// The latest verdict for a waiting job (with has_verdicts); kPending if it was not looked at yet.
   Verdict verdict_of(JobId job) const { return agenda_.verdict_of(job); }
   const Agenda& agenda() const { return agenda_; }
+  /// Promises made so far (blocking: easy).
+  std::span<const Promise> promises() const { return promises_.all(); }
 
   /// Tries to place the waiting members of a job by the profile's rules inside the trial; false leaves the trial unchanged.
   /// For what-if and tests; ignores order, quota and reservations.
@@ -58,8 +61,14 @@ class Engine {
   std::optional<Reason> quota_refusal(const State& state, JobId job) const;
   /// How many of the job's waiting members, in rank order, its queue can take; with those needed there must be room already.
   std::uint32_t members_within_quota(const State& state, JobId job) const;
-  bool may_backfill(const State& state, Round& round, const Agenda::Head& head);
-  void commit(State& state, Round& round, Trial& trial, JobId job);
+  bool may_backfill_by_count(const State& state, Round& round, const Agenda::Head& head);
+  /// Lists in round.binding whose promises the job could break; false if it is clear already that it would.
+  bool find_binding_promises(State& state, Round& round, const Agenda::Head& head);
+  /// Do all of them hold with what the trial has placed?
+  bool keeps_promises(const State& state, const Round& round, const Trial& trial) const;
+  /// Places the job again with what was promised withheld; if it cannot, the trial is empty and the job told until when it is held.
+  bool place_beside_promises(State& state, Round& round, const Agenda::Head& head, Trial& trial);
+  void commit(State& state, Round& round, Trial& trial, const Agenda::Entry& entry);
   void rotate(State& state, Round& round);
   void close(const State& state, Round& round, ShapeId shape, Verdict verdict);
   /// Adds the verdict to the plan unless the job's last one was of the same kind and reason.
@@ -70,6 +79,7 @@ class Engine {
   EngineOptions options_;
   Agenda agenda_;
   ViewCache views_;
+  Promises promises_;
   Rng draws_;
   std::uint64_t queue_changes_seen_ = 0;
   std::vector<std::uint16_t> reported_;  ///< by job: kind and first reason of the last verdict reported

@@ -108,7 +108,7 @@ void Engine::rotate(State& state, Round& round) {
     Trial trial(state);
     if (!place_job({trial, views_, *profile_, draws_}, job).is_placed) continue;
     has_changed = true;
-    commit(state, round, trial, job);
+    commit(state, round, trial, agenda_.entry_of(job));
   }
   const std::int64_t beat = std::max<std::int64_t>(profile_->cadence.value, 1);
   if (has_changed) {

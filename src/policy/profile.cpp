@@ -84,7 +84,7 @@ constexpr Row kProfiles[] = {
     {"random", [](std::string_view n) { return packing_profile(n, "random"); }},
     {"fifo", [](std::string_view n) { return queue_profile(n, "fifo", Blocking::kStrict); }},
     {"fifo-skip", [](std::string_view n) { return queue_profile(n, "fifo", Blocking::kSkip); }},
-    {"easy", [](std::string_view n) { return queue_profile(n, "fifo", Blocking::kEasy); }},
+    {"easy", [](std::string_view n) { return queue_profile(n, "fifo", Blocking::kEasyByCount); }},
     {"sjf", [](std::string_view n) { return queue_profile(n, "sjf", Blocking::kStrict); }},
     {"sjf-skip", [](std::string_view n) { return queue_profile(n, "sjf", Blocking::kSkip); }},
     {"qssf", [](std::string_view n) { return queue_profile(n, "qssf", Blocking::kStrict); }},

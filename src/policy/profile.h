@@ -20,8 +20,11 @@ namespace ashlar {
 enum class Blocking : std::uint8_t {
   kStrict,  ///< nobody of the same queue passes it
   kSkip,    ///< whoever fits may start
-  kEasy,    ///< whoever ends before its reservation, or does not need its cards, may start (EASY backfill)
+  kEasy,    ///< whoever ends before the time promised to it, or leaves what it needs then, may start (EASY backfill on named nodes)
+  kEasyByCount,  ///< the same by the number of cards of the whole cluster, as published
 };
+/// Their names in YAML and .case files, by value.
+inline constexpr std::string_view kBlockingNames[] = {"strict", "skip", "easy", "easy-by-count"};
 /// How cards are found for a gang.
 enum class PlacementRule : std::uint8_t {
   kScored,       ///< feasible nodes by tiers of points; gangs by best-fit domain

@@ -28,6 +28,8 @@ struct Applier {
     s.cluster.see_node(e.node, e.facts);
     for (const Displaced& d : displaced) s.place(d.member, e.node, clip(d.cards, e.node), d.phase);
     s.note_rise(e.node);
+    s.losses_.push_back(e.node);
+    ++s.gains_;
   }
   void operator()(const NodeGone& e) {
     if (!s.cluster.is_live(e.node)) return;
@@ -35,6 +37,7 @@ struct Applier {
     for (std::size_t m = 0; m < s.members_.size(); ++m) if (s.members_[m].node == e.node) lost.emplace_back(m);
     for (const MemberId m : lost) lose(m);
     s.cluster.drop_node(e.node);
+    s.losses_.push_back(e.node);
   }
   void operator()(const Submitted& e) {
     const Workload& w = e.workload;
@@ -63,10 +66,13 @@ struct Applier {
     s.settle_backlog(e.job);
   }
   void operator()(const MemberGone& e) {
-    if (s.is_live(e.member)) s.remove_member(e.member, now);
+    if (!s.is_live(e.member)) return;
+    note_end(s.member(e.member).job);
+    s.remove_member(e.member, now);
   }
   void operator()(const Ended& e) {
     if (!s.is_live(e.job)) return;
+    note_end(e.job);
     s.stop(e.job, now);
     while (!s.job(e.job).first.is_none()) s.remove_member(s.job(e.job).first, now);
     s.job_row(e.job).is_live = false;
@@ -81,6 +87,7 @@ struct Applier {
         s.note_rise(m.node);
         s.unplace(e.member);
       }
+      s.losses_.push_back(e.node);
       const CardMask fitting = clip(e.cards, e.node);
       s.place(e.member, e.node, fitting.is_empty() ? choose_cards(s.cluster, e.node, s.demand(m.demand).cards) : fitting, Member::Phase::kBound);
     }
@@ -93,6 +100,7 @@ struct Applier {
   }
   void operator()(const Evicted& e) {
     if (!s.is_live(e.job)) return;
+    note_end(e.job);
     s.stop(e.job, now);
     for (MemberId m = s.job(e.job).first; !m.is_none(); m = s.member(m).next) if (s.member(m).is_placed()) { s.note_rise(s.member(m).node); s.unplace(m); }
     s.job_row(e.job).remaining = e.remaining;
@@ -123,8 +131,10 @@ struct Applier {
       s.note_rise(m.node);
       s.unplace(e.member);
     }
-    if (!e.node.is_none() && s.cluster.is_live(e.node))
+    if (!e.node.is_none() && s.cluster.is_live(e.node)) {
+      s.losses_.push_back(e.node);
       s.place(e.member, e.node, choose_cards(s.cluster, e.node, s.demand(m.demand).cards), Member::Phase::kAssumed);
+    }
     s.refresh_backlog(m.job);
     s.settle_backlog(m.job);
   }
@@ -148,9 +158,14 @@ struct Applier {
     }
     return displaced;
   }
+  /// What the job holds comes free, and the timeline may have thought later.
+  void note_end(JobId job) {
+    if (s.job(job).members_placed > 0 && (!s.job(job).is_started || now < s.job(job).end_at)) ++s.gains_;
+  }
   /// The member is no longer placed but still exists: it waits again.
   void lose(MemberId id) {
     const JobId job = s.member(id).job;
+    ++s.gains_;
     s.note_rise(s.member(id).node);
     s.unplace(id);
     if (s.job(job).members_placed == 0) s.stop(job, now);

@@ -40,6 +40,8 @@ class State {
   Revision revision() const { return revision_; }
   Millis now() const { return now_; }
   std::uint64_t backlog_size() const { return backlog_size_; }
+  /// How often room came that the timeline did not know of: a job ended before its time, a node came or changed.
+  std::uint64_t gains() const { return gains_; }
   /// The domain in which members of a job already sit at this level; none if none is placed there.
   DomainId anchor(JobId id, LevelId level) const;
   /// Calls `visit(MemberId, const Member&)` in rank order.
@@ -72,9 +74,11 @@ class State {
   void refresh_backlog(JobId id);
   void note_rise(NodeId node) { rises_.push_back(node); }
 
-  /// What happened since the engine last looked; it clears both after reading.
+  /// What happened since the engine last looked; it clears them after reading. Rises are nodes that got freer, losses those of which somebody else
+  /// took, or that are not what they were.
   std::vector<BacklogChange>& backlog_changes() { return backlog_changes_; }
   std::vector<NodeId>& rises() { return rises_; }
+  std::vector<NodeId>& losses() { return losses_; }
 
  private:
   friend struct Columns;
@@ -92,7 +96,8 @@ class State {
   std::vector<Job> jobs_;
   std::vector<Member> members_;
   std::vector<BacklogChange> backlog_changes_;
-  std::vector<NodeId> rises_;
+  std::vector<NodeId> rises_, losses_;
+  std::uint64_t gains_ = 0;
   std::uint64_t placement_digest_ = 0;
   std::uint64_t backlog_size_ = 0;
   std::uint64_t next_turn_ = 1;

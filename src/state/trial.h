@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "state/state.h"
@@ -13,10 +14,13 @@ namespace ashlar {
 class Trial {
  public:
   explicit Trial(State& state) : state_(&state) {}
-  Trial(Trial&& other) noexcept : state_(other.state_), steps_(std::move(other.steps_)) { other.steps_.clear(); }
+  Trial(Trial&& other) noexcept : state_(other.state_), steps_(std::exchange(other.steps_, {})), withheld_(std::exchange(other.withheld_, {})) {}
   Trial& operator=(Trial&&) = delete;
   Trial(const Trial&) = delete;
-  ~Trial() { rollback_to(0); }
+  ~Trial() {
+    hand_out();
+    rollback_to(0);
+  }
 
   /// Assumes a waiting member on a node.
   void take(MemberId member, NodeId node, const CardMask& cards) {
@@ -33,6 +37,17 @@ class Trial {
     for (MemberId m = state_->job(job).first; !m.is_none(); m = state_->member(m).next) if (state_->member(m).is_placed()) evict(m);
   }
 
+  /// Keeps capacity of a node from everybody until hand_out(); not a step, cannot be kept.
+  void withhold(NodeId node, Demand demand) {
+    const CardMask cards = choose_cards(state_->cluster, node, demand.cards);
+    state_->cluster.take(node, demand, cards);
+    withheld_.push_back({node, std::move(demand), cards});
+  }
+  void hand_out() {
+    for (const Withheld& w : withheld_) state_->cluster.give(w.node, w.demand, w.cards);
+    withheld_.clear();
+  }
+
   std::size_t checkpoint() const { return steps_.size(); }
   void rollback_to(std::size_t checkpoint) {
     while (steps_.size() > checkpoint) {
@@ -42,14 +57,6 @@ class Trial {
       steps_.pop_back();
     }
   }
-  /// What was done stays done.
-  void keep() { steps_.clear(); }
-  /// What was done becomes part of the outer trial.
-  void keep_in(Trial& outer) {
-    outer.steps_.insert(outer.steps_.end(), steps_.begin(), steps_.end());
-    steps_.clear();
-  }
-
   struct Step {
     MemberId member;
     NodeId node;
@@ -57,12 +64,26 @@ class Trial {
     bool is_take = true;
     Member::Phase phase_before = Member::Phase::kWaiting;
   };
+  /// What was done stays done, and is listed for whoever wants to know.
+  std::vector<Step> keep() { return std::exchange(steps_, {}); }
+  /// What was done becomes part of the outer trial.
+  void keep_in(Trial& outer) {
+    outer.steps_.insert(outer.steps_.end(), steps_.begin(), steps_.end());
+    steps_.clear();
+  }
+
   const std::vector<Step>& steps() const { return steps_; }
   State& state() { return *state_; }
 
  private:
   State* state_;
   std::vector<Step> steps_;
+  struct Withheld {
+    NodeId node;
+    Demand demand;
+    CardMask cards;
+  };
+  std::vector<Withheld> withheld_;
 };
 
 }  // namespace ashlar

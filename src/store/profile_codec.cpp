@@ -6,7 +6,7 @@
 
 namespace ashlar::store {
 
-template <> inline constexpr Blocking kLastOf<Blocking> = Blocking::kEasy;
+template <> inline constexpr Blocking kLastOf<Blocking> = Blocking::kEasyByCount;
 template <> inline constexpr PlacementRule kLastOf<PlacementRule> = PlacementRule::kConsolidate;
 template <> inline constexpr VictimRule kLastOf<VictimRule> = VictimRule::kByQuotaUnverified;
 

@@ -40,9 +40,6 @@ T must(Result<T> result) {
   if (!result) fail(result.error(), kBadInput);
   return *std::move(result);
 }
-void must(Result<void> result) {
-  if (!result) fail(result.error(), kBadInput);
-}
 
 /// Options that all three share.
 struct OutputOptions {

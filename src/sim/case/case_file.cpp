@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <span>
 
@@ -209,8 +210,8 @@ void CaseReader::read_profile(Words& words) {
   while (!words.is_at_end()) {
     const KeyValue setting = key_value(words.take("a setting such as blocking=strict"));
     const std::string_view value = setting.value;
-    if (setting.key == "blocking" && (value == "strict" || value == "skip" || value == "easy")) {
-      file_.profile.blocking = value == "strict" ? Blocking::kStrict : value == "skip" ? Blocking::kSkip : Blocking::kEasy;
+    if (const auto blocking = std::ranges::find(kBlockingNames, value); setting.key == "blocking" && blocking != std::end(kBlockingNames)) {
+      file_.profile.blocking = static_cast<Blocking>(blocking - std::begin(kBlockingNames));
     } else if (setting.key == "placement" && (value == "scored" || value == "consolidate")) {
       file_.profile.placement = value == "scored" ? PlacementRule::kScored : PlacementRule::kConsolidate;
     } else if (setting.key == "victim" && (value == "none" || value == "by-quota-unverified")) {
@@ -235,7 +236,7 @@ void CaseReader::read_profile(Words& words) {
       if (file_.profile.tiers.size() > Profile::kTiersMax) words.fail("too many tiers", fmt::format("at most {}", Profile::kTiersMax));
     } else {
       words.fail(fmt::format("\"{}\" is not a setting of profiles, or its value is unknown", setting.key),
-                 "blocking=strict|skip|easy, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=");
+                 "blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=");
     }
   }
 }

@@ -195,7 +195,11 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   for (const auto& [item, where] : root.items("queues")) {
     YamlMap map(mistake, item, where);
     map.require("name", "the queue's name");
-    Draft draft{{map.text("name").value_or(""), -1, {}}, map.text("parent").value_or(""), item.Mark(), where};
+    Draft draft;
+    draft.queue.name = map.text("name").value_or("");
+    draft.parent = map.text("parent").value_or("");
+    draft.mark = item.Mark();
+    draft.where = where;
     if (draft.queue.name.empty()) map.reject_self("expected the queue's name, got nothing");
     if (std::find(names.begin(), names.end(), draft.queue.name) != names.end())
       map.reject("name", "expected every queue once, got \"" + draft.queue.name + "\" twice");

@@ -231,7 +231,7 @@ TEST(DecisionLog, the_first_different_plan_is_told_in_words) {
 
 TEST(DecisionLog, another_profile_differs_where_it_would_place_otherwise) {
   const Folder folder;
-  record_life(folder.str(), "ashlar", 6, 400);
+  record_life(folder.str(), "ashlar", 6, 800);
   const auto same = replay_file(folder.str(), {.other = by("ashlar")});
   ASSERT_TRUE(same.ok());
   EXPECT_GT(same->jobs_compared, 20u);
@@ -310,7 +310,7 @@ TEST(DecisionLog, files_of_other_kinds_are_refused) {
   EXPECT_NE(replay_file(path).error().message.find("is not a decision log"), std::string::npos);
   write_bytes(path, std::string("ALOG\x63\0\0\0", 8));
   EXPECT_NE(replay_file(path).error().message.find("format version 99"), std::string::npos);
-  write_bytes(path, std::string("ALOG\x01\0\0\0", 8));
+  write_bytes(path, std::string("ALOG\x02\0\0\0", 8));
   EXPECT_NE(replay_file(path).error().message.find("ends before its snapshot"), std::string::npos);
 }
 
@@ -347,7 +347,7 @@ RC_GTEST_PROP(DecisionLog, garbled_records_with_right_checks_never_crash, ()) {
 RC_GTEST_PROP(DecisionLog, any_bytes_are_read_without_a_crash, (const std::string& garbage)) {
   static const Folder folder;
   const std::string path = (folder.path / "garbage.alog").string();
-  write_bytes(path, std::string("ALOG\x01\0\0\0", 8) + garbage);
+  write_bytes(path, std::string("ALOG\x02\0\0\0", 8) + garbage);
   RC_ASSERT(!replay_file(path).ok());
 }
 

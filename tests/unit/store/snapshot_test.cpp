@@ -104,9 +104,9 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(QueueTree), 104u);
   EXPECT_EQ(sizeof(Timeline), 48u);
   EXPECT_EQ(sizeof(Cluster), 712u);
-  EXPECT_EQ(sizeof(State), 1048u);
+  EXPECT_EQ(sizeof(State), 1080u);
   EXPECT_EQ(sizeof(Agenda), 424u);
-  EXPECT_EQ(sizeof(Engine), 552u);
+  EXPECT_EQ(sizeof(Engine), 576u);
 }
 
 }  // namespace
