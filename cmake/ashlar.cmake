@@ -96,7 +96,8 @@ function(ashlar_optimise_across_files target)
     if(NOT arg_LIBRARIES_ONLY)
       target_compile_options(${target} PRIVATE -flto=auto -ffat-lto-objects)
     endif()
-    target_link_options(${target} PRIVATE -flto=auto -O3)
+    # mold 1.10 takes some weak symbols of objects with and without link-time optimisation for duplicates.
+    target_link_options(${target} PRIVATE -flto=auto -O3 -fuse-ld=bfd)
   endif()
 endfunction()
 
