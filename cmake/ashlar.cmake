@@ -14,6 +14,24 @@ function(ashlar_targets_of out)
   set(${out} ${targets} PARENT_SCOPE)
 endfunction()
 
+# Precompiled headers: the standard headers of libraries, and those of the test frameworks besides; system headers only, so nobody has to include them by
+# this way and a build without them is the same. Shared by all targets of a kind.
+set(ashlar_usual_headers <algorithm> <array> <charconv> <chrono> <cmath> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string>
+    <string_view> <unordered_map> <utility> <variant> <vector>)
+set(ashlar_test_headers ${ashlar_usual_headers} <filesystem> <fstream> <sstream> <gmock/gmock.h> <gtest/gtest.h> <rapidcheck/gtest.h>)
+function(ashlar_precompile target kind) # further arguments: what their headers need linked
+  if(ASHLAR_SANITIZE)
+    return()
+  endif()
+  if(NOT TARGET ashlar_precompiled_${kind})
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/precompiled_${kind}.cpp CONTENT "// Generated: a target needs a source.\n" @ONLY)
+    add_library(ashlar_precompiled_${kind} OBJECT ${PROJECT_BINARY_DIR}/generated/precompiled_${kind}.cpp)
+    target_link_libraries(ashlar_precompiled_${kind} PRIVATE ${ARGN})  # the same macros
+    target_precompile_headers(ashlar_precompiled_${kind} PRIVATE ${ashlar_${kind}_headers})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ashlar_precompiled_${kind})
+endfunction()
+
 # ashlar_library(NAME DEPENDS ...): all sources below the current folder become the static library ashlar_NAME; a folder of
 # headers only becomes an interface library. *.proto files are compiled by protoc; include them as "NAME/file.pb.h".
 function(ashlar_library name)
@@ -33,6 +51,7 @@ function(ashlar_library name)
   if(protos)
     ashlar_protos(ashlar_${name} ${protos})
   endif()
+  ashlar_precompile(ashlar_${name} usual)
   # Only the folders whose code meets in the decision gain from being optimised across files; objects stay usable without it, for tests.
   if(ASHLAR_LTO AND name MATCHES "^(base|model|state|policy|learn|engine|sim)$")
     target_compile_options(ashlar_${name} PRIVATE -flto=auto -ffat-lto-objects)
@@ -50,7 +69,7 @@ function(ashlar_protos target)
       COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/generated
       COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR}/src --cpp_out=${PROJECT_BINARY_DIR}/generated ${relative}
       DEPENDS ${proto} VERBATIM)
-    set_source_files_properties(${generated}.cc PROPERTIES COMPILE_OPTIONS -w)
+    set_source_files_properties(${generated}.cc PROPERTIES COMPILE_OPTIONS -w SKIP_PRECOMPILE_HEADERS ON)
     target_sources(${target} PRIVATE ${generated}.cc ${generated}.h)
   endforeach()
   target_include_directories(${target} SYSTEM PUBLIC ${PROJECT_BINARY_DIR}/generated)
@@ -120,6 +139,7 @@ function(ashlar_test name)
   if(ASHLAR_LTO)
     target_link_options(${name}_test PRIVATE -fno-lto -fno-use-linker-plugin)
   endif()
+  ashlar_precompile(${name}_test test GTest::gmock GTest::gtest rapidcheck Threads::Threads)
   add_dependencies(tests ${name}_test)
   add_test(NAME ${name}_test COMMAND ${name}_test WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endfunction()

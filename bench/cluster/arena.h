@@ -64,7 +64,7 @@ class Arena {
     pump(api_, batch.gangs, 64, [&](std::size_t g, kube::OnAnswer on_answer) {
       kube::create_pod_group(api_, kube::PodGroupVersion::kV1Beta1,
                              {.ns = ns, .name = group_name(batch, g), .topology_key = batch.topology_key, .priority_class = batch.shape.priority_class,
-                              .min_count = static_cast<std::int64_t>(batch.size)},
+                              .min_count = static_cast<std::int32_t>(batch.size)},
                              std::move(on_answer));
     });
   }

@@ -40,7 +40,10 @@ void Engine::absorb_changes(State& state) {
     agenda_.leave(change.job);
     if (change.job.row() < reported_.size()) reported_[change.job.row()] = 0;
     // A row may have been reused or refreshed since; only the last word counts, and it is read from the state.
-    if (change.has_entered && state.is_live(change.job) && state.job(change.job).is_in_backlog) agenda_.enter(state, change.job);
+    if (!change.has_entered || !state.is_live(change.job) || !state.job(change.job).is_in_backlog) continue;
+    agenda_.enter(state, change.job);
+    // Its shape may be closed for jobs of less priority than nominations that it outranks.
+    if (!state.nominations().empty()) agenda_.open(agenda_.shape_id(change.job));
   }
   state.backlog_changes().clear();
 }
@@ -118,7 +121,8 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
   if (!round.is_listed_whole)
     if (const auto it = shape.jobs.upper_bound(head.entry); it != shape.jobs.end()) next = Agenda::Head{*it, head.shape};
   Trial trial(state);
-  const PlacementOutcome outcome = place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job);
+  PlacementOutcome outcome = place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job);
+  if (!outcome.is_placed) outcome.is_placed = place_over_nominations(state, trial, job);
   if (outcome.is_placed) {
     if (!keeps_promises(state, round, trial) && !place_beside_promises(state, round, head, trial)) {
       if (next) round.work.insert(*next);
@@ -169,7 +173,10 @@ std::uint32_t Engine::members_within_quota(const State& state, JobId job) const 
 void Engine::commit(State& state, Round& round, Trial& trial, const Agenda::Entry& entry) {
   const JobId job = entry.job;
   for (const Trial::Step& step : trial.steps()) {
-    ASHLAR_CHECK(step.is_take);
+    if (!step.is_take) {  // another scheduler's claim that the job outranks
+      state.forget_nomination(step.member);
+      continue;
+    }
     round.plan.actions.push_back(Bind{step.member, job, step.node, step.cards});
   }
   const std::vector<Trial::Step> steps = trial.keep();

@@ -62,6 +62,9 @@ class Engine {
   /// How many of the job's waiting members, in rank order, its queue can take; with those needed there must be room already.
   std::uint32_t members_within_quota(const State& state, JobId job) const;
   bool may_backfill_by_count(const State& state, Round& round, const Agenda::Head& head);
+  /// Other schedulers' nominations hold their nodes against jobs of their priority and below only: tries without those that the job outranks.
+  /// The trial then says whose claims fall, and where the job goes; it is empty if that does not help.
+  bool place_over_nominations(State& state, Trial& trial, JobId job);
   /// Lists in round.binding whose promises the job could break; false if it is clear already that it would.
   bool find_binding_promises(State& state, Round& round, const Agenda::Head& head);
   /// Do all of them hold with what the trial has placed?

@@ -141,6 +141,13 @@ bool is_told_first(const Reason& a, const Reason& b) {
   return rank(a) != rank(b) ? rank(a) < rank(b) : a.subject < b.subject;
 }
 
+std::size_t nodes_kept_for_others(const State& state) {
+  std::vector<NodeId> nodes;
+  for (const MemberId m : state.nominations()) if (state.member(m).is_placed()) nodes.push_back(state.member(m).node);
+  std::sort(nodes.begin(), nodes.end());
+  return static_cast<std::size_t>(std::unique(nodes.begin(), nodes.end()) - nodes.begin());
+}
+
 bool could_ever_run(const State& state, const Ask& ask, LevelId within) {
   const Cluster& cluster = state.cluster;
   std::vector<std::uint64_t> by_domain(within.is_none() ? 1 : cluster.topology().domain_count(within) + 1, 0);
@@ -174,6 +181,7 @@ Verdict explain_shortage(State& state, ViewCache& views, const Profile& profile,
   Tally tally;
   for (std::size_t n = 0; n < state.cluster.rows(); ++n)
     if (state.cluster.is_live(NodeId(n)) && view.fits(NodeId(n)) == 0) count_node(state, profile, node_view, NodeId(n), tally);
+  if (const std::size_t kept = nodes_kept_for_others(state); kept > 0) tally.of(ReasonCode::kNominatedElsewhere, 0).numbers[0] = static_cast<std::int64_t>(kept);
   std::sort(tally.reasons.begin(), tally.reasons.end(), is_told_first);
   const auto members = static_cast<std::int64_t>(room.needed);
   const auto everywhere = static_cast<std::int64_t>(room.everywhere);

@@ -131,6 +131,9 @@ std::vector<Run> runs_of(const State& state, JobId job, std::uint32_t members_ma
   return runs;
 }
 
+/// Members of so many kinds get their turn to be placed first; more kinds are rare, and the work is bounded.
+constexpr std::size_t kRunsInFrontMax = 4;
+
 class GangSearch {
  public:
   GangSearch(const PlacementContext& context, JobId job) : context_(context), state_(context.trial.state()), job_(job) {}
@@ -200,8 +203,20 @@ class GangSearch {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(best, UINT32_MAX));
   }
 
-  /// All runs inside one domain (none = the whole cluster), each after the other.
+  /// All runs inside one domain (none = the whole cluster), each after the other: those that ask most cards first and, should the others then find no
+  /// room, each other run in front once.
   bool place_in(DomainId domain, LevelId level, const std::vector<Run>& runs) {
+    if (place_in_order(domain, level, runs)) return true;
+    std::vector<Run> other = runs;
+    for (std::size_t first = 1; first < std::min(runs.size(), kRunsInFrontMax); ++first) {
+      std::rotate(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(first), other.begin() + static_cast<std::ptrdiff_t>(first) + 1);
+      if (place_in_order(domain, level, other)) return true;
+      other = runs;
+    }
+    return false;
+  }
+
+  bool place_in_order(DomainId domain, LevelId level, const std::vector<Run>& runs) {
     const std::size_t before = context_.trial.checkpoint();
     for (const Run& run : runs) {
       if (place_run(domain, level, run)) continue;
@@ -226,9 +241,22 @@ class GangSearch {
     const auto add = [&](NodeId n) { if (v.fits(n) > 0) nodes_.push_back(n); };
     if (scope.is_none()) for (std::size_t n = 0; n < state_.cluster.rows(); ++n) add(NodeId(n));
     else for (const NodeId n : topology.nodes_of(scope_level, scope)) add(n);
+    if (!context_.profile.is_default_domain_search && scope.is_none()) return place_each(run);
     Spreader spreader(state_, v);
     spreader.spread(nodes_, start_level, count);
     take(v, draw, run, spreader.shares());
+    return true;
+  }
+
+  /// No domain is asked for and the profile looks for none: each member goes where the tiers of points say, one after the other.
+  bool place_each(const Run& run) {
+    for (const MemberId member : run.members) {
+      const std::uint64_t draw = context_.draws.next();
+      ClassView& v = context_.views.get(state_, run.demand, run.constraint, draw);
+      const NodeId best = v.best(state_);
+      if (best.is_none()) return false;
+      context_.trial.take(member, best, context_.profile.card->choose(v.node_view(state_, draw), best));
+    }
     return true;
   }
 

@@ -91,6 +91,7 @@ struct Applier {
       const CardMask fitting = clip(e.cards, e.node);
       s.place(e.member, e.node, fitting.is_empty() ? choose_cards(s.cluster, e.node, s.demand(m.demand).cards) : fitting, Member::Phase::kBound);
     }
+    s.forget_nomination(e.member);
     s.member_row(e.member).phase = Member::Phase::kBound;
     s.start(m.job, now);
     if (!is_as_assumed) s.refresh_backlog(m.job);  // the members left over may fit where all of them did not
@@ -127,6 +128,7 @@ struct Applier {
     if (!s.is_live(e.member)) return;
     Member& m = s.member_row(e.member);
     if (m.phase == Member::Phase::kBound) return;
+    s.forget_nomination(e.member);
     if (m.is_placed()) {
       s.note_rise(m.node);
       s.unplace(e.member);
@@ -134,6 +136,10 @@ struct Applier {
     if (!e.node.is_none() && s.cluster.is_live(e.node)) {
       s.losses_.push_back(e.node);
       s.place(e.member, e.node, choose_cards(s.cluster, e.node, s.demand(m.demand).cards), Member::Phase::kAssumed);
+      if (!s.job(m.job).is_ours) {
+        s.job_row(m.job).priority = e.priority;
+        s.nominations_.push_back(e.member);
+      }
     }
     s.refresh_backlog(m.job);
     s.settle_backlog(m.job);

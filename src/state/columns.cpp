@@ -51,7 +51,7 @@ bool Columns::are_numbers_sound(const State& s) {
   });
   const bool are_ends = all_of(s.timeline.ends_, [](const Timeline::End& e) { return is_time_or_unknown(e.at) && is_number(e.cards); });
   return are_facts && are_weights && are_ends && all_of(s.queues.used_, are_numbers) && all_of(s.demand_quota_, [](const QuotaVector& q) { return all_of(q, is_amount); }) &&
-         all_of(s.demands_, is_sound_demand) && all_of(s.jobs_, is_sound_job) && is_time(s.now_);
+         all_of(s.demands_, is_sound_demand) && all_of(s.jobs_, is_sound_job) && all_of(s.nominations_, [&](MemberId m) { return m.row() < s.members_.size(); }) && is_time(s.now_);
 }
 
 bool Columns::is_cluster_sound(const Cluster& c) {

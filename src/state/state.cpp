@@ -149,6 +149,7 @@ void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
 void State::remove_member(MemberId id, Millis now) {
   Member& m = members_[id.row()];
   const JobId job_id = m.job;
+  forget_nomination(id);
   if (m.is_placed()) {
     const NodeId node = m.node;
     unplace(id);

@@ -39,6 +39,8 @@ class State {
   bool is_live(MemberId id) const { return id.row() < members_.size() && members_[id.row()].phase != Member::Phase::kAbsent; }
   Revision revision() const { return revision_; }
   Millis now() const { return now_; }
+  /// Members of other schedulers' jobs for which a node is kept though they are not bound to it (Nominated); in the order of being told.
+  std::span<const MemberId> nominations() const { return nominations_; }
   std::uint64_t backlog_size() const { return backlog_size_; }
   /// How often room came that the timeline did not know of: a job ended before its time, a node came or changed.
   std::uint64_t gains() const { return gains_; }
@@ -72,6 +74,8 @@ class State {
   void send_to_tail(JobId id);
   /// Tells the engine to look at a waiting job anew, without losing its turn.
   void refresh_backlog(JobId id);
+  /// Another scheduler's nomination no longer counts; its member stays where it is placed, or not placed.
+  void forget_nomination(MemberId id) { std::erase(nominations_, id); }
   void note_rise(NodeId node) { rises_.push_back(node); }
 
   /// What happened since the engine last looked; it clears them after reading. Rises are nodes that got freer, losses those of which somebody else
@@ -97,6 +101,7 @@ class State {
   std::vector<Member> members_;
   std::vector<BacklogChange> backlog_changes_;
   std::vector<NodeId> rises_, losses_;
+  std::vector<MemberId> nominations_;
   std::uint64_t gains_ = 0;
   std::uint64_t placement_digest_ = 0;
   std::uint64_t backlog_size_ = 0;

@@ -155,7 +155,6 @@ void CaseReader::read_foreign(Words& words) {
   form.groups.emplace_back();
   take_ask(words, file_.names, form.groups.back());
   take_job_options(words, form);
-  if (form.on.is_none()) words.fail("a foreign pod says where it is", "\"foreign NAME 4 gpu on node0 at 0s\"");
   finish_job(words, std::move(form), {});
 }
 
@@ -227,10 +226,11 @@ void CaseReader::read_estimate(Words& words) {
 void CaseReader::read_nominate(Words& words) {
   const JobOrMember which = take_member(words);
   const NodeId node = words.accept("none") ? NodeId::none() : take_node(words);
+  const std::int32_t priority = words.accept("priority") ? signed_number(words, "a priority such as 100") : 0;
   const Millis at = take_at(words);
   if (words.has_failed()) return;
   const MemberId member = which.member.is_none() ? file_.names.members[which.job.row()].front() : which.member;
-  happen(at, EventBody(Nominated{member, node, 0}));
+  happen(at, EventBody(Nominated{member, node, priority}));
 }
 
 }  // namespace ashlar::sim

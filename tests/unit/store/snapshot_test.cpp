@@ -104,7 +104,7 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(QueueTree), 104u);
   EXPECT_EQ(sizeof(Timeline), 48u);
   EXPECT_EQ(sizeof(Cluster), 712u);
-  EXPECT_EQ(sizeof(State), 1080u);
+  EXPECT_EQ(sizeof(State), 1104u);
   EXPECT_EQ(sizeof(Agenda), 424u);
   EXPECT_EQ(sizeof(Engine), 576u);
 }

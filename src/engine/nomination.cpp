@@ -1,0 +1,40 @@
+// Nodes kept for pods that other schedulers nominated (after a preemption of theirs, as a rule), and who need not respect that.
+#include <algorithm>
+
+#include "engine/engine.h"
+
+namespace ashlar {
+namespace {
+
+bool is_outranked(const State& state, MemberId nominated, JobId by) {
+  const Member& m = state.member(nominated);
+  return m.is_placed() && m.phase == Member::Phase::kAssumed && state.job(m.job).priority < state.job(by).priority;
+}
+
+}  // namespace
+
+bool Engine::place_over_nominations(State& state, Trial& trial, JobId job) {
+  std::vector<MemberId> outranked;
+  for (const MemberId m : state.nominations()) if (is_outranked(state, m, job)) outranked.push_back(m);
+  if (outranked.empty()) return false;
+  const auto place = [&] { return place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job).is_placed; };
+  std::vector<NodeId> at;
+  for (const MemberId m : outranked) {
+    at.push_back(state.member(m).node);
+    trial.evict(m);
+  }
+  if (!place()) {
+    trial.rollback_to(0);
+    return false;
+  }
+  std::vector<NodeId> used;
+  for (const Trial::Step& step : trial.steps()) if (step.is_take) used.push_back(step.node);
+  trial.rollback_to(0);
+  // Only claims on nodes that the job takes need to fall.
+  for (std::size_t i = 0; i < outranked.size(); ++i) if (std::find(used.begin(), used.end(), at[i]) != used.end()) trial.evict(outranked[i]);
+  if (place()) return true;
+  trial.rollback_to(0);
+  return false;
+}
+
+}  // namespace ashlar
