@@ -13,7 +13,10 @@ inline std::string machine() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   std::string line, model = "unknown processor";
   while (std::getline(cpuinfo, line))
-    if (line.rfind("model name", 0) == 0) { model = line.substr(line.find(':') + 2); break; }
+    if (line.rfind("model name", 0) == 0) {
+      model = line.substr(line.find(':') + 2);
+      break;
+    }
   return model + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores";
 }
 

@@ -165,21 +165,26 @@ int main() {
     const std::string at = std::to_string(nodes) + " nodes x 8, 60 % full: ";
     const DemandId eight = b.demand(8, 32'000);
     const double single = best_of(3, [&] { return singles_per_second(b, 5000); });
-    if (nodes == 5000) report.at_least(at + "single placements", 1 / single, "per second", 100'000);
-    else report.note(at + "single placements", 1 / single, "per second");
+    if (nodes == 5000)
+      report.at_least(at + "single placements", 1 / single, "per second", 100'000);
+    else
+      report.note(at + "single placements", 1 / single, "per second");
     report.at_most(at + "gang of 64 x 8 within a block", best_of(5, [&] { return gang_seconds(b, eight); }) * 1e6, "us", nodes == 5000 ? 300 : 1000);
     report.at_most(at + "open a trial of that gang and roll it back", best_of(20, [&] { return trial_seconds(b, eight); }) * 1e6, "us", 20);
     Published spare;
     publish(b.state, spare);
     const double copy = best_of(20, [&] { return seconds([&] { publish(b.state, spare); }); }) * 1e6;
-    if (nodes == 5000) report.at_most(at + "publish node, card and queue columns", copy, "us", 100);
-    else report.note(at + "publish node, card and queue columns", copy, "us");
+    if (nodes == 5000)
+      report.at_most(at + "publish node, card and queue columns", copy, "us", 100);
+    else
+      report.note(at + "publish node, card and queue columns", copy, "us");
   }
   for (const int kinds : {1, 100, 10'000}) {
     Bench b;
     b.add_nodes(5000);
     b.fill(0.6, 80);
-    report.at_most("10,000 waiting gangs of " + std::to_string(kinds) + " kinds, an unrelated node changes", unrelated_event_seconds(b, kinds) * 1e6, "us", 1000);
+    report.at_most("10,000 waiting gangs of " + std::to_string(kinds) + " kinds, an unrelated node changes", unrelated_event_seconds(b, kinds) * 1e6,
+                   "us", 1000);
   }
   return report.finish();
 }

@@ -19,8 +19,12 @@ void print(const char* what, const bench::RawBindOptions& options, const bench::
 /// Fills the cluster up to `options.pods` assigned pods and reads them in both encodings and several page sizes.
 void measure_lists(kube::Api& api, const bench::RawBindOptions& options) {
   std::size_t failed = bench::pump(api, options.pods, options.in_flight, [&](std::size_t i, kube::OnAnswer on_answer) {
-    kube::create_pod(api, {.name = "listed-" + std::to_string(i), .scheduler_name = "raw-bind", .node_name = bench::node_name(i % options.nodes),
-                           .labels = {{"app", "train"}, {"job", "j" + std::to_string(i / 8)}}, .requests = {{"cpu", "1"}, {"memory", "8Gi"}, {"nvidia.com/gpu", "1"}}},
+    kube::create_pod(api,
+                     {.name = "listed-" + std::to_string(i),
+                      .scheduler_name = "raw-bind",
+                      .node_name = bench::node_name(i % options.nodes),
+                      .labels = {{"app", "train"}, {"job", "j" + std::to_string(i / 8)}},
+                      .requests = {{"cpu", "1"}, {"memory", "8Gi"}, {"nvidia.com/gpu", "1"}}},
                      std::move(on_answer));
   });
   std::printf("%zu pods created, %zu failed\n", options.pods, failed);
@@ -29,9 +33,11 @@ void measure_lists(kube::Api& api, const bench::RawBindOptions& options) {
       const bench::ListReport r = bench::list_all(api, encoding, page);
       rusage usage{};
       getrusage(RUSAGE_SELF, &usage);
-      std::printf("list %zu pods, %s, page %zu: %.2f s, client CPU %.2f s (%.1f us a pod), server CPU %.2f s, %.1f MB, %.0f bytes a pod, peak RSS %ld MB\n", r.pods,
-                  encoding == kube::Encoding::kJson ? "json" : "protobuf", page, r.seconds, r.client_cpu_seconds, r.client_cpu_seconds * 1e6 / static_cast<double>(r.pods),
-                  r.server_cpu_seconds, static_cast<double>(r.bytes) * 1e-6, static_cast<double>(r.bytes) / static_cast<double>(r.pods), usage.ru_maxrss / 1024);
+      std::printf(
+          "list %zu pods, %s, page %zu: %.2f s, client CPU %.2f s (%.1f us a pod), server CPU %.2f s, %.1f MB, %.0f bytes a pod, peak RSS %ld MB\n",
+          r.pods, encoding == kube::Encoding::kJson ? "json" : "protobuf", page, r.seconds, r.client_cpu_seconds,
+          r.client_cpu_seconds * 1e6 / static_cast<double>(r.pods), r.server_cpu_seconds, static_cast<double>(r.bytes) * 1e-6,
+          static_cast<double>(r.bytes) / static_cast<double>(r.pods), usage.ru_maxrss / 1024);
       std::fflush(stdout);
     }
 }
@@ -53,7 +59,8 @@ int main(int argc, char** argv) {
   app.add_option("--repeat", repeat, "runs");
   app.add_option("--encoding", encoding, "of the watch")->check(CLI::IsMember({"json", "protobuf"}));
   app.add_option("--bind-encoding", bind_encoding, "of the bindings")->check(CLI::IsMember({"json", "protobuf"}));
-  app.add_option("--mode", mode, "drain: pods exist; arrival: created meanwhile; list: read all pods")->check(CLI::IsMember({"drain", "arrival", "list"}));
+  app.add_option("--mode", mode, "drain: pods exist; arrival: created meanwhile; list: read all pods")
+      ->check(CLI::IsMember({"drain", "arrival", "list"}));
   app.add_flag("--no-watch", no_watch, "do not hold a pod watch open");
   CLI11_PARSE(app, argc, argv);
   options.watch_encoding = encoding == "json" ? kube::Encoding::kJson : kube::Encoding::kProtobuf;

@@ -32,8 +32,7 @@ inline double cpu_seconds() {
 }
 
 /// Sends `count` requests with at most `window` unanswered; returns how many failed. `send(i, on_answer)` must send the i-th.
-inline std::size_t pump(kube::Api& api, std::size_t count, std::size_t window,
-                        const std::function<void(std::size_t, kube::OnAnswer)>& send) {
+inline std::size_t pump(kube::Api& api, std::size_t count, std::size_t window, const std::function<void(std::size_t, kube::OnAnswer)>& send) {
   std::size_t sent = 0, answered = 0, failed = 0;
   std::string first_failure;
   const auto on_answer = [&](kube::Answer answer) {
@@ -49,11 +48,11 @@ inline std::size_t pump(kube::Api& api, std::size_t count, std::size_t window,
 }
 
 struct RawBindOptions {
-  std::string prefix = "raw";      ///< of pod names; pods are PREFIX-0 ...
+  std::string prefix = "raw";  ///< of pod names; pods are PREFIX-0 ...
   std::string ns = "default";
   std::size_t pods = 10'000, nodes = 5'000;  ///< nodes are called node-0 ...
   std::size_t in_flight = 64;
-  int gpus = 0;                    ///< nvidia.com/gpu of each pod; nodes have 8
+  int gpus = 0;  ///< nvidia.com/gpu of each pod; nodes have 8
   bool with_watch = true;
   kube::Encoding watch_encoding = kube::Encoding::kJson;
   kube::Encoding bind_encoding = kube::Encoding::kJson;
@@ -88,7 +87,8 @@ inline std::size_t create_nodes(kube::Api& api, std::size_t count) {
 
 inline std::size_t create_pods(kube::Api& api, const RawBindOptions& options) {
   return pump(api, options.pods, options.in_flight, [&](std::size_t i, kube::OnAnswer on_answer) {
-    kube::PodSpec spec{.ns = options.ns, .name = pod_name(options, i), .scheduler_name = "raw-bind", .requests = {{"cpu", "100m"}, {"memory", "128Mi"}}};
+    kube::PodSpec spec{
+        .ns = options.ns, .name = pod_name(options, i), .scheduler_name = "raw-bind", .requests = {{"cpu", "100m"}, {"memory", "128Mi"}}};
     if (options.gpus > 0) spec.requests.emplace_back("nvidia.com/gpu", std::to_string(options.gpus));
     kube::create_pod(api, spec, std::move(on_answer));
   });
@@ -107,7 +107,8 @@ inline RawBindReport bind_all(kube::Api& api, const RawBindOptions& options) {
   const auto start = steady_clock::now();
   const double cpu_start = cpu_seconds();
   report.failed = pump(api, options.pods, options.in_flight, [&](std::size_t i, kube::OnAnswer on_answer) {
-    kube::bind(api, {.ns = options.ns, .pod = pod_name(options, i), .node = node_name(i % options.nodes)}, std::move(on_answer), options.bind_encoding);
+    kube::bind(api, {.ns = options.ns, .pod = pod_name(options, i), .node = node_name(i % options.nodes)}, std::move(on_answer),
+               options.bind_encoding);
   });
   report.seconds = seconds_since(start);
   report.client_cpu_seconds = cpu_seconds() - cpu_start;
@@ -159,7 +160,8 @@ inline RawBindReport create_and_bind(kube::Api& api, const RawBindOptions& optio
   std::size_t created = 0, creating = 0, binding = 0, bound = 0;
   while (bound < options.pods) {
     for (; created < options.pods && creating < options.in_flight; ++created, ++creating) {
-      kube::PodSpec spec{.ns = options.ns, .name = pod_name(options, created), .scheduler_name = "raw-bind", .requests = {{"cpu", "100m"}, {"memory", "128Mi"}}};
+      kube::PodSpec spec{
+          .ns = options.ns, .name = pod_name(options, created), .scheduler_name = "raw-bind", .requests = {{"cpu", "100m"}, {"memory", "128Mi"}}};
       if (options.gpus > 0) spec.requests.emplace_back("nvidia.com/gpu", std::to_string(options.gpus));
       kube::create_pod(api, spec, [&](kube::Answer answer) {
         --creating;

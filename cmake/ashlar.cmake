@@ -120,6 +120,13 @@ function(ashlar_optimise_across_files target)
   endif()
 endfunction()
 
+# Without link-time optimisation, from the plain half of the objects: what tests want.
+function(ashlar_link_plainly target)
+  if(ASHLAR_LTO)
+    target_link_options(${target} PRIVATE -fno-lto -fno-use-linker-plugin)
+  endif()
+endfunction()
+
 # ashlar_test(NAME DEPENDS ... [SOURCES_IN folder]): one gtest binary NAME_test of all *.cpp in tests/unit/NAME.
 function(ashlar_test name)
   cmake_parse_arguments(arg "" "SOURCES_IN" "DEPENDS" ${ARGN})
@@ -136,9 +143,7 @@ function(ashlar_test name)
   target_link_libraries(${name}_test PRIVATE ${targets} GTest::gmock GTest::gtest GTest::gtest_main rapidcheck Threads::Threads)
   # Where a test finds its cases and fixtures, whatever folder it is started from.
   target_compile_definitions(${name}_test PRIVATE ASHLAR_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ASHLAR_BINARY_DIR="${PROJECT_BINARY_DIR}/bin")
-  if(ASHLAR_LTO)
-    target_link_options(${name}_test PRIVATE -fno-lto -fno-use-linker-plugin)
-  endif()
+  ashlar_link_plainly(${name}_test)
   ashlar_precompile(${name}_test test GTest::gmock GTest::gtest rapidcheck Threads::Threads)
   add_dependencies(tests ${name}_test)
   add_test(NAME ${name}_test COMMAND ${name}_test WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -1,7 +1,8 @@
 #: ./dev test [FOLDER...] [-- GTEST OPTIONS]
 #:
 #: With folders: builds and runs their unit tests (release). Without: the unit tests and cases in release, core and parsers under
-#: the address and undefined-behaviour sanitizers, tests against a real API server, the short demo, and the structure of the tree.
+#: the address and undefined-behaviour sanitizers, tests against a real API server, the documentation's commands, the short demo,
+#: and the structure of the tree.
 #: Published traces are read from $ASHLAR_TRACES (default ../shared/traces); without them their tests are skipped by name.
 #: The last line is `N passed, N failed`, with `, N skipped` where there are any. Logs lie in build/logs.
 
@@ -112,8 +113,8 @@ test_folders() {
 run_cluster_tests() {
   local programs program
   mapfile -t programs < <(cluster_programs)
-  ensure_setup etcd kube-apiserver kwok kube-scheduler
-  "$controlplane" etcd kube-apiserver kwok kube-scheduler >/dev/null
+  ensure_setup etcd kube-apiserver kwok kube-scheduler kubectl
+  "$controlplane" etcd kube-apiserver kwok kube-scheduler kubectl >/dev/null
   ASHLAR_ASSETS=$("$controlplane" --where)
   export ASHLAR_ASSETS
   build_targets release ashlar "${programs[@]}"
@@ -138,6 +139,8 @@ test_everything() {
   for folder in "${sanitized[@]}"; do ASHLAR_SANITIZED=1 ASHLAR_TRACES=$root/build/no-traces run_gtest asan "${folder}_test"; done
   say "real API server"
   run_cluster_tests
+  say "the documentation's commands"
+  run_step "documentation" python3 tests/docs/docs_test.py "$bin/ashlar" "$ASHLAR_ASSETS"
   say "demo, short form"
   if "$bin/ashlar" --help | grep -qE '^  demo '; then
     run_step "demo" timeout --kill-after=20 600 ./dev demo --no-wait --short

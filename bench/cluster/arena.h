@@ -23,9 +23,9 @@ struct PodShape {
 /// One gang, or count pods without a group where `size` is 0.
 struct Batch {
   std::string prefix;
-  std::size_t gangs = 0;      ///< 0: plain pods
-  std::size_t size = 0;       ///< members of a gang, or number of plain pods
-  std::string topology_key;   ///< of the PodGroup; empty = none
+  std::size_t gangs = 0;     ///< 0: plain pods
+  std::size_t size = 0;      ///< members of a gang, or number of plain pods
+  std::string topology_key;  ///< of the PodGroup; empty = none
   PodShape shape;
   std::size_t pods() const { return gangs == 0 ? size : gangs * size; }
 };
@@ -49,7 +49,9 @@ class Arena {
     pump(api_, count, 64, [&](std::size_t i, kube::OnAnswer on_answer) {
       kube::post_node(api_,
                       {.name = node_name(i),
-                       .labels = {{"rack", "rack-" + std::to_string(i / 16)}, {"block", "block-" + std::to_string(i / 256)}, {"kubernetes.io/hostname", node_name(i)}},
+                       .labels = {{"rack", "rack-" + std::to_string(i / 16)},
+                                  {"block", "block-" + std::to_string(i / 256)},
+                                  {"kubernetes.io/hostname", node_name(i)}},
                        .allocatable = {{"cpu", "64"}, {"memory", "512Gi"}, {"pods", "250"}, {"nvidia.com/gpu", "8"}}},
                       api_.now(), std::move(on_answer));
     });
@@ -63,7 +65,10 @@ class Arena {
   void create_groups(const std::string& ns, const Batch& batch) {
     pump(api_, batch.gangs, 64, [&](std::size_t g, kube::OnAnswer on_answer) {
       kube::create_pod_group(api_, kube::PodGroupVersion::kV1Beta1,
-                             {.ns = ns, .name = group_name(batch, g), .topology_key = batch.topology_key, .priority_class = batch.shape.priority_class,
+                             {.ns = ns,
+                              .name = group_name(batch, g),
+                              .topology_key = batch.topology_key,
+                              .priority_class = batch.shape.priority_class,
                               .min_count = static_cast<std::int32_t>(batch.size)},
                              std::move(on_answer));
     });
@@ -71,10 +76,14 @@ class Arena {
   /// Creates the pods (and groups first); returns when the last creation was answered.
   void create(const std::string& ns, const Batch& batch, const Scheduler& by) {
     create_groups(ns, batch);
-    pump(api_, batch.pods(), 64, [&](std::size_t i, kube::OnAnswer on_answer) { kube::create_pod(api_, pod(ns, batch, by, i), std::move(on_answer)); });
+    pump(api_, batch.pods(), 64,
+         [&](std::size_t i, kube::OnAnswer on_answer) { kube::create_pod(api_, pod(ns, batch, by, i), std::move(on_answer)); });
   }
   kube::PodSpec pod(const std::string& ns, const Batch& batch, const Scheduler& by, std::size_t i) const {
-    kube::PodSpec spec{.ns = ns, .name = batch.prefix + "-" + std::to_string(i), .scheduler_name = by.name(), .priority_class = batch.shape.priority_class,
+    kube::PodSpec spec{.ns = ns,
+                       .name = batch.prefix + "-" + std::to_string(i),
+                       .scheduler_name = by.name(),
+                       .priority_class = batch.shape.priority_class,
                        .requests = {{"cpu", "100m"}, {"memory", "128Mi"}}};
     if (batch.gangs > 0) spec.group_name = group_name(batch, i / batch.size);
     if (batch.shape.gpus > 0) spec.requests.emplace_back("nvidia.com/gpu", std::to_string(batch.shape.gpus));
@@ -83,16 +92,20 @@ class Arena {
   /// Pods that are bound from the start, one after the other over the nodes.
   void create_bound(const std::string& ns, std::size_t count, std::size_t nodes, int gpus) {
     pump(api_, count, 64, [&](std::size_t i, kube::OnAnswer on_answer) {
-      kube::PodSpec spec{.ns = ns, .name = "filler-" + std::to_string(i), .node_name = node_name(i % nodes), .requests = {{"cpu", "100m"}, {"memory", "128Mi"}}};
+      kube::PodSpec spec{
+          .ns = ns, .name = "filler-" + std::to_string(i), .node_name = node_name(i % nodes), .requests = {{"cpu", "100m"}, {"memory", "128Mi"}}};
       if (gpus > 0) spec.requests.emplace_back("nvidia.com/gpu", std::to_string(gpus));
       kube::create_pod(api_, spec, std::move(on_answer));
     });
   }
   void delete_pods(const std::string& ns) {
-    kube::call(api_, {.method = http::Method::kDelete, .path = "/api/v1/namespaces/" + ns + "/pods?gracePeriodSeconds=0", .timeout = Millis(300'000)});
+    kube::call(api_,
+               {.method = http::Method::kDelete, .path = "/api/v1/namespaces/" + ns + "/pods?gracePeriodSeconds=0", .timeout = Millis(300'000)});
   }
 
-  Result<cluster::ChildProcess*> start(const Scheduler& scheduler) { return scheduler.kind == Scheduler::Kind::kKube ? start_kube() : start_ashlar(); }
+  Result<cluster::ChildProcess*> start(const Scheduler& scheduler) {
+    return scheduler.kind == Scheduler::Kind::kKube ? start_kube() : start_ashlar();
+  }
 
   /// Writes answered so far, by "VERB resource/subresource", from the server's own metrics; empty if they could not be read, which is said.
   std::map<std::string, double> writes() {
@@ -126,16 +139,18 @@ class Arena {
     return path;
   }
   Result<cluster::ChildProcess*> start_kube() {
-    const std::string config = write_file("kube-scheduler.yaml",
-                                          "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nclientConnection:\n  kubeconfig: " +
-                                              plane_.kubeconfig() + "\n  qps: 10000\n  burst: 10000\nleaderElection:\n  leaderElect: false\n");
-    return plane_.run("kube-scheduler", {"--config=" + config, "--secure-port=0", "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"});
+    const std::string config = write_file(
+        "kube-scheduler.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nclientConnection:\n  kubeconfig: " +
+                                   plane_.kubeconfig() + "\n  qps: 10000\n  burst: 10000\nleaderElection:\n  leaderElect: false\n");
+    return plane_.run("kube-scheduler",
+                      {"--config=" + config, "--secure-port=0", "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"});
   }
   Result<cluster::ChildProcess*> start_ashlar() {
     const std::string config = write_file("ashlar.yaml",
                                           "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\ntopology:\n  levels: [block, rack]\n"
                                           "leaderElection:\n  enabled: false\n");
-    auto process = cluster::ChildProcess::start({ashlar_, "scheduler", "--kubeconfig", plane_.kubeconfig(), "--config", config}, plane_.folder() + "/ashlar.log");
+    auto process = cluster::ChildProcess::start({ashlar_, "scheduler", "--kubeconfig", plane_.kubeconfig(), "--config", config},
+                                                plane_.folder() + "/ashlar.log");
     if (!process) return process.error();
     own_.push_back(std::make_unique<cluster::ChildProcess>(std::move(*process)));
     return own_.back().get();

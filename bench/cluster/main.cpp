@@ -34,9 +34,11 @@ DrainResult best_drain(Arena& arena, const Plan& plan, const Scheduler& schedule
   const int runs = scheduler.kind == Scheduler::Kind::kKube ? 1 : plan.runs < 3 ? plan.runs : std::max(plan.runs, enough);
   for (int run = 0; run < runs; ++run) {
     const DrainResult r = is_arrival ? arrive(arena, scheduler, batch, 600) : drain(arena, scheduler, batch, 900);
-    std::printf("    %-15s run %d: %7.0f pods/s  first bind %.2f s after start  %.2f writes/pod  last write %.1f s after last bind  CPU %.2f s  RSS %.0f MiB%s\n",
-                scheduler.label().c_str(), run + 1, r.rate, r.to_first_seconds, r.writes_per_pod, r.lane_empty_seconds, r.scheduler_cpu_seconds,
-                r.resident_mib, r.is_complete ? "" : "  NOT ALL BOUND");
+    std::printf(
+        "    %-15s run %d: %7.0f pods/s  first bind %.2f s after start  %.2f writes/pod  last write %.1f s after last bind  CPU %.2f s  RSS %.0f "
+        "MiB%s\n",
+        scheduler.label().c_str(), run + 1, r.rate, r.to_first_seconds, r.writes_per_pod, r.lane_empty_seconds, r.scheduler_cpu_seconds,
+        r.resident_mib, r.is_complete ? "" : "  NOT ALL BOUND");
     std::fflush(stdout);
     const double lane = std::max(best.lane_empty_seconds, r.lane_empty_seconds);
     if (r.is_complete && r.rate > best.rate) best = r;
@@ -108,7 +110,8 @@ void gangs(Arena& arena, const Plan& plan, Report& report, double raw) {
                            {.prefix = "g16", .gangs = 100, .size = 16, .topology_key = "rack", .shape = {.gpus = 8}},
                            {.prefix = "g4", .gangs = 750, .size = 4, .topology_key = "rack", .shape = {.gpus = 8}}};
   for (const Batch& batch : batches) {
-    const std::string what = "gangs " + std::to_string(batch.gangs) + " x " + std::to_string(batch.size) + (batch.topology_key.empty() ? "" : " within a rack");
+    const std::string what =
+        "gangs " + std::to_string(batch.gangs) + " x " + std::to_string(batch.size) + (batch.topology_key.empty() ? "" : " within a rack");
     if (plan.wants_kube()) report.note(what + ": kube-scheduler", best_drain(arena, plan, kKube, batch, false).rate, "pods/s");
     const DrainResult ours = best_drain(arena, plan, kAshlar, batch, false);
     report.note(what + ": ashlar", ours.rate, "pods/s");
@@ -123,15 +126,22 @@ void latencies(Arena& arena, const Plan& plan, Report& report) {
     if (plan.wants("gang512")) {
       double best = 1e9;
       for (int run = 0; run < plan.runs; ++run) best = std::min(best, last_bind_after_last_create(arena, s, big, 120).value_or(1e9));
-      if (s.kind == Scheduler::Kind::kKube) report.note("512 pods, last bind after last create: kube-scheduler", 1000 * best, "ms");
-      else report.at_most("512 pods, last bind after last create: ashlar", 1000 * best, "ms", 600);
+      if (s.kind == Scheduler::Kind::kKube)
+        report.note("512 pods, last bind after last create: kube-scheduler", 1000 * best, "ms");
+      else
+        report.at_most("512 pods, last bind after last create: ashlar", 1000 * best, "ms", 600);
     }
     if (plan.wants("critical")) {
       double best = 1e9;
       for (int run = 0; run < plan.runs; ++run)
-        best = std::min(best, critical_amid_backlog(arena, s, {.prefix = "back", .size = plan.pods}, {.prefix = "crit", .gangs = 1, .size = 16, .shape = {.gpus = 1, .priority_class = "bench-critical"}}, plan.pods / 5).value_or(1e9));
-      if (s.kind == Scheduler::Kind::kKube) report.note("critical gang amid a backlog: kube-scheduler", 1000 * best, "ms");
-      else report.at_most("critical gang amid a backlog: ashlar", 1000 * best, "ms", 150);
+        best = std::min(best, critical_amid_backlog(
+                                  arena, s, {.prefix = "back", .size = plan.pods},
+                                  {.prefix = "crit", .gangs = 1, .size = 16, .shape = {.gpus = 1, .priority_class = "bench-critical"}}, plan.pods / 5)
+                                  .value_or(1e9));
+      if (s.kind == Scheduler::Kind::kKube)
+        report.note("critical gang amid a backlog: kube-scheduler", 1000 * best, "ms");
+      else
+        report.at_most("critical gang amid a backlog: ashlar", 1000 * best, "ms", 150);
     }
   }
 }
@@ -147,7 +157,8 @@ void refusals(Arena& arena, const Plan& plan, Report& report) {
       RefusalResult best;
       for (int run = 0; run < plan.runs; ++run) {
         const RefusalResult r = refusal(arena, s, big, 30);
-        std::printf("    %s, %s: group %.3f s, first pod %.3f s, all pods %.3f s  \"%s\"\n", s.label().c_str(), on.c_str(), r.group_seconds, r.first_pod_seconds, r.all_pods_seconds, r.message.substr(0, 100).c_str());
+        std::printf("    %s, %s: group %.3f s, first pod %.3f s, all pods %.3f s  \"%s\"\n", s.label().c_str(), on.c_str(), r.group_seconds,
+                    r.first_pod_seconds, r.all_pods_seconds, r.message.substr(0, 100).c_str());
         if (r.group_seconds >= 0 && (best.group_seconds < 0 || r.group_seconds < best.group_seconds)) best = r;
       }
       const double both = best.group_seconds < 0 || best.first_pod_seconds < 0 ? 1e6 : std::max(best.group_seconds, best.first_pod_seconds);
@@ -171,22 +182,27 @@ void starts(Arena& arena, const Plan& plan, Report& report) {
     std::printf("    ashlar start %d: first bind after %.2f s, RSS %.0f MiB\n", run + 1, r.to_first_seconds, r.resident_mib);
     if (r.is_complete && r.to_first_seconds < best.to_first_seconds) best = r;
   }
-  if (plan.wants_kube()) report.note("start with 50,000 bound pods to first bind: kube-scheduler", start_to_first_bind(arena, kKube).to_first_seconds, "s");
+  if (plan.wants_kube())
+    report.note("start with 50,000 bound pods to first bind: kube-scheduler", start_to_first_bind(arena, kKube).to_first_seconds, "s");
   report.at_most("start with 50,000 bound pods to first bind: ashlar", best.to_first_seconds, "s", 5);
   report.at_most("RSS there", best.resident_mib, "MiB", 300);
   arena.delete_pods(filled);
 }
 
 int run(const Plan& plan) {
-  auto plane = cluster::ControlPlane::start({.api_server_flags = {"--max-requests-inflight=3000", "--max-mutating-requests-inflight=2000", "--enable-priority-and-fairness=false"}});
+  auto plane = cluster::ControlPlane::start(
+      {.api_server_flags = {"--max-requests-inflight=3000", "--max-mutating-requests-inflight=2000", "--enable-priority-and-fairness=false"}});
   if (!plane) return std::fprintf(stderr, "bench_cluster: %s\n", plane.error().message.c_str()), 1;
   auto api = (*plane)->connect(256);
   if (!api) return std::fprintf(stderr, "bench_cluster: %s\n", api.error().message.c_str()), 1;
   Arena arena(**plane, **api, plan.binary);
-  Report report("schedulers on one real API server, " + std::to_string(plan.nodes) + " nodes x 8, " + std::to_string(plan.pods) + " pods, best of " + std::to_string(plan.runs) + " (kube-scheduler rates: 1 run)");
+  Report report("schedulers on one real API server, " + std::to_string(plan.nodes) + " nodes x 8, " + std::to_string(plan.pods) + " pods, best of " +
+                std::to_string(plan.runs) + " (kube-scheduler rates: 1 run)");
   arena.post_nodes(plan.nodes);
-  kube::call(arena.api(), {.method = http::Method::kPost, .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
-                           .body = R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"bench-critical"},"value":1000000})"});
+  kube::call(arena.api(),
+             {.method = http::Method::kPost,
+              .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
+              .body = R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"bench-critical"},"value":1000000})"});
   double raw = 0;
   if (plan.wants("raw") || plan.wants("drain") || plan.wants("gangs")) raw = raw_rate(arena, plan, 0);
   if (raw > 0) report.note("raw bind rate of the API server", raw, "pods/s");

@@ -19,7 +19,8 @@ class Observer {
   /// Opens the watch and waits until it stands. The namespace must hold no bound pods yet.
   void start() {
     bool is_open = false;
-    const std::string path = "/api/v1/namespaces/" + ns_ + "/pods?watch=1&fieldSelector=spec.nodeName%21%3D&allowWatchBookmarks=false&timeoutSeconds=3600";
+    const std::string path =
+        "/api/v1/namespaces/" + ns_ + "/pods?watch=1&fieldSelector=spec.nodeName%21%3D&allowWatchBookmarks=false&timeoutSeconds=3600";
     stream_ = api_.stream({.path = path, .accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", .timeout = Millis(0)},
                           {.on_open = [&is_open](const http::Response&) { is_open = true; },
                            .on_chunk = [this](std::string_view chunk) { return read(chunk); },
@@ -45,7 +46,8 @@ class Observer {
   /// Last bind among pods whose name starts with `prefix`.
   steady_clock::time_point last_of(const std::string& prefix) const {
     steady_clock::time_point last{};
-    for (const auto& [name, at] : bound_at_) if (name.rfind(prefix, 0) == 0) last = std::max(last, at);
+    for (const auto& [name, at] : bound_at_)
+      if (name.rfind(prefix, 0) == 0) last = std::max(last, at);
     return last;
   }
   std::size_t bound_of(const std::string& prefix) const {

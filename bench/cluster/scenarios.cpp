@@ -13,16 +13,17 @@ double between(steady_clock::time_point from, steady_clock::time_point to) { ret
 std::optional<double> total(const std::map<std::string, double>& writes) {
   if (writes.empty()) return std::nullopt;
   double sum = 0;
-  for (const auto& [what, count] : writes) if (what.find("leases") == std::string::npos) sum += count;
+  for (const auto& [what, count] : writes)
+    if (what.find("leases") == std::string::npos) sum += count;
   return sum;
 }
 
-/// Polls the server's counters until no write came for two seconds; returns the count and when the last one was noticed.
+/// Polls the server's counters until no write came for five seconds; returns the count and when the last one was noticed.
 std::pair<double, steady_clock::time_point> settle(Arena& arena, double patience) {
   double count = total(arena.writes()).value_or(0);
   auto last = steady_clock::now();
   const auto start = last;
-  while (seconds_since(last) < 2 && seconds_since(start) < patience) {
+  while (seconds_since(last) < 5 && seconds_since(start) < patience) {
     const auto pause = steady_clock::now();
     while (seconds_since(pause) < 0.25) arena.api().poll(Millis(50));
     const std::optional<double> now = total(arena.writes());
@@ -46,7 +47,9 @@ bool warm_up(Arena& arena, const Scheduler& scheduler) {
 
 struct Running {
   cluster::ChildProcess* process = nullptr;
-  ~Running() { if (process != nullptr) process->stop(Millis(5000)); }
+  ~Running() {
+    if (process != nullptr) process->stop(Millis(5000));
+  }
 };
 
 }  // namespace
@@ -114,7 +117,8 @@ std::optional<double> last_bind_after_last_create(Arena& arena, const Scheduler&
   return is_bound ? std::optional(std::max(took, 0.0)) : std::nullopt;
 }
 
-std::optional<double> critical_amid_backlog(Arena& arena, const Scheduler& scheduler, const Batch& backlog, const Batch& critical, std::size_t after_bound) {
+std::optional<double> critical_amid_backlog(Arena& arena, const Scheduler& scheduler, const Batch& backlog, const Batch& critical,
+                                            std::size_t after_bound) {
   const std::string ns = arena.fresh_namespace();
   arena.create(ns, backlog, scheduler);
   Observer observer(arena.api(), ns);
@@ -153,18 +157,19 @@ RefusalResult refusal(Arena& arena, const Scheduler& scheduler, const Batch& gan
     last_pod = steady_clock::now();
     if (refused_pods++ == 0) first_pod = last_pod;
   });
-  kube::Reflector<kube::PodGroup> groups(arena.api(), {.path = "/apis/scheduling.k8s.io/v1beta1/namespaces/" + ns + "/podgroups"},
-                                         [&](kube::Change<kube::PodGroup>&& change) {
-    if (change.object.scheduled.status != kube::ConditionStatus::kFalse || group_at != steady_clock::time_point{}) return;
-    group_at = steady_clock::now();
-    result.message = std::string(change.object.scheduled.reason) + ": " + std::string(change.object.scheduled.message);
-  });
+  kube::Reflector<kube::PodGroup> groups(
+      arena.api(), {.path = "/apis/scheduling.k8s.io/v1beta1/namespaces/" + ns + "/podgroups"}, [&](kube::Change<kube::PodGroup>&& change) {
+        if (change.object.scheduled.status != kube::ConditionStatus::kFalse || group_at != steady_clock::time_point{}) return;
+        group_at = steady_clock::now();
+        result.message = std::string(change.object.scheduled.reason) + ": " + std::string(change.object.scheduled.message);
+      });
   pods.start();
   groups.start();
   while (!pods.is_synced() || !groups.is_synced()) arena.api().poll(Millis(50));
   arena.create(ns, gang, scheduler);
   const auto created = steady_clock::now();
-  while (seconds_since(created) < patience_seconds && (refused_pods < gang.pods() || group_at == steady_clock::time_point{})) arena.api().poll(Millis(10));
+  while (seconds_since(created) < patience_seconds && (refused_pods < gang.pods() || group_at == steady_clock::time_point{}))
+    arena.api().poll(Millis(10));
   const auto after = [&](steady_clock::time_point t) { return t == steady_clock::time_point{} ? -1.0 : std::max(0.0, between(created, t)); };
   result.group_seconds = after(group_at);
   result.first_pod_seconds = after(first_pod);
@@ -173,8 +178,6 @@ RefusalResult refusal(Arena& arena, const Scheduler& scheduler, const Batch& gan
   return result;
 }
 
-DrainResult start_to_first_bind(Arena& arena, const Scheduler& scheduler) {
-  return drain(arena, scheduler, {.prefix = "one", .size = 1}, 120);
-}
+DrainResult start_to_first_bind(Arena& arena, const Scheduler& scheduler) { return drain(arena, scheduler, {.prefix = "one", .size = 1}, 120); }
 
 }  // namespace ashlar::bench

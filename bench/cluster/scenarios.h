@@ -10,10 +10,10 @@ namespace ashlar::bench {
 
 struct DrainResult {
   bool is_complete = false;
-  double rate = 0;                  ///< pods/s between first and last bind
-  double to_first_seconds = 0;      ///< scheduler start to first bind
-  double writes_per_pod = 0;        ///< API writes after the start, everything included, until they cease
-  double lane_empty_seconds = 0;    ///< last bind to the last write
+  double rate = 0;                ///< pods/s between first and last bind
+  double to_first_seconds = 0;    ///< scheduler start to first bind
+  double writes_per_pod = 0;      ///< API writes after the start, everything included, until they cease
+  double lane_empty_seconds = 0;  ///< last bind to the last write
   double scheduler_cpu_seconds = 0;
   double resident_mib = 0;
 };
@@ -27,7 +27,8 @@ DrainResult arrive(Arena& arena, const Scheduler& scheduler, const Batch& batch,
 std::optional<double> last_bind_after_last_create(Arena& arena, const Scheduler& scheduler, const Batch& gang, double patience_seconds);
 
 /// The same for a critical gang that comes when `after_bound` of a backlog's pods are bound.
-std::optional<double> critical_amid_backlog(Arena& arena, const Scheduler& scheduler, const Batch& backlog, const Batch& critical, std::size_t after_bound);
+std::optional<double> critical_amid_backlog(Arena& arena, const Scheduler& scheduler, const Batch& backlog, const Batch& critical,
+                                            std::size_t after_bound);
 
 struct RefusalResult {
   double group_seconds = -1;      ///< last creation to the PodGroup's condition with its reason; -1 = not seen

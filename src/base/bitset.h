@@ -21,7 +21,8 @@ class BitSet {
     const std::size_t old_size = size_;
     words_.resize((size + 63) / 64, 0);
     size_ = size;
-    if (filled) for (std::size_t i = old_size; i < size; ++i) set(i);
+    if (filled)
+      for (std::size_t i = old_size; i < size; ++i) set(i);
     if (const std::size_t tail = size & 63; tail != 0) words_.back() &= (1ull << tail) - 1;
   }
   bool test(std::size_t i) const { return i < size_ && (words_[i >> 6] >> (i & 63)) & 1; }
@@ -36,7 +37,8 @@ class BitSet {
     return n;
   }
   bool any() const {
-    for (const std::uint64_t w : words_) if (w != 0) return true;
+    for (const std::uint64_t w : words_)
+      if (w != 0) return true;
     return false;
   }
   /// Keeps only rows that are also in `other`; rows beyond the end of `other` are dropped.
@@ -50,8 +52,7 @@ class BitSet {
   template <class Visit>
   void each(Visit&& visit) const {
     for (std::size_t w = 0; w < words_.size(); ++w)
-      for (std::uint64_t word = words_[w]; word != 0; word &= word - 1)
-        visit((w << 6) + static_cast<std::size_t>(std::countr_zero(word)));
+      for (std::uint64_t word = words_[w]; word != 0; word &= word - 1) visit((w << 6) + static_cast<std::size_t>(std::countr_zero(word)));
   }
 
  private:

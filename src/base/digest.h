@@ -8,8 +8,10 @@ namespace ashlar {
 
 /// Finaliser of splitmix64 (Steele, Lea, Flood 2014): spreads every input bit over the word.
 constexpr std::uint64_t mix64(std::uint64_t x) {
-  x ^= x >> 30; x *= 0xbf58476d1ce4e5b9ull;
-  x ^= x >> 27; x *= 0x94d049bb133111ebull;
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9ull;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebull;
   return x ^ (x >> 31);
 }
 

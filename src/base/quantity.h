@@ -21,17 +21,23 @@ struct Quantity {
   friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.value - b.value); }
   friend constexpr Quantity operator*(Quantity a, Rep k) { return Quantity(a.value * k); }
   friend constexpr Quantity operator*(Rep k, Quantity a) { return Quantity(a.value * k); }
-  constexpr Quantity& operator+=(Quantity b) { value += b.value; return *this; }
-  constexpr Quantity& operator-=(Quantity b) { value -= b.value; return *this; }
+  constexpr Quantity& operator+=(Quantity b) {
+    value += b.value;
+    return *this;
+  }
+  constexpr Quantity& operator-=(Quantity b) {
+    value -= b.value;
+    return *this;
+  }
 };
 
-using Millis = Quantity<struct MillisTag>;                     ///< time point (since the epoch of the Clock) or duration, milliseconds
-using MilliGpu = Quantity<struct MilliGpuTag, std::int32_t>;   ///< thousandths of one card
-using MilliCores = Quantity<struct MilliCoresTag>;             ///< thousandths of one CPU
-using Bytes = Quantity<struct BytesTag>;                       ///< memory and storage
-using MiB = Quantity<struct MiBTag>;                           ///< card memory
-using Watts = Quantity<struct WattsTag>;                       ///< electrical power
-using GramsPerKwh = Quantity<struct GramsPerKwhTag>;           ///< carbon intensity
+using Millis = Quantity<struct MillisTag>;                    ///< time point (since the epoch of the Clock) or duration, milliseconds
+using MilliGpu = Quantity<struct MilliGpuTag, std::int32_t>;  ///< thousandths of one card
+using MilliCores = Quantity<struct MilliCoresTag>;            ///< thousandths of one CPU
+using Bytes = Quantity<struct BytesTag>;                      ///< memory and storage
+using MiB = Quantity<struct MiBTag>;                          ///< card memory
+using Watts = Quantity<struct WattsTag>;                      ///< electrical power
+using GramsPerKwh = Quantity<struct GramsPerKwhTag>;          ///< carbon intensity
 
 inline namespace literals {
 constexpr Millis operator""_ms(unsigned long long v) { return Millis(static_cast<std::int64_t>(v)); }

@@ -19,8 +19,11 @@ Result<void> post_nodes(kube::Api& api) {
     const int rack = n / kNodesPerRack;
     kube::NodeSpec spec;
     spec.name = "node-" + std::to_string(n);
-    spec.labels = {{"kubernetes.io/hostname", spec.name}, {"rack", "rack-" + std::to_string(rack)}, {"block", "block-" + std::to_string(rack / kRacksPerBlock)},
-                   {"nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3"}, {"nvidia.com/gpu.memory", "81559"}};
+    spec.labels = {{"kubernetes.io/hostname", spec.name},
+                   {"rack", "rack-" + std::to_string(rack)},
+                   {"block", "block-" + std::to_string(rack / kRacksPerBlock)},
+                   {"nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3"},
+                   {"nvidia.com/gpu.memory", "81559"}};
     spec.annotations = {{"kwok.x-k8s.io/node", "fake"}};
     spec.allocatable = {{"cpu", "192"}, {"memory", "2Ti"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}, {"ashlar.dev/gpu-milli", "8000"}};
     kube::post_node(api, spec, api.now(), [&](kube::Answer answer) {
@@ -127,7 +130,8 @@ Score Play::run() {
     const bool could_be_whole = job.act.members * job.act.gpus <= kNodesPerRack * kGpusPerNode;
     score.gangs_split += could_be_whole && job.racks() > 1 ? 1 : 0;
   }
-  for (Job& job : scene_.jobs()) if (!job.is_over) remove_pods(job);
+  for (Job& job : scene_.jobs())
+    if (!job.is_over && !(options_.keeps_waiting_jobs && !job.is_bound())) remove_pods(job);
   for (int i = 0; i < 20; ++i) api_.poll(Millis(20));
   return score;
 }

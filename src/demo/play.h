@@ -10,22 +10,26 @@
 
 namespace ashlar::demo {
 
+/// Files that the demo brings along, by name: kwok-stages.yaml (deploy/), what kwok does with pods and nodes. Empty if there is none of that name.
+std::string_view file(std::string_view name);
+
 struct PlayOptions {
   std::string ns = "demo";
   std::string scheduler_name = "ashlar";
-  bool has_groups = true;                        ///< gangs get a PodGroup
-  bool has_queues = true;                        ///< jobs name their team's queue, with its quota
-  std::function<bool(const Scene&)> on_frame;    ///< about ten times a second; false ends the play
+  bool keeps_waiting_jobs = false;             ///< those that wait at the end stay, so that one can ask why
+  bool has_groups = true;                      ///< gangs get a PodGroup
+  bool has_queues = true;                      ///< jobs name their team's queue, with its quota
+  std::function<bool(const Scene&)> on_frame;  ///< about ten times a second; false ends the play
 };
 
 /// What a play came to.
 struct Score {
   std::string label;
-  int gangs = 0;                     ///< in the script
-  int gangs_started = 0;             ///< all members bound
-  int gangs_split = 0;               ///< started, members in more than one rack although one could have held them all
-  double idle_gpu_seconds = 0;       ///< cards idle while work waited that would have fitted by count
-  double finished_seconds = 0;       ///< last job over; the script's length if some never ran
+  int gangs = 0;                ///< in the script
+  int gangs_started = 0;        ///< all members bound
+  int gangs_split = 0;          ///< started, members in more than one rack although one could have held them all
+  double idle_gpu_seconds = 0;  ///< cards idle while work waited that would have fitted by count
+  double finished_seconds = 0;  ///< last job over; the script's length if some never ran
   int jobs_left = 0;
 };
 

@@ -21,7 +21,8 @@ std::string clipped(const std::string& text, std::size_t width) { return text.si
 
 int Job::racks() const {
   std::set<int> racks;
-  for (const int n : node_of_member) if (n >= 0) racks.insert(n / kNodesPerRack);
+  for (const int n : node_of_member)
+    if (n >= 0) racks.insert(n / kNodesPerRack);
   return static_cast<int>(racks.size());
 }
 
@@ -36,7 +37,8 @@ void Scene::start() {
   kube::ReflectorOptions groups;
   groups.path = "/apis/scheduling.k8s.io/v1beta1/namespaces/" + ns_ + "/podgroups";
   groups_ = std::make_unique<kube::Reflector<kube::PodGroup>>(api_, groups, [this](kube::Change<kube::PodGroup>&& change) {
-    if (change.kind == kube::Change<kube::PodGroup>::Kind::kAdded || change.kind == kube::Change<kube::PodGroup>::Kind::kModified) see_group(change.object);
+    if (change.kind == kube::Change<kube::PodGroup>::Kind::kAdded || change.kind == kube::Change<kube::PodGroup>::Kind::kModified)
+      see_group(change.object);
   });
   pods_->start();
   groups_->start();
@@ -50,7 +52,8 @@ void Scene::tell(const std::string& line) {
 
 Job* Scene::job_of(std::string_view pod, int* member) {
   for (Job& job : jobs_) {
-    if (pod.size() <= job.pod_prefix.size() + 1 || pod.substr(0, job.pod_prefix.size()) != job.pod_prefix || pod[job.pod_prefix.size()] != '-') continue;
+    if (pod.size() <= job.pod_prefix.size() + 1 || pod.substr(0, job.pod_prefix.size()) != job.pod_prefix || pod[job.pod_prefix.size()] != '-')
+      continue;
     const std::string tail(pod.substr(job.pod_prefix.size() + 1));
     if (tail.find_first_not_of("0123456789") != std::string::npos) continue;
     *member = std::atoi(tail.c_str());
@@ -72,7 +75,8 @@ void Scene::see_pod(const kube::Pod& pod) {
     if (job->bound++ == 0) job->first_bound_at = job->last_bound_at;
     if (!job->is_bound()) return;
     const std::string where = job->act.is_gang() ? std::to_string(job->act.members) + " x " + std::to_string(job->act.gpus) + " GPUs in " +
-                                                       (job->racks() == 1 ? "rack " + std::to_string(job->node_of_member[0] / kNodesPerRack) : std::to_string(job->racks()) + " racks")
+                                                       (job->racks() == 1 ? "rack " + std::to_string(job->node_of_member[0] / kNodesPerRack)
+                                                                          : std::to_string(job->racks()) + " racks")
                                                  : "node " + std::to_string(job->node_of_member[0]);
     const auto waited = (job->last_bound_at - job->created_at).value;
     tell("+ " + job->act.team + "/" + job->act.name + "  " + where + (waited > 1500 ? "  after " + std::to_string(waited / 1000) + " s" : ""));

@@ -18,16 +18,16 @@ namespace ashlar::demo {
 /// One job of the script as it stands.
 struct Job {
   Act act;
-  std::string pod_prefix;                 ///< pods are PREFIX-0, PREFIX-1, ...
+  std::string pod_prefix;  ///< pods are PREFIX-0, PREFIX-1, ...
   Millis created_at;
   int bound = 0;
   Millis first_bound_at, last_bound_at;
-  std::vector<int> node_of_member;        ///< node number, -1 = waits
+  std::vector<int> node_of_member;           ///< node number, -1 = waits
   std::vector<std::string> cards_of_member;  ///< text of ashlar.dev/cards, empty where there is none
-  std::string waits_because;              ///< reason and message of the condition
+  std::string waits_because;                 ///< reason and message of the condition
   bool is_over = false;
   bool is_bound() const { return bound == act.members; }
-  int racks() const;                      ///< distinct racks of its members
+  int racks() const;  ///< distinct racks of its members
 };
 
 class Scene {

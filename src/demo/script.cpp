@@ -10,9 +10,14 @@ Millis at(double seconds) { return Millis(static_cast<std::int64_t>(seconds * 10
 /// A little background of single pods: small jobs of one and two cards that come and go all the time.
 void add_background(std::vector<Act>& acts) {
   for (int i = 0; i < 40; ++i)
-    acts.push_back({.at = at(0.5 + 2.3 * i), .name = "notebook-" + std::to_string(i), .team = i % 3 == 0 ? "vision" : "research", .gpus = 1 + i % 2, .runs_for = at(14 + i % 7)});
+    acts.push_back({.at = at(0.5 + 2.3 * i),
+                    .name = "notebook-" + std::to_string(i),
+                    .team = i % 3 == 0 ? "vision" : "research",
+                    .gpus = 1 + i % 2,
+                    .runs_for = at(14 + i % 7)});
   for (int i = 0; i < 10; ++i)
-    acts.push_back({.at = at(3 + 0.4 * i), .name = "chat-" + std::to_string(i), .team = "serving", .milli_gpu = i % 2 == 0 ? 500 : 250, .runs_for = at(60)});
+    acts.push_back(
+        {.at = at(3 + 0.4 * i), .name = "chat-" + std::to_string(i), .team = "serving", .milli_gpu = i % 2 == 0 ? 500 : 250, .runs_for = at(60)});
 }
 
 void add_gangs(std::vector<Act>& acts) {
@@ -30,9 +35,22 @@ void add_gangs(std::vector<Act>& acts) {
   // A rack has eight nodes: this can never run, and says so at once.
   acts.push_back({.at = at(33), .name = "impossible", .team = "serving", .members = 12, .gpus = 8, .within = rack, .runs_for = at(10)});
   acts.push_back({.at = at(36), .name = "video", .team = "vision", .members = 12, .gpus = 8, .runs_for = at(26)});
-  acts.push_back({.at = at(40), .name = "rerank", .team = "serving", .members = 2, .gpus = 4, .within = rack, .runs_for = at(40), .priority_class = "demo-critical"});
+  acts.push_back({.at = at(40),
+                  .name = "rerank",
+                  .team = "serving",
+                  .members = 2,
+                  .gpus = 4,
+                  .within = rack,
+                  .runs_for = at(40),
+                  .priority_class = "demo-critical"});
   for (int i = 0; i < 6; ++i)
-    acts.push_back({.at = at(44 + 4 * i), .name = "sweep-" + std::to_string(i), .team = i % 2 == 0 ? "research" : "vision", .members = 4, .gpus = 8, .within = rack, .runs_for = at(18 + i)});
+    acts.push_back({.at = at(44 + 4 * i),
+                    .name = "sweep-" + std::to_string(i),
+                    .team = i % 2 == 0 ? "research" : "vision",
+                    .members = 4,
+                    .gpus = 8,
+                    .within = rack,
+                    .runs_for = at(18 + i)});
   acts.push_back({.at = at(62), .name = "finetune", .team = "language", .members = 8, .gpus = 8, .within = rack, .runs_for = at(22)});
   acts.push_back({.at = at(66), .name = "align", .team = "language", .members = 4, .gpus = 8, .within = rack, .runs_for = at(20)});
   acts.push_back({.at = at(74), .name = "render", .team = "vision", .members = 8, .gpus = 8, .within = rack, .runs_for = at(16)});
@@ -59,9 +77,16 @@ Script two_minutes() {
 
 Script short_story() {
   std::vector<Act> acts;
-  for (int i = 0; i < 6; ++i) acts.push_back({.at = at(0.2 * i), .name = "notebook-" + std::to_string(i), .team = "research", .gpus = 1, .runs_for = at(4)});
+  for (int i = 0; i < 6; ++i)
+    acts.push_back({.at = at(0.2 * i), .name = "notebook-" + std::to_string(i), .team = "research", .gpus = 1, .runs_for = at(4)});
   for (int r = 0; r < kRacks; ++r)
-    acts.push_back({.at = at(1 + 0.1 * r), .name = "fill-" + std::to_string(r), .team = r % 2 == 0 ? "vision" : "research", .members = kNodesPerRack, .gpus = 6, .within = "rack", .runs_for = at(3)});
+    acts.push_back({.at = at(1 + 0.1 * r),
+                    .name = "fill-" + std::to_string(r),
+                    .team = r % 2 == 0 ? "vision" : "research",
+                    .members = kNodesPerRack,
+                    .gpus = 6,
+                    .within = "rack",
+                    .runs_for = at(3)});
   acts.push_back({.at = at(1), .name = "chat", .team = "serving", .milli_gpu = 500, .runs_for = at(5)});
   acts.push_back({.at = at(2.5), .name = "foundation", .team = "language", .members = 8, .gpus = 8, .within = "rack", .runs_for = at(2)});
   acts.push_back({.at = at(3), .name = "impossible", .team = "serving", .members = 12, .gpus = 8, .within = "rack", .runs_for = at(1)});

@@ -21,14 +21,14 @@ struct Team {
 const std::vector<Team>& teams();
 
 struct Act {
-  Millis at;               ///< from the start of the play
+  Millis at;  ///< from the start of the play
   std::string name;
   std::string team;
   int members = 1;
-  int gpus = 0;            ///< whole cards of each member
-  int milli_gpu = 0;       ///< or a share of one card
-  std::string within;      ///< node label that all members must share; empty = none
-  Millis runs_for;         ///< from its last bind
+  int gpus = 0;        ///< whole cards of each member
+  int milli_gpu = 0;   ///< or a share of one card
+  std::string within;  ///< node label that all members must share; empty = none
+  Millis runs_for;     ///< from its last bind
   std::string priority_class;
   bool is_gang() const { return members > 1; }
   bool can_ever_run() const { return within != "rack" || members * gpus <= kNodesPerRack * kGpusPerNode; }
@@ -36,8 +36,8 @@ struct Act {
 };
 
 struct Script {
-  std::vector<Act> acts;   ///< ascending by time
-  Millis length;           ///< when the play ends, whatever still waits
+  std::vector<Act> acts;  ///< ascending by time
+  Millis length;          ///< when the play ends, whatever still waits
   Script faster(int times) const;
   /// Only what another scheduler can do too: no shares of cards, nothing that can never run.
   Script comparable() const;

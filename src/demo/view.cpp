@@ -11,8 +11,8 @@ namespace ashlar::demo {
 namespace {
 
 struct Cell {
-  int team = -1;       ///< index into teams(); -1 = idle
-  int milli = 0;       ///< taken
+  int team = -1;  ///< index into teams(); -1 = idle
+  int milli = 0;  ///< taken
 };
 using Cards = std::array<std::array<Cell, kGpusPerNode>, kNodes>;
 
@@ -24,7 +24,8 @@ constexpr const char* kDim = "\x1b[2m";
 constexpr char kTeamLetters[] = {'L', 'V', 'R', 'S'};
 
 int team_index(const std::string& name) {
-  for (std::size_t t = 0; t < teams().size(); ++t) if (teams()[t].name == name) return static_cast<int>(t);
+  for (std::size_t t = 0; t < teams().size(); ++t)
+    if (teams()[t].name == name) return static_cast<int>(t);
   return -1;
 }
 
@@ -113,7 +114,8 @@ void draw_teams(const Scene& scene, const ViewOptions& o, std::string& out) {
     char text[160];
     std::snprintf(text, sizeof text, "  %-10s ", team.name.c_str());
     out += coloured(text, kTeamColours[t], o.has_colour) + bar(used, team.quota_gpus, 32, o.has_colour, static_cast<int>(t));
-    std::snprintf(text, sizeof text, "  %3d of %s GPUs   %d waiting", used, team.quota_gpus > 0 ? std::to_string(team.quota_gpus).c_str() : "any", waiting);
+    std::snprintf(text, sizeof text, "  %3d of %s GPUs   %d waiting", used, team.quota_gpus > 0 ? std::to_string(team.quota_gpus).c_str() : "any",
+                  waiting);
     out += text + std::string("\n");
   }
 }

@@ -34,8 +34,10 @@ void Agenda::list_head(ShapeId id) {
     open_heads_.insert(head);
   } else if (shape.verdict.wake_on == WakeOn::kCapacity) {
     if (shape.verdict.kind != VerdictKind::kNeverFits) blocked_heads_[shape.key.queue].insert(head);  // what can never run blocks nobody
-    if (shape.key.only.is_none()) waiting_for_capacity_[{shape.key.demand, shape.key.constraint}].insert(id);
-    else waiting_for_anything_.insert(id);
+    if (shape.key.only.is_none())
+      waiting_for_capacity_[{shape.key.demand, shape.key.constraint}].insert(id);
+    else
+      waiting_for_anything_.insert(id);
   } else if (shape.verdict.wake_on == WakeOn::kQuota) {
     waiting_for_quota_.insert(id);
   }

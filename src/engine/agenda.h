@@ -26,8 +26,8 @@ struct ShapeKey {
   std::uint32_t members_waiting = 0;
   std::uint32_t members_needed = 0;  ///< at least so many must be placed together
   LevelId within, prefer;
-  DomainId anchor;                   ///< where members of the job already sit (then the job is its own shape)
-  JobId only;                        ///< set for gangs whose members differ and for jobs that are placed in part
+  DomainId anchor;  ///< where members of the job already sit (then the job is its own shape)
+  JobId only;       ///< set for gangs whose members differ and for jobs that are placed in part
   friend auto operator<=>(const ShapeKey&, const ShapeKey&) = default;
 };
 ShapeKey shape_of(const State& state, JobId job);
@@ -49,8 +49,8 @@ class Agenda {
     ShapeKey key;
     std::set<Entry> jobs;
     bool is_open = true;
-    Verdict verdict;        ///< why it is closed
-    std::int64_t cards = 0; ///< cards of one job
+    Verdict verdict;         ///< why it is closed
+    std::int64_t cards = 0;  ///< cards of one job
   };
 
   explicit Agenda(const OrderPolicy& order) : order_(&order) {}
@@ -81,7 +81,8 @@ class Agenda {
   /// All shapes with jobs, for readers.
   template <class Visit>
   void each_shape(Visit&& visit) const {
-    for (std::size_t i = 0; i < shapes_.size(); ++i) if (!shapes_[i].jobs.empty()) visit(ShapeId(i), shapes_[i]);
+    for (std::size_t i = 0; i < shapes_.size(); ++i)
+      if (!shapes_[i].jobs.empty()) visit(ShapeId(i), shapes_[i]);
   }
   std::size_t size() const { return size_; }
   /// Jobs that entered a closed shape since the last call, for their verdicts.

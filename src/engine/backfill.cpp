@@ -24,7 +24,8 @@ bool Engine::find_binding_promises(State& state, Round& round, const Agenda::Hea
   round.binding.clear();
   if (agenda_.blocked_heads().empty()) return true;
   std::vector<Agenda::Head> ahead;
-  for (const auto& [queue, heads] : agenda_.blocked_heads()) if (heads.begin()->entry < head.entry) ahead.push_back(*heads.begin());
+  for (const auto& [queue, heads] : agenda_.blocked_heads())
+    if (heads.begin()->entry < head.entry) ahead.push_back(*heads.begin());
   std::sort(ahead.begin(), ahead.end());
   if (ahead.size() > Promises::kMax) ahead.resize(Promises::kMax);
   const Millis end = end_if_started(state, head.entry.job, round.plan.at);
@@ -74,7 +75,8 @@ bool Engine::may_backfill_by_count(const State& state, Round& round, const Agend
 }
 
 const Round::Reservation& Round::reservation_for(const State& state, JobId job, std::int64_t cards) {
-  for (const Reservation& r : reservations) if (r.job == job) return r;
+  for (const Reservation& r : reservations)
+    if (r.job == job) return r;
   std::int64_t free = 0;
   for (const std::int64_t idle : state.cluster.group_idle_cards()) free += idle;
   Reservation r{job, Millis::max(), 0};
@@ -92,7 +94,8 @@ const Round::Reservation& Round::reservation_for(const State& state, JobId job, 
 }
 
 void Round::account(const State& state, JobId started) {
-  for (Reservation& r : reservations) if (state.job(started).end_at > r.shadow) r.extra -= state.job(started).cards_total;
+  for (Reservation& r : reservations)
+    if (state.job(started).end_at > r.shadow) r.extra -= state.job(started).cards_total;
 }
 
 }  // namespace ashlar

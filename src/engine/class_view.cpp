@@ -29,22 +29,27 @@ void ClassView::compute(State& state, NodeRange rows, std::uint64_t draw) {
   fits_scratch_.resize(rows.count);
   for (std::size_t i = 0; i < rows.count; ++i) fits_scratch_[i] = allowed.test(rows.first + i) ? kFitsMax : 0;
   const std::span<std::uint16_t> fits(fits_scratch_);
-  for (const FeasiblePolicy* policy : profile_->feasible) if (!policy->is_static) policy->lower(view, rows, fits);
+  for (const FeasiblePolicy* policy : profile_->feasible)
+    if (!policy->is_static) policy->lower(view, rows, fits);
   for (std::size_t i = 0; i < rows.count; ++i) keys_[rows.first + i] = 0;
   points_.resize(rows.count);
   for (std::size_t tier = 0; tier < profile_->tiers.size(); ++tier) {
     std::fill(points_.begin(), points_.end(), 0);
     bool is_domain_tier = false;
     for (const ScorePolicy* policy : profile_->tiers[tier]) {
-      if (policy->add != nullptr) policy->add(view, rows, points_);
-      else is_domain_tier = true;
+      if (policy->add != nullptr)
+        policy->add(view, rows, points_);
+      else
+        is_domain_tier = true;
     }
     if (is_domain_tier) continue;
     for (std::size_t i = 0; i < rows.count; ++i) keys_[rows.first + i] |= tier_bits(points_[i], tier);
   }
   for (std::size_t i = 0; i < rows.count; ++i) {
-    if (fits[i] == 0) keys_[rows.first + i] = 0;
-    else keys_[rows.first + i] |= profile_->tiers.empty() ? 1 : 0;
+    if (fits[i] == 0)
+      keys_[rows.first + i] = 0;
+    else
+      keys_[rows.first + i] |= profile_->tiers.empty() ? 1 : 0;
   }
 }
 
@@ -120,10 +125,12 @@ NodeId ClassView::best(const State& state) {
   const std::size_t groups = group_best_.size();
   std::size_t domain_tier = profile_->tiers.size();
   for (std::size_t t = 0; t < profile_->tiers.size(); ++t)
-    for (const ScorePolicy* p : profile_->tiers[t]) if (p->add_domain != nullptr) domain_tier = t;
+    for (const ScorePolicy* p : profile_->tiers[t])
+      if (p->add_domain != nullptr) domain_tier = t;
   if (domain_tier < profile_->tiers.size()) {
     points_.assign(groups, 0);
-    for (const ScorePolicy* p : profile_->tiers[domain_tier]) if (p->add_domain != nullptr) p->add_domain(node_view(state, 0), points_);
+    for (const ScorePolicy* p : profile_->tiers[domain_tier])
+      if (p->add_domain != nullptr) p->add_domain(node_view(state, 0), points_);
   }
   NodeId best;
   std::uint64_t best_key = 0;
@@ -147,7 +154,8 @@ void ClassView::build_rooms(const State& state) {
     rooms_[l].assign(topology.domain_count(LevelId(l)), 0);
     const auto domains = topology.domains(LevelId(l));
     const std::size_t rows = std::min(domains.size(), fits_.size());
-    for (std::size_t n = 0; n < rows; ++n) if (!domains[n].is_none()) rooms_[l][domains[n].row()] += fits_[n];
+    for (std::size_t n = 0; n < rows; ++n)
+      if (!domains[n].is_none()) rooms_[l][domains[n].row()] += fits_[n];
   }
   has_rooms_ = true;
 }
@@ -163,7 +171,8 @@ ClassView& ViewCache::get(State& state, DemandId demand, ConstraintId constraint
   auto it = views_.find({demand, constraint});
   if (it == views_.end()) {
     if (views_.size() >= views_max) {
-      const auto oldest = std::min_element(views_.begin(), views_.end(), [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; });
+      const auto oldest =
+          std::min_element(views_.begin(), views_.end(), [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; });
       views_.erase(oldest);
     }
     it = views_.emplace(std::pair{demand, constraint}, Slot{std::make_unique<ClassView>(*profile_, demand, constraint), 0}).first;

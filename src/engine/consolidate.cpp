@@ -38,7 +38,8 @@ bool fits(const PlacementContext& context, MemberId member, NodeId node) {
 std::vector<NodeId> walk_of(const State& state) {
   const auto idle = state.cluster.idle_cards();
   std::vector<NodeId> walk;
-  for (std::size_t n = 0; n < idle.size(); ++n) if (idle[n] > 0 && state.cluster.is_live(NodeId(n))) walk.emplace_back(n);
+  for (std::size_t n = 0; n < idle.size(); ++n)
+    if (idle[n] > 0 && state.cluster.is_live(NodeId(n))) walk.emplace_back(n);
   std::stable_sort(walk.begin(), walk.end(), [&](NodeId a, NodeId b) { return idle[a.row()] > idle[b.row()]; });
   return walk;
 }
@@ -65,7 +66,9 @@ bool is_consolidated(const State& state, JobId job) {
 PlacementOutcome place_consolidated(const PlacementContext& context, JobId job) {
   State& state = context.trial.state();
   std::vector<MemberId> members;
-  state.each_member(job, [&](MemberId id, const Member& m) { if (!m.is_placed() && members.size() < context.members_max) members.push_back(id); });
+  state.each_member(job, [&](MemberId id, const Member& m) {
+    if (!m.is_placed() && members.size() < context.members_max) members.push_back(id);
+  });
   if (members.size() == 1) {
     const NodeId node = tightest(context, members[0]);
     if (node.is_none()) return {};

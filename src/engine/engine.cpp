@@ -10,7 +10,11 @@
 namespace ashlar {
 
 Engine::Engine(Profile profile, EngineOptions options)
-    : profile_(std::make_unique<Profile>(std::move(profile))), options_(options), agenda_(*profile_->order), views_(*profile_), draws_(profile_->seed) {}
+    : profile_(std::make_unique<Profile>(std::move(profile))),
+      options_(options),
+      agenda_(*profile_->order),
+      views_(*profile_),
+      draws_(profile_->seed) {}
 
 Plan Engine::decide(State& state, Millis now) {
   Round round;
@@ -30,8 +34,10 @@ Plan Engine::decide(State& state, Millis now) {
     advance(state, round);
   }
   absorb_changes(state);
-  if (options_.has_verdicts) report_newcomers(state, round.plan);
-  else agenda_.take_newcomers_of_closed();
+  if (options_.has_verdicts)
+    report_newcomers(state, round.plan);
+  else
+    agenda_.take_newcomers_of_closed();
   return std::move(round.plan);
 }
 
@@ -49,9 +55,10 @@ void Engine::absorb_changes(State& state) {
 }
 
 void Engine::advance(State& state, Round& round) {
-  const bool has_only_newcomers = profile_->order->newcomers != nullptr && std::all_of(
-      agenda_.open_heads().begin(), agenda_.open_heads().end(), [&](const Agenda::Head& h) { return state.job(h.entry.job).submitted == round.plan.at; })
-      && all_waiting_came(state, round.plan.at);
+  const bool has_only_newcomers = profile_->order->newcomers != nullptr &&
+                                  std::all_of(agenda_.open_heads().begin(), agenda_.open_heads().end(),
+                                              [&](const Agenda::Head& h) { return state.job(h.entry.job).submitted == round.plan.at; }) &&
+                                  all_waiting_came(state, round.plan.at);
   if (has_only_newcomers) {
     agenda_.each_shape([&](ShapeId id, const Agenda::Shape& shape) {
       for (const Agenda::Entry& e : shape.jobs) round.work.insert({{profile_->order->newcomers(state, e.job), e.turn, e.job}, id});

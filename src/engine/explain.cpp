@@ -10,7 +10,8 @@ namespace {
 struct Tally {
   std::vector<Reason> reasons;  ///< one per rule that refused nodes; numbers[0] counts them
   Reason& of(ReasonCode code, std::uint32_t subject) {
-    for (Reason& r : reasons) if (r.code == code && r.subject == subject) return r;
+    for (Reason& r : reasons)
+      if (r.code == code && r.subject == subject) return r;
     reasons.push_back({code, subject, {0, 0, 0}});
     return reasons.back();
   }
@@ -22,7 +23,8 @@ std::int64_t free_for(const Cluster& cluster, const CardAsk& ask, NodeId n) {
   if (ask.is_whole()) return kWholeCard * idle;
   if (cluster.idle_cards()[n.row()] < 0) return 0;
   std::int64_t most = 0;
-  for (const std::int32_t milli : cluster.card_free_milli(n)) if (milli < kWholeCard || idle > 0) most = std::max<std::int64_t>(most, milli);
+  for (const std::int32_t milli : cluster.card_free_milli(n))
+    if (milli < kWholeCard || idle > 0) most = std::max<std::int64_t>(most, milli);
   return most;
 }
 
@@ -143,7 +145,8 @@ bool is_told_first(const Reason& a, const Reason& b) {
 
 std::size_t nodes_kept_for_others(const State& state) {
   std::vector<NodeId> nodes;
-  for (const MemberId m : state.nominations()) if (state.member(m).is_placed()) nodes.push_back(state.member(m).node);
+  for (const MemberId m : state.nominations())
+    if (state.member(m).is_placed()) nodes.push_back(state.member(m).node);
   std::sort(nodes.begin(), nodes.end());
   return static_cast<std::size_t>(std::unique(nodes.begin(), nodes.end()) - nodes.begin());
 }
@@ -181,7 +184,8 @@ Verdict explain_shortage(State& state, ViewCache& views, const Profile& profile,
   Tally tally;
   for (std::size_t n = 0; n < state.cluster.rows(); ++n)
     if (state.cluster.is_live(NodeId(n)) && view.fits(NodeId(n)) == 0) count_node(state, profile, node_view, NodeId(n), tally);
-  if (const std::size_t kept = nodes_kept_for_others(state); kept > 0) tally.of(ReasonCode::kNominatedElsewhere, 0).numbers[0] = static_cast<std::int64_t>(kept);
+  if (const std::size_t kept = nodes_kept_for_others(state); kept > 0)
+    tally.of(ReasonCode::kNominatedElsewhere, 0).numbers[0] = static_cast<std::int64_t>(kept);
   std::sort(tally.reasons.begin(), tally.reasons.end(), is_told_first);
   const auto members = static_cast<std::int64_t>(room.needed);
   const auto everywhere = static_cast<std::int64_t>(room.everywhere);
@@ -189,11 +193,15 @@ Verdict explain_shortage(State& state, ViewCache& views, const Profile& profile,
     const std::vector<std::uint64_t>& by_domain = room.by_domain;
     const std::vector<std::int64_t> idle = idle_by_domain(state.cluster, j.within);
     std::size_t best = 0;
-    for (std::size_t d = 1; d < by_domain.size(); ++d) if (by_domain[d] != by_domain[best] ? by_domain[d] > by_domain[best] : idle[d] > idle[best]) best = d;
+    for (std::size_t d = 1; d < by_domain.size(); ++d)
+      if (by_domain[d] != by_domain[best] ? by_domain[d] > by_domain[best] : idle[d] > idle[best]) best = d;
     const DomainId anchor = j.members_placed > 0 ? state.anchor(job, j.within) : DomainId::none();
     if (!anchor.is_none() && anchor.row() < by_domain.size()) best = anchor.row();
-    if (by_domain.empty()) verdict.reasons.push_back({ReasonCode::kNoSuchDomain, j.within.value, {}});
-    else verdict.reasons.push_back({ReasonCode::kTopologyFragmented, j.within.value, {static_cast<std::int64_t>(by_domain[best]), members, static_cast<std::int64_t>(best)}});
+    if (by_domain.empty())
+      verdict.reasons.push_back({ReasonCode::kNoSuchDomain, j.within.value, {}});
+    else
+      verdict.reasons.push_back(
+          {ReasonCode::kTopologyFragmented, j.within.value, {static_cast<std::int64_t>(by_domain[best]), members, static_cast<std::int64_t>(best)}});
     if (everywhere < members) verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
   } else if (members > 1) {
     verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});

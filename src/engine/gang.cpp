@@ -15,7 +15,7 @@ struct Part {
   std::uint64_t room = 0;
   std::uint32_t first = 0;  ///< range in the node list
   std::uint32_t count = 0;
-  NodeId lowest;            ///< tie-break
+  NodeId lowest;  ///< tie-break
 };
 
 struct Share {
@@ -52,10 +52,13 @@ class Spreader {
     std::size_t best = parts.size();
     for (std::size_t p = 0; p < parts.size(); ++p) {
       if (is_used[p] != 0 || parts[p].room == 0) continue;
-      if (best == parts.size()) { best = p; continue; }
+      if (best == parts.size()) {
+        best = p;
+        continue;
+      }
       const bool holds = parts[p].room >= count;
       const bool best_holds = parts[best].room >= count;
-      const bool is_better = holds != best_holds ? holds
+      const bool is_better = holds != best_holds                 ? holds
                              : parts[p].room != parts[best].room ? (holds ? parts[p].room < parts[best].room : parts[p].room > parts[best].room)
                                                                  : parts[p].lowest < parts[best].lowest;
       if (is_better) best = p;
@@ -66,13 +69,11 @@ class Spreader {
 
   std::vector<Part> split(std::span<NodeId> nodes, std::uint32_t level) const {
     const auto domains = state_.cluster.topology().domains(LevelId(level));
-    std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
-      return domains[a.row()] != domains[b.row()] ? domains[a.row()] < domains[b.row()] : a < b;
-    });
+    std::sort(nodes.begin(), nodes.end(),
+              [&](NodeId a, NodeId b) { return domains[a.row()] != domains[b.row()] ? domains[a.row()] < domains[b.row()] : a < b; });
     std::vector<Part> parts;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      if (i == 0 || domains[nodes[i].row()] != domains[nodes[i - 1].row()])
-        parts.push_back({0, static_cast<std::uint32_t>(i), 0, nodes[i]});
+      if (i == 0 || domains[nodes[i].row()] != domains[nodes[i - 1].row()]) parts.push_back({0, static_cast<std::uint32_t>(i), 0, nodes[i]});
       parts.back().room += view_.fits(nodes[i]);
       ++parts.back().count;
     }
@@ -164,7 +165,8 @@ class GangSearch {
     }
     const std::vector<DomainId> candidates = domains_with_room(j.within, runs);
     const std::size_t tries = std::min(candidates.size(), kDomainsTriedMax);
-    for (std::size_t i = 0; i < tries; ++i) if (place_in(candidates[i], j.within, runs)) return {.is_placed = true};
+    for (std::size_t i = 0; i < tries; ++i)
+      if (place_in(candidates[i], j.within, runs)) return {.is_placed = true};
     return {.is_placed = false, .is_limit_reached = tries < candidates.size()};
   }
 
@@ -175,12 +177,15 @@ class GangSearch {
       const auto room = view(run).room(state_, level);
       if (tightness.empty()) tightness.assign(room.size(), 0);
       for (std::size_t d = 0; d < room.size(); ++d) {
-        if (room[d] < run.members.size()) tightness[d] = UINT64_MAX;
-        else if (tightness[d] != UINT64_MAX) tightness[d] += room[d] - run.members.size();
+        if (room[d] < run.members.size())
+          tightness[d] = UINT64_MAX;
+        else if (tightness[d] != UINT64_MAX)
+          tightness[d] += room[d] - run.members.size();
       }
     }
     std::vector<DomainId> domains;
-    for (std::size_t d = 0; d < tightness.size(); ++d) if (tightness[d] != UINT64_MAX) domains.emplace_back(d);
+    for (std::size_t d = 0; d < tightness.size(); ++d)
+      if (tightness[d] != UINT64_MAX) domains.emplace_back(d);
     std::stable_sort(domains.begin(), domains.end(), [&](DomainId a, DomainId b) { return tightness[a.row()] < tightness[b.row()]; });
     return domains;
   }
@@ -238,9 +243,13 @@ class GangSearch {
     const auto [scope_level, scope] = preferred_scope(v, domain, level, count);
     if (!scope.is_none()) start_level = next_level(scope_level);
     nodes_.clear();
-    const auto add = [&](NodeId n) { if (v.fits(n) > 0) nodes_.push_back(n); };
-    if (scope.is_none()) for (std::size_t n = 0; n < state_.cluster.rows(); ++n) add(NodeId(n));
-    else for (const NodeId n : topology.nodes_of(scope_level, scope)) add(n);
+    const auto add = [&](NodeId n) {
+      if (v.fits(n) > 0) nodes_.push_back(n);
+    };
+    if (scope.is_none())
+      for (std::size_t n = 0; n < state_.cluster.rows(); ++n) add(NodeId(n));
+    else
+      for (const NodeId n : topology.nodes_of(scope_level, scope)) add(n);
     if (!context_.profile.is_default_domain_search && scope.is_none()) return place_each(run);
     Spreader spreader(state_, v);
     spreader.spread(nodes_, start_level, count);
@@ -260,7 +269,10 @@ class GangSearch {
     return true;
   }
 
-  struct Scope { LevelId level; DomainId domain; };
+  struct Scope {
+    LevelId level;
+    DomainId domain;
+  };
   Scope preferred_scope(ClassView& v, DomainId domain, LevelId level, std::uint64_t count) {
     const LevelId prefer = state_.job(job_).prefer;
     const Scope whole{level, domain};
@@ -277,9 +289,7 @@ class GangSearch {
   }
 
   /// The nested level to split by below `level`; free-standing levels are split from the outermost on.
-  std::uint32_t next_level(LevelId level) const {
-    return level.value < state_.cluster.topology().nested_count() ? level.value + 1 : 0;
-  }
+  std::uint32_t next_level(LevelId level) const { return level.value < state_.cluster.topology().nested_count() ? level.value + 1 : 0; }
 
   void take(const ClassView& v, std::uint64_t draw, const Run& run, const std::vector<Share>& shares) {
     std::size_t rank = 0;

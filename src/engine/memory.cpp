@@ -13,14 +13,20 @@ bool EngineMemory::is_sound(const Engine& engine, const State& state) {
   };
   if (a.shape_of_job_.size() != a.entry_of_job_.size() || !are_heads(a.open_heads_)) return false;
   for (const Agenda::Shape& shape : a.shapes_)
-    for (const Agenda::Entry& e : shape.jobs) if (!state.is_live(e.job) || !a.contains(e.job)) return false;
-  for (const ShapeId id : a.shape_of_job_) if (!id.is_none() && !is_shape(id)) return false;
-  for (const ShapeId id : a.spare_) if (id.row() >= a.shapes_.size()) return false;
-  for (const auto& [queue, heads] : a.blocked_heads_) if (heads.empty() || !are_heads(heads)) return false;
-  for (const auto& [of, shapes] : a.waiting_for_capacity_) if (!are_shapes(shapes)) return false;
+    for (const Agenda::Entry& e : shape.jobs)
+      if (!state.is_live(e.job) || !a.contains(e.job)) return false;
+  for (const ShapeId id : a.shape_of_job_)
+    if (!id.is_none() && !is_shape(id)) return false;
+  for (const ShapeId id : a.spare_)
+    if (id.row() >= a.shapes_.size()) return false;
+  for (const auto& [queue, heads] : a.blocked_heads_)
+    if (heads.empty() || !are_heads(heads)) return false;
+  for (const auto& [of, shapes] : a.waiting_for_capacity_)
+    if (!are_shapes(shapes)) return false;
   const std::size_t nodes = state.cluster.rows();
   for (const Promise& p : engine.promises())
-    if (!state.is_live(p.entry.job) || !std::all_of(p.spares.begin(), p.spares.end(), [&](const Promise::Spare& s) { return s.node.row() < nodes; })) return false;
+    if (!state.is_live(p.entry.job) || !std::all_of(p.spares.begin(), p.spares.end(), [&](const Promise::Spare& s) { return s.node.row() < nodes; }))
+      return false;
   return are_shapes(a.waiting_for_quota_) && are_shapes(a.waiting_for_anything_);
 }
 

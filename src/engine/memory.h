@@ -12,7 +12,7 @@ namespace ashlar {
 
 struct EngineMemory {
   template <class E, class Visit>
-    requires std::same_as<std::remove_const_t<E>, Engine>
+  requires std::same_as<std::remove_const_t<E>, Engine>
   static void each(E& e, Visit&& visit) {
     visit(e.draws_), visit(e.promises_.promises_), visit(e.queue_changes_seen_), visit(e.reported_);
     auto& a = e.agenda_;

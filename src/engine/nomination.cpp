@@ -15,7 +15,8 @@ bool is_outranked(const State& state, MemberId nominated, JobId by) {
 
 bool Engine::place_over_nominations(State& state, Trial& trial, JobId job) {
   std::vector<MemberId> outranked;
-  for (const MemberId m : state.nominations()) if (is_outranked(state, m, job)) outranked.push_back(m);
+  for (const MemberId m : state.nominations())
+    if (is_outranked(state, m, job)) outranked.push_back(m);
   if (outranked.empty()) return false;
   const auto place = [&] { return place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job).is_placed; };
   std::vector<NodeId> at;
@@ -28,10 +29,12 @@ bool Engine::place_over_nominations(State& state, Trial& trial, JobId job) {
     return false;
   }
   std::vector<NodeId> used;
-  for (const Trial::Step& step : trial.steps()) if (step.is_take) used.push_back(step.node);
+  for (const Trial::Step& step : trial.steps())
+    if (step.is_take) used.push_back(step.node);
   trial.rollback_to(0);
   // Only claims on nodes that the job takes need to fall.
-  for (std::size_t i = 0; i < outranked.size(); ++i) if (std::find(used.begin(), used.end(), at[i]) != used.end()) trial.evict(outranked[i]);
+  for (std::size_t i = 0; i < outranked.size(); ++i)
+    if (std::find(used.begin(), used.end(), at[i]) != used.end()) trial.evict(outranked[i]);
   if (place()) return true;
   trial.rollback_to(0);
   return false;

@@ -7,7 +7,8 @@ namespace {
 
 /// The only member that still waits.
 MemberId waiting_member(const State& state, JobId job) {
-  for (MemberId m = state.job(job).first; !m.is_none(); m = state.member(m).next) if (!state.member(m).is_placed()) return m;
+  for (MemberId m = state.job(job).first; !m.is_none(); m = state.member(m).next)
+    if (!state.member(m).is_placed()) return m;
   return MemberId::none();
 }
 

@@ -23,7 +23,7 @@ struct PlacementContext {
 
 struct PlacementOutcome {
   bool is_placed = false;
-  bool is_limit_reached = false;      ///< kDomainsTriedMax ended the search
+  bool is_limit_reached = false;  ///< kDomainsTriedMax ended the search
 };
 
 /// By Profile::placement. Members above the minimum are placed as far as they fit.

@@ -76,7 +76,8 @@ class EndSearch {
     trial.rollback_to(checkpoints_.back());
     while (checkpoints_.size() <= moments) {
       const std::size_t k = checkpoints_.size() - 1;
-      for (std::size_t e = k == 0 ? 0 : moments_[k - 1].ends; e < moments_[k].ends; ++e) if (ended_[e] != job_) trial.evict(ended_[e]);
+      for (std::size_t e = k == 0 ? 0 : moments_[k - 1].ends; e < moments_[k].ends; ++e)
+        if (ended_[e] != job_) trial.evict(ended_[e]);
       checkpoints_.push_back(trial.checkpoint());
     }
     draws_ = context_.draws;
@@ -108,9 +109,11 @@ void note_spares(const Trial& trial, const State& state, JobId job, std::vector<
   std::vector<std::uint8_t> asks_amount;
   bool asks_cards = false;
   note_needs(state, job, asks_amount, asks_cards);
-  for (const Trial::Step& step : trial.steps()) if (step.is_take) spares.push_back({step.node, Promise::kPlenty, {}});
+  for (const Trial::Step& step : trial.steps())
+    if (step.is_take) spares.push_back({step.node, Promise::kPlenty, {}});
   std::sort(spares.begin(), spares.end(), [](const Promise::Spare& a, const Promise::Spare& b) { return a.node < b.node; });
-  spares.erase(std::unique(spares.begin(), spares.end(), [](const Promise::Spare& a, const Promise::Spare& b) { return a.node == b.node; }), spares.end());
+  spares.erase(std::unique(spares.begin(), spares.end(), [](const Promise::Spare& a, const Promise::Spare& b) { return a.node == b.node; }),
+               spares.end());
   for (Promise::Spare& spare : spares) {
     if (asks_cards) spare.cards = state.cluster.idle_cards()[spare.node.row()];
     spare.amounts.assign(asks_amount.size(), Promise::kPlenty);
@@ -127,7 +130,8 @@ auto spare_of(auto& spares, NodeId node) {
 /// A share of a card is charged as a whole one: the promised job may need the very card.
 void take_from(Promise::Spare& spare, const Demand& demand) {
   spare.cards -= demand.cards.count;
-  for (const ResourceAmount& a : demand.amounts) if (a.resource.row() < spare.amounts.size()) spare.amounts[a.resource.row()] -= a.amount;
+  for (const ResourceAmount& a : demand.amounts)
+    if (a.resource.row() < spare.amounts.size()) spare.amounts[a.resource.row()] -= a.amount;
 }
 
 bool is_enough(const Promise::Spare& spare) {
@@ -155,7 +159,8 @@ void Promise::withhold(Trial& trial) const {
   const Cluster& cluster = trial.state().cluster;
   for (const Spare& spare : spares) {
     Demand kept;
-    kept.cards.count = static_cast<std::int32_t>(std::max<std::int64_t>(cluster.idle_cards()[spare.node.row()] - std::max<std::int64_t>(spare.cards, 0), 0));
+    kept.cards.count =
+        static_cast<std::int32_t>(std::max<std::int64_t>(cluster.idle_cards()[spare.node.row()] - std::max<std::int64_t>(spare.cards, 0), 0));
     for (std::size_t r = 0; r < spare.amounts.size() && r < cluster.resource_count(); ++r) {
       const std::int64_t free = cluster.free(ResourceId(r))[spare.node.row()];
       if (const std::int64_t over = free - std::max<std::int64_t>(spare.amounts[r], 0); over > 0) kept.amounts.push_back({ResourceId(r), over});
@@ -206,7 +211,8 @@ const Promise* Promises::find(JobId job) const {
 
 void Promises::account(const State& state, const Agenda::Entry& entry, Millis end, std::span<const Trial::Step> steps) {
   std::erase_if(promises_, [&](const Promise& p) { return entry < p.entry || entry.job == p.entry.job; });
-  for (Promise& p : promises_) if (end > p.at) p.charge(state, steps);
+  for (Promise& p : promises_)
+    if (end > p.at) p.charge(state, steps);
 }
 
 }  // namespace ashlar

@@ -22,12 +22,12 @@ struct Promise {
   };
   static constexpr std::int64_t kPlenty = std::int64_t{1} << 60;
 
-  Agenda::Entry entry;                ///< of the job, when it was made
+  Agenda::Entry entry;  ///< of the job, when it was made
   ShapeKey shape;
   Millis made_at;
-  Millis at = Millis::max();          ///< max(): no known end brings it, so nobody need wait for it
-  std::uint64_t gains_seen = 0;       ///< State::gains() then
-  std::vector<Spare> spares;          ///< by NodeId: the nodes where the job will sit
+  Millis at = Millis::max();     ///< max(): no known end brings it, so nobody need wait for it
+  std::uint64_t gains_seen = 0;  ///< State::gains() then
+  std::vector<Spare> spares;     ///< by NodeId: the nodes where the job will sit
 
   /// Does it hold if these placements last beyond it?
   bool allows(const State& state, std::span<const Trial::Step> steps) const;

@@ -4,7 +4,9 @@ namespace ashlar {
 namespace {
 
 template <class T>
-void copy(std::span<const T> from, std::vector<T>& to) { to.assign(from.begin(), from.end()); }
+void copy(std::span<const T> from, std::vector<T>& to) {
+  to.assign(from.begin(), from.end());
+}
 
 }  // namespace
 

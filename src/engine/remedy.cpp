@@ -34,7 +34,8 @@ std::uint64_t room_for(State& state, const Profile& profile, const Demand& deman
   const BitSet& allowed = state.cluster.allowed(s.constraint);
   std::vector<std::uint16_t> fits(rows);
   for (std::size_t n = 0; n < rows; ++n) fits[n] = allowed.test(n) ? kFitsMax : 0;
-  for (const FeasiblePolicy* policy : profile.feasible) if (!policy->is_static) policy->lower(view, {0, rows}, fits);
+  for (const FeasiblePolicy* policy : profile.feasible)
+    if (!policy->is_static) policy->lower(view, {0, rows}, fits);
   if (s.job.within.is_none()) {
     std::uint64_t sum = 0;
     for (const std::uint16_t f : fits) sum += f;
@@ -54,7 +55,8 @@ void add_topology_remedies(State& state, ClassView& view, const Shortage& s, std
     out.push_back({Remedy::Kind::kWidenWithin, static_cast<std::int64_t>(s.needed), LevelId(l), QueueId::none()});
     break;
   }
-  if (view.room_everywhere() >= s.needed) out.push_back({Remedy::Kind::kDropWithin, static_cast<std::int64_t>(s.needed), LevelId::none(), QueueId::none()});
+  if (view.room_everywhere() >= s.needed)
+    out.push_back({Remedy::Kind::kDropWithin, static_cast<std::int64_t>(s.needed), LevelId::none(), QueueId::none()});
 }
 
 }  // namespace

@@ -115,7 +115,8 @@ void Engine::rotate(State& state, Round& round) {
     round.plan.look_again_at = now + Millis(beat);
   } else if (profile_->order->changes_at != nullptr) {
     for (const Running& r : running) round.plan.look_again_at = std::min(round.plan.look_again_at, profile_->order->changes_at(state, r.job, now));
-    if (const std::int64_t at = round.plan.look_again_at.value; at != Millis::max().value) round.plan.look_again_at = Millis((at + beat - 1) / beat * beat);
+    if (const std::int64_t at = round.plan.look_again_at.value; at != Millis::max().value)
+      round.plan.look_again_at = Millis((at + beat - 1) / beat * beat);
   }
 }
 

@@ -24,10 +24,10 @@ struct Round {
   };
 
   Plan plan;
-  std::set<Agenda::Head> work;         ///< next job of every shape still to look at, in order
-  bool is_listed_whole = false;        ///< work holds every job, not only the first of each shape
+  std::set<Agenda::Head> work;   ///< next job of every shape still to look at, in order
+  bool is_listed_whole = false;  ///< work holds every job, not only the first of each shape
   std::vector<Held> held;
-  std::vector<JobId> binding;          ///< who holds a promise that the job looked at might break
+  std::vector<JobId> binding;  ///< who holds a promise that the job looked at might break
   std::vector<Reservation> reservations;
 
   /// For a job of so many cards, from the ends known now; computed once per round and job.

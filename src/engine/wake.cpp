@@ -14,12 +14,14 @@ bool could_take(State& state, const Profile& profile, DemandId demand_id, Constr
   const Demand& demand = state.demand(demand_id);
   if (!cluster.is_live(n)) return false;
   if (demand.cards.count > 0) {
-    if (demand.cards.is_whole() ? cluster.idle_cards()[n.row()] < demand.cards.count : cluster.free_milli()[n.row()] < demand.cards.milli_each.value) return false;
+    if (demand.cards.is_whole() ? cluster.idle_cards()[n.row()] < demand.cards.count : cluster.free_milli()[n.row()] < demand.cards.milli_each.value)
+      return false;
   }
   if (!state.cluster.allowed(constraint).test(n.row())) return false;
   const NodeView view{cluster, demand, cluster.constraint(constraint), &profile.mix, 0};
   std::uint16_t fits = kFitsMax;
-  for (const FeasiblePolicy* policy : profile.feasible) if (!policy->is_static) policy->lower(view, {n.row(), 1}, {&fits, 1});
+  for (const FeasiblePolicy* policy : profile.feasible)
+    if (!policy->is_static) policy->lower(view, {n.row(), 1}, {&fits, 1});
   return fits > 0;
 }
 
@@ -40,15 +42,18 @@ void Engine::wake(State& state) {
     if (std::none_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, demand, constraint, n); })) continue;
     const bool is_room_exact = profile_->placement == PlacementRule::kScored;
     ClassView* view = is_room_exact ? &views_.get(state, demand, constraint, 0) : nullptr;
-    for (const ShapeId id : shapes) if (view == nullptr || has_room(state, *view, agenda_.shape(id).key)) opened.push_back(id);
+    for (const ShapeId id : shapes)
+      if (view == nullptr || has_room(state, *view, agenda_.shape(id).key)) opened.push_back(id);
   }
   for (const ShapeId id : agenda_.waiting_for_anything()) {
     bool is_helped = false;
     state.each_member(agenda_.shape(id).key.only, [&](MemberId, const Member& m) {
       if (is_helped) return;
       // A node under a placed member may have moved to another domain, and with it the place where the others must go.
-      if (m.is_placed()) is_helped = std::binary_search(rises.begin(), rises.end(), m.node);
-      else is_helped = std::any_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, m.demand, m.constraint, n); });
+      if (m.is_placed())
+        is_helped = std::binary_search(rises.begin(), rises.end(), m.node);
+      else
+        is_helped = std::any_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, m.demand, m.constraint, n); });
     });
     if (is_helped) opened.push_back(id);
   }

@@ -268,8 +268,10 @@ void Client::cancel(RequestId id) {
   const auto found = loop_->transfers.find(id);
   if (found == loop_->transfers.end()) return;
   found->second->is_cancelled = true;
-  if (found->second->easy) loop_->cancelled.push_back(id);
-  else loop_->transfers.erase(found);
+  if (found->second->easy)
+    loop_->cancelled.push_back(id);
+  else
+    loop_->transfers.erase(found);
 }
 
 void Client::poll(Millis timeout) {

@@ -38,11 +38,11 @@ struct ClientOptions {
   std::string bearer_token;                ///< sent as Authorization unless empty; replaceable by set_bearer_token()
   std::string basic_user, basic_password;  ///< HTTP basic authentication where basic_user is not empty
   std::string user_agent = "ashlar";
-  std::string proxy;                            ///< "http://host:port"; empty: direct, whatever the environment says
-  Millis connect_timeout{5'000};                ///< TCP and TLS set-up
-  std::size_t requests_in_flight_max = 256;     ///< more are queued here in order (Go servers allow 100 to 250 streams a connection)
-  std::size_t queue_max = 1'000'000;            ///< waiting requests; beyond it send() answers kUnavailable at once
-  std::size_t body_bytes_max = 1ull << 30;      ///< a longer answer fails its request (a page of a list is a few MB)
+  std::string proxy;                         ///< "http://host:port"; empty: direct, whatever the environment says
+  Millis connect_timeout{5'000};             ///< TCP and TLS set-up
+  std::size_t requests_in_flight_max = 256;  ///< more are queued here in order (Go servers allow 100 to 250 streams a connection)
+  std::size_t queue_max = 1'000'000;         ///< waiting requests; beyond it send() answers kUnavailable at once
+  std::size_t body_bytes_max = 1ull << 30;   ///< a longer answer fails its request (a page of a list is a few MB)
 };
 
 struct Request {
@@ -63,9 +63,9 @@ struct Response {
 
 /// Handlers of a streamed answer. `on_chunk` returns false to end the stream (on_done then reports success).
 struct StreamHandlers {
-  std::function<void(const Response&)> on_open;      ///< status and headers have arrived; before the first chunk
-  std::function<bool(std::string_view)> on_chunk;    ///< body bytes; not called for a status >= 400, whose body goes to on_done
-  std::function<void(Result<Response>)> on_done;     ///< the end, by whatever cause; exactly once unless cancelled
+  std::function<void(const Response&)> on_open;    ///< status and headers have arrived; before the first chunk
+  std::function<bool(std::string_view)> on_chunk;  ///< body bytes; not called for a status >= 400, whose body goes to on_done
+  std::function<void(Result<Response>)> on_done;   ///< the end, by whatever cause; exactly once unless cancelled
 };
 
 using RequestId = std::uint64_t;

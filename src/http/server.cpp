@@ -95,8 +95,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     parser_->body_limit(shared_.options.body_bytes_max);
     parser_->eager(true);
     stream_.expires_after(duration_of(shared_.options.request_timeout));
-    beast::http::async_read(stream_, buffer_, *parser_,
-                            [self = shared_from_this()](beast::error_code error, std::size_t) { self->take(error); });
+    beast::http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code error, std::size_t) { self->take(error); });
   }
 
   void take(beast::error_code error) {
@@ -144,8 +143,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static std::string percent_decode_path(std::string_view path) {
     std::string escaped;
     for (const char c : path) {
-      if (c == '+') escaped += "%2B";
-      else escaped += c;
+      if (c == '+')
+        escaped += "%2B";
+      else
+        escaped += c;
     }
     return percent_decode(escaped);
   }
@@ -186,7 +187,9 @@ struct Server::Loop {
       }
       // Out of descriptors, most likely: without a pause this would spin until one is free.
       pause.expires_after(kAcceptPause);
-      pause.async_wait([this](beast::error_code stopped) { if (!stopped) accept(); });
+      pause.async_wait([this](beast::error_code stopped) {
+        if (!stopped) accept();
+      });
     });
   }
 };

@@ -50,12 +50,12 @@ struct Route {
 
 struct ServerOptions {
   std::string address = "127.0.0.1";
-  std::uint16_t port = 0;                          ///< 0: the system chooses, see Server::port()
-  std::size_t connections_max = 256;               ///< further ones are answered 503 and closed
-  std::size_t body_bytes_max = 16u << 20;          ///< 413 beyond (an extender call with full nodes is several MB)
-  std::size_t read_buffer_bytes = 128u << 10;      ///< reserved for each connection: Beast reads small pieces otherwise (measured 6x slower)
-  Millis request_timeout{10'000};                  ///< from the first byte of a request to the last of its answer
-  Millis idle_timeout{60'000};                     ///< between two requests on one connection
+  std::uint16_t port = 0;                      ///< 0: the system chooses, see Server::port()
+  std::size_t connections_max = 256;           ///< further ones are answered 503 and closed
+  std::size_t body_bytes_max = 16u << 20;      ///< 413 beyond (an extender call with full nodes is several MB)
+  std::size_t read_buffer_bytes = 128u << 10;  ///< reserved for each connection: Beast reads small pieces otherwise (measured 6x slower)
+  Millis request_timeout{10'000};              ///< from the first byte of a request to the last of its answer
+  Millis idle_timeout{60'000};                 ///< between two requests on one connection
 };
 
 class Server {

@@ -80,24 +80,35 @@ void set_blob(CURL* easy, CURLoption option, const std::string& pem) {
 }
 
 void configure_tls(CURL* easy, const Tls& tls) {
-  if (!tls.ca_pem.empty()) set_blob(easy, CURLOPT_CAINFO_BLOB, tls.ca_pem);
-  else if (!tls.ca_file.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, tls.ca_file.c_str());
+  if (!tls.ca_pem.empty())
+    set_blob(easy, CURLOPT_CAINFO_BLOB, tls.ca_pem);
+  else if (!tls.ca_file.empty())
+    curl_easy_setopt(easy, CURLOPT_CAINFO, tls.ca_file.c_str());
   curl_easy_setopt(easy, CURLOPT_SSLCERTTYPE, "PEM");
-  if (!tls.cert_pem.empty()) set_blob(easy, CURLOPT_SSLCERT_BLOB, tls.cert_pem);
-  else if (!tls.cert_file.empty()) curl_easy_setopt(easy, CURLOPT_SSLCERT, tls.cert_file.c_str());
-  if (!tls.key_pem.empty()) set_blob(easy, CURLOPT_SSLKEY_BLOB, tls.key_pem);
-  else if (!tls.key_file.empty()) curl_easy_setopt(easy, CURLOPT_SSLKEY, tls.key_file.c_str());
+  if (!tls.cert_pem.empty())
+    set_blob(easy, CURLOPT_SSLCERT_BLOB, tls.cert_pem);
+  else if (!tls.cert_file.empty())
+    curl_easy_setopt(easy, CURLOPT_SSLCERT, tls.cert_file.c_str());
+  if (!tls.key_pem.empty())
+    set_blob(easy, CURLOPT_SSLKEY_BLOB, tls.key_pem);
+  else if (!tls.key_file.empty())
+    curl_easy_setopt(easy, CURLOPT_SSLKEY, tls.key_file.c_str());
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, tls.insecure_skip_verify ? 0L : 1L);
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, tls.insecure_skip_verify ? 0L : 2L);
 }
 
 const char* method_text(Method method) {
   switch (method) {
-    case Method::kGet: return "GET";
-    case Method::kPost: return "POST";
-    case Method::kPut: return "PUT";
-    case Method::kPatch: return "PATCH";
-    case Method::kDelete: return "DELETE";
+    case Method::kGet:
+      return "GET";
+    case Method::kPost:
+      return "POST";
+    case Method::kPut:
+      return "PUT";
+    case Method::kPatch:
+      return "PATCH";
+    case Method::kDelete:
+      return "DELETE";
   }
   return "GET";
 }

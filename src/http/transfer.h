@@ -16,9 +16,13 @@ namespace ashlar::http {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-struct EasyDelete { void operator()(CURL* easy) const { curl_easy_cleanup(easy); } };
+struct EasyDelete {
+  void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+};
 using Easy = std::unique_ptr<CURL, EasyDelete>;
-struct ListDelete { void operator()(curl_slist* list) const { curl_slist_free_all(list); } };
+struct ListDelete {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
 using HeaderList = std::shared_ptr<curl_slist>;
 
 struct Transfer {
@@ -49,7 +53,10 @@ class HeaderLists {
  public:
   explicit HeaderLists(std::string token) : token_(std::move(token)) {}
   HeaderList get(const Request& request);
-  void set_token(std::string token) { token_ = std::move(token); lists_.clear(); }
+  void set_token(std::string token) {
+    token_ = std::move(token);
+    lists_.clear();
+  }
 
  private:
   std::string token_;

@@ -6,9 +6,7 @@
 namespace ashlar::http {
 namespace {
 
-bool is_unreserved(unsigned char c) {
-  return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || c == '~';
-}
+bool is_unreserved(unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || c == '~'; }
 
 int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';

@@ -19,19 +19,33 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr Millis kTokenFileAge{60'000};        // kubelet rotates tokens well before they expire; client-go reads once a minute too
+constexpr Millis kTokenFileAge{60'000};  // kubelet rotates tokens well before they expire; client-go reads once a minute too
 constexpr Millis kExecTimeout{30'000};
 constexpr Millis kRenewBeforeExpiry{120'000};  // an exec credential is renewed in the background so long before its end
 
 Error::Kind kind_of(int status) {
   switch (status) {
-    case 400: case 405: case 406: case 413: case 415: case 422: return Error::Kind::kInvalid;
-    case 401: case 403: return Error::Kind::kDenied;
-    case 404: return Error::Kind::kNotFound;
-    case 409: return Error::Kind::kConflict;
-    case 410: return Error::Kind::kExpired;
-    case 408: case 504: return Error::Kind::kTimeout;
-    default: return status == 429 || status >= 500 ? Error::Kind::kUnavailable : Error::Kind::kInternal;
+    case 400:
+    case 405:
+    case 406:
+    case 413:
+    case 415:
+    case 422:
+      return Error::Kind::kInvalid;
+    case 401:
+    case 403:
+      return Error::Kind::kDenied;
+    case 404:
+      return Error::Kind::kNotFound;
+    case 409:
+      return Error::Kind::kConflict;
+    case 410:
+      return Error::Kind::kExpired;
+    case 408:
+    case 504:
+      return Error::Kind::kTimeout;
+    default:
+      return status == 429 || status >= 500 ? Error::Kind::kUnavailable : Error::Kind::kInternal;
   }
 }
 
@@ -113,14 +127,17 @@ struct Api::Session {
 };
 
 http::RequestId Api::Session::send(http::Request request, OnAnswer on_answer) {
-  if (!renews()) return client->send(std::move(request), [on_answer = std::move(on_answer)](Result<http::Response> r) { on_answer(to_answer(std::move(r))); });
+  if (!renews())
+    return client->send(std::move(request), [on_answer = std::move(on_answer)](Result<http::Response> r) { on_answer(to_answer(std::move(r))); });
   http::Request copy = request;
   auto id = std::make_shared<http::RequestId>(0);
   *id = client->send(std::move(request), [this, id, copy = std::move(copy), on_answer = std::move(on_answer)](Result<http::Response> r) mutable {
     const bool refused = r.ok() && r->status == 401;
     Answer answer = to_answer(std::move(r));
-    if (refused) on_refused({*id, std::move(copy), std::move(on_answer), std::move(answer)});
-    else on_answer(std::move(answer));
+    if (refused)
+      on_refused({*id, std::move(copy), std::move(on_answer), std::move(answer)});
+    else
+      on_answer(std::move(answer));
   });
   return *id;
 }
@@ -131,8 +148,10 @@ void Api::Session::on_refused(Waiting refused) {
 }
 
 void Api::Session::renew() {
-  if (options.access.exec) start_exec();
-  else resend_waiting(reread_token());
+  if (options.access.exec)
+    start_exec();
+  else
+    resend_waiting(reread_token());
 }
 
 void Api::Session::resend_waiting(bool renewed) {

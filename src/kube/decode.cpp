@@ -20,31 +20,37 @@ constexpr bool kHasProtobuf = std::is_same_v<T, Pod> || std::is_same_v<T, Node>;
 template <class T>
 Result<T> decode_object(std::string_view body, Encoding encoding) {
   if (encoding == Encoding::kJson) return json::decode_object<T>(body);
-  if constexpr (kHasProtobuf<T>) return proto::decode_object<T>(body);
-  else return json_only();
+  if constexpr (kHasProtobuf<T>)
+    return proto::decode_object<T>(body);
+  else
+    return json_only();
 }
 
 template <class T>
 Result<ListPage<T>> decode_list(std::string_view body, Encoding encoding) {
   if (encoding == Encoding::kJson) return json::decode_list<T>(body);
-  if constexpr (kHasProtobuf<T>) return proto::decode_list<T>(body);
-  else return json_only();
+  if constexpr (kHasProtobuf<T>)
+    return proto::decode_list<T>(body);
+  else
+    return json_only();
 }
 
 template <class T>
 Result<WatchEvent<T>> decode_watch_event(std::string_view frame, Encoding encoding) {
   if (encoding == Encoding::kJson) return json::decode_watch_event<T>(frame);
-  if constexpr (kHasProtobuf<T>) return proto::decode_watch_event<T>(frame);
-  else return json_only();
+  if constexpr (kHasProtobuf<T>)
+    return proto::decode_watch_event<T>(frame);
+  else
+    return json_only();
 }
 
 Result<StatusText> decode_status(std::string_view body, Encoding encoding) {
   return encoding == Encoding::kJson ? json::decode_status(body) : proto::decode_status(body);
 }
 
-#define ASHLAR_INSTANTIATE(T)                                                   \
-  template Result<T> decode_object<T>(std::string_view, Encoding);              \
-  template Result<ListPage<T>> decode_list<T>(std::string_view, Encoding);      \
+#define ASHLAR_INSTANTIATE(T)                                              \
+  template Result<T> decode_object<T>(std::string_view, Encoding);         \
+  template Result<ListPage<T>> decode_list<T>(std::string_view, Encoding); \
   template Result<WatchEvent<T>> decode_watch_event<T>(std::string_view, Encoding);
 ASHLAR_INSTANTIATE(Pod)
 ASHLAR_INSTANTIATE(Node)

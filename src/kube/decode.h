@@ -27,17 +27,20 @@ template <class T>
 struct WatchEvent {
   enum class Kind : unsigned char { kAdded, kModified, kDeleted, kBookmark, kError };
   Kind kind = Kind::kError;
-  T object;                        ///< of kAdded, kModified, kDeleted
-  std::string resource_version;    ///< of the object or bookmark
-  bool initial_events_end = false; ///< bookmark that closes the initial events of a streaming list
-  Error error;                     ///< of kError; kExpired where the server says 410
+  T object;                         ///< of kAdded, kModified, kDeleted
+  std::string resource_version;     ///< of the object or bookmark
+  bool initial_events_end = false;  ///< bookmark that closes the initial events of a streaming list
+  Error error;                      ///< of kError; kExpired where the server says 410
 };
 
 // Defined for Pod, Node, Namespace, PriorityClass, PodGroup and Lease; protobuf for Pod and Node only, others answer kInvalid.
-template <class T> Result<T> decode_object(std::string_view body, Encoding encoding);
-template <class T> Result<ListPage<T>> decode_list(std::string_view body, Encoding encoding);
+template <class T>
+Result<T> decode_object(std::string_view body, Encoding encoding);
+template <class T>
+Result<ListPage<T>> decode_list(std::string_view body, Encoding encoding);
 /// One event: a line of JSON without its newline, or one protobuf frame without its length.
-template <class T> Result<WatchEvent<T>> decode_watch_event(std::string_view frame, Encoding encoding);
+template <class T>
+Result<WatchEvent<T>> decode_watch_event(std::string_view frame, Encoding encoding);
 
 /// metav1.Status of a failed request.
 struct StatusText {

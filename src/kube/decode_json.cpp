@@ -9,9 +9,12 @@ void read_owner(Value value, Meta& meta) {
   Text uid, kind;
   bool is_controller = false;
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "uid") uid = text_of(member);
-    else if (key == "kind") kind = text_of(member);
-    else if (key == "controller") is_controller = bool_of(member);
+    if (key == "uid")
+      uid = text_of(member);
+    else if (key == "kind")
+      kind = text_of(member);
+    else if (key == "controller")
+      is_controller = bool_of(member);
   });
   if (meta.has_controller || (!meta.owner_uid.empty() && !is_controller)) return;
   meta.has_controller = is_controller;
@@ -22,17 +25,22 @@ void read_owner(Value value, Meta& meta) {
 void read_meta_time(Value value, Millis& into, std::string_view where, std::string& problem) {
   if (is_null(value)) return;
   Result<Millis> time = read_time(text_of(value));
-  if (time) into = *time;
-  else note(problem, where, time.error());
+  if (time)
+    into = *time;
+  else
+    note(problem, where, time.error());
 }
 
 void read_taint(Value value, std::vector<Taint>& taints) {
   Taint taint;
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "key") taint.key = text_of(member);
-    else if (key == "value") taint.value = text_of(member);
+    if (key == "key")
+      taint.key = text_of(member);
+    else if (key == "value")
+      taint.value = text_of(member);
     // An effect from the future is treated as the strictest one that a scheduler knows.
-    else if (key == "effect" && (!read_taint_effect(text_of(member), taint.effect) || taint.effect == TaintEffect::kAny)) taint.effect = TaintEffect::kNoSchedule;
+    else if (key == "effect" && (!read_taint_effect(text_of(member), taint.effect) || taint.effect == TaintEffect::kAny))
+      taint.effect = TaintEffect::kNoSchedule;
   });
   taints.push_back(std::move(taint));
 }
@@ -82,13 +90,20 @@ void read_group_policy(Value value, PodGroup& group) {
 }
 
 void read_group_spec(Value value, PodGroup& group) {
-  const auto refuse = [&](std::string_view path) { if (group.unsupported.empty()) group.unsupported = path; };
+  const auto refuse = [&](std::string_view path) {
+    if (group.unsupported.empty()) group.unsupported = path;
+  };
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "schedulingPolicy") read_group_policy(member, group);
-    else if (key == "priorityClassName") group.priority_class = text_of(member);
-    else if (key == "priority" && !is_null(member)) group.priority = static_cast<std::int32_t>(integer_of(member));
-    else if (key == "parentCompositePodGroupName" && !is_null(member)) refuse("spec.parentCompositePodGroupName");
-    else if (key == "resourceClaims") each_item(member, [&](Value) { refuse("spec.resourceClaims"); });
+    if (key == "schedulingPolicy")
+      read_group_policy(member, group);
+    else if (key == "priorityClassName")
+      group.priority_class = text_of(member);
+    else if (key == "priority" && !is_null(member))
+      group.priority = static_cast<std::int32_t>(integer_of(member));
+    else if (key == "parentCompositePodGroupName" && !is_null(member))
+      refuse("spec.parentCompositePodGroupName");
+    else if (key == "resourceClaims")
+      each_item(member, [&](Value) { refuse("spec.resourceClaims"); });
     else if (key == "schedulingConstraints") {
       each_field(member, [&](std::string_view kind, Value constraints) {
         if (kind != "topology") {
@@ -98,8 +113,10 @@ void read_group_spec(Value value, PodGroup& group) {
         each_item(constraints, [&](Value constraint) {
           each_field(constraint, [&](std::string_view name, Value text) {
             if (name != "key") return;
-            if (group.topology_key.empty()) group.topology_key = text_of(text);
-            else refuse("spec.schedulingConstraints.topology[1]");
+            if (group.topology_key.empty())
+              group.topology_key = text_of(text);
+            else
+              refuse("spec.schedulingConstraints.topology[1]");
           });
         });
       });
@@ -122,9 +139,12 @@ Result<void> guarded(std::string_view body, std::string_view what, Read&& read) 
 StatusText read_status_text(Value value) {
   StatusText status;
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "message") status.message = text_of(member);
-    else if (key == "reason") status.reason = text_of(member);
-    else if (key == "code") status.code = static_cast<std::int32_t>(integer_of(member));
+    if (key == "message")
+      status.message = text_of(member);
+    else if (key == "reason")
+      status.reason = text_of(member);
+    else if (key == "code")
+      status.code = static_cast<std::int32_t>(integer_of(member));
     else if (key == "details") {
       each_field(member, [&](std::string_view name, Value part) {
         if (name == "retryAfterSeconds") status.retry_after_seconds = static_cast<std::int32_t>(integer_of(part));
@@ -136,8 +156,10 @@ StatusText read_status_text(Value value) {
 
 template <class T>
 std::string text_version(const T& object) {
-  if constexpr (std::is_same_v<T, Lease>) return object.resource_version;
-  else return std::to_string(object.resource_version);
+  if constexpr (std::is_same_v<T, Lease>)
+    return object.resource_version;
+  else
+    return std::to_string(object.resource_version);
 }
 
 template <class T>
@@ -175,13 +197,20 @@ void note(std::string& problem, std::string_view where, const Error& error) {
 
 void read_meta(Value value, Meta& meta, std::string& problem) {
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "name") meta.name = text_of(member);
-    else if (key == "namespace") meta.ns = text_of(member);
-    else if (key == "uid") meta.uid = text_of(member);
-    else if (key == "resourceVersion") meta.resource_version = text_of(member);
-    else if (key == "creationTimestamp") read_meta_time(member, meta.created, "metadata.creationTimestamp", problem);
-    else if (key == "deletionTimestamp") read_meta_time(member, meta.deletion_requested, "metadata.deletionTimestamp", problem);
-    else if (key == "ownerReferences") each_item(member, [&](Value item) { read_owner(item, meta); });
+    if (key == "name")
+      meta.name = text_of(member);
+    else if (key == "namespace")
+      meta.ns = text_of(member);
+    else if (key == "uid")
+      meta.uid = text_of(member);
+    else if (key == "resourceVersion")
+      meta.resource_version = text_of(member);
+    else if (key == "creationTimestamp")
+      read_meta_time(member, meta.created, "metadata.creationTimestamp", problem);
+    else if (key == "deletionTimestamp")
+      read_meta_time(member, meta.deletion_requested, "metadata.deletionTimestamp", problem);
+    else if (key == "ownerReferences")
+      each_item(member, [&](Value item) { read_owner(item, meta); });
     else if (key == "labels" || key == "annotations") {
       const bool is_label = key == "labels";
       each_field(member, [&](std::string_view name, Value text) {
@@ -210,8 +239,10 @@ void read_object(Value value, Node& node, std::string& problem) {
       take_meta(std::move(meta), node);
     } else if (key == "spec") {
       each_field(member, [&](std::string_view name, Value part) {
-        if (name == "unschedulable") node.unschedulable = bool_of(part);
-        else if (name == "taints") each_item(part, [&](Value item) { read_taint(item, node.taints); });
+        if (name == "unschedulable")
+          node.unschedulable = bool_of(part);
+        else if (name == "taints")
+          each_item(part, [&](Value item) { read_taint(item, node.taints); });
       });
     } else if (key == "status") {
       read_node_status(member, node, problem);
@@ -236,9 +267,12 @@ void read_object(Value value, Namespace& ns, std::string& problem) {
 
 void read_object(Value value, PriorityClass& priority_class, std::string& problem) {
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "value") priority_class.value = static_cast<std::int32_t>(integer_of(member));
-    else if (key == "globalDefault") priority_class.is_global_default = bool_of(member);
-    else if (key == "preemptionPolicy") priority_class.never_preempts = text_of(member) == "Never";
+    if (key == "value")
+      priority_class.value = static_cast<std::int32_t>(integer_of(member));
+    else if (key == "globalDefault")
+      priority_class.is_global_default = bool_of(member);
+    else if (key == "preemptionPolicy")
+      priority_class.never_preempts = text_of(member) == "Never";
     else if (key == "metadata") {
       Meta meta;
       read_meta(member, meta, problem);
@@ -282,11 +316,16 @@ void read_object(Value value, Lease& lease, std::string& problem) {
       lease.resource_version = std::move(meta.resource_version);
     } else if (key == "spec") {
       each_field(member, [&](std::string_view name, Value part) {
-        if (name == "holderIdentity") lease.holder = text_of(part);
-        else if (name == "leaseDurationSeconds") lease.duration_seconds = static_cast<std::int32_t>(integer_of(part));
-        else if (name == "leaseTransitions") lease.transitions = static_cast<std::int32_t>(integer_of(part));
-        else if (name == "acquireTime") read_meta_time(part, lease.acquired, "spec.acquireTime", problem);
-        else if (name == "renewTime") read_meta_time(part, lease.renewed, "spec.renewTime", problem);
+        if (name == "holderIdentity")
+          lease.holder = text_of(part);
+        else if (name == "leaseDurationSeconds")
+          lease.duration_seconds = static_cast<std::int32_t>(integer_of(part));
+        else if (name == "leaseTransitions")
+          lease.transitions = static_cast<std::int32_t>(integer_of(part));
+        else if (name == "acquireTime")
+          read_meta_time(part, lease.acquired, "spec.acquireTime", problem);
+        else if (name == "renewTime")
+          read_meta_time(part, lease.renewed, "spec.renewTime", problem);
       });
     }
   });
@@ -311,8 +350,10 @@ Result<ListPage<T>> decode_list(std::string_view body) {
     each_field(value, [&](std::string_view key, Value member) {
       if (key == "metadata") {
         each_field(member, [&](std::string_view name, Value part) {
-          if (name == "resourceVersion") page.resource_version = text_of(part);
-          else if (name == "continue") page.continue_token = text_of(part);
+          if (name == "resourceVersion")
+            page.resource_version = text_of(part);
+          else if (name == "continue")
+            page.continue_token = text_of(part);
         });
       } else if (key == "items") {
         has_items = true;
@@ -340,12 +381,18 @@ Result<WatchEvent<T>> decode_watch_event(std::string_view line) {
   Result<void> read = guarded(line, "the watch event", [&](Value value) {
     simdjson::ondemand::object object = value.get_object().value();
     type = object.find_field_unordered("type").get_string().value();
-    if (type == "ADDED") event.kind = Kind::kAdded;
-    else if (type == "MODIFIED") event.kind = Kind::kModified;
-    else if (type == "DELETED") event.kind = Kind::kDeleted;
-    else if (type == "BOOKMARK") event.kind = Kind::kBookmark;
-    else if (type == "ERROR") event.kind = Kind::kError;
-    else throw simdjson::simdjson_error(simdjson::INCORRECT_TYPE);
+    if (type == "ADDED")
+      event.kind = Kind::kAdded;
+    else if (type == "MODIFIED")
+      event.kind = Kind::kModified;
+    else if (type == "DELETED")
+      event.kind = Kind::kDeleted;
+    else if (type == "BOOKMARK")
+      event.kind = Kind::kBookmark;
+    else if (type == "ERROR")
+      event.kind = Kind::kError;
+    else
+      throw simdjson::simdjson_error(simdjson::INCORRECT_TYPE);
     read_event_object(Value(object.find_field_unordered("object").value()), event, problem);
   });
   if (!read) return read.error();

@@ -37,9 +37,12 @@ void read_object(Value value, PriorityClass& priority_class, std::string& proble
 void read_object(Value value, PodGroup& group, std::string& problem);
 void read_object(Value value, Lease& lease, std::string& problem);
 
-template <class T> Result<T> decode_object(std::string_view body);
-template <class T> Result<ListPage<T>> decode_list(std::string_view body);
-template <class T> Result<WatchEvent<T>> decode_watch_event(std::string_view line);
+template <class T>
+Result<T> decode_object(std::string_view body);
+template <class T>
+Result<ListPage<T>> decode_list(std::string_view body);
+template <class T>
+Result<WatchEvent<T>> decode_watch_event(std::string_view line);
 Result<StatusText> decode_status(std::string_view body);
 
 }  // namespace ashlar::kube::json

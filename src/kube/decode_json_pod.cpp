@@ -27,9 +27,12 @@ void read_labels(Value value, Labels& into) {
 bool read_requirement(Value value, Requirement& requirement) {
   bool known = true;
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "key") requirement.key = text_of(member);
-    else if (key == "operator") known = read_selector_op(text_of(member), requirement.op);
-    else if (key == "values") read_texts(member, requirement.values);
+    if (key == "key")
+      requirement.key = text_of(member);
+    else if (key == "operator")
+      known = read_selector_op(text_of(member), requirement.op);
+    else if (key == "values")
+      read_texts(member, requirement.values);
   });
   return known;
 }
@@ -43,8 +46,10 @@ bool read_requirements(Value value, std::vector<Requirement>& into) {
 bool read_node_term(Value value, NodeTerm& term) {
   bool known = true;
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "matchExpressions") known &= read_requirements(member, term.expressions);
-    else if (key == "matchFields") known &= read_requirements(member, term.fields);
+    if (key == "matchExpressions")
+      known &= read_requirements(member, term.expressions);
+    else if (key == "matchFields")
+      known &= read_requirements(member, term.fields);
   });
   return known;
 }
@@ -65,11 +70,15 @@ void read_node_affinity(Value value, PodDraft& draft) {
         PreferredTerm term;
         bool known = true;
         each_field(preferred, [&](std::string_view inner, Value part) {
-          if (inner == "weight") term.weight = static_cast<std::int32_t>(integer_of(part));
-          else if (inner == "preference") known = read_node_term(part, term.term);
+          if (inner == "weight")
+            term.weight = static_cast<std::int32_t>(integer_of(part));
+          else if (inner == "preference")
+            known = read_node_term(part, term.term);
         });
-        if (known) draft.rules.preferred_affinity.push_back(std::move(term));
-        else draft.ignore("spec.affinity.nodeAffinity.preferred: operator");
+        if (known)
+          draft.rules.preferred_affinity.push_back(std::move(term));
+        else
+          draft.ignore("spec.affinity.nodeAffinity.preferred: operator");
       });
     }
   });
@@ -79,18 +88,24 @@ void read_label_selector(Value value, LabelSelector& selector, PodDraft& draft) 
   if (is_null(value)) return;
   selector.present = true;
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "matchLabels") read_labels(member, selector.match_labels);
-    else if (key == "matchExpressions" && !read_requirements(member, selector.expressions)) draft.refuse("labelSelector: operator");
+    if (key == "matchLabels")
+      read_labels(member, selector.match_labels);
+    else if (key == "matchExpressions" && !read_requirements(member, selector.expressions))
+      draft.refuse("labelSelector: operator");
   });
   sort_by_key(selector.match_labels);
 }
 
 void read_affinity_term(Value value, PodAffinityTerm& term, PodDraft& draft) {
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "labelSelector") read_label_selector(member, term.selector, draft);
-    else if (key == "namespaceSelector") read_label_selector(member, term.namespace_selector, draft);
-    else if (key == "namespaces") read_texts(member, term.namespaces);
-    else if (key == "topologyKey") term.topology_key = text_of(member);
+    if (key == "labelSelector")
+      read_label_selector(member, term.selector, draft);
+    else if (key == "namespaceSelector")
+      read_label_selector(member, term.namespace_selector, draft);
+    else if (key == "namespaces")
+      read_texts(member, term.namespaces);
+    else if (key == "topologyKey")
+      term.topology_key = text_of(member);
   });
 }
 
@@ -122,9 +137,12 @@ void read_toleration(Value value, PodDraft& draft) {
   Toleration toleration;
   bool known = true;
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "key") toleration.key = text_of(member);
-    else if (key == "value") toleration.value = text_of(member);
-    else if (key == "effect") known &= read_taint_effect(text_of(member), toleration.effect);
+    if (key == "key")
+      toleration.key = text_of(member);
+    else if (key == "value")
+      toleration.value = text_of(member);
+    else if (key == "effect")
+      known &= read_taint_effect(text_of(member), toleration.effect);
     else if (key == "operator") {
       const std::string_view op = text_of(member);
       toleration.exists = op == "Exists";
@@ -132,16 +150,20 @@ void read_toleration(Value value, PodDraft& draft) {
     }
   });
   // A toleration that is not understood tolerates nothing: the pod may wait longer, but never stands where it must not.
-  if (known) draft.rules.tolerations.push_back(std::move(toleration));
-  else draft.ignore("spec.tolerations[]: operator or effect");
+  if (known)
+    draft.rules.tolerations.push_back(std::move(toleration));
+  else
+    draft.ignore("spec.tolerations[]: operator or effect");
 }
 
 void read_ports(Value value, std::vector<HostPort>& ports) {
   each_item(value, [&](Value item) {
     HostPort port;
     each_field(item, [&](std::string_view key, Value member) {
-      if (key == "hostPort") port.port = static_cast<std::uint16_t>(integer_of(member));
-      else if (key == "hostIP") port.host_ip = text_of(member);
+      if (key == "hostPort")
+        port.port = static_cast<std::uint16_t>(integer_of(member));
+      else if (key == "hostIP")
+        port.host_ip = text_of(member);
       else if (key == "protocol") {
         const std::string_view protocol = text_of(member);
         port.protocol = protocol == "UDP" ? HostPort::Protocol::kUdp : protocol == "SCTP" ? HostPort::Protocol::kSctp : HostPort::Protocol::kTcp;
@@ -156,9 +178,12 @@ void read_container(Value value, bool is_init, PodDraft& draft, std::string& pro
   ContainerDraft container;
   std::vector<HostPort> ports;
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "name") container.name = text_of(member);
-    else if (key == "ports") read_ports(member, ports);
-    else if (key == "restartPolicy") container.is_sidecar = is_init && text_of(member) == "Always";
+    if (key == "name")
+      container.name = text_of(member);
+    else if (key == "ports")
+      read_ports(member, ports);
+    else if (key == "restartPolicy")
+      container.is_sidecar = is_init && text_of(member) == "Always";
     else if (key == "resources") {
       each_field(member, [&](std::string_view inner, Value part) {
         if (inner == "requests") read_quantities(part, container.requests, "spec.containers[].resources.requests", problem);
@@ -176,7 +201,8 @@ void read_pod_level(Value value, PodDraft& draft, std::string& problem) {
       draft.has_pod_level = true;
       const Text kept(name);
       draft.pod_level_names.push_back(kept);
-      if (Result<void> added = add_quantity(draft.pod_level, kept, quantity_of(quantity)); !added) note(problem, "spec.resources.requests", added.error());
+      if (Result<void> added = add_quantity(draft.pod_level, kept, quantity_of(quantity)); !added)
+        note(problem, "spec.resources.requests", added.error());
     });
   });
 }
@@ -185,8 +211,10 @@ void read_spread(Value value, PodDraft& draft) {
   each_item(value, [&](Value item) {
     each_field(item, [&](std::string_view key, Value member) {
       if (key != "whenUnsatisfiable") return;
-      if (text_of(member) == "ScheduleAnyway") draft.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
-      else draft.refuse("spec.topologySpreadConstraints[] (DoNotSchedule)");
+      if (text_of(member) == "ScheduleAnyway")
+        draft.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
+      else
+        draft.refuse("spec.topologySpreadConstraints[] (DoNotSchedule)");
     });
   });
 }
@@ -203,7 +231,8 @@ void read_container_status(Value value, std::vector<ContainerDraft>& into, std::
   ContainerDraft status;
   Resources allocated, actual;
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "name") status.name = text_of(member);
+    if (key == "name")
+      status.name = text_of(member);
     else if (key == "allocatedResources") {
       read_quantities(member, allocated, "status.containerStatuses[].allocatedResources", problem);
       status.has_requests = true;
@@ -225,14 +254,20 @@ void read_container_status(Value value, std::vector<ContainerDraft>& into, std::
 std::string read_condition(Value value, Condition& condition, std::string& problem) {
   std::string type;
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "type") type = text_of(member);
-    else if (key == "status") condition.status = read_condition_status(text_of(member));
-    else if (key == "reason") condition.reason = text_of(member);
-    else if (key == "message") condition.message = text_of(member);
+    if (key == "type")
+      type = text_of(member);
+    else if (key == "status")
+      condition.status = read_condition_status(text_of(member));
+    else if (key == "reason")
+      condition.reason = text_of(member);
+    else if (key == "message")
+      condition.message = text_of(member);
     else if (key == "lastTransitionTime" && !is_null(member)) {
       Result<Millis> time = read_time(text_of(member));
-      if (time) condition.last_transition = *time;
-      else note(problem, "lastTransitionTime", time.error());
+      if (time)
+        condition.last_transition = *time;
+      else
+        note(problem, "lastTransitionTime", time.error());
     }
   });
   return type;
@@ -241,20 +276,34 @@ std::string read_condition(Value value, Condition& condition, std::string& probl
 void read_spec(Value value, PodDraft& draft, std::string& problem) {
   Pod& pod = draft.pod;
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "containers") each_item(member, [&](Value item) { read_container(item, false, draft, problem); });
-    else if (key == "initContainers") each_item(member, [&](Value item) { read_container(item, true, draft, problem); });
-    else if (key == "nodeName") pod.node_name = text_of(member);
-    else if (key == "schedulerName") pod.scheduler_name = text_of(member);
-    else if (key == "priority") pod.priority = static_cast<std::int32_t>(integer_of(member));
-    else if (key == "priorityClassName") pod.priority_class = text_of(member);
-    else if (key == "tolerations") each_item(member, [&](Value item) { read_toleration(item, draft); });
-    else if (key == "nodeSelector") read_labels(member, draft.rules.node_selector);
-    else if (key == "affinity") read_affinity(member, draft);
-    else if (key == "overhead") read_quantities(member, draft.overhead, "spec.overhead", problem);
-    else if (key == "resources") read_pod_level(member, draft, problem);
-    else if (key == "volumes") read_volumes(member, draft);
-    else if (key == "topologySpreadConstraints") read_spread(member, draft);
-    else if (key == "schedulingGates") each_item(member, [&](Value) { pod.scheduling_gates += pod.scheduling_gates < 255; });
+    if (key == "containers")
+      each_item(member, [&](Value item) { read_container(item, false, draft, problem); });
+    else if (key == "initContainers")
+      each_item(member, [&](Value item) { read_container(item, true, draft, problem); });
+    else if (key == "nodeName")
+      pod.node_name = text_of(member);
+    else if (key == "schedulerName")
+      pod.scheduler_name = text_of(member);
+    else if (key == "priority")
+      pod.priority = static_cast<std::int32_t>(integer_of(member));
+    else if (key == "priorityClassName")
+      pod.priority_class = text_of(member);
+    else if (key == "tolerations")
+      each_item(member, [&](Value item) { read_toleration(item, draft); });
+    else if (key == "nodeSelector")
+      read_labels(member, draft.rules.node_selector);
+    else if (key == "affinity")
+      read_affinity(member, draft);
+    else if (key == "overhead")
+      read_quantities(member, draft.overhead, "spec.overhead", problem);
+    else if (key == "resources")
+      read_pod_level(member, draft, problem);
+    else if (key == "volumes")
+      read_volumes(member, draft);
+    else if (key == "topologySpreadConstraints")
+      read_spread(member, draft);
+    else if (key == "schedulingGates")
+      each_item(member, [&](Value) { pod.scheduling_gates += pod.scheduling_gates < 255; });
     else if (key == "resourceClaims") {
       if (has_items(member)) draft.refuse("spec.resourceClaims");
     } else if (key == "schedulingGroup") {
@@ -269,16 +318,22 @@ void read_spec(Value value, PodDraft& draft, std::string& problem) {
 
 void read_status(Value value, PodDraft& draft, std::string& problem) {
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "phase") draft.pod.phase = read_phase(text_of(member));
-    else if (key == "nominatedNodeName") draft.pod.nominated_node_name = text_of(member);
-    else if (key == "containerStatuses") each_item(member, [&](Value item) { read_container_status(item, draft.statuses, problem); });
-    else if (key == "initContainerStatuses") each_item(member, [&](Value item) { read_container_status(item, draft.init_statuses, problem); });
+    if (key == "phase")
+      draft.pod.phase = read_phase(text_of(member));
+    else if (key == "nominatedNodeName")
+      draft.pod.nominated_node_name = text_of(member);
+    else if (key == "containerStatuses")
+      each_item(member, [&](Value item) { read_container_status(item, draft.statuses, problem); });
+    else if (key == "initContainerStatuses")
+      each_item(member, [&](Value item) { read_container_status(item, draft.init_statuses, problem); });
     else if (key == "conditions") {
       each_item(member, [&](Value item) {
         Condition condition;
         const std::string type = read_condition(item, condition, problem);
-        if (type == "PodScheduled") draft.pod.scheduled = std::move(condition);
-        else if (type == "PodResizePending") draft.resize_infeasible = condition.reason == "Infeasible";
+        if (type == "PodScheduled")
+          draft.pod.scheduled = std::move(condition);
+        else if (type == "PodResizePending")
+          draft.resize_infeasible = condition.reason == "Infeasible";
       });
     }
   });

@@ -134,8 +134,10 @@ void read_node_affinity(const pb::NodeAffinity& affinity, PodDraft& draft) {
   for (const pb::PreferredSchedulingTerm& preferred : affinity.preferred()) {
     PreferredTerm term;
     term.weight = preferred.weight();
-    if (read_node_term(preferred.preference(), term.term)) draft.rules.preferred_affinity.push_back(std::move(term));
-    else draft.ignore("spec.affinity.nodeAffinity.preferred: operator");
+    if (read_node_term(preferred.preference(), term.term))
+      draft.rules.preferred_affinity.push_back(std::move(term));
+    else
+      draft.ignore("spec.affinity.nodeAffinity.preferred: operator");
   }
 }
 
@@ -161,8 +163,10 @@ void read_toleration(const pb::Toleration& from, PodDraft& draft) {
   const std::string& op = from.operator_();
   toleration.exists = op == "Exists";
   const bool known = read_taint_effect(from.effect(), toleration.effect) && (op == "Exists" || op == "Equal" || op.empty());
-  if (known) draft.rules.tolerations.push_back(std::move(toleration));
-  else draft.ignore("spec.tolerations[]: operator or effect");
+  if (known)
+    draft.rules.tolerations.push_back(std::move(toleration));
+  else
+    draft.ignore("spec.tolerations[]: operator or effect");
 }
 
 void read_container(const pb::Container& from, bool is_init, PodDraft& draft, std::string& problem) {
@@ -184,7 +188,9 @@ void read_container(const pb::Container& from, bool is_init, PodDraft& draft, st
 }
 
 void read_volume(const pb::VolumeSource& source, PodDraft& draft) {
-  const auto refuse_if = [&](bool present, std::string_view name) { if (present) draft.refuse(hard_volume_source(name)); };
+  const auto refuse_if = [&](bool present, std::string_view name) {
+    if (present) draft.refuse(hard_volume_source(name));
+  };
   refuse_if(source.has_persistentvolumeclaim(), "persistentVolumeClaim");
   refuse_if(source.has_ephemeral(), "ephemeral");
   refuse_if(source.has_gcepersistentdisk(), "gcePersistentDisk");
@@ -215,8 +221,10 @@ void read_spec(const pb::PodSpec& spec, PodDraft& draft, std::string& problem) {
   read_quantities(spec.resources().requests(), draft.pod_level, "spec.resources.requests", problem);
   for (const pb::Volume& volume : spec.volumes()) read_volume(volume.volumesource(), draft);
   for (const pb::TopologySpreadConstraint& spread : spec.topologyspreadconstraints()) {
-    if (spread.whenunsatisfiable() == "ScheduleAnyway") draft.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
-    else draft.refuse("spec.topologySpreadConstraints[] (DoNotSchedule)");
+    if (spread.whenunsatisfiable() == "ScheduleAnyway")
+      draft.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
+    else
+      draft.refuse("spec.topologySpreadConstraints[] (DoNotSchedule)");
   }
   if (spec.resourceclaims_size() > 0) draft.refuse("spec.resourceClaims");
   if (spec.has_workloadref()) draft.refuse("spec.workloadRef");
@@ -243,7 +251,8 @@ void read_status(const pb::PodStatus& status, PodDraft& draft, std::string& prob
   read_container_statuses(status.initcontainerstatuses(), draft.init_statuses, problem);
   for (const pb::Condition& condition : status.conditions()) {
     if (condition.type() == "PodScheduled") {
-      draft.pod.scheduled = {read_condition_status(condition.status()), condition.reason(), condition.message(), millis_of(condition.lasttransitiontime())};
+      draft.pod.scheduled = {read_condition_status(condition.status()), condition.reason(), condition.message(),
+                             millis_of(condition.lasttransitiontime())};
     } else if (condition.type() == "PodResizePending") {
       draft.resize_infeasible = condition.reason() == "Infeasible";
     }
@@ -287,9 +296,18 @@ void read_object(const pb::Node& from, Node& node, std::string& problem) {
     if (condition.type() == "Ready") node.ready = read_condition_status(condition.status());
 }
 
-template <class T> struct Wire;
-template <> struct Wire<Pod> { using Object = pb::Pod; using List = pb::PodList; };
-template <> struct Wire<Node> { using Object = pb::Node; using List = pb::NodeList; };
+template <class T>
+struct Wire;
+template <>
+struct Wire<Pod> {
+  using Object = pb::Pod;
+  using List = pb::PodList;
+};
+template <>
+struct Wire<Node> {
+  using Object = pb::Node;
+  using List = pb::NodeList;
+};
 
 template <class T>
 std::string title(const T& object) {
@@ -336,8 +354,10 @@ Result<ListPage<T>> decode_list(std::string_view body) {
   page.items.reserve(static_cast<std::size_t>(parsed->items_size()));
   for (const auto& item : parsed->items()) {
     Result<T> object = convert<T>(item);
-    if (object) page.items.push_back(std::move(object).value());
-    else page.bad_items.push_back(object.error().message);
+    if (object)
+      page.items.push_back(std::move(object).value());
+    else
+      page.bad_items.push_back(object.error().message);
   }
   return page;
 }
@@ -349,12 +369,18 @@ Result<WatchEvent<T>> decode_watch_event(std::string_view frame) {
   if (!outer.is_sound()) return invalid("the watch event is no sound protobuf message");
   WatchEvent<T> event;
   const std::string& type = outer->type();
-  if (type == "ADDED") event.kind = Kind::kAdded;
-  else if (type == "MODIFIED") event.kind = Kind::kModified;
-  else if (type == "DELETED") event.kind = Kind::kDeleted;
-  else if (type == "BOOKMARK") event.kind = Kind::kBookmark;
-  else if (type == "ERROR") event.kind = Kind::kError;
-  else return invalid("watch event of unknown type \"" + type.substr(0, 40) + "\"");
+  if (type == "ADDED")
+    event.kind = Kind::kAdded;
+  else if (type == "MODIFIED")
+    event.kind = Kind::kModified;
+  else if (type == "DELETED")
+    event.kind = Kind::kDeleted;
+  else if (type == "BOOKMARK")
+    event.kind = Kind::kBookmark;
+  else if (type == "ERROR")
+    event.kind = Kind::kError;
+  else
+    return invalid("watch event of unknown type \"" + type.substr(0, 40) + "\"");
   if (event.kind == Kind::kError) {
     Result<StatusText> status = decode_status(outer->object().raw());
     if (!status) return status.error();

@@ -7,9 +7,12 @@
 
 namespace ashlar::kube::proto {
 
-template <class T> Result<T> decode_object(std::string_view body);
-template <class T> Result<ListPage<T>> decode_list(std::string_view body);
-template <class T> Result<WatchEvent<T>> decode_watch_event(std::string_view frame);
+template <class T>
+Result<T> decode_object(std::string_view body);
+template <class T>
+Result<ListPage<T>> decode_list(std::string_view body);
+template <class T>
+Result<WatchEvent<T>> decode_watch_event(std::string_view frame);
 Result<StatusText> decode_status(std::string_view body);
 
 }  // namespace ashlar::kube::proto

@@ -34,7 +34,10 @@ struct Pipe {
     return true;
   }
   void close_write() { close_one(write_end); }
-  ~Pipe() { close_one(read_end); close_one(write_end); }
+  ~Pipe() {
+    close_one(read_end);
+    close_one(write_end);
+  }
 
  private:
   static void close_one(int& fd) {
@@ -45,7 +48,12 @@ struct Pipe {
 
 std::string exec_info(const ExecPlugin& plugin, const Access& access) {
   JsonWriter w;
-  w.begin_object().member("apiVersion", plugin.api_version).member("kind", "ExecCredential").key("spec").begin_object().member_bool("interactive", false);
+  w.begin_object()
+      .member("apiVersion", plugin.api_version)
+      .member("kind", "ExecCredential")
+      .key("spec")
+      .begin_object()
+      .member_bool("interactive", false);
   if (plugin.provide_cluster_info) {
     w.key("cluster").begin_object().member("server", access.server);
     if (!access.tls.server_name.empty()) w.member("tls-server-name", access.tls.server_name);
@@ -120,13 +128,18 @@ Result<ExecCredential> parse_exec_credential(const std::string& text) {
       if (key != "status") return;
       has_status = true;
       json::each_field(member, [&](std::string_view name, json::Value part) {
-        if (name == "token") credential.token = json::text_of(part);
-        else if (name == "clientCertificateData") credential.cert_pem = json::text_of(part);
-        else if (name == "clientKeyData") credential.key_pem = json::text_of(part);
+        if (name == "token")
+          credential.token = json::text_of(part);
+        else if (name == "clientCertificateData")
+          credential.cert_pem = json::text_of(part);
+        else if (name == "clientKeyData")
+          credential.key_pem = json::text_of(part);
         else if (name == "expirationTimestamp" && !json::is_null(part)) {
           Result<Millis> time = read_time(json::text_of(part));
-          if (time) credential.expires = *time;
-          else problem = "status.expirationTimestamp: " + time.error().message;
+          if (time)
+            credential.expires = *time;
+          else
+            problem = "status.expirationTimestamp: " + time.error().message;
         }
       });
     });
@@ -174,7 +187,8 @@ Result<ExecCredential> run_exec_plugin(const ExecPlugin& plugin, const Access& a
   }
   if (!in_time) {
     kill(-child, SIGKILL);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
   }
   if (!in_time) return denied("no answer within " + std::to_string(timeout.value) + " ms");
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)

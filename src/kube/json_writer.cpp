@@ -25,11 +25,21 @@ std::size_t utf8_length(const unsigned char* p, std::size_t left) {
 void append_escape(std::string& out, unsigned char c) {
   static constexpr char kHex[] = "0123456789abcdef";
   switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
     default:
       out += "\\u00";
       out += kHex[c >> 4];
@@ -56,8 +66,10 @@ JsonWriter& JsonWriter::string(std::string_view text) {
       continue;
     }
     out_.append(text, copied, i - copied);
-    if (c < 0x80) append_escape(out_, c);
-    else out_ += "\xef\xbf\xbd";
+    if (c < 0x80)
+      append_escape(out_, c);
+    else
+      out_ += "\xef\xbf\xbd";
     copied = ++i;
   }
   out_.append(text, copied, text.size() - copied);

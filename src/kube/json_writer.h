@@ -11,17 +11,60 @@ namespace ashlar::kube {
 
 class JsonWriter {
  public:
-  JsonWriter& begin_object() { separate(); out_ += '{'; needs_comma_ = false; return *this; }
-  JsonWriter& end_object() { out_ += '}'; needs_comma_ = true; return *this; }
-  JsonWriter& begin_array() { separate(); out_ += '['; needs_comma_ = false; return *this; }
-  JsonWriter& end_array() { out_ += ']'; needs_comma_ = true; return *this; }
-  JsonWriter& key(std::string_view name) { string(name); out_ += ':'; needs_comma_ = false; return *this; }
+  JsonWriter& begin_object() {
+    separate();
+    out_ += '{';
+    needs_comma_ = false;
+    return *this;
+  }
+  JsonWriter& end_object() {
+    out_ += '}';
+    needs_comma_ = true;
+    return *this;
+  }
+  JsonWriter& begin_array() {
+    separate();
+    out_ += '[';
+    needs_comma_ = false;
+    return *this;
+  }
+  JsonWriter& end_array() {
+    out_ += ']';
+    needs_comma_ = true;
+    return *this;
+  }
+  JsonWriter& key(std::string_view name) {
+    string(name);
+    out_ += ':';
+    needs_comma_ = false;
+    return *this;
+  }
   JsonWriter& string(std::string_view text);
-  JsonWriter& integer(std::int64_t value) { separate(); out_ += std::to_string(value); needs_comma_ = true; return *this; }
-  JsonWriter& boolean(bool value) { separate(); out_ += value ? "true" : "false"; needs_comma_ = true; return *this; }
-  JsonWriter& null() { separate(); out_ += "null"; needs_comma_ = true; return *this; }
+  JsonWriter& integer(std::int64_t value) {
+    separate();
+    out_ += std::to_string(value);
+    needs_comma_ = true;
+    return *this;
+  }
+  JsonWriter& boolean(bool value) {
+    separate();
+    out_ += value ? "true" : "false";
+    needs_comma_ = true;
+    return *this;
+  }
+  JsonWriter& null() {
+    separate();
+    out_ += "null";
+    needs_comma_ = true;
+    return *this;
+  }
   /// Ready-made JSON, inserted as it is.
-  JsonWriter& raw(std::string_view json) { separate(); out_ += json; needs_comma_ = true; return *this; }
+  JsonWriter& raw(std::string_view json) {
+    separate();
+    out_ += json;
+    needs_comma_ = true;
+    return *this;
+  }
 
   JsonWriter& member(std::string_view name, std::string_view text) { return key(name).string(text); }
   JsonWriter& member(std::string_view name, const char* text) { return key(name).string(text); }
@@ -29,10 +72,15 @@ class JsonWriter {
   JsonWriter& member_bool(std::string_view name, bool value) { return key(name).boolean(value); }
 
   const std::string& text() const { return out_; }
-  std::string take() { needs_comma_ = false; return std::move(out_); }
+  std::string take() {
+    needs_comma_ = false;
+    return std::move(out_);
+  }
 
  private:
-  void separate() { if (needs_comma_) out_ += ','; }
+  void separate() {
+    if (needs_comma_) out_ += ',';
+  }
 
   std::string out_;
   bool needs_comma_ = false;

@@ -167,9 +167,8 @@ Result<ExecPlugin> read_exec(const Entry& user) {
 }
 
 Result<void> read_cluster(const Entry& cluster, Access& access) {
-  for (const auto& [key, target] : {std::pair<const char*, std::string*>{"server", &access.server},
-                                    {"tls-server-name", &access.tls.server_name},
-                                    {"proxy-url", &access.proxy}}) {
+  for (const auto& [key, target] :
+       {std::pair<const char*, std::string*>{"server", &access.server}, {"tls-server-name", &access.tls.server_name}, {"proxy-url", &access.proxy}}) {
     Result<std::string> value = scalar(cluster, key);
     if (!value) return value.error();
     *target = *value;
@@ -187,9 +186,8 @@ Result<void> read_user(const Entry& user, Access& access) {
     if (user.node[key]) return field_error(user, key, "is not supported any more; use an exec plugin");
   for (const char* key : {"as", "as-uid", "as-groups"})
     if (user.node[key]) return field_error(user, key, "impersonation is not supported");
-  for (const auto& [key, target] : {std::pair<const char*, std::string*>{"token", &access.token},
-                                    {"username", &access.basic_user},
-                                    {"password", &access.basic_password}}) {
+  for (const auto& [key, target] :
+       {std::pair<const char*, std::string*>{"token", &access.token}, {"username", &access.basic_user}, {"password", &access.basic_password}}) {
     Result<std::string> value = scalar(user, key);
     if (!value) return value.error();
     *target = *value;
@@ -197,8 +195,10 @@ Result<void> read_user(const Entry& user, Access& access) {
   Result<std::string> token_file = path_scalar(user, "tokenFile");
   if (!token_file) return token_file.error();
   access.token_file = *token_file;
-  if (!access.token_file.empty() && !std::ifstream(access.token_file).good()) return field_error(user, "tokenFile", "cannot read " + access.token_file);
-  if (Result<void> read = read_pem(user, "client-certificate", "client-certificate-data", access.tls.cert_file, access.tls.cert_pem); !read) return read;
+  if (!access.token_file.empty() && !std::ifstream(access.token_file).good())
+    return field_error(user, "tokenFile", "cannot read " + access.token_file);
+  if (Result<void> read = read_pem(user, "client-certificate", "client-certificate-data", access.tls.cert_file, access.tls.cert_pem); !read)
+    return read;
   if (Result<void> read = read_pem(user, "client-key", "client-key-data", access.tls.key_file, access.tls.key_pem); !read) return read;
   const bool has_cert = !access.tls.cert_file.empty() || !access.tls.cert_pem.empty();
   const bool has_key = !access.tls.key_file.empty() || !access.tls.key_pem.empty();

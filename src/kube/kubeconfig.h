@@ -41,8 +41,8 @@ struct Access {
 
 /// Where to look. The environment is a function so that tests can pass their own.
 struct AccessSources {
-  std::string kubeconfig;  ///< --kubeconfig; wins over everything
-  std::string context;     ///< --context; else current-context
+  std::string kubeconfig;                                                     ///< --kubeconfig; wins over everything
+  std::string context;                                                        ///< --context; else current-context
   std::function<std::optional<std::string>(const std::string&)> environment;  ///< default: getenv
   std::string service_account_dir = "/var/run/secrets/kubernetes.io/serviceaccount";
 };

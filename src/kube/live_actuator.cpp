@@ -57,12 +57,24 @@ void LiveActuator::send(const Ticket& ticket) {
 
 void LiveActuator::count(const Answer& answer) {
   switch (answer.result.error().kind) {
-    case Error::Kind::kConflict: ++counters_.conflicts; break;
-    case Error::Kind::kNotFound: ++counters_.not_found; break;
-    case Error::Kind::kTimeout: ++counters_.timeouts; break;
-    case Error::Kind::kUnavailable: ++counters_.unavailable; break;
-    case Error::Kind::kDenied: ++counters_.denied; break;
-    default: ++counters_.other; break;
+    case Error::Kind::kConflict:
+      ++counters_.conflicts;
+      break;
+    case Error::Kind::kNotFound:
+      ++counters_.not_found;
+      break;
+    case Error::Kind::kTimeout:
+      ++counters_.timeouts;
+      break;
+    case Error::Kind::kUnavailable:
+      ++counters_.unavailable;
+      break;
+    case Error::Kind::kDenied:
+      ++counters_.denied;
+      break;
+    default:
+      ++counters_.other;
+      break;
   }
 }
 
@@ -83,8 +95,10 @@ void LiveActuator::take_answer(const Ticket& ticket, const Text& node, Answer an
   if (hooks_.log) hooks_.log("binding " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str() + ": " + answer.result.error().message);
   const Error::Kind kind = answer.result.error().kind;
   const bool is_refused_outright = kind == Error::Kind::kDenied || kind == Error::Kind::kInvalid;
-  if (is_refused_outright) reject_later(ticket);
-  else read_again(ticket);
+  if (is_refused_outright)
+    reject_later(ticket);
+  else
+    read_again(ticket);
 }
 
 void LiveActuator::read_again(const Ticket& ticket) {

@@ -19,7 +19,7 @@ namespace ashlar::kube {
 
 struct ActuatorOptions {
   std::size_t in_flight_max = 64;
-  Millis retry_min{100}, retry_max{10'000};   ///< before a pod that could not be bound is decided again, doubling
+  Millis retry_min{100}, retry_max{10'000};  ///< before a pod that could not be bound is decided again, doubling
 };
 
 struct ActuatorCounters {
@@ -30,9 +30,9 @@ struct ActuatorCounters {
 class LiveActuator final : public Actuator {
  public:
   struct Hooks {
-    std::function<bool()> may_write;               ///< false: no leader (any more); nothing is sent
-    std::function<void(const Plan&)> on_plan;      ///< verdicts, for conditions
-    std::function<void(std::string)> log;          ///< trouble worth a line
+    std::function<bool()> may_write;           ///< false: no leader (any more); nothing is sent
+    std::function<void(const Plan&)> on_plan;  ///< verdicts, for conditions
+    std::function<void(std::string)> log;      ///< trouble worth a line
   };
   LiveActuator(Api& api, LiveIntake& intake, ActuatorOptions options, Hooks hooks);
 
@@ -71,7 +71,7 @@ class LiveActuator final : public Actuator {
   std::size_t in_flight_ = 0;
   ActuatorCounters counters_;
   Millis first_bind_, last_bind_;
-  std::shared_ptr<char> life_;   ///< answers that come after the end of this object find it gone
+  std::shared_ptr<char> life_;  ///< answers that come after the end of this object find it gone
 };
 
 }  // namespace ashlar::kube

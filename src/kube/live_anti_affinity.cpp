@@ -37,7 +37,8 @@ Exclusions AntiAffinity::exclusions_for(const Text& ns, const Labels& labels) co
     const auto& terms = owner.rules->required_anti_affinity;
     std::vector<bool> does_apply(terms.size());
     for (std::size_t t = 0; t < terms.size(); ++t) does_apply[t] = applies(terms[t], owner.ns, ns, labels);
-    for (const Value& v : owner.values) if (does_apply[v.term]) out.emplace_back(v.key, v.value);
+    for (const Value& v : owner.values)
+      if (does_apply[v.term]) out.emplace_back(v.key, v.value);
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());

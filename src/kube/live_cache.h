@@ -17,8 +17,10 @@ class LiveCache {
   void take(Change<T>&& change) {
     if (change.kind == Change<T>::Kind::kSynced) return;
     const Key key{change.object.ns, change.object.name};
-    if (change.kind == Change<T>::Kind::kDeleted) objects_.erase(key);
-    else objects_[key] = std::move(change.object);
+    if (change.kind == Change<T>::Kind::kDeleted)
+      objects_.erase(key);
+    else
+      objects_[key] = std::move(change.object);
   }
   /// Hands everything over as kAdded and is empty afterwards.
   template <class Sink>
@@ -28,7 +30,8 @@ class LiveCache {
     for (auto& [key, object] : objects_) objects.push_back(std::move(object));
     objects_ = {};
     std::sort(objects.begin(), objects.end(), [](const T& a, const T& b) {
-      if constexpr (requires { a.created; }) if (a.created != b.created) return a.created < b.created;
+      if constexpr (requires { a.created; })
+        if (a.created != b.created) return a.created < b.created;
       return a.ns != b.ns ? a.ns < b.ns : a.name < b.name;
     });
     for (T& object : objects) sink(Change<T>{Change<T>::Kind::kAdded, std::move(object)});

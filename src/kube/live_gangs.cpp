@@ -1,8 +1,8 @@
 #include "kube/live_gangs.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 
 #include "kube/live_translate.h"
 
@@ -101,7 +101,10 @@ bool is_name_before(std::string_view a, std::string_view b) {
 }
 
 void sort_by_rank(const PodTable& pods, std::vector<PodSlot>& slots) {
-  struct Keyed { std::uint32_t index; PodSlot slot; };
+  struct Keyed {
+    std::uint32_t index;
+    PodSlot slot;
+  };
   std::vector<Keyed> keyed;
   keyed.reserve(slots.size());
   for (const PodSlot s : slots) keyed.push_back({index_of(pods[s]), s});

@@ -28,7 +28,7 @@ inline constexpr Millis kGangPatience{5'000};
 /// What a pod says about its gang. `name` empty: it stands alone.
 struct GangWish {
   Text name, within, prefer;
-  std::uint32_t size = 0;     ///< 0: not stated (PodGroups state it themselves)
+  std::uint32_t size = 0;  ///< 0: not stated (PodGroups state it themselves)
   bool is_pod_group = false;
 };
 /// kInvalid names the label and the expected form.
@@ -36,28 +36,28 @@ Result<GangWish> read_gang_wish(const Pod& pod);
 
 struct GangRecord {
   Text ns, name;
-  std::vector<PodSlot> pods;     ///< all of them: waiting, bound and held
-  JobId job;                     ///< none while the engine does not know the gang
+  std::vector<PodSlot> pods;  ///< all of them: waiting, bound and held
+  JobId job;                  ///< none while the engine does not know the gang
   QueueId queue;
   LevelId within, prefer;
-  std::uint32_t size = 1;        ///< members that must start together
-  std::uint32_t in_engine = 0;   ///< pods that the engine knows as members
+  std::uint32_t size = 1;       ///< members that must start together
+  std::uint32_t in_engine = 0;  ///< pods that the engine knows as members
   std::int32_t priority = 0;
-  Millis duration;               ///< 0 = not known
+  Millis duration;  ///< 0 = not known
   Millis first_seen;
-  Text scheduler_name;           ///< of its first pod
-  Text group_uid;                ///< of the PodGroup object; empty while there is none
+  Text scheduler_name;  ///< of its first pod
+  Text group_uid;       ///< of the PodGroup object; empty while there is none
   std::uint64_t group_condition_hash = 0;
   bool is_pod_group = false;
-  bool is_gang = true;           ///< false: a PodGroup of basic policy with a topology key: members one by one in one domain
-  bool is_open = false;          ///< was complete and sound once; its waiting members are in the engine
-  bool is_started = false;       ///< all members that must start together were bound at the same time
+  bool is_gang = true;      ///< false: a PodGroup of basic policy with a topology key: members one by one in one domain
+  bool is_open = false;     ///< was complete and sound once; its waiting members are in the engine
+  bool is_started = false;  ///< all members that must start together were bound at the same time
   bool is_dirty = false;
-  bool is_mixed = false;         ///< pods of several scheduler names
+  bool is_mixed = false;  ///< pods of several scheduler names
   bool has_timer = false;
   bool is_group_condition_due = false;
-  bool is_group_told = false;    ///< the PodGroup's condition is True already: it never reverts
-  Text group_refusal;            ///< path of a field of the PodGroup that is not evaluated
+  bool is_group_told = false;  ///< the PodGroup's condition is True already: it never reverts
+  Text group_refusal;          ///< path of a field of the PodGroup that is not evaluated
   bool is_used = false;
 };
 

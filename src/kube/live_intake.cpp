@@ -8,7 +8,11 @@
 namespace ashlar::kube {
 
 LiveIntake::LiveIntake(IntakeOptions options, LiveSource& out, Listeners listeners)
-    : options_(std::move(options)), out_(out), listeners_(std::move(listeners)), names_(options_.levels), translator_(names_, out_),
+    : options_(std::move(options)),
+      out_(out),
+      listeners_(std::move(listeners)),
+      names_(options_.levels),
+      translator_(names_, out_),
       anti_affinity_([this](const Text& ns) -> const Labels* {
         const auto it = namespaces_.find(ns);
         return it == namespaces_.end() ? nullptr : &it->second.labels;
@@ -38,8 +42,10 @@ bool LiveIntake::serves(const Text& scheduler_name) const {
 void LiveIntake::take(Change<Node>&& change) {
   if (change.kind == Change<Node>::Kind::kSynced) return;
   out_.stamp();
-  if (change.kind == Change<Node>::Kind::kDeleted) lose_node(change.object.name);
-  else see_node(change.object);
+  if (change.kind == Change<Node>::Kind::kDeleted)
+    lose_node(change.object.name);
+  else
+    see_node(change.object);
 }
 
 void LiveIntake::see_node(const Node& node) {
@@ -78,7 +84,8 @@ void LiveIntake::lose_node(const Text& name) {
   for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
     PodRecord& r = pods_[slot];
     if (r.node != id) continue;
-    if (r.phase == PodRecord::Phase::kBound) park(slot);
+    if (r.phase == PodRecord::Phase::kBound)
+      park(slot);
     else if (r.phase == PodRecord::Phase::kAssumed) {  // the engine lets it wait again by itself; a binding under way is answered for an old turn
       ++r.bind_turn;
       r.node = NodeId::none();
@@ -117,14 +124,18 @@ LevelId LiveIntake::level_for(const Text& name) {
 
 void LiveIntake::take(Change<Namespace>&& change) {
   if (change.kind == Change<Namespace>::Kind::kSynced) return;
-  if (change.kind == Change<Namespace>::Kind::kDeleted) namespaces_.erase(change.object.name);
-  else namespaces_[change.object.name] = std::move(change.object);
+  if (change.kind == Change<Namespace>::Kind::kDeleted)
+    namespaces_.erase(change.object.name);
+  else
+    namespaces_[change.object.name] = std::move(change.object);
 }
 
 void LiveIntake::take(Change<PriorityClass>&& change) {
   if (change.kind == Change<PriorityClass>::Kind::kSynced) return;
-  if (change.kind == Change<PriorityClass>::Kind::kDeleted) priority_classes_.erase(change.object.name);
-  else priority_classes_[change.object.name] = change.object.value;
+  if (change.kind == Change<PriorityClass>::Kind::kDeleted)
+    priority_classes_.erase(change.object.name);
+  else
+    priority_classes_[change.object.name] = change.object.value;
 }
 
 std::size_t LiveIntake::parked_count() const {

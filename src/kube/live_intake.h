@@ -33,10 +33,10 @@ struct LiveQueue {
 
 struct IntakeOptions {
   std::vector<std::string> scheduler_names{"ashlar"};
-  std::vector<LiveLevel> levels;                           ///< outermost first
-  std::vector<LiveQueue> queues;                           ///< parents before children; `default` is added where it is missing
+  std::vector<LiveLevel> levels;  ///< outermost first
+  std::vector<LiveQueue> queues;  ///< parents before children; `default` is added where it is missing
   std::map<std::string, std::string> queue_of_namespace;
-  std::vector<std::string> models;                         ///< interned first, in this order, so that a profile's mix can name them by row
+  std::vector<std::string> models;  ///< interned first, in this order, so that a profile's mix can name them by row
 };
 
 /// What a job of the engine is in Kubernetes: a gang, or one pod.
@@ -51,7 +51,7 @@ class LiveIntake {
   struct Listeners {
     std::function<void(PodSlot)> on_condition_due;
     std::function<void(GangSlot)> on_group_condition_due;
-    std::function<void(PodSlot)> on_bound;   ///< a binding that this process asked for is confirmed
+    std::function<void(PodSlot)> on_bound;  ///< a binding that this process asked for is confirmed
   };
 
   LiveIntake(IntakeOptions options, LiveSource& out, Listeners listeners);

@@ -16,8 +16,10 @@ void LiveIntake::take(Change<PodGroup>&& change) {
     const GangSlot slot = gangs_.find(group.ns, group.name, true);
     if (slot == kNoGang) return;
     gangs_[slot].group_uid = Text();
-    if (gangs_[slot].pods.empty()) gangs_.remove(slot);
-    else touch(slot);
+    if (gangs_[slot].pods.empty())
+      gangs_.remove(slot);
+    else
+      touch(slot);
     return;
   }
   const GangSlot slot = gangs_.find_or_add(group.ns, group.name, true);
@@ -31,8 +33,10 @@ void LiveIntake::read_group(GangRecord& g, const PodGroup& group) {
   g.size = static_cast<std::uint32_t>(std::max(group.min_count, 1));
   g.group_refusal = group.unsupported;
   if (!group.topology_key.empty()) g.within = level_for(group.topology_key);
-  if (group.priority) g.priority = *group.priority;
-  else if (const auto it = priority_classes_.find(group.priority_class); it != priority_classes_.end()) g.priority = it->second;
+  if (group.priority)
+    g.priority = *group.priority;
+  else if (const auto it = priority_classes_.find(group.priority_class); it != priority_classes_.end())
+    g.priority = it->second;
   g.is_group_told = g.is_group_told || group.scheduled.status == ConditionStatus::kTrue;
   g.is_started = g.is_started || group.scheduled.status == ConditionStatus::kTrue;
   if (group.scheduled.status == ConditionStatus::kFalse) g.group_condition_hash = condition_hash(group.scheduled.reason, group.scheduled.message);
@@ -127,7 +131,8 @@ void LiveIntake::evaluate(GangSlot slot) {
   if (bound == 0 && !g.is_group_told) g.is_started = false;
   open_if_ready(slot);
   submit_members(slot);
-  if (g.is_pod_group && g.is_gang && bound >= g.size && !g.is_group_told && listeners_.on_group_condition_due) listeners_.on_group_condition_due(slot);
+  if (g.is_pod_group && g.is_gang && bound >= g.size && !g.is_group_told && listeners_.on_group_condition_due)
+    listeners_.on_group_condition_due(slot);
   if (g.is_open || g.has_timer) return;
   if (out_.now() >= g.first_seen + kGangPatience) return hold_members(slot);
   g.has_timer = true;
@@ -182,7 +187,8 @@ void LiveIntake::hold_members(GangSlot slot) {
   GangRecord& g = gangs_[slot];
   if (listeners_.on_group_condition_due && g.is_pod_group && g.is_gang && !g.group_uid.empty()) listeners_.on_group_condition_due(slot);
   if (!listeners_.on_condition_due) return;
-  for (const PodSlot s : g.pods) if (pods_[s].phase == Phase::kWaiting) listeners_.on_condition_due(s);
+  for (const PodSlot s : g.pods)
+    if (pods_[s].phase == Phase::kWaiting) listeners_.on_condition_due(s);
 }
 
 }  // namespace ashlar::kube

@@ -52,9 +52,12 @@ void LiveIntake::refresh(PodSlot slot, const Pod& pod) {
   r.priority = pod.priority;
   const bool has_refusal = pod.scheduled.status == ConditionStatus::kFalse;
   r.condition_hash = has_refusal ? condition_hash(pod.scheduled.reason, pod.scheduled.message) : 0;
-  if (!pod.node_name.empty()) see_bound(slot, pod);
-  else if (!r.is_ours) see_nominated(slot, pod);
-  else see_pending(slot, pod);
+  if (!pod.node_name.empty())
+    see_bound(slot, pod);
+  else if (!r.is_ours)
+    see_nominated(slot, pod);
+  else
+    see_pending(slot, pod);
 }
 
 DemandId LiveIntake::demand_of_bound(const Pod& pod) {
@@ -121,8 +124,10 @@ void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
   if (r.gang == kNoGang && !r.is_in_engine()) submit_single(slot);
   if (!r.is_in_engine()) return;  // of a gang: told together with the others by evaluate()
   const Bound bound{r.member, node, r.cards};
-  if (is_confirmation) out_.add_confirmation(bound);
-  else out_.add(bound);
+  if (is_confirmation)
+    out_.add_confirmation(bound);
+  else
+    out_.add(bound);
 }
 
 void LiveIntake::leave_node(PodRecord& r) {
@@ -199,8 +204,10 @@ void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
   if (r.phase != Phase::kWaiting) r.seen = out_.now();
   set_phase(r, Phase::kWaiting);
   if (is_changed) out_.add(ConstraintChanged{r.member, constraint});
-  if (r.gang != kNoGang) touch(r.gang);
-  else if (!r.is_in_engine()) submit_single(slot);
+  if (r.gang != kNoGang)
+    touch(r.gang);
+  else if (!r.is_in_engine())
+    submit_single(slot);
 }
 
 void LiveIntake::hold_pod(PodSlot slot, const Hold& hold) {

@@ -109,7 +109,8 @@ bool LiveLane::send_group_condition(const GroupMark& mark) {
   group.name = gang.name;
   group.uid = gang.group_uid;
   ++counters_.group_conditions;
-  patch_pod_group_condition(api_, options_.pod_groups, group, {.type = "", .is_true = is_true, .reason = text.reason, .message = text.message, .now = api_.now()},
+  patch_pod_group_condition(api_, options_.pod_groups, group,
+                            {.type = "", .is_true = is_true, .reason = text.reason, .message = text.message, .now = api_.now()},
                             counted([this, mark](const Answer& answer) {
                               if (answer.ok()) return;
                               const Error::Kind kind = answer.result.error().kind;

@@ -19,7 +19,7 @@
 namespace ashlar::kube {
 
 struct LaneOptions {
-  std::size_t in_flight_max = 32;   ///< small, so that a binding that turns up need not wait for long
+  std::size_t in_flight_max = 32;  ///< small, so that a binding that turns up need not wait for long
   std::size_t events_max = 20'000;
   std::string identity = "ashlar";
   PodGroupVersion pod_groups = PodGroupVersion::kNone;
@@ -32,7 +32,7 @@ struct LaneCounters {
 class LiveLane {
  public:
   struct Hooks {
-    std::function<bool()> may_write;    ///< leader, and no binding waits or is under way
+    std::function<bool()> may_write;  ///< leader, and no binding waits or is under way
     /// What to say on a waiting pod now; empty reason = nothing.
     std::function<ConditionText(PodSlot)> pod_text;
     /// What to say on a gang's PodGroup; `is_true` when all members that must start together are bound.
@@ -53,9 +53,18 @@ class LiveLane {
   const LaneCounters& counters() const { return counters_; }
 
  private:
-  struct PodMark { PodSlot slot; std::uint32_t generation; };
-  struct GroupMark { GangSlot slot; Text uid; };
-  struct EventMark { PodMark pod; std::string note; };  ///< note empty: "Scheduled"
+  struct PodMark {
+    PodSlot slot;
+    std::uint32_t generation;
+  };
+  struct GroupMark {
+    GangSlot slot;
+    Text uid;
+  };
+  struct EventMark {
+    PodMark pod;
+    std::string note;
+  };  ///< note empty: "Scheduled"
 
   bool send_next();
   bool send_condition(PodMark mark);

@@ -33,8 +33,10 @@ void LiveLeader::again(Millis delay) {
     if (life.expired()) return;
     timer_ = 0;
     if (is_released_) return;
-    if (is_leading_) renew();
-    else look();
+    if (is_leading_)
+      renew();
+    else
+      look();
   });
 }
 
@@ -75,8 +77,10 @@ void LiveLeader::acquire(const Lease& previous, bool is_new) {
   const auto on_answer = [this, life = std::weak_ptr<char>(life_), sent](Answer answer, Lease written) {
     if (!life.expired()) take_written(std::move(answer), std::move(written), sent);
   };
-  if (is_new) create_lease(api_, lease, on_answer);
-  else update_lease(api_, lease, on_answer);
+  if (is_new)
+    create_lease(api_, lease, on_answer);
+  else
+    update_lease(api_, lease, on_answer);
 }
 
 void LiveLeader::renew() {

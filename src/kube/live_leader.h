@@ -14,9 +14,9 @@
 namespace ashlar::kube {
 
 struct LeaderOptions {
-  bool is_enabled = true;            ///< false: we lead from the start and ask nobody
+  bool is_enabled = true;  ///< false: we lead from the start and ask nobody
   std::string lease_namespace = "kube-system", lease_name = "ashlar-scheduler";
-  std::string identity;              ///< unique to this process
+  std::string identity;  ///< unique to this process
   Millis lease_duration{8'000}, renew_deadline{5'000}, retry_period{1'000};
 };
 
@@ -24,9 +24,9 @@ class LiveLeader {
  public:
   struct Hooks {
     std::function<void()> on_started;
-    std::function<void()> on_stopped;             ///< the right to write is gone
+    std::function<void()> on_stopped;  ///< the right to write is gone
     std::function<void(std::string)> log;
-    std::function<Millis()> monotonic;            ///< never set back; default: the system's
+    std::function<Millis()> monotonic;  ///< never set back; default: the system's
   };
   LiveLeader(Api& api, LeaderOptions options, Hooks hooks);
 
@@ -55,8 +55,8 @@ class LiveLeader {
   Hooks hooks_;
   Lease seen_;
   std::string seen_version_;
-  Millis seen_since_;       ///< monotonic; when the lease was last seen to change
-  Millis renewed_;          ///< monotonic; when our last successful write was sent
+  Millis seen_since_;  ///< monotonic; when the lease was last seen to change
+  Millis renewed_;     ///< monotonic; when our last successful write was sent
   std::uint64_t timer_ = 0;
   bool is_leading_ = false, has_seen_ = false, is_released_ = false;
   std::shared_ptr<char> life_;

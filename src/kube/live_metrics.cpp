@@ -39,8 +39,11 @@ struct Snapshot {
 
 struct LiveMetrics::Series {
   std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
-  prometheus::Histogram& step = BuildHistogram().Name("ashlar_scheduling_cycle_duration_seconds").Help("Time of one decision with all its events")
-                                    .Register(*registry).Add({{"phase", "all"}}, kStepBuckets);
+  prometheus::Histogram& step = BuildHistogram()
+                                    .Name("ashlar_scheduling_cycle_duration_seconds")
+                                    .Help("Time of one decision with all its events")
+                                    .Register(*registry)
+                                    .Add({{"phase", "all"}}, kStepBuckets);
   prometheus::Family<prometheus::Histogram>& decisions =
       BuildHistogram().Name("ashlar_decision_latency_seconds").Help("From a pod being seen to its confirmed binding").Register(*registry);
   prometheus::Histogram& decision_single = decisions.Add({{"kind", "pod"}}, kLatencyBuckets);
@@ -48,8 +51,7 @@ struct LiveMetrics::Series {
   prometheus::Family<prometheus::Counter>& attempts =
       BuildCounter().Name("ashlar_scheduling_attempts_total").Help("Outcomes of looking at a job").Register(*registry);
   std::array<prometheus::Counter*, 8> by_verdict{};
-  prometheus::Counter& examined =
-      BuildCounter().Name("ashlar_jobs_examined_total").Help("Jobs looked at").Register(*registry).Add({});
+  prometheus::Counter& examined = BuildCounter().Name("ashlar_jobs_examined_total").Help("Jobs looked at").Register(*registry).Add({});
   Series() {
     for (std::size_t v = 0; v < by_verdict.size(); ++v) {
       const std::string_view name = v <= static_cast<std::size_t>(VerdictKind::kDeferred) ? verdict_name(static_cast<VerdictKind>(v)) : "other";
@@ -104,8 +106,8 @@ void add_writes(Snapshot& out, const LiveReign& reign) {
   add("patch", "pods/status", "any", l.conditions);
   add("patch", "podgroups/status", "any", l.group_conditions);
   add("create", "events", "any", l.events);
-  const std::pair<const char*, std::uint64_t> errors[] = {{"Conflict", a.conflicts}, {"NotFound", a.not_found}, {"Timeout", a.timeouts},
-                                                          {"Unavailable", a.unavailable}, {"Denied", a.denied}, {"Other", a.other}};
+  const std::pair<const char*, std::uint64_t> errors[] = {{"Conflict", a.conflicts},      {"NotFound", a.not_found}, {"Timeout", a.timeouts},
+                                                          {"Unavailable", a.unavailable}, {"Denied", a.denied},      {"Other", a.other}};
   for (const auto& [reason, n] : errors) out.count("ashlar_bind_errors_total", "Bindings that failed", {{"reason", reason}}, static_cast<double>(n));
   out.set("ashlar_binds_in_flight", "Bindings sent and not answered", {}, static_cast<double>(reign.actuator().in_flight()));
   out.set("ashlar_binds_waiting", "Bindings decided and not sent", {}, static_cast<double>(reign.actuator().queued()));
@@ -135,11 +137,13 @@ void add_queues(Snapshot& out, LiveReign& reign) {
   });
   std::map<std::uint32_t, double> cards;
   for (const auto& [key, sums] : pending) {
-    out.set("ashlar_queue_pending_jobs", "Jobs that wait", {{"queue", names.queues.name(QueueId(key.first)).str()}, {"reason", key.second}}, sums.first);
+    out.set("ashlar_queue_pending_jobs", "Jobs that wait", {{"queue", names.queues.name(QueueId(key.first)).str()}, {"reason", key.second}},
+            sums.first);
     cards[key.first] += sums.second;
   }
   for (const auto& [queue, n] : cards)
-    out.set("ashlar_queue_pending_gpus", "Cards that waiting jobs ask for", {{"queue", names.queues.name(QueueId(queue)).str()}, {"model", "any"}}, n);
+    out.set("ashlar_queue_pending_gpus", "Cards that waiting jobs ask for", {{"queue", names.queues.name(QueueId(queue)).str()}, {"model", "any"}},
+            n);
 }
 
 }  // namespace

@@ -22,7 +22,11 @@ struct ProcessFacts {
   std::string version;
   bool is_leading = false, is_ready = false;
   std::uint64_t requests = 0, request_failures = 0, connections = 0;
-  struct Watch { std::string_view resource; std::uint64_t lists = 0, watches = 0, events = 0, errors = 0, objects = 0; Millis silent; };
+  struct Watch {
+    std::string_view resource;
+    std::uint64_t lists = 0, watches = 0, events = 0, errors = 0, objects = 0;
+    Millis silent;
+  };
   std::map<std::string_view, Watch> watches;
 };
 

@@ -18,7 +18,8 @@ ResourceId LiveNames::resource(const Text& name) {
 }
 
 ResourceId LiveNames::find_resource(const Text& name) const {
-  for (std::uint32_t r = 0; r < resource::kFirstExtended; ++r) if (name == kFixedResources[r]) return ResourceId(r);
+  for (std::uint32_t r = 0; r < resource::kFirstExtended; ++r)
+    if (name == kFixedResources[r]) return ResourceId(r);
   const ResourceId found = extended_.find(name);
   return found.is_none() ? found : ResourceId(found.value + resource::kFirstExtended);
 }
@@ -41,7 +42,8 @@ std::string LiveNames::label_text(LabelId id) const {
 }
 
 LevelId LiveNames::find_level(const Text& name) const {
-  for (std::size_t l = 0; l < levels_.size(); ++l) if (levels_[l].name == name || levels_[l].label == name) return LevelId(l);
+  for (std::size_t l = 0; l < levels_.size(); ++l)
+    if (levels_[l].name == name || levels_[l].label == name) return LevelId(l);
   return LevelId::none();
 }
 

@@ -147,9 +147,7 @@ class LiveNames {
     friend bool operator==(const PairKey&, const PairKey&) = default;
   };
   struct PairHash {
-    std::size_t operator()(const PairKey& k) const {
-      return (k.key.hash() * 31 + k.value.hash()) * 31 + k.level * 0x9e3779b97f4a7c15ull + k.parent;
-    }
+    std::size_t operator()(const PairKey& k) const { return (k.key.hash() * 31 + k.value.hash()) * 31 + k.level * 0x9e3779b97f4a7c15ull + k.parent; }
   };
   std::uint32_t nested_ = 0;
   std::vector<LiveLevel> levels_;

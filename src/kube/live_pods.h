@@ -42,29 +42,29 @@ struct PodRecord {
     kNominated,  ///< another scheduler's, which keeps a place for it
   };
   Text ns, name, uid;
-  Text node_name;                          ///< as the API server says; empty while not bound
+  Text node_name;  ///< as the API server says; empty while not bound
   std::shared_ptr<const Labels> labels;
   std::shared_ptr<const PodRules> rules;
   Text hold_detail;
-  MemberId member;                         ///< none while the engine does not know it
+  MemberId member;  ///< none while the engine does not know it
   JobId job;
   DemandId demand;
   ConstraintId constraint;
-  NodeId node;                             ///< kAssumed, kBound, kNominated
+  NodeId node;  ///< kAssumed, kBound, kNominated
   QueueId queue;
   GangSlot gang = kNoGang;
-  std::uint32_t generation = 0;            ///< of the slot; late answers compare
-  std::uint32_t bind_turn = 0;             ///< of the last binding asked for
+  std::uint32_t generation = 0;  ///< of the slot; late answers compare
+  std::uint32_t bind_turn = 0;   ///< of the last binding asked for
   std::int32_t priority = 0;
-  CardMask cards;                          ///< chosen or read back
-  Millis created, duration;                ///< duration: asked for, 0 = not known
-  Millis seen;                             ///< when we first saw it eligible
-  std::uint64_t condition_hash = 0;        ///< of reason and message of PodScheduled=False as the server has it; 0 = none
+  CardMask cards;                    ///< chosen or read back
+  Millis created, duration;          ///< duration: asked for, 0 = not known
+  Millis seen;                       ///< when we first saw it eligible
+  std::uint64_t condition_hash = 0;  ///< of reason and message of PodScheduled=False as the server has it; 0 = none
   Phase phase = Phase::kFree;
   HoldReason hold = HoldReason::kNone;
   bool is_ours = false;
   bool is_condition_due = false;
-  bool is_bind_under_way = false;          ///< a binding was sent and not answered yet
+  bool is_bind_under_way = false;  ///< a binding was sent and not answered yet
   std::uint8_t bind_failures = 0;
 
   bool is_in_engine() const { return !member.is_none(); }

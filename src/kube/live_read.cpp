@@ -28,7 +28,7 @@ http::ServerResponse failure(int status, std::string_view reason, const std::str
 struct Subject {
   PodSlot pod = kNoPod;
   GangSlot gang = kNoGang;
-  bool is_gang = false;   ///< the name given was the gang's
+  bool is_gang = false;  ///< the name given was the gang's
 };
 
 Subject find_subject(const LiveIntake& intake, const std::string& name) {
@@ -54,15 +54,25 @@ Subject find_subject(const LiveIntake& intake, const std::string& name) {
 }
 
 std::string remedy_text(const LiveIntake& intake, const Remedy& r) {
-  const auto level = [&] { return r.level.row() < intake.names().levels().size() ? intake.names().levels()[r.level.row()].name.str() : std::string(); };
+  const auto level = [&] {
+    return r.level.row() < intake.names().levels().size() ? intake.names().levels()[r.level.row()].name.str() : std::string();
+  };
   switch (r.kind) {
-    case Remedy::Kind::kDropWithin: return "without the demand to stay within one domain it would start now";
-    case Remedy::Kind::kWidenWithin: return "within one " + level() + " it would start now (ashlar.dev/within: " + level() + ")";
-    case Remedy::Kind::kFewerMembers: return "with " + std::to_string(r.amount) + " members it would start now";
-    case Remedy::Kind::kFewerCards: return "with " + std::to_string(r.amount) + " cards a pod it would start now";
-    case Remedy::Kind::kMoreQuota: return "queue " + intake.names().queues.name(r.queue).str() + " needs more quota: " + std::to_string(r.amount) + " thousandths of a card or core, or bytes";
-    case Remedy::Kind::kFreeCards: return "it lacks " + std::to_string(r.amount) + " free cards where it could run";
-    case Remedy::Kind::kMoreNodes: return "room for " + std::to_string(r.amount) + " more members, such as so many empty nodes like those it may use";
+    case Remedy::Kind::kDropWithin:
+      return "without the demand to stay within one domain it would start now";
+    case Remedy::Kind::kWidenWithin:
+      return "within one " + level() + " it would start now (ashlar.dev/within: " + level() + ")";
+    case Remedy::Kind::kFewerMembers:
+      return "with " + std::to_string(r.amount) + " members it would start now";
+    case Remedy::Kind::kFewerCards:
+      return "with " + std::to_string(r.amount) + " cards a pod it would start now";
+    case Remedy::Kind::kMoreQuota:
+      return "queue " + intake.names().queues.name(r.queue).str() + " needs more quota: " + std::to_string(r.amount) +
+             " thousandths of a card or core, or bytes";
+    case Remedy::Kind::kFreeCards:
+      return "it lacks " + std::to_string(r.amount) + " free cards where it could run";
+    case Remedy::Kind::kMoreNodes:
+      return "room for " + std::to_string(r.amount) + " more members, such as so many empty nodes like those it may use";
   }
   return {};
 }
@@ -93,7 +103,7 @@ void write_ask(JsonWriter& w, const LiveIntake& intake, const PodRecord& pod) {
 }
 
 struct Headline {
-  std::string state, text;   ///< "Bound", "Waiting", "Never", "Held"
+  std::string state, text;  ///< "Bound", "Waiting", "Never", "Held"
   int exit_status = 0;
 };
 
@@ -106,16 +116,21 @@ Headline headline_of(LiveReign& reign, const Subject& subject, const Verdict& ve
       const std::string cards = pod.cards.is_empty() ? "" : ", cards " + cards_text(pod.cards);
       return {"Bound", "runs on " + pod.node_name.str() + cards, 0};
     }
-    case PodRecord::Phase::kParked: return {"Bound", "is bound to " + pod.node_name.str() + ", a node that does not exist", 0};
-    case PodRecord::Phase::kAssumed: return {"Binding", "is being bound to " + intake.names().nodes.name(pod.node).str(), 0};
+    case PodRecord::Phase::kParked:
+      return {"Bound", "is bound to " + pod.node_name.str() + ", a node that does not exist", 0};
+    case PodRecord::Phase::kAssumed:
+      return {"Binding", "is being bound to " + intake.names().nodes.name(pod.node).str(), 0};
     case PodRecord::Phase::kHeld: {
       const bool is_never = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kQueueUnknown;
       return {is_never ? "Never" : "Held", std::string(hold_reason_name(pod.hold)) + ": " + hold_text(pod), is_never ? 5 : 4};
     }
-    case PodRecord::Phase::kNominated: return {"Waiting", "another scheduler's pod that keeps a place on " + intake.names().nodes.name(pod.node).str(), 4};
-    default: break;
+    case PodRecord::Phase::kNominated:
+      return {"Waiting", "another scheduler's pod that keeps a place on " + intake.names().nodes.name(pod.node).str(), 4};
+    default:
+      break;
   }
-  if (!pod.is_in_engine()) return {"Waiting", "MembersMissing: " + (subject.gang == kNoGang ? std::string() : intake.gang_trouble(intake.gangs()[subject.gang])), 4};
+  if (!pod.is_in_engine())
+    return {"Waiting", "MembersMissing: " + (subject.gang == kNoGang ? std::string() : intake.gang_trouble(intake.gangs()[subject.gang])), 4};
   if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty()) return {"Waiting", "PendingEvaluation: its turn has not come yet", 4};
   const Reason& first = verdict.reasons.front();
   const bool is_never = verdict.kind == VerdictKind::kNeverFits;
@@ -157,7 +172,8 @@ http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& req
   LiveIntake& intake = reign.intake();
   const Subject subject = find_subject(intake, name);
   if (subject.pod == kNoPod && subject.gang == kNoGang)
-    return failure(404, "NotFound", "no pod or gang " + name + " that Ashlar schedules or accounts for; pods of other schedulers are known once they are bound");
+    return failure(404, "NotFound",
+                   "no pod or gang " + name + " that Ashlar schedules or accounts for; pods of other schedulers are known once they are bound");
   const JobId job = subject.pod == kNoPod ? JobId::none() : intake.pods()[subject.pod].job;
   const Verdict verdict = reign.verdict_of(job);
   const Headline headline = headline_of(reign, subject, verdict);
@@ -241,11 +257,15 @@ http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest&) 
     const QueueId queue(q);
     if (queue.row() >= tree.rows() || !tree.is_known(queue)) continue;
     const QueueId parent = tree.parent(queue);
-    w.begin_object().member("name", names.queues.name(queue).view()).member("parent", parent.is_none() ? std::string_view() : names.queues.name(parent).view());
+    w.begin_object()
+        .member("name", names.queues.name(queue).view())
+        .member("parent", parent.is_none() ? std::string_view() : names.queues.name(parent).view());
     w.member("usedMilliGpu", tree.used(queue)[0]);
     w.key("quotaMilliGpu");
-    if (tree.quota(queue)[0] == kUnlimited) w.null();
-    else w.integer(tree.quota(queue)[0]);
+    if (tree.quota(queue)[0] == kUnlimited)
+      w.null();
+    else
+      w.integer(tree.quota(queue)[0]);
     w.member("pendingJobs", pending_jobs[q]).member("pendingGpus", pending_cards[q]).end_object();
   }
   w.end_array().member("shown", static_cast<std::int64_t>(std::min(jobs.size(), kJobsShownMax)));

@@ -11,7 +11,7 @@
 namespace ashlar::kube {
 
 inline constexpr std::string_view kReadApiVersion = "ashlar.dev/v1alpha1";
-inline constexpr std::size_t kJobsShownMax = 500;   ///< of one answer about queues; the counts are always whole
+inline constexpr std::size_t kJobsShownMax = 500;  ///< of one answer about queues; the counts are always whole
 
 http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& request);
 http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& request);

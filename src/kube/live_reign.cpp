@@ -16,7 +16,8 @@ std::int64_t monotonic_micros() {
 
 Result<Profile> live_profile(Profile profile) {
   if (!profile.keeps_the_laws())
-    return invalid("profile '" + profile.name + "' stops running jobs for waiting ones, which the live scheduler does not do; choose one without preemption");
+    return invalid("profile '" + profile.name +
+                   "' stops running jobs for waiting ones, which the live scheduler does not do; choose one without preemption");
   for (const std::string_view name : {"ready", "taints", "selector", "model", "ports", "card-fit", "resources"}) {
     const FeasiblePolicy* policy = find_feasible(name);
     const bool is_there = std::find(profile.feasible.begin(), profile.feasible.end(), policy) != profile.feasible.end();
@@ -26,15 +27,19 @@ Result<Profile> live_profile(Profile profile) {
 }
 
 LiveReign::LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::function<bool()> may_write)
-    : options_(std::move(options)), metrics_(metrics), clock_([&api] { return api.now(); }), source_(clock_),
+    : options_(std::move(options)),
+      metrics_(metrics),
+      clock_([&api] { return api.now(); }),
+      source_(clock_),
       intake_(options_.intake, source_,
               {.on_condition_due = [this](PodSlot slot) { lane_.want_condition(slot, false); },
                .on_group_condition_due = [this](GangSlot slot) { lane_.want_group_condition(slot); },
-               .on_bound = [this](PodSlot slot) {
-                 const PodRecord& pod = intake_.pods()[slot];
-                 metrics_.observe_decision(pod.gang != kNoGang, source_.now() - pod.seen);
-                 lane_.want_scheduled_event(slot);
-               }}),
+               .on_bound =
+                   [this](PodSlot slot) {
+                     const PodRecord& pod = intake_.pods()[slot];
+                     metrics_.observe_decision(pod.gang != kNoGang, source_.now() - pod.seen);
+                     lane_.want_scheduled_event(slot);
+                   }}),
       state_(std::make_unique<State>()),
       actuator_(api, intake_, options_.actuator,
                 {.may_write = may_write, .on_plan = [this](const Plan& plan) { take_plan(plan); }, .log = options_.log}),
@@ -136,10 +141,13 @@ ConditionText LiveReign::job_text(JobId job) {
   if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) return {};
   std::uint64_t key = hash_combine(1, static_cast<std::uint64_t>(verdict.kind));
   for (const Reason& r : verdict.reasons)
-    key = hash_combine(hash_combine(key, (std::uint64_t{r.subject} << 8) | static_cast<std::uint64_t>(r.code)), static_cast<std::uint64_t>(r.numbers[0] * 31 + r.numbers[1]));
+    key = hash_combine(hash_combine(key, (std::uint64_t{r.subject} << 8) | static_cast<std::uint64_t>(r.code)),
+                       static_cast<std::uint64_t>(r.numbers[0] * 31 + r.numbers[1]));
   const JobOwner owner = intake_.owner(job);
-  if (owner.gang != kNoGang) key = hash_combine(key, owner.gang + 1);
-  else key = hash_combine(key, std::uint64_t{state_->member(state_->job(job).first).constraint.value} << 32);
+  if (owner.gang != kNoGang)
+    key = hash_combine(key, owner.gang + 1);
+  else
+    key = hash_combine(key, std::uint64_t{state_->member(state_->job(job).first).constraint.value} << 32);
   if (key != text_key_) {
     text_ = verdict_text(text_context(), job, verdict);
     text_key_ = key;
@@ -162,9 +170,8 @@ ConditionText LiveReign::pod_text(PodSlot slot) {
 
 ConditionText LiveReign::group_text(GangSlot slot, bool& is_true) {
   const GangRecord& gang = intake_.gangs()[slot];
-  const auto bound = static_cast<std::uint32_t>(std::count_if(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) {
-    return intake_.pods()[s].phase == PodRecord::Phase::kBound;
-  }));
+  const auto bound = static_cast<std::uint32_t>(
+      std::count_if(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) { return intake_.pods()[s].phase == PodRecord::Phase::kBound; }));
   is_true = bound >= gang.size;
   if (is_true) return {"Scheduled", "all " + std::to_string(gang.size) + " pods that must start together are bound"};
   if (!gang.is_open) return {gang.group_refusal.empty() ? "Unschedulable" : "SchedulerError", intake_.gang_trouble(gang)};

@@ -29,8 +29,8 @@ struct ReignOptions {
   MakeProfile profile;
   ActuatorOptions actuator;
   LaneOptions lane;
-  std::uint32_t binds_per_step_max = 64;   ///< with the window of the actuator: how long a newcomer may have to wait for its turn
-  Millis window{2};                        ///< news are gathered for so long before a decision while bindings are under way
+  std::uint32_t binds_per_step_max = 64;  ///< with the window of the actuator: how long a newcomer may have to wait for its turn
+  Millis window{2};                       ///< news are gathered for so long before a decision while bindings are under way
   std::size_t events_per_step_max = 10'000;
   OpenRecorder open_recorder;
   std::function<void(std::string)> log;
@@ -48,7 +48,9 @@ class LiveReign {
   LiveReign& operator=(const LiveReign&) = delete;
 
   template <class T>
-  void take(Change<T>&& change) { intake_.take(std::move(change)); }
+  void take(Change<T>&& change) {
+    intake_.take(std::move(change));
+  }
 
   /// Decides if there is something to decide and room for its bindings. Returns when to be called again at the latest.
   Millis turn();

@@ -14,8 +14,8 @@
 namespace ashlar::kube {
 namespace {
 
-constexpr Millis kPollMax{500};           ///< a signal's wish to stop is noticed so soon
-constexpr Millis kReadPatience{5'000};    ///< a question waits so long for the loop
+constexpr Millis kPollMax{500};         ///< a signal's wish to stop is noticed so soon
+constexpr Millis kReadPatience{5'000};  ///< a question waits so long for the loop
 constexpr Millis kWatchSilenceMax{120'000};
 
 }  // namespace
@@ -52,15 +52,19 @@ struct LiveScheduler::Loop {
   std::atomic<bool> must_stop{false}, must_abandon{false}, is_ending{false}, is_ready{false}, is_serving{false};
   bool has_won = false, has_lost = false, must_relist = false, are_pods_started = false, is_synced_once = false;
 
-  void log(Level level, const std::string& message) const { if (options.log) options.log(level, message); }
+  void log(Level level, const std::string& message) const {
+    if (options.log) options.log(level, message);
+  }
 
   // ---- reflectors --------------------------------------------------------------------------------------------------------------------
   template <class T>
   std::unique_ptr<Reflector<T>> follow(LiveCache<T>& cache, ReflectorOptions o) {
     o.on_error = [this](const Error& error) { log(Level::kWarning, error.message); };
     return std::make_unique<Reflector<T>>(*api, std::move(o), [this, &cache](Change<T>&& change) {
-      if (reign) reign->take(std::move(change));
-      else cache.take(std::move(change));
+      if (reign)
+        reign->take(std::move(change));
+      else
+        cache.take(std::move(change));
     });
   }
   void start_reflectors();
@@ -174,7 +178,9 @@ Millis LiveScheduler::Loop::turn() {
   const bool is_now_ready = is_synced();
   if (is_now_ready != is_ready.load(std::memory_order_relaxed)) {
     is_ready = is_now_ready;
-    if (is_now_ready) log(Level::kInfo, "caches are filled: " + std::to_string(nodes->known_objects()) + " nodes, " + std::to_string(pods->known_objects()) + " pods");
+    if (is_now_ready)
+      log(Level::kInfo,
+          "caches are filled: " + std::to_string(nodes->known_objects()) + " nodes, " + std::to_string(pods->known_objects()) + " pods");
   }
   if (!reign || !is_now_ready) return Millis::max();
   return reign->turn();
@@ -213,7 +219,9 @@ void LiveScheduler::Loop::finish() {
 /// Runs the question on the loop's thread and waits for the answer on the server's.
 http::ServerResponse LiveScheduler::Loop::ask(std::function<http::ServerResponse()> question) {
   if (is_ending || must_stop) return http::text(503, "stopping\n");
-  struct Shared { std::promise<http::ServerResponse> answer; };
+  struct Shared {
+    std::promise<http::ServerResponse> answer;
+  };
   auto shared = std::make_shared<Shared>();
   std::future<http::ServerResponse> answer = shared->answer.get_future();
   api->post([shared, question = std::move(question)] { shared->answer.set_value(question()); });
@@ -263,7 +271,8 @@ Result<void> LiveScheduler::Loop::listen() {
       {"/healthz", [](const http::ServerRequest&) { return http::text(200, "ok\n"); }},
       {"/livez", [this](const http::ServerRequest&) { return ask([] { return http::text(200, "ok\n"); }); }},
       {"/readyz", [this](const http::ServerRequest&) { return is_ready ? http::text(200, "ok\n") : http::text(503, "caches are not filled\n"); }},
-      {"/metrics", [this](const http::ServerRequest&) {
+      {"/metrics",
+       [this](const http::ServerRequest&) {
          return ask([this] {
            http::ServerResponse response = http::text(200, metrics.text(is_ready ? reign.get() : nullptr, facts()));
            response.content_type = "text/plain; version=0.0.4; charset=utf-8";
@@ -287,14 +296,16 @@ Result<std::unique_ptr<LiveScheduler>> LiveScheduler::create(LiveOptions options
   Result<std::unique_ptr<Api>> api = Api::create({.access = loop->options.access, .user_agent = "ashlar/" + loop->options.version});
   if (!api) return api.error();
   loop->api = std::move(api).value();
-  loop->leader = std::make_unique<LiveLeader>(*loop->api, loop->options.leader,
-                                              LiveLeader::Hooks{.on_started = [l = loop.get()] { l->has_won = true; },
-                                                                .on_stopped = [l = loop.get()] {
-                                                                  l->has_won = false;
-                                                                  l->has_lost = l->reign != nullptr;
-                                                                },
-                                                                .log = [l = loop.get()](const std::string& m) { l->log(LiveOptions::LogLevel::kWarning, m); },
-                                                                .monotonic = {}});
+  loop->leader =
+      std::make_unique<LiveLeader>(*loop->api, loop->options.leader,
+                                   LiveLeader::Hooks{.on_started = [l = loop.get()] { l->has_won = true; },
+                                                     .on_stopped =
+                                                         [l = loop.get()] {
+                                                           l->has_won = false;
+                                                           l->has_lost = l->reign != nullptr;
+                                                         },
+                                                     .log = [l = loop.get()](const std::string& m) { l->log(LiveOptions::LogLevel::kWarning, m); },
+                                                     .monotonic = {}});
   if (const Result<void> listening = loop->listen(); !listening) return listening.error();
   return std::unique_ptr<LiveScheduler>(new LiveScheduler(std::move(loop)));
 }
@@ -302,8 +313,14 @@ Result<std::unique_ptr<LiveScheduler>> LiveScheduler::create(LiveOptions options
 LiveScheduler::LiveScheduler(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
 LiveScheduler::~LiveScheduler() = default;
 void LiveScheduler::run() { loop_->run(); }
-void LiveScheduler::stop() { loop_->must_stop = true; loop_->api->wakeup(); }
-void LiveScheduler::abandon() { loop_->must_abandon = true; loop_->api->wakeup(); }
+void LiveScheduler::stop() {
+  loop_->must_stop = true;
+  loop_->api->wakeup();
+}
+void LiveScheduler::abandon() {
+  loop_->must_abandon = true;
+  loop_->api->wakeup();
+}
 std::uint16_t LiveScheduler::port() const { return loop_->server ? loop_->server->port() : 0; }
 
 }  // namespace ashlar::kube

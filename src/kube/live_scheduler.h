@@ -25,13 +25,13 @@ struct LiveOptions {
   Access access;
   ReignOptions reign;
   LeaderOptions leader;
-  Encoding encoding = Encoding::kProtobuf;   ///< of pods and nodes
+  Encoding encoding = Encoding::kProtobuf;  ///< of pods and nodes
   bool is_listening = true;
   http::ServerOptions listen;
   std::string version = "0";
   enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
   std::function<void(LogLevel, const std::string&)> log;
-  Millis drain_max{5'000};                   ///< at the end: how long bindings under way are waited for
+  Millis drain_max{5'000};  ///< at the end: how long bindings under way are waited for
 };
 
 class LiveScheduler {

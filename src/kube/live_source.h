@@ -37,8 +37,10 @@ class LiveSource final : public EventSource {
   Millis now() const { return now_; }
 
   void take(std::vector<Event>& out) override {
-    if (out.empty()) out.swap(events_);
-    else out.insert(out.end(), std::make_move_iterator(events_.begin()), std::make_move_iterator(events_.end()));
+    if (out.empty())
+      out.swap(events_);
+    else
+      out.insert(out.end(), std::make_move_iterator(events_.begin()), std::make_move_iterator(events_.end()));
     events_.clear();
     confirmations_ = 0;
   }

@@ -26,20 +26,26 @@ bool is_about_nodes(ReasonCode code) {
     case ReasonCode::kNoSuchDomain:
     case ReasonCode::kExceedsCluster:
     case ReasonCode::kNoNodes:
-    case ReasonCode::kLimitReached: return true;
-    default: return false;
+    case ReasonCode::kLimitReached:
+      return true;
+    default:
+      return false;
   }
 }
 
 DemandId first_demand(const State& state, JobId job) {
   DemandId found;
-  state.each_member(job, [&](MemberId, const Member& m) { if (found.is_none() && !m.is_placed()) found = m.demand; });
+  state.each_member(job, [&](MemberId, const Member& m) {
+    if (found.is_none() && !m.is_placed()) found = m.demand;
+  });
   return found;
 }
 
 ConstraintId first_constraint(const State& state, JobId job) {
   ConstraintId found;
-  state.each_member(job, [&](MemberId, const Member& m) { if (found.is_none() && !m.is_placed()) found = m.constraint; });
+  state.each_member(job, [&](MemberId, const Member& m) {
+    if (found.is_none() && !m.is_placed()) found = m.constraint;
+  });
   return found;
 }
 
@@ -56,8 +62,10 @@ std::map<std::string, std::int64_t> untolerated(const TextContext& c, Constraint
       const Text key = c.intake.names().label_keys.name(taint.key);
       const std::string pair = c.intake.names().label_text(taint.value);
       const std::string value = pair.substr(std::min(pair.size(), key.view().size() + 1));
-      if (key == kUnschedulableTaint) ++counts["node(s) were unschedulable"];
-      else ++counts["node(s) had untolerated taint {" + key.str() + ": " + value + "}"];
+      if (key == kUnschedulableTaint)
+        ++counts["node(s) were unschedulable"];
+      else
+        ++counts["node(s) had untolerated taint {" + key.str() + ": " + value + "}"];
       break;
     }
   }
@@ -81,19 +89,32 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, JobId job, c
         count = std::max(count, r.numbers[0]);
         break;
       }
-      case ReasonCode::kInsufficientGpu: counts[gpu] = std::max(counts[gpu], r.numbers[0]); break;
+      case ReasonCode::kInsufficientGpu:
+        counts[gpu] = std::max(counts[gpu], r.numbers[0]);
+        break;
       case ReasonCode::kModelMismatch:
-      case ReasonCode::kSelectorMismatch: counts["node(s) didn't match Pod's node affinity/selector"] += r.numbers[0]; break;
-      case ReasonCode::kNotReady: counts["node(s) were not ready"] += r.numbers[0]; break;
-      case ReasonCode::kPortTaken: counts["node(s) didn't have free ports for the requested pod ports"] += r.numbers[0]; break;
-      case ReasonCode::kNominatedElsewhere: counts["node(s) are held for nominated pods"] += r.numbers[0]; break;
+      case ReasonCode::kSelectorMismatch:
+        counts["node(s) didn't match Pod's node affinity/selector"] += r.numbers[0];
+        break;
+      case ReasonCode::kNotReady:
+        counts["node(s) were not ready"] += r.numbers[0];
+        break;
+      case ReasonCode::kPortTaken:
+        counts["node(s) didn't have free ports for the requested pod ports"] += r.numbers[0];
+        break;
+      case ReasonCode::kNominatedElsewhere:
+        counts["node(s) are held for nominated pods"] += r.numbers[0];
+        break;
       case ReasonCode::kTaintNotTolerated: {
         const ConstraintId constraint = first_constraint(c.state, job);
-        if (constraint.is_none()) counts["node(s) had untolerated taints"] += r.numbers[0];
-        else counts.merge(untolerated(c, constraint));
+        if (constraint.is_none())
+          counts["node(s) had untolerated taints"] += r.numbers[0];
+        else
+          counts.merge(untolerated(c, constraint));
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   return counts;
@@ -120,37 +141,56 @@ std::uint64_t condition_hash(std::string_view reason, std::string_view message) 
 std::string hold_text(const PodRecord& pod) {
   const std::string detail = pod.hold_detail.str();
   switch (pod.hold) {
-    case HoldReason::kNone: return {};
-    case HoldReason::kGated: return "the pod has scheduling gates";
-    case HoldReason::kDeleting: return "the pod is being deleted";
-    case HoldReason::kUnsupported: return detail + " is not evaluated by Ashlar; the pod is not placed rather than placed wrongly";
-    case HoldReason::kMalformed: return detail;
-    case HoldReason::kQueueUnknown: return "queue " + detail + " is not configured";
+    case HoldReason::kNone:
+      return {};
+    case HoldReason::kGated:
+      return "the pod has scheduling gates";
+    case HoldReason::kDeleting:
+      return "the pod is being deleted";
+    case HoldReason::kUnsupported:
+      return detail + " is not evaluated by Ashlar; the pod is not placed rather than placed wrongly";
+    case HoldReason::kMalformed:
+      return detail;
+    case HoldReason::kQueueUnknown:
+      return "queue " + detail + " is not configured";
     case HoldReason::kGroupMissing:
-    case HoldReason::kGroupRefused: return detail;
+    case HoldReason::kGroupRefused:
+      return detail;
   }
   return detail;
 }
 
 std::string_view hold_reason_token(HoldReason reason) {
   switch (reason) {
-    case HoldReason::kGated: return "SchedulingGated";
-    case HoldReason::kQueueUnknown: return "QueueUnknown";
-    case HoldReason::kGroupMissing: return "Unschedulable";
-    default: return "SchedulerError";
+    case HoldReason::kGated:
+      return "SchedulingGated";
+    case HoldReason::kQueueUnknown:
+      return "QueueUnknown";
+    case HoldReason::kGroupMissing:
+      return "Unschedulable";
+    default:
+      return "SchedulerError";
   }
 }
 
 std::string_view hold_reason_name(HoldReason reason) {
   switch (reason) {
-    case HoldReason::kNone: return "None";
-    case HoldReason::kGated: return "AdmissionGated";
-    case HoldReason::kDeleting: return "Deleting";
-    case HoldReason::kUnsupported: return "FieldNotEvaluated";
-    case HoldReason::kMalformed: return "Misconfigured";
-    case HoldReason::kQueueUnknown: return "QueueUnknown";
-    case HoldReason::kGroupMissing: return "PodGroupMissing";
-    case HoldReason::kGroupRefused: return "GangHeld";
+    case HoldReason::kNone:
+      return "None";
+    case HoldReason::kGated:
+      return "AdmissionGated";
+    case HoldReason::kDeleting:
+      return "Deleting";
+    case HoldReason::kUnsupported:
+      return "FieldNotEvaluated";
+    case HoldReason::kMalformed:
+      return "Misconfigured";
+    case HoldReason::kQueueUnknown:
+      return "QueueUnknown";
+    case HoldReason::kGroupMissing:
+      return "PodGroupMissing";
+    case HoldReason::kGroupRefused:
+      return "GangHeld";
   }
   return "None";
 }
@@ -159,11 +199,17 @@ std::string quota_dimension_text(std::int64_t dimension, std::int64_t amount) {
   char text[64];
   switch (static_cast<QuotaDimension>(dimension)) {
     case QuotaDimension::kMilliGpu:
-      if (amount % 1000 == 0) std::snprintf(text, sizeof text, "%lld GPU", static_cast<long long>(amount / 1000));
-      else std::snprintf(text, sizeof text, "%.3f GPU", static_cast<double>(amount) / 1000);
+      if (amount % 1000 == 0)
+        std::snprintf(text, sizeof text, "%lld GPU", static_cast<long long>(amount / 1000));
+      else
+        std::snprintf(text, sizeof text, "%.3f GPU", static_cast<double>(amount) / 1000);
       return text;
-    case QuotaDimension::kMilliCores: std::snprintf(text, sizeof text, "%.6g cores", static_cast<double>(amount) / 1000); return text;
-    case QuotaDimension::kMemoryBytes: std::snprintf(text, sizeof text, "%.6g GiB", static_cast<double>(amount) / (1 << 30)); return text;
+    case QuotaDimension::kMilliCores:
+      std::snprintf(text, sizeof text, "%.6g cores", static_cast<double>(amount) / 1000);
+      return text;
+    case QuotaDimension::kMemoryBytes:
+      std::snprintf(text, sizeof text, "%.6g GiB", static_cast<double>(amount) / (1 << 30));
+      return text;
   }
   return std::to_string(amount);
 }
@@ -171,11 +217,16 @@ std::string quota_dimension_text(std::int64_t dimension, std::int64_t amount) {
 std::string duration_text(Millis duration) {
   char text[64];
   const long long ms = static_cast<long long>(duration.value);
-  if (ms < 1000) std::snprintf(text, sizeof text, "%lldms", ms);
-  else if (ms < 60'000) std::snprintf(text, sizeof text, "%.1fs", static_cast<double>(ms) / 1000);
-  else if (ms < 3'600'000) std::snprintf(text, sizeof text, "%lldm%02llds", ms / 60'000, ms / 1000 % 60);
-  else if (ms < 172'800'000) std::snprintf(text, sizeof text, "%lldh%02lldm", ms / 3'600'000, ms / 60'000 % 60);
-  else std::snprintf(text, sizeof text, "%lldd%lldh", ms / 86'400'000, ms / 3'600'000 % 24);
+  if (ms < 1000)
+    std::snprintf(text, sizeof text, "%lldms", ms);
+  else if (ms < 60'000)
+    std::snprintf(text, sizeof text, "%.1fs", static_cast<double>(ms) / 1000);
+  else if (ms < 3'600'000)
+    std::snprintf(text, sizeof text, "%lldm%02llds", ms / 60'000, ms / 1000 % 60);
+  else if (ms < 172'800'000)
+    std::snprintf(text, sizeof text, "%lldh%02lldm", ms / 3'600'000, ms / 60'000 % 60);
+  else
+    std::snprintf(text, sizeof text, "%lldd%lldh", ms / 86'400'000, ms / 3'600'000 % 24);
   return text;
 }
 
@@ -185,39 +236,56 @@ std::string reason_text(const TextContext& c, const Reason& r) {
   const auto gpus = [&](int i) { return quota_dimension_text(0, r.numbers[static_cast<std::size_t>(i)]); };
   switch (r.code) {
     case ReasonCode::kInsufficientResource:
-      return n(0) + " nodes are short of " + names.resource_name(ResourceId(r.subject)).str() + ": at most " + n(1) + " free on one, " + n(2) + " asked";
-    case ReasonCode::kInsufficientGpu: return n(0) + " nodes are short of cards: at most " + gpus(1) + " free on one, " + gpus(2) + " asked";
-    case ReasonCode::kModelMismatch: return n(0) + " nodes have cards of another model";
-    case ReasonCode::kSelectorMismatch: return n(0) + " nodes do not match the node selector or affinity";
-    case ReasonCode::kTaintNotTolerated: return n(0) + " nodes have taints that are not tolerated";
-    case ReasonCode::kNotReady: return n(0) + " nodes are not ready";
-    case ReasonCode::kPortTaken: return n(0) + " nodes have the host port taken";
-    case ReasonCode::kNominatedElsewhere: return n(0) + " nodes are held for pods that other schedulers nominated";
+      return n(0) + " nodes are short of " + names.resource_name(ResourceId(r.subject)).str() + ": at most " + n(1) + " free on one, " + n(2) +
+             " asked";
+    case ReasonCode::kInsufficientGpu:
+      return n(0) + " nodes are short of cards: at most " + gpus(1) + " free on one, " + gpus(2) + " asked";
+    case ReasonCode::kModelMismatch:
+      return n(0) + " nodes have cards of another model";
+    case ReasonCode::kSelectorMismatch:
+      return n(0) + " nodes do not match the node selector or affinity";
+    case ReasonCode::kTaintNotTolerated:
+      return n(0) + " nodes have taints that are not tolerated";
+    case ReasonCode::kNotReady:
+      return n(0) + " nodes are not ready";
+    case ReasonCode::kPortTaken:
+      return n(0) + " nodes have the host port taken";
+    case ReasonCode::kNominatedElsewhere:
+      return n(0) + " nodes are held for pods that other schedulers nominated";
     case ReasonCode::kTopologyFragmented: {
       const LevelId level(r.subject);
       const std::string level_name = level.row() < names.levels().size() ? names.levels()[level.row()].name.str() : "domain";
-      return "the best " + level_name + " (" + names.domain_name(level, DomainId(static_cast<std::uint32_t>(r.numbers[2]))).str() + ") has room for " +
-             n(0) + " of " + n(1) + " members";
+      return "the best " + level_name + " (" + names.domain_name(level, DomainId(static_cast<std::uint32_t>(r.numbers[2]))).str() +
+             ") has room for " + n(0) + " of " + n(1) + " members";
     }
-    case ReasonCode::kGangPartial: return "all nodes together have room for " + n(0) + " of " + n(1) + " members";
+    case ReasonCode::kGangPartial:
+      return "all nodes together have room for " + n(0) + " of " + n(1) + " members";
     case ReasonCode::kNoSuchDomain: {
       const LevelId level(r.subject);
       return "no node has the label " + (level.row() < names.levels().size() ? names.levels()[level.row()].label.str() : std::string("?"));
     }
-    case ReasonCode::kExceedsCluster: return "it would not fit this cluster even if it were empty";
+    case ReasonCode::kExceedsCluster:
+      return "it would not fit this cluster even if it were empty";
     case ReasonCode::kQuotaExhausted:
       return "queue " + names.queues.name(QueueId(r.subject)).str() + " uses " + quota_dimension_text(r.numbers[0], r.numbers[1]) + " of its " +
              quota_dimension_text(r.numbers[0], r.numbers[2]);
     case ReasonCode::kExceedsQuota:
-      return "it asks for " + quota_dimension_text(r.numbers[0], r.numbers[1]) + ", queue " + names.queues.name(QueueId(r.subject)).str() +
-             " has " + quota_dimension_text(r.numbers[0], r.numbers[2]) + " in all";
-    case ReasonCode::kQueueUnknown: return "its queue is not configured";
-    case ReasonCode::kBehindHead: return "an earlier job of the queue goes first";
-    case ReasonCode::kReservationHeld: return "it would delay the reservation of an earlier job";
-    case ReasonCode::kMembersMissing: return n(0) + " of " + n(1) + " members exist";
-    case ReasonCode::kNoNodes: return "there are no nodes";
-    case ReasonCode::kLimitReached: return "the search stopped at its limit of " + n(0);
-    case ReasonCode::kNone: return {};
+      return "it asks for " + quota_dimension_text(r.numbers[0], r.numbers[1]) + ", queue " + names.queues.name(QueueId(r.subject)).str() + " has " +
+             quota_dimension_text(r.numbers[0], r.numbers[2]) + " in all";
+    case ReasonCode::kQueueUnknown:
+      return "its queue is not configured";
+    case ReasonCode::kBehindHead:
+      return "an earlier job of the queue goes first";
+    case ReasonCode::kReservationHeld:
+      return "it would delay the reservation of an earlier job";
+    case ReasonCode::kMembersMissing:
+      return n(0) + " of " + n(1) + " members exist";
+    case ReasonCode::kNoNodes:
+      return "there are no nodes";
+    case ReasonCode::kLimitReached:
+      return "the search stopped at its limit of " + n(0);
+    case ReasonCode::kNone:
+      return {};
   }
   return {};
 }
@@ -234,7 +302,8 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
     if (j.members_placed > 0)
       prefix = "gang " + g.name.str() + ": " + std::to_string(j.members_placed) + " members are bound and stay, " +
                std::to_string(j.members_present - j.members_placed) + " are held for the same domain: ";
-    else prefix = "gang " + g.name.str() + " of " + std::to_string(g.size) + ": ";
+    else
+      prefix = "gang " + g.name.str() + " of " + std::to_string(g.size) + ": ";
   }
   if (first != ReasonCode::kNone && !is_about_nodes(first)) {
     text.reason = std::string(reason_name(first));

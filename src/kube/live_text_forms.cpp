@@ -51,13 +51,21 @@ Result<Millis> parse_duration(std::string_view text) {
     rest.remove_prefix(static_cast<std::size_t>(next - rest.data()));
     std::int64_t unit = 1000;
     std::size_t width = 1;
-    if (rest.empty()) width = 0;
-    else if (rest.starts_with("ms")) { unit = 1; width = 2; }
-    else if (rest.front() == 's') unit = 1000;
-    else if (rest.front() == 'm') unit = 60'000;
-    else if (rest.front() == 'h') unit = 3'600'000;
-    else if (rest.front() == 'd') unit = 86'400'000;
-    else return refusal();
+    if (rest.empty())
+      width = 0;
+    else if (rest.starts_with("ms")) {
+      unit = 1;
+      width = 2;
+    } else if (rest.front() == 's')
+      unit = 1000;
+    else if (rest.front() == 'm')
+      unit = 60'000;
+    else if (rest.front() == 'h')
+      unit = 3'600'000;
+    else if (rest.front() == 'd')
+      unit = 86'400'000;
+    else
+      return refusal();
     if (width == 0 && total != 0) return refusal();  // a bare number stands alone
     rest.remove_prefix(width);
     if (amount > (INT64_MAX / 4 - total) / unit) return refusal();

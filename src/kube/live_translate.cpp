@@ -38,10 +38,14 @@ std::uint64_t hash_of(const Constraint& c) {
 
 ashlar::TaintEffect effect_of(TaintEffect effect) {
   switch (effect) {
-    case TaintEffect::kAny: return ashlar::TaintEffect::kAny;
-    case TaintEffect::kNoSchedule: return ashlar::TaintEffect::kNoSchedule;
-    case TaintEffect::kPreferNoSchedule: return ashlar::TaintEffect::kPreferNoSchedule;
-    case TaintEffect::kNoExecute: return ashlar::TaintEffect::kNoExecute;
+    case TaintEffect::kAny:
+      return ashlar::TaintEffect::kAny;
+    case TaintEffect::kNoSchedule:
+      return ashlar::TaintEffect::kNoSchedule;
+    case TaintEffect::kPreferNoSchedule:
+      return ashlar::TaintEffect::kPreferNoSchedule;
+    case TaintEffect::kNoExecute:
+      return ashlar::TaintEffect::kNoExecute;
   }
   return ashlar::TaintEffect::kAny;
 }
@@ -59,7 +63,8 @@ std::int64_t label_number(std::string_view text) {
 }  // namespace
 
 const Text* find_wish(const Pod& pod, std::string_view key) {
-  if (pod.annotations) if (const Text* found = find_label(*pod.annotations, key)) return found;
+  if (pod.annotations)
+    if (const Text* found = find_label(*pod.annotations, key)) return found;
   return pod.labels ? find_label(*pod.labels, key) : nullptr;
 }
 
@@ -68,11 +73,15 @@ Result<CardAsk> Translator::card_ask(const Pod& pod, const Text* memory_ask) con
   const std::int64_t milli = amount_of(pod.requests, kGpuMilliResource);
   CardAsk ask;
   if (whole != 0 && milli != 0) return invalid("asks for both nvidia.com/gpu and ashlar.dev/gpu-milli; name one of them");
-  if (milli > kWholeCard && milli % kWholeCard != 0) return invalid("ashlar.dev/gpu-milli is a share of one card (at most 1000) or a multiple of 1000");
+  if (milli > kWholeCard && milli % kWholeCard != 0)
+    return invalid("ashlar.dev/gpu-milli is a share of one card (at most 1000) or a multiple of 1000");
   if (whole > kCardsPerNodeMax || milli > std::int64_t{kCardsPerNodeMax} * kWholeCard) return invalid("asks for more than 128 cards of one node");
-  if (whole > 0) ask.count = static_cast<std::int32_t>(whole);
-  else if (milli >= kWholeCard) ask.count = static_cast<std::int32_t>(milli / kWholeCard);
-  else if (milli > 0) ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
+  if (whole > 0)
+    ask.count = static_cast<std::int32_t>(whole);
+  else if (milli >= kWholeCard)
+    ask.count = static_cast<std::int32_t>(milli / kWholeCard);
+  else if (milli > 0)
+    ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
   if (memory_ask == nullptr || ask.count == 0) return ask;
   const Result<std::int64_t> bytes = parse_quantity(*memory_ask, 1, Overflow::kSaturate);
   if (!bytes || *bytes < 0) return invalid("ashlar.dev/gpu-memory is not a quantity: '" + memory_ask->str() + "'");
@@ -82,7 +91,9 @@ Result<CardAsk> Translator::card_ask(const Pod& pod, const Text* memory_ask) con
 
 Result<Demand> Translator::build_demand(const Pod& pod, const Text* memory_ask) {
   Demand demand;
-  const auto add = [&](ResourceId id, std::int64_t amount) { if (amount > 0) demand.amounts.push_back({id, amount}); };
+  const auto add = [&](ResourceId id, std::int64_t amount) {
+    if (amount > 0) demand.amounts.push_back({id, amount});
+  };
   add(resource::kCpu, pod.requests.cpu.value);
   add(resource::kMemory, pod.requests.memory.value);
   add(resource::kEphemeralStorage, pod.requests.ephemeral_storage.value);
@@ -90,7 +101,8 @@ Result<Demand> Translator::build_demand(const Pod& pod, const Text* memory_ask) 
   for (const Amount& a : pod.requests.extended) {
     if (a.value <= 0) continue;
     const ResourceId id = names_.resource(a.name);
-    if (id.is_none()) return invalid("asks for " + a.name.str() + ", but all " + std::to_string(resource::kColumnsMax) + " resource columns are taken");
+    if (id.is_none())
+      return invalid("asks for " + a.name.str() + ", but all " + std::to_string(resource::kColumnsMax) + " resource columns are taken");
     add(id, a.value);
   }
   std::sort(demand.amounts.begin(), demand.amounts.end(), [](const ResourceAmount& a, const ResourceAmount& b) { return a.resource < b.resource; });
@@ -117,7 +129,8 @@ Result<DemandId> Translator::demand(const Pod& pod) {
 
 DemandId Translator::intern(Demand demand) {
   std::vector<DemandId>& same_hash = demands_by_hash_[hash_of(demand)];
-  for (const DemandId id : same_hash) if (demands_[id.row()] == demand) return id;
+  for (const DemandId id : same_hash)
+    if (demands_[id.row()] == demand) return id;
   const DemandId id(demands_.size());
   same_hash.push_back(id);
   demands_.push_back(demand);
@@ -127,7 +140,8 @@ DemandId Translator::intern(Demand demand) {
 
 ConstraintId Translator::intern(Constraint constraint) {
   std::vector<ConstraintId>& same_hash = constraints_by_hash_[hash_of(constraint)];
-  for (const ConstraintId id : same_hash) if (constraints_[id.row()] == constraint) return id;
+  for (const ConstraintId id : same_hash)
+    if (constraints_[id.row()] == constraint) return id;
   const ConstraintId id(constraints_.size());
   same_hash.push_back(id);
   constraints_.push_back(constraint);
@@ -140,12 +154,24 @@ LabelExpression Translator::expression(const Requirement& requirement, bool is_f
   const Text& key = is_field ? names_.node_name_key() : requirement.key;
   e.key = names_.label_keys.of(key);
   switch (requirement.op) {
-    case SelectorOp::kIn: e.op = LabelExpression::Op::kIn; break;
-    case SelectorOp::kNotIn: e.op = LabelExpression::Op::kNotIn; break;
-    case SelectorOp::kExists: e.op = LabelExpression::Op::kExists; break;
-    case SelectorOp::kDoesNotExist: e.op = LabelExpression::Op::kDoesNotExist; break;
-    case SelectorOp::kGt: e.op = LabelExpression::Op::kGreater; break;
-    case SelectorOp::kLt: e.op = LabelExpression::Op::kLess; break;
+    case SelectorOp::kIn:
+      e.op = LabelExpression::Op::kIn;
+      break;
+    case SelectorOp::kNotIn:
+      e.op = LabelExpression::Op::kNotIn;
+      break;
+    case SelectorOp::kExists:
+      e.op = LabelExpression::Op::kExists;
+      break;
+    case SelectorOp::kDoesNotExist:
+      e.op = LabelExpression::Op::kDoesNotExist;
+      break;
+    case SelectorOp::kGt:
+      e.op = LabelExpression::Op::kGreater;
+      break;
+    case SelectorOp::kLt:
+      e.op = LabelExpression::Op::kLess;
+      break;
   }
   const bool is_number = e.op == LabelExpression::Op::kGreater || e.op == LabelExpression::Op::kLess;
   if (!is_number) {
@@ -153,8 +179,10 @@ LabelExpression Translator::expression(const Requirement& requirement, bool is_f
     return e;
   }
   const std::int64_t bound = requirement.values.size() == 1 ? label_number(requirement.values[0]) : NodeLabel::kNotANumber;
-  if (bound != NodeLabel::kNotANumber) e.number = bound;
-  else e.op = LabelExpression::Op::kIn;  // compares with nothing: an empty list matches no node, as upstream
+  if (bound != NodeLabel::kNotANumber)
+    e.number = bound;
+  else
+    e.op = LabelExpression::Op::kIn;  // compares with nothing: an empty list matches no node, as upstream
   return e;
 }
 
@@ -162,7 +190,8 @@ ashlar::NodeTerm Translator::term(const NodeTerm& from) {
   ashlar::NodeTerm to;
   for (const Requirement& r : from.expressions) to.all.push_back(expression(r, false));
   for (const Requirement& r : from.fields) to.all.push_back(expression(r, true));
-  if (to.all.empty()) to.all.push_back({names_.label_keys.of(names_.node_name_key()), LabelExpression::Op::kIn, {}, 0});  // an empty term matches nothing
+  if (to.all.empty())
+    to.all.push_back({names_.label_keys.of(names_.node_name_key()), LabelExpression::Op::kIn, {}, 0});  // an empty term matches nothing
   return to;
 }
 
@@ -211,7 +240,8 @@ ConstraintId Translator::constraint(const PodRules& rules, const Exclusions& exc
 }
 
 ConstraintId Translator::constraint(const std::shared_ptr<const PodRules>& rules) {
-  for (const SeenRules& s : seen_rules_) if (!s.id.is_none() && s.rules == rules) return s.id;
+  for (const SeenRules& s : seen_rules_)
+    if (!s.id.is_none() && s.rules == rules) return s.id;
   const ConstraintId id = rules ? constraint(*rules, {}) : anywhere();
   seen_rules_[next_seen_rules_] = {rules, id};
   next_seen_rules_ = (next_seen_rules_ + 1) % kSeen;
@@ -253,7 +283,8 @@ NodeFacts Translator::node_facts(const Node& node) {
   facts.cards = static_cast<std::int32_t>(std::clamp<std::int64_t>(cards, 0, kCardsPerNodeMax));
   if (const Text* product = find_label(node.labels, kGpuProductLabel)) facts.model = names_.models.of(*product);
   if (const Text* memory = find_label(node.labels, kGpuMemoryLabel)) facts.memory_per_card = MiB(std::max<std::int64_t>(label_number(*memory), 0));
-  for (const KeyValue& kv : node.labels) facts.labels.push_back({names_.label_keys.of(kv.key), names_.label(kv.key, kv.value), label_number(kv.value)});
+  for (const KeyValue& kv : node.labels)
+    facts.labels.push_back({names_.label_keys.of(kv.key), names_.label(kv.key, kv.value), label_number(kv.value)});
   facts.labels.push_back({names_.label_keys.of(names_.node_name_key()), names_.label(names_.node_name_key(), node.name), NodeLabel::kNotANumber});
   std::sort(facts.labels.begin(), facts.labels.end(), [](const NodeLabel& a, const NodeLabel& b) { return a.key < b.key; });
   const auto add_taint = [&](const Text& key, const Text& value, TaintEffect effect) {

@@ -83,7 +83,10 @@ class Translator {
   static constexpr std::size_t kSeen = 8;  ///< templates remembered; pods of a template come in runs
   Seen seen_[kSeen];
   std::size_t next_seen_ = 0;
-  struct SeenRules { std::shared_ptr<const PodRules> rules; ConstraintId id; };
+  struct SeenRules {
+    std::shared_ptr<const PodRules> rules;
+    ConstraintId id;
+  };
   SeenRules seen_rules_[kSeen];
   std::size_t next_seen_rules_ = 0;
   ConstraintId anywhere_;

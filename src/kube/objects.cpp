@@ -19,12 +19,17 @@ bool holds(const Requirement& requirement, const Labels& labels) {
   const Text* value = find_label(labels, requirement.key);
   const auto listed = [&] { return std::find(requirement.values.begin(), requirement.values.end(), *value) != requirement.values.end(); };
   switch (requirement.op) {
-    case SelectorOp::kIn: return value != nullptr && listed();
-    case SelectorOp::kNotIn: return value == nullptr || !listed();
-    case SelectorOp::kExists: return value != nullptr;
-    case SelectorOp::kDoesNotExist: return value == nullptr;
+    case SelectorOp::kIn:
+      return value != nullptr && listed();
+    case SelectorOp::kNotIn:
+      return value == nullptr || !listed();
+    case SelectorOp::kExists:
+      return value != nullptr;
+    case SelectorOp::kDoesNotExist:
+      return value == nullptr;
     case SelectorOp::kGt:
-    case SelectorOp::kLt: return false;  // no such operators in label selectors
+    case SelectorOp::kLt:
+      return false;  // no such operators in label selectors
   }
   return false;
 }

@@ -66,7 +66,7 @@ struct PreferredTerm {
 enum class TaintEffect : unsigned char { kAny, kNoSchedule, kPreferNoSchedule, kNoExecute };
 
 struct Toleration {
-  Text key;             ///< empty with `exists`: every taint
+  Text key;  ///< empty with `exists`: every taint
   Text value;
   bool exists = false;  ///< operator Exists; otherwise Equal
   TaintEffect effect = TaintEffect::kAny;
@@ -132,13 +132,13 @@ struct Pod {
   Text ns, name, uid;
   std::uint64_t resource_version = 0;  ///< 0 where the server's text is no number
   Text scheduler_name, node_name, nominated_node_name;
-  Text priority_class, group_name;    ///< group_name: spec.schedulingGroup.podGroupName
-  Text owner_uid, owner_kind;         ///< the controlling owner, else the first one
+  Text priority_class, group_name;  ///< group_name: spec.schedulingGroup.podGroupName
+  Text owner_uid, owner_kind;       ///< the controlling owner, else the first one
   std::int32_t priority = 0;
   PodPhase phase = PodPhase::kPending;
   std::uint8_t scheduling_gates = 0;  ///< how many, at most 255
   Millis created, deletion_requested;
-  Resources requests;                 ///< effective request by Kubernetes' rules, see resources.h
+  Resources requests;  ///< effective request by Kubernetes' rules, see resources.h
   std::shared_ptr<const Labels> labels;
   std::shared_ptr<const Labels> annotations;  ///< only keys with the prefix ashlar.dev/
   std::shared_ptr<const PodRules> rules;

@@ -21,9 +21,12 @@ void merge_into(Resources& into, const Resources& from, Merge&& merge) {
   into.memory.value = merge(into.memory.value, from.memory.value);
   into.ephemeral_storage.value = merge(into.ephemeral_storage.value, from.ephemeral_storage.value);
   for (const Amount& amount : from.extended) {
-    const auto at = std::lower_bound(into.extended.begin(), into.extended.end(), amount, [](const Amount& a, const Amount& b) { return a.name < b.name; });
-    if (at != into.extended.end() && at->name == amount.name) at->value = merge(at->value, amount.value);
-    else into.extended.insert(at, {amount.name, merge(0, amount.value)});
+    const auto at =
+        std::lower_bound(into.extended.begin(), into.extended.end(), amount, [](const Amount& a, const Amount& b) { return a.name < b.name; });
+    if (at != into.extended.end() && at->name == amount.name)
+      at->value = merge(at->value, amount.value);
+    else
+      into.extended.insert(at, {amount.name, merge(0, amount.value)});
   }
 }
 
@@ -106,8 +109,10 @@ Resources effective_request(const PodDraft& draft) {
   raise(running, starting);
   if (draft.has_pod_level) {
     for (const Text& name : draft.pod_level_names) {
-      if (name == "cpu") running.cpu = draft.pod_level.cpu;
-      else if (name == "memory") running.memory = draft.pod_level.memory;
+      if (name == "cpu")
+        running.cpu = draft.pod_level.cpu;
+      else if (name == "memory")
+        running.memory = draft.pod_level.memory;
       else if (name.view().starts_with("hugepages-")) {
         const auto same = [&](const Amount& a) { return a.name == name; };
         running.extended.erase(std::remove_if(running.extended.begin(), running.extended.end(), same), running.extended.end());
@@ -145,14 +150,20 @@ Result<void> add_quantity(Resources& resources, std::string_view name, std::stri
   Result<std::int64_t> value = parse_quantity(quantity, is_cpu ? 1000 : 1, Overflow::kSaturate);
   if (!value) return invalid(std::string(name) + ": " + value.error().message);
   if (*value < 0) return invalid(std::string(name) + ": quantity \"" + std::string(quantity) + "\" is negative");
-  if (is_cpu) resources.cpu.value = *value;
-  else if (name == "memory") resources.memory.value = *value;
-  else if (name == "ephemeral-storage") resources.ephemeral_storage.value = *value;
+  if (is_cpu)
+    resources.cpu.value = *value;
+  else if (name == "memory")
+    resources.memory.value = *value;
+  else if (name == "ephemeral-storage")
+    resources.ephemeral_storage.value = *value;
   else {
     const Text text(name);
-    const auto at = std::lower_bound(resources.extended.begin(), resources.extended.end(), text, [](const Amount& a, const Text& b) { return a.name < b; });
-    if (at != resources.extended.end() && at->name == text) at->value = *value;
-    else resources.extended.insert(at, {text, *value});
+    const auto at =
+        std::lower_bound(resources.extended.begin(), resources.extended.end(), text, [](const Amount& a, const Text& b) { return a.name < b; });
+    if (at != resources.extended.end() && at->name == text)
+      at->value = *value;
+    else
+      resources.extended.insert(at, {text, *value});
   }
   return {};
 }
@@ -166,22 +177,34 @@ Result<void> add_allocatable(Node& node, std::string_view name, std::string_view
 }
 
 bool read_selector_op(std::string_view text, SelectorOp& op) {
-  if (text == "In") op = SelectorOp::kIn;
-  else if (text == "NotIn") op = SelectorOp::kNotIn;
-  else if (text == "Exists") op = SelectorOp::kExists;
-  else if (text == "DoesNotExist") op = SelectorOp::kDoesNotExist;
-  else if (text == "Gt") op = SelectorOp::kGt;
-  else if (text == "Lt") op = SelectorOp::kLt;
-  else return false;
+  if (text == "In")
+    op = SelectorOp::kIn;
+  else if (text == "NotIn")
+    op = SelectorOp::kNotIn;
+  else if (text == "Exists")
+    op = SelectorOp::kExists;
+  else if (text == "DoesNotExist")
+    op = SelectorOp::kDoesNotExist;
+  else if (text == "Gt")
+    op = SelectorOp::kGt;
+  else if (text == "Lt")
+    op = SelectorOp::kLt;
+  else
+    return false;
   return true;
 }
 
 bool read_taint_effect(std::string_view text, TaintEffect& effect) {
-  if (text.empty()) effect = TaintEffect::kAny;
-  else if (text == "NoSchedule") effect = TaintEffect::kNoSchedule;
-  else if (text == "PreferNoSchedule") effect = TaintEffect::kPreferNoSchedule;
-  else if (text == "NoExecute") effect = TaintEffect::kNoExecute;
-  else return false;
+  if (text.empty())
+    effect = TaintEffect::kAny;
+  else if (text == "NoSchedule")
+    effect = TaintEffect::kNoSchedule;
+  else if (text == "PreferNoSchedule")
+    effect = TaintEffect::kPreferNoSchedule;
+  else if (text == "NoExecute")
+    effect = TaintEffect::kNoExecute;
+  else
+    return false;
   return true;
 }
 

@@ -32,7 +32,9 @@ struct PodDraft {
 
   void reset();
   /// Records a hard field that is not evaluated; the first one stays.
-  void refuse(std::string_view path) { if (rules.unsupported.empty()) rules.unsupported = path; }
+  void refuse(std::string_view path) {
+    if (rules.unsupported.empty()) rules.unsupported = path;
+  }
   void ignore(std::string_view path);
 };
 

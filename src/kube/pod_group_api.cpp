@@ -30,8 +30,10 @@ void ask(Api& api, PodGroupVersion version, std::function<void(Result<PodGroupVe
   api.send(std::move(request), [&api, version, on_found = std::move(on_found)](Answer answer) {
     if (answer.ok() && lists_pod_groups(answer.body)) return on_found(version);
     if (!answer.ok() && answer.result.error().kind != Error::Kind::kNotFound) return on_found(answer.result.error());
-    if (version == PodGroupVersion::kV1Beta1) ask(api, PodGroupVersion::kV1Alpha2, on_found);
-    else on_found(PodGroupVersion::kNone);
+    if (version == PodGroupVersion::kV1Beta1)
+      ask(api, PodGroupVersion::kV1Alpha2, on_found);
+    else
+      on_found(PodGroupVersion::kNone);
   });
 }
 
@@ -39,9 +41,12 @@ void ask(Api& api, PodGroupVersion version, std::function<void(Result<PodGroupVe
 
 std::string_view group_version_text(PodGroupVersion version) {
   switch (version) {
-    case PodGroupVersion::kV1Beta1: return "scheduling.k8s.io/v1beta1";
-    case PodGroupVersion::kV1Alpha2: return "scheduling.k8s.io/v1alpha2";
-    case PodGroupVersion::kNone: break;
+    case PodGroupVersion::kV1Beta1:
+      return "scheduling.k8s.io/v1beta1";
+    case PodGroupVersion::kV1Alpha2:
+      return "scheduling.k8s.io/v1alpha2";
+    case PodGroupVersion::kNone:
+      break;
   }
   return {};
 }

@@ -28,16 +28,35 @@ bool read_suffix(std::string_view suffix, Scale& scale) {
   }
   if (suffix.size() == 1) {
     switch (suffix[0]) {
-      case 'n': scale.decimal_exponent = -9; return true;
-      case 'u': scale.decimal_exponent = -6; return true;
-      case 'm': scale.decimal_exponent = -3; return true;
-      case 'k': scale.decimal_exponent = 3; return true;
-      case 'M': scale.decimal_exponent = 6; return true;
-      case 'G': scale.decimal_exponent = 9; return true;
-      case 'T': scale.decimal_exponent = 12; return true;
-      case 'P': scale.decimal_exponent = 15; return true;
-      case 'E': scale.decimal_exponent = 18; return true;
-      default: return false;
+      case 'n':
+        scale.decimal_exponent = -9;
+        return true;
+      case 'u':
+        scale.decimal_exponent = -6;
+        return true;
+      case 'm':
+        scale.decimal_exponent = -3;
+        return true;
+      case 'k':
+        scale.decimal_exponent = 3;
+        return true;
+      case 'M':
+        scale.decimal_exponent = 6;
+        return true;
+      case 'G':
+        scale.decimal_exponent = 9;
+        return true;
+      case 'T':
+        scale.decimal_exponent = 12;
+        return true;
+      case 'P':
+        scale.decimal_exponent = 15;
+        return true;
+      case 'E':
+        scale.decimal_exponent = 18;
+        return true;
+      default:
+        return false;
     }
   }
   if (suffix[0] != 'e' && suffix[0] != 'E') return false;
@@ -48,9 +67,7 @@ bool read_suffix(std::string_view suffix, Scale& scale) {
   return error == std::errc() && end == suffix.data() + suffix.size();
 }
 
-Error bad_quantity(std::string_view text, const char* why) {
-  return invalid("quantity \"" + std::string(text.substr(0, 64)) + "\" " + why);
-}
+Error bad_quantity(std::string_view text, const char* why) { return invalid("quantity \"" + std::string(text.substr(0, 64)) + "\" " + why); }
 
 using Wide = unsigned __int128;
 constexpr Wide kWideMax = ~Wide(0);

@@ -21,11 +21,16 @@ constexpr const char* kJsonType = "application/json";
 constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
 constexpr const char* kProtobufWatchType = "application/vnd.kubernetes.protobuf;stream=watch";
 
-template <class T> constexpr const char* kDefaultPath = "";
-template <> constexpr const char* kDefaultPath<Pod> = "/api/v1/pods";
-template <> constexpr const char* kDefaultPath<Node> = "/api/v1/nodes";
-template <> constexpr const char* kDefaultPath<Namespace> = "/api/v1/namespaces";
-template <> constexpr const char* kDefaultPath<PriorityClass> = "/apis/scheduling.k8s.io/v1/priorityclasses";
+template <class T>
+constexpr const char* kDefaultPath = "";
+template <>
+constexpr const char* kDefaultPath<Pod> = "/api/v1/pods";
+template <>
+constexpr const char* kDefaultPath<Node> = "/api/v1/nodes";
+template <>
+constexpr const char* kDefaultPath<Namespace> = "/api/v1/namespaces";
+template <>
+constexpr const char* kDefaultPath<PriorityClass> = "/apis/scheduling.k8s.io/v1/priorityclasses";
 
 struct Key {
   Text ns, name;
@@ -61,7 +66,7 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
   std::string version;       ///< where the next watch begins
   std::string list_version;  ///< of the list under way
   std::uint32_t list_number = 0;
-  std::uint64_t round = 0;   ///< increased whenever what is under way becomes void; late callbacks compare
+  std::uint64_t round = 0;  ///< increased whenever what is under way becomes void; late callbacks compare
   http::RequestId request = 0;
   std::uint64_t timer = 0;
   Millis contact, watch_began;
@@ -114,8 +119,10 @@ template <class T>
 void Reflector<T>::Follower::next() {
   if (!is_running) return;
   halt();
-  if (must_list) begin_list();
-  else begin_watch();
+  if (must_list)
+    begin_list();
+  else
+    begin_watch();
 }
 
 template <class T>
@@ -160,12 +167,13 @@ void Reflector<T>::Follower::begin_list() {
 template <class T>
 void Reflector<T>::Follower::ask_page(const std::string& continue_token) {
   std::string parameters;
-  if (options.page_items > 0) parameters = "limit=" + std::to_string(options.page_items);
-  else parameters = options.from_watch_cache ? "resourceVersion=0" : "limit=0";
+  if (options.page_items > 0)
+    parameters = "limit=" + std::to_string(options.page_items);
+  else
+    parameters = options.from_watch_cache ? "resourceVersion=0" : "limit=0";
   if (!continue_token.empty()) parameters += "&continue=" + http::percent_encode(continue_token);
-  http::Request page{.path = query(parameters),
-                     .accept = options.encoding == Encoding::kProtobuf ? kProtobufType : kJsonType,
-                     .timeout = options.list_timeout};
+  http::Request page{
+      .path = query(parameters), .accept = options.encoding == Encoding::kProtobuf ? kProtobufType : kJsonType, .timeout = options.list_timeout};
   request = api.send(std::move(page), [weak = this->weak_from_this(), now = round](Answer answer) {
     const auto self = weak.lock();
     if (self && self->round == now) self->take_page(std::move(answer));
@@ -217,9 +225,8 @@ void Reflector<T>::Follower::finish_list() {
     if (entry.list != list_number && !is_newer_than_list) vanished.emplace_back(key, entry);
   }
   // In order of names, so that the order of deletions does not depend on the hash table.
-  std::sort(vanished.begin(), vanished.end(), [](const auto& a, const auto& b) {
-    return a.first.ns == b.first.ns ? a.first.name < b.first.name : a.first.ns < b.first.ns;
-  });
+  std::sort(vanished.begin(), vanished.end(),
+            [](const auto& a, const auto& b) { return a.first.ns == b.first.ns ? a.first.name < b.first.name : a.first.ns < b.first.ns; });
   for (const auto& [key, entry] : vanished) {
     known.erase(key);
     T gone;
@@ -398,10 +405,14 @@ Reflector<T>::Reflector(Api& api, ReflectorOptions options, OnChange on_change)
     : follower_(std::make_shared<Follower>(api, std::move(options), std::move(on_change))) {}
 
 template <class T>
-Reflector<T>::~Reflector() { stop(); }
+Reflector<T>::~Reflector() {
+  stop();
+}
 
 template <class T>
-void Reflector<T>::start() { follower_->start(); }
+void Reflector<T>::start() {
+  follower_->start();
+}
 
 template <class T>
 void Reflector<T>::stop() {
@@ -417,11 +428,26 @@ void Reflector<T>::relist() {
   follower_->next();
 }
 
-template <class T> bool Reflector<T>::is_synced() const { return follower_->is_synced; }
-template <class T> const std::string& Reflector<T>::resource_version() const { return follower_->version; }
-template <class T> Millis Reflector<T>::last_contact() const { return follower_->contact; }
-template <class T> std::size_t Reflector<T>::known_objects() const { return follower_->known.size(); }
-template <class T> const ReflectorCounters& Reflector<T>::counters() const { return follower_->counters; }
+template <class T>
+bool Reflector<T>::is_synced() const {
+  return follower_->is_synced;
+}
+template <class T>
+const std::string& Reflector<T>::resource_version() const {
+  return follower_->version;
+}
+template <class T>
+Millis Reflector<T>::last_contact() const {
+  return follower_->contact;
+}
+template <class T>
+std::size_t Reflector<T>::known_objects() const {
+  return follower_->known.size();
+}
+template <class T>
+const ReflectorCounters& Reflector<T>::counters() const {
+  return follower_->counters;
+}
 
 template class Reflector<Pod>;
 template class Reflector<Node>;

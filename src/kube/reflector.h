@@ -35,16 +35,16 @@ struct Change {
 
 struct ReflectorOptions {
   std::string field_selector, label_selector;  ///< not metadata.namespace=X: servers (1.37.1) cut such lists after the first page; use `path`
-  std::string path;                      ///< default: the resource's cluster-wide path; needed for PodGroup (see pod_group_api.h)
-  Encoding encoding = Encoding::kJson;   ///< kProtobuf for pods and nodes only
-  std::size_t page_items = 2000;         ///< list page; 0: all in one answer (as quick, but the body is held whole: +100 MB at 20,000 pods)
-  bool from_watch_cache = true;          ///< first list may be served from the server's cache (resourceVersion=0) where page_items is 0
+  std::string path;                            ///< default: the resource's cluster-wide path; needed for PodGroup (see pod_group_api.h)
+  Encoding encoding = Encoding::kJson;         ///< kProtobuf for pods and nodes only
+  std::size_t page_items = 2000;               ///< list page; 0: all in one answer (as quick, but the body is held whole: +100 MB at 20,000 pods)
+  bool from_watch_cache = true;                ///< first list may be served from the server's cache (resourceVersion=0) where page_items is 0
   Millis list_timeout{60'000};
   Millis watch_timeout_min{300'000}, watch_timeout_max{600'000};  ///< the server ends the watch in this range; then it is opened again
-  Millis silence_max{240'000};           ///< a watch without a byte for so long is taken for dead; servers send bookmarks each minute, but none while
-                                         ///< nothing changes at all (1.37.1); dead connections are found by TCP within a minute
+  Millis silence_max{240'000};  ///< a watch without a byte for so long is taken for dead; servers send bookmarks each minute, but none while
+                                ///< nothing changes at all (1.37.1); dead connections are found by TCP within a minute
   Millis backoff_min{100}, backoff_max{3'000};  ///< a scheduler is one client: short, so that it is back soon after its server
-  std::function<void(const Error&)> on_error;  ///< troubles survived, for the log; never called for orderly ends
+  std::function<void(const Error&)> on_error;   ///< troubles survived, for the log; never called for orderly ends
 };
 
 struct ReflectorCounters {

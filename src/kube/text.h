@@ -15,13 +15,18 @@ namespace ashlar::kube {
 class Text {
  public:
   Text() = default;
-  Text(std::string_view text) : entry_(intern(text)) {}    // NOLINT: implicit by design
-  Text(const char* text) : Text(std::string_view(text)) {}    // NOLINT: implicit by design
+  Text(std::string_view text) : entry_(intern(text)) {}            // NOLINT: implicit by design
+  Text(const char* text) : Text(std::string_view(text)) {}         // NOLINT: implicit by design
   Text(const std::string& text) : Text(std::string_view(text)) {}  // NOLINT: implicit by design
   Text(const Text& other) : entry_(other.entry_) { acquire(entry_); }
   Text(Text&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)) {}
-  Text& operator=(Text other) noexcept { std::swap(entry_, other.entry_); return *this; }
-  ~Text() { if (entry_ != nullptr) release(entry_); }
+  Text& operator=(Text other) noexcept {
+    std::swap(entry_, other.entry_);
+    return *this;
+  }
+  ~Text() {
+    if (entry_ != nullptr) release(entry_);
+  }
 
   std::string_view view() const;
   operator std::string_view() const { return view(); }  // NOLINT: implicit by design
@@ -38,7 +43,9 @@ class Text {
   std::size_t hash() const { return reinterpret_cast<std::uintptr_t>(entry_) * 0x9e3779b97f4a7c15ull >> 7; }
 
   /// Distinct strings alive and their bytes with bookkeeping, for metrics and memory tests.
-  struct PoolSize { std::size_t strings = 0, bytes = 0; };
+  struct PoolSize {
+    std::size_t strings = 0, bytes = 0;
+  };
   static PoolSize pool_size();
 
  private:

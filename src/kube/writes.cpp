@@ -29,8 +29,10 @@ std::string time_text(Millis time, Precision precision) {
   gmtime_r(&seconds, &parts);
   char text[64];
   const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-  if (precision == Precision::kMicros) std::snprintf(text + length, sizeof text - length, ".%03d000Z", static_cast<int>(time.value % 1000));
-  else std::snprintf(text + length, sizeof text - length, "Z");
+  if (precision == Precision::kMicros)
+    std::snprintf(text + length, sizeof text - length, ".%03d000Z", static_cast<int>(time.value % 1000));
+  else
+    std::snprintf(text + length, sizeof text - length, "Z");
   return text;
 }
 
@@ -57,8 +59,9 @@ http::RequestId post(Api& api, std::string path, std::string body, OnAnswer on_a
 }
 
 http::RequestId patch(Api& api, std::string path, std::string body, const char* content_type, OnAnswer on_answer) {
-  return api.send({.method = Method::kPatch, .path = std::move(path), .body = std::move(body), .content_type = content_type, .timeout = kWriteTimeout},
-                  std::move(on_answer));
+  return api.send(
+      {.method = Method::kPatch, .path = std::move(path), .body = std::move(body), .content_type = content_type, .timeout = kWriteTimeout},
+      std::move(on_answer));
 }
 
 /// A patch that names another uid than the object's is answered 422 "metadata.uid: field is immutable" (seen on 1.37.1), not 409 as a binding
@@ -74,9 +77,12 @@ OnAnswer uid_mismatch_is_conflict(OnAnswer on_answer) {
 std::string_view effect_text(TaintEffect effect) {
   switch (effect) {
     case TaintEffect::kAny:
-    case TaintEffect::kNoSchedule: return "NoSchedule";
-    case TaintEffect::kPreferNoSchedule: return "PreferNoSchedule";
-    case TaintEffect::kNoExecute: return "NoExecute";
+    case TaintEffect::kNoSchedule:
+      return "NoSchedule";
+    case TaintEffect::kPreferNoSchedule:
+      return "PreferNoSchedule";
+    case TaintEffect::kNoExecute:
+      return "NoExecute";
   }
   return "NoSchedule";
 }
@@ -118,8 +124,10 @@ http::RequestId send_lease(Api& api, http::Request request, OnLease on_answer) {
     Lease lease;
     if (answer.ok()) {
       Result<Lease> read = decode_object<Lease>(answer.body, Encoding::kJson);
-      if (read) lease = std::move(read).value();
-      else answer.result = read.error();
+      if (read)
+        lease = std::move(read).value();
+      else
+        answer.result = read.error();
     }
     on_answer(std::move(answer), std::move(lease));
   });
@@ -154,9 +162,7 @@ std::string binding_message(const Binding& binding) {
 
 }  // namespace
 
-std::string pod_path(std::string_view ns, std::string_view name) {
-  return ns_path("/api/v1", ns, "pods") + "/" + http::percent_encode(name);
-}
+std::string pod_path(std::string_view ns, std::string_view name) { return ns_path("/api/v1", ns, "pods") + "/" + http::percent_encode(name); }
 std::string node_path(std::string_view name) { return "/api/v1/nodes/" + http::percent_encode(name); }
 
 std::string binding_body(const Binding& binding, Encoding encoding) {
@@ -198,13 +204,15 @@ http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, con
   w.key("status").begin_object().key("conditions").begin_array();
   write_condition(w, update.type.empty() ? scheduled_condition_type(version) : update.type, update);
   w.end_object().end_array().end_object().end_object();
-  return patch(api, pod_group_path(version, group.ns, group.name) + "/status", w.take(), kStrategicPatch, uid_mismatch_is_conflict(std::move(on_answer)));
+  return patch(api, pod_group_path(version, group.ns, group.name) + "/status", w.take(), kStrategicPatch,
+               uid_mismatch_is_conflict(std::move(on_answer)));
 }
 
 http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer) {
   const std::string ns = event.ns.empty() ? "default" : event.ns.str();  // events about nodes and the like live in "default"
   char suffix[40];
-  std::snprintf(suffix, sizeof suffix, ".%llx%04llx", static_cast<unsigned long long>(event.now.value), static_cast<unsigned long long>(event.sequence & 0xffffff));
+  std::snprintf(suffix, sizeof suffix, ".%llx%04llx", static_cast<unsigned long long>(event.now.value),
+                static_cast<unsigned long long>(event.sequence & 0xffffff));
   constexpr std::size_t kNoteBytesMax = 1000, kNameMax = 200;  // the server refuses notes beyond 1,024 bytes and names beyond 253
   JsonWriter w;
   w.begin_object().member("apiVersion", "events.k8s.io/v1").member("kind", "Event");
@@ -251,8 +259,10 @@ void post_node(Api& api, NodeSpec spec, Millis now, OnAnswer on_answer) {
   // The server's admission adds a not-ready taint to every new node; replacing the list takes it away again.
   JsonWriter t;
   t.begin_object().key("spec").begin_object();
-  if (spec.taints.empty()) t.key("taints").null();
-  else write_taints(t, spec.taints);
+  if (spec.taints.empty())
+    t.key("taints").null();
+  else
+    write_taints(t, spec.taints);
   t.end_object().end_object();
 
   const std::string path = node_path(spec.name);
@@ -305,8 +315,10 @@ http::RequestId create_pod_group(Api& api, PodGroupVersion version, const PodGro
   w.key("metadata").begin_object().member("name", spec.name).member("namespace", spec.ns);
   write_pairs(w, "labels", spec.labels);
   w.end_object().key("spec").begin_object().key("schedulingPolicy").begin_object();
-  if (spec.min_count > 0) w.key("gang").begin_object().member("minCount", spec.min_count).end_object();
-  else w.key("basic").begin_object().end_object();
+  if (spec.min_count > 0)
+    w.key("gang").begin_object().member("minCount", spec.min_count).end_object();
+  else
+    w.key("basic").begin_object().end_object();
   w.end_object();
   if (!spec.topology_key.empty()) {
     w.key("schedulingConstraints").begin_object().key("topology").begin_array();
@@ -319,7 +331,14 @@ http::RequestId create_pod_group(Api& api, PodGroupVersion version, const PodGro
 
 http::RequestId create_namespace(Api& api, std::string_view name, OnAnswer on_answer) {
   JsonWriter w;
-  w.begin_object().member("apiVersion", "v1").member("kind", "Namespace").key("metadata").begin_object().member("name", name).end_object().end_object();
+  w.begin_object()
+      .member("apiVersion", "v1")
+      .member("kind", "Namespace")
+      .key("metadata")
+      .begin_object()
+      .member("name", name)
+      .end_object()
+      .end_object();
   return post(api, "/api/v1/namespaces", w.take(), std::move(on_answer));
 }
 

@@ -13,16 +13,16 @@
 #include <vector>
 
 #include "base/result.h"
-#include "local/process.h"
 #include "kube/api.h"
+#include "local/process.h"
 
 namespace ashlar::local {
 
 struct ControlPlaneOptions {
-  bool with_pod_groups = true;  ///< gates GenericWorkload and TopologyAwareWorkloadScheduling, API scheduling.k8s.io/v1beta1
-  std::vector<std::string> feature_gates;      ///< further "Name=true"
-  std::vector<std::string> api_server_flags;   ///< further flags; a repeated flag wins over ours
-  bool with_token_credentials = true;          ///< the kubeconfig holds a token of group system:masters
+  bool with_pod_groups = true;                ///< gates GenericWorkload and TopologyAwareWorkloadScheduling, API scheduling.k8s.io/v1beta1
+  std::vector<std::string> feature_gates;     ///< further "Name=true"
+  std::vector<std::string> api_server_flags;  ///< further flags; a repeated flag wins over ours
+  bool with_token_credentials = true;         ///< the kubeconfig holds a token of group system:masters
 };
 
 class ControlPlane {

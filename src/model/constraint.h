@@ -63,11 +63,11 @@ struct PreferredTerm {
 };
 
 struct Constraint {
-  NodeTerm selector;                      ///< must hold (nodeSelector, nodeName)
-  std::vector<NodeTerm> any_of;           ///< one of them must hold; empty = no such rule (required node affinity)
-  std::vector<ModelId> models;            ///< accelerator models that serve; empty = any
+  NodeTerm selector;             ///< must hold (nodeSelector, nodeName)
+  std::vector<NodeTerm> any_of;  ///< one of them must hold; empty = no such rule (required node affinity)
+  std::vector<ModelId> models;   ///< accelerator models that serve; empty = any
   std::vector<Toleration> tolerations;
-  std::vector<PreferredTerm> preferred;   ///< soft
+  std::vector<PreferredTerm> preferred;  ///< soft
   friend bool operator==(const Constraint&, const Constraint&) = default;
 };
 

@@ -17,11 +17,11 @@ inline constexpr ResourceId kMemory{1u};            ///< bytes
 inline constexpr ResourceId kEphemeralStorage{2u};  ///< bytes
 inline constexpr ResourceId kPods{3u};              ///< pods
 inline constexpr std::uint32_t kFirstExtended = 4;
-inline constexpr std::uint32_t kColumnsMax = 64;    ///< limit: more distinct extended resources than this is a configuration error
+inline constexpr std::uint32_t kColumnsMax = 64;  ///< limit: more distinct extended resources than this is a configuration error
 }  // namespace resource
 
-inline constexpr int kCardsPerNodeMax = 128;        ///< width of CardMask
-inline constexpr std::int32_t kWholeCard = 1000;    ///< milli-GPU of an idle card
+inline constexpr int kCardsPerNodeMax = 128;      ///< width of CardMask
+inline constexpr std::int32_t kWholeCard = 1000;  ///< milli-GPU of an idle card
 
 struct ResourceAmount {
   ResourceId resource;
@@ -42,8 +42,8 @@ struct CardAsk {
 
 /// A port on the node itself. `address` 0 means every address; ports clash when protocol and number agree and either address is 0 or both agree.
 struct HostPort {
-  std::uint8_t protocol = 6;   ///< IP protocol number (6 TCP, 17 UDP, 132 SCTP)
-  std::uint32_t address = 0;   ///< interned address, 0 = all
+  std::uint8_t protocol = 6;  ///< IP protocol number (6 TCP, 17 UDP, 132 SCTP)
+  std::uint32_t address = 0;  ///< interned address, 0 = all
   std::uint16_t number = 0;
   bool clashes(const HostPort& o) const {
     return protocol == o.protocol && number == o.number && (address == 0 || o.address == 0 || address == o.address);
@@ -60,7 +60,8 @@ struct Demand {
 
 /// The amount asked of one resource; 0 when it is not named.
 inline std::int64_t amount_of(const Demand& demand, ResourceId id) {
-  for (const ResourceAmount& a : demand.amounts) if (a.resource == id) return a.amount;
+  for (const ResourceAmount& a : demand.amounts)
+    if (a.resource == id) return a.amount;
   return 0;
 }
 

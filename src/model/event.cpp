@@ -6,9 +6,9 @@
 namespace ashlar {
 namespace {
 
-constexpr std::string_view kKinds[] = {"Tick",     "LevelsDefined", "DemandDefined", "ConstraintDefined", "QueueDefined",      "NodeSeen",
-                                       "NodeGone", "Submitted",     "MembersAdded",  "MemberGone",        "Ended",             "Bound",
-                                       "BindRejected", "Evicted",   "EstimateChanged", "ConstraintChanged", "PriorityChanged", "Nominated"};
+constexpr std::string_view kKinds[] = {"Tick",         "LevelsDefined", "DemandDefined",   "ConstraintDefined", "QueueDefined",    "NodeSeen",
+                                       "NodeGone",     "Submitted",     "MembersAdded",    "MemberGone",        "Ended",           "Bound",
+                                       "BindRejected", "Evicted",       "EstimateChanged", "ConstraintChanged", "PriorityChanged", "Nominated"};
 static_assert(std::size(kKinds) == std::variant_size_v<EventBody>, "every kind of event has a name");
 
 }  // namespace

@@ -31,28 +31,78 @@ struct NodeFacts {
   bool is_ready = true;                   ///< false: nothing new is placed
   std::vector<NodeLabel> labels;          ///< ascending by key
   std::vector<Taint> taints;
-  std::vector<DomainId> domains;          ///< by LevelId; none where the node has no such label
+  std::vector<DomainId> domains;  ///< by LevelId; none where the node has no such label
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
 
-struct LevelsDefined { std::uint32_t nested = 0; std::uint32_t orthogonal = 0; };  ///< levels 0..nested-1 nest (outermost first); then free-standing ones
-struct DemandDefined { DemandId id; Demand demand; };
-struct ConstraintDefined { ConstraintId id; Constraint constraint; };
-struct QueueDefined { QueueId id; QueueId parent; QuotaVector quota; };  ///< first or changed; parent none only for the root (row 0)
-struct NodeSeen { NodeId node; NodeFacts facts; };                       ///< first or changed
-struct NodeGone { NodeId node; };                                        ///< its members are unplaced but not ended
-struct Submitted { Workload workload; };
-struct MembersAdded { JobId job; std::uint32_t members_min = 1; std::vector<MemberSpec> members; };  ///< more pods of a known job, in rank order after the others
-struct MemberGone { MemberId member; };                                  ///< the pod ended, failed or was deleted: frees what it held, leaves its job
-struct Ended { JobId job; };                                             ///< the whole job is over; its rows may be used again
-struct Bound { MemberId member; NodeId node; CardMask cards; };          ///< the world says so: confirms an assumption or overrides it; no cards = choose
-struct BindRejected { MemberId member; };                                ///< the assumption is dropped, the member waits again
-struct Evicted { JobId job; Millis remaining; };                         ///< stopped; waits again at its queue's tail with that much still to run
-struct EstimateChanged { JobId job; Estimate estimate; };
-struct ConstraintChanged { MemberId member; ConstraintId constraint; };  ///< of a member that is not placed
-struct PriorityChanged { JobId job; std::int32_t priority; };
-struct Nominated { MemberId member; NodeId node; std::int32_t priority; };  ///< another scheduler wants this node for its pod; node none = no longer
-struct Tick {};                                                          ///< time passed, nothing else
+struct LevelsDefined {
+  std::uint32_t nested = 0;
+  std::uint32_t orthogonal = 0;
+};  ///< levels 0..nested-1 nest (outermost first); then free-standing ones
+struct DemandDefined {
+  DemandId id;
+  Demand demand;
+};
+struct ConstraintDefined {
+  ConstraintId id;
+  Constraint constraint;
+};
+struct QueueDefined {
+  QueueId id;
+  QueueId parent;
+  QuotaVector quota;
+};  ///< first or changed; parent none only for the root (row 0)
+struct NodeSeen {
+  NodeId node;
+  NodeFacts facts;
+};  ///< first or changed
+struct NodeGone {
+  NodeId node;
+};  ///< its members are unplaced but not ended
+struct Submitted {
+  Workload workload;
+};
+struct MembersAdded {
+  JobId job;
+  std::uint32_t members_min = 1;
+  std::vector<MemberSpec> members;
+};  ///< more pods of a known job, in rank order after the others
+struct MemberGone {
+  MemberId member;
+};  ///< the pod ended, failed or was deleted: frees what it held, leaves its job
+struct Ended {
+  JobId job;
+};  ///< the whole job is over; its rows may be used again
+struct Bound {
+  MemberId member;
+  NodeId node;
+  CardMask cards;
+};  ///< the world says so: confirms an assumption or overrides it; no cards = choose
+struct BindRejected {
+  MemberId member;
+};  ///< the assumption is dropped, the member waits again
+struct Evicted {
+  JobId job;
+  Millis remaining;
+};  ///< stopped; waits again at its queue's tail with that much still to run
+struct EstimateChanged {
+  JobId job;
+  Estimate estimate;
+};
+struct ConstraintChanged {
+  MemberId member;
+  ConstraintId constraint;
+};  ///< of a member that is not placed
+struct PriorityChanged {
+  JobId job;
+  std::int32_t priority;
+};
+struct Nominated {
+  MemberId member;
+  NodeId node;
+  std::int32_t priority;
+};               ///< another scheduler wants this node for its pod; node none = no longer
+struct Tick {};  ///< time passed, nothing else
 
 using EventBody = std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone, Submitted, MembersAdded,
                                MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged, PriorityChanged, Nominated>;

@@ -16,7 +16,9 @@ class Hash {
   Hash& add(std::int64_t value) { return add(static_cast<std::uint64_t>(value)); }
   Hash& add(std::uint32_t value) { return add(static_cast<std::uint64_t>(value)); }
   template <class Tag>
-  Hash& add(Id<Tag> id) { return add(id.value); }
+  Hash& add(Id<Tag> id) {
+    return add(id.value);
+  }
   Hash& add(Millis time) { return add(time.value); }
   std::uint64_t sum() const { return sum_; }
 
@@ -42,53 +44,88 @@ void add_verdict(Hash& hash, const VerdictChange& change) {
 
 std::string_view reason_name(ReasonCode code) {
   switch (code) {
-    case ReasonCode::kNone: return "None";
-    case ReasonCode::kInsufficientResource: return "InsufficientResource";
-    case ReasonCode::kInsufficientGpu: return "InsufficientGPU";
-    case ReasonCode::kModelMismatch: return "NoMatchingDevice";
-    case ReasonCode::kSelectorMismatch: return "SelectorMismatch";
-    case ReasonCode::kTaintNotTolerated: return "TaintNotTolerated";
-    case ReasonCode::kNotReady: return "NodesNotReady";
-    case ReasonCode::kPortTaken: return "PortTaken";
-    case ReasonCode::kNominatedElsewhere: return "NominatedElsewhere";
-    case ReasonCode::kTopologyFragmented: return "TopologyFragmented";
-    case ReasonCode::kGangPartial: return "GangPartial";
-    case ReasonCode::kNoSuchDomain: return "NoSuchDomain";
-    case ReasonCode::kExceedsCluster: return "ExceedsClusterMax";
-    case ReasonCode::kQuotaExhausted: return "QuotaExhausted";
-    case ReasonCode::kExceedsQuota: return "ExceedsMaxQuota";
-    case ReasonCode::kQueueUnknown: return "QueueNotFound";
-    case ReasonCode::kBehindHead: return "BehindHead";
-    case ReasonCode::kReservationHeld: return "ReservationHeld";
-    case ReasonCode::kMembersMissing: return "MembersMissing";
-    case ReasonCode::kNoNodes: return "NoNodes";
-    case ReasonCode::kLimitReached: return "LimitReached";
+    case ReasonCode::kNone:
+      return "None";
+    case ReasonCode::kInsufficientResource:
+      return "InsufficientResource";
+    case ReasonCode::kInsufficientGpu:
+      return "InsufficientGPU";
+    case ReasonCode::kModelMismatch:
+      return "NoMatchingDevice";
+    case ReasonCode::kSelectorMismatch:
+      return "SelectorMismatch";
+    case ReasonCode::kTaintNotTolerated:
+      return "TaintNotTolerated";
+    case ReasonCode::kNotReady:
+      return "NodesNotReady";
+    case ReasonCode::kPortTaken:
+      return "PortTaken";
+    case ReasonCode::kNominatedElsewhere:
+      return "NominatedElsewhere";
+    case ReasonCode::kTopologyFragmented:
+      return "TopologyFragmented";
+    case ReasonCode::kGangPartial:
+      return "GangPartial";
+    case ReasonCode::kNoSuchDomain:
+      return "NoSuchDomain";
+    case ReasonCode::kExceedsCluster:
+      return "ExceedsClusterMax";
+    case ReasonCode::kQuotaExhausted:
+      return "QuotaExhausted";
+    case ReasonCode::kExceedsQuota:
+      return "ExceedsMaxQuota";
+    case ReasonCode::kQueueUnknown:
+      return "QueueNotFound";
+    case ReasonCode::kBehindHead:
+      return "BehindHead";
+    case ReasonCode::kReservationHeld:
+      return "ReservationHeld";
+    case ReasonCode::kMembersMissing:
+      return "MembersMissing";
+    case ReasonCode::kNoNodes:
+      return "NoNodes";
+    case ReasonCode::kLimitReached:
+      return "LimitReached";
   }
   return "Unknown";
 }
 
 std::string_view wake_name(WakeOn wake) {
   switch (wake) {
-    case WakeOn::kNothing: return "Nothing";
-    case WakeOn::kCapacity: return "JobEnded";
-    case WakeOn::kQuota: return "QuotaFreed";
-    case WakeOn::kMembers: return "MembersAdded";
-    case WakeOn::kHeadOfQueue: return "HeadStarted";
-    case WakeOn::kTime: return "TimePassed";
-    case WakeOn::kConfiguration: return "ConfigurationChanged";
+    case WakeOn::kNothing:
+      return "Nothing";
+    case WakeOn::kCapacity:
+      return "JobEnded";
+    case WakeOn::kQuota:
+      return "QuotaFreed";
+    case WakeOn::kMembers:
+      return "MembersAdded";
+    case WakeOn::kHeadOfQueue:
+      return "HeadStarted";
+    case WakeOn::kTime:
+      return "TimePassed";
+    case WakeOn::kConfiguration:
+      return "ConfigurationChanged";
   }
   return "Unknown";
 }
 
 std::string_view verdict_name(VerdictKind kind) {
   switch (kind) {
-    case VerdictKind::kPending: return "Pending";
-    case VerdictKind::kPlaced: return "Placed";
-    case VerdictKind::kWaits: return "Waits";
-    case VerdictKind::kNeverFits: return "NeverFits";
-    case VerdictKind::kOverQuota: return "OverQuota";
-    case VerdictKind::kReserved: return "Reserved";
-    case VerdictKind::kDeferred: return "Deferred";
+    case VerdictKind::kPending:
+      return "Pending";
+    case VerdictKind::kPlaced:
+      return "Placed";
+    case VerdictKind::kWaits:
+      return "Waits";
+    case VerdictKind::kNeverFits:
+      return "NeverFits";
+    case VerdictKind::kOverQuota:
+      return "OverQuota";
+    case VerdictKind::kReserved:
+      return "Reserved";
+    case VerdictKind::kDeferred:
+      return "Deferred";
   }
   return "Unknown";
 }

@@ -18,26 +18,26 @@ using Revision = std::uint64_t;  ///< number of events applied so far
 /// Why something waits or was refused. Names are stable: they appear in status, metrics and logs.
 enum class ReasonCode : std::uint8_t {
   kNone,
-  kInsufficientResource,   ///< subject = ResourceId; numbers: nodes short, best free, needed
-  kInsufficientGpu,        ///< numbers: nodes short, best free milli-GPU on one node (for a share: on one card), needed milli-GPU
-  kModelMismatch,          ///< numbers: nodes of another accelerator model
-  kSelectorMismatch,       ///< numbers: nodes whose labels do not match
-  kTaintNotTolerated,      ///< numbers: nodes
-  kNotReady,               ///< numbers: nodes
-  kPortTaken,              ///< numbers: nodes
-  kNominatedElsewhere,     ///< numbers: nodes held for other schedulers' nominated pods
-  kTopologyFragmented,     ///< subject = LevelId; numbers: members that fit in the best domain, members needed, domain
-  kGangPartial,            ///< numbers: members that fit anywhere, members needed
-  kNoSuchDomain,           ///< subject = LevelId: no node carries the level's label
-  kExceedsCluster,         ///< would not fit an empty cluster; numbers as of the binding shortage
-  kQuotaExhausted,         ///< subject = QueueId; numbers: dimension, used, limit
-  kExceedsQuota,           ///< asks more than the queue's whole quota; subject = QueueId; numbers: dimension, asked, limit
-  kQueueUnknown,           ///< subject = QueueId
-  kBehindHead,             ///< numbers: 1 = the head of the queue blocks
-  kReservationHeld,        ///< would delay the head's reservation; numbers: its time
-  kMembersMissing,         ///< numbers: members present, members needed
-  kNoNodes,                ///< the cluster has no nodes
-  kLimitReached,           ///< a work budget ran out before the search ended; numbers: budget
+  kInsufficientResource,  ///< subject = ResourceId; numbers: nodes short, best free, needed
+  kInsufficientGpu,       ///< numbers: nodes short, best free milli-GPU on one node (for a share: on one card), needed milli-GPU
+  kModelMismatch,         ///< numbers: nodes of another accelerator model
+  kSelectorMismatch,      ///< numbers: nodes whose labels do not match
+  kTaintNotTolerated,     ///< numbers: nodes
+  kNotReady,              ///< numbers: nodes
+  kPortTaken,             ///< numbers: nodes
+  kNominatedElsewhere,    ///< numbers: nodes held for other schedulers' nominated pods
+  kTopologyFragmented,    ///< subject = LevelId; numbers: members that fit in the best domain, members needed, domain
+  kGangPartial,           ///< numbers: members that fit anywhere, members needed
+  kNoSuchDomain,          ///< subject = LevelId: no node carries the level's label
+  kExceedsCluster,        ///< would not fit an empty cluster; numbers as of the binding shortage
+  kQuotaExhausted,        ///< subject = QueueId; numbers: dimension, used, limit
+  kExceedsQuota,          ///< asks more than the queue's whole quota; subject = QueueId; numbers: dimension, asked, limit
+  kQueueUnknown,          ///< subject = QueueId
+  kBehindHead,            ///< numbers: 1 = the head of the queue blocks
+  kReservationHeld,       ///< would delay the head's reservation; numbers: its time
+  kMembersMissing,        ///< numbers: members present, members needed
+  kNoNodes,               ///< the cluster has no nodes
+  kLimitReached,          ///< a work budget ran out before the search ended; numbers: budget
 };
 std::string_view reason_name(ReasonCode code);
 
@@ -60,19 +60,34 @@ std::string_view verdict_name(VerdictKind kind);
 struct Verdict {
   VerdictKind kind = VerdictKind::kPending;
   WakeOn wake_on = WakeOn::kNothing;
-  Millis at;                     ///< when it was reached
-  Millis until;                  ///< kReserved, kDeferred: from when it may run
-  std::vector<Reason> reasons;   ///< the binding one first
+  Millis at;                    ///< when it was reached
+  Millis until;                 ///< kReserved, kDeferred: from when it may run
+  std::vector<Reason> reasons;  ///< the binding one first
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
-struct Bind { MemberId member; JobId job; NodeId node; CardMask cards; };
-struct Evict { JobId job; Millis grace; };
-struct Reserve { JobId job; Millis from; Millis until; };
+struct Bind {
+  MemberId member;
+  JobId job;
+  NodeId node;
+  CardMask cards;
+};
+struct Evict {
+  JobId job;
+  Millis grace;
+};
+struct Reserve {
+  JobId job;
+  Millis from;
+  Millis until;
+};
 using Action = std::variant<Bind, Evict, Reserve>;
 
 /// A verdict that is new or has changed in this step.
-struct VerdictChange { JobId job; Verdict verdict; };
+struct VerdictChange {
+  JobId job;
+  Verdict verdict;
+};
 
 struct Plan {
   Revision based_on = 0;
@@ -80,7 +95,7 @@ struct Plan {
   Millis look_again_at = Millis::max();  ///< decide again then, even if nothing happens
   std::vector<Action> actions;           ///< in the order in which they must be carried out
   std::vector<VerdictChange> verdicts;
-  std::uint32_t examined = 0;            ///< jobs looked at, for metrics
+  std::uint32_t examined = 0;  ///< jobs looked at, for metrics
 };
 
 /// A fingerprint of a plan: equal plans have equal digests on every machine.

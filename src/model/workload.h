@@ -32,12 +32,12 @@ struct Workload {
   QueueId queue{0u};
   std::int32_t priority = 0;
   std::uint32_t members_min = 1;
-  LevelId within;                    ///< hard: all members in one domain of this level; none = anywhere
-  LevelId prefer;                    ///< soft: the same, if it can be had
+  LevelId within;  ///< hard: all members in one domain of this level; none = anywhere
+  LevelId prefer;  ///< soft: the same, if it can be had
   Millis submitted;
   Estimate estimate;
-  bool is_ours = true;               ///< false: another scheduler's, or a static pod; accounted, never decided
-  std::int64_t rank = 0;             ///< free number for order policies that take one from the trace (QSSF's noisy estimate in ms)
+  bool is_ours = true;    ///< false: another scheduler's, or a static pod; accounted, never decided
+  std::int64_t rank = 0;  ///< free number for order policies that take one from the trace (QSSF's noisy estimate in ms)
   std::vector<MemberSpec> members;
 };
 

@@ -18,9 +18,9 @@ namespace ashlar {
 
 /// What happens behind a job that cannot start.
 enum class Blocking : std::uint8_t {
-  kStrict,  ///< nobody of the same queue passes it
-  kSkip,    ///< whoever fits may start
-  kEasy,    ///< whoever ends before the time promised to it, or leaves what it needs then, may start (EASY backfill on named nodes)
+  kStrict,       ///< nobody of the same queue passes it
+  kSkip,         ///< whoever fits may start
+  kEasy,         ///< whoever ends before the time promised to it, or leaves what it needs then, may start (EASY backfill on named nodes)
   kEasyByCount,  ///< the same by the number of cards of the whole cluster, as published
 };
 /// Their names in YAML and .case files, by value.

@@ -34,7 +34,8 @@ struct Applier {
   void operator()(const NodeGone& e) {
     if (!s.cluster.is_live(e.node)) return;
     std::vector<MemberId> lost;
-    for (std::size_t m = 0; m < s.members_.size(); ++m) if (s.members_[m].node == e.node) lost.emplace_back(m);
+    for (std::size_t m = 0; m < s.members_.size(); ++m)
+      if (s.members_[m].node == e.node) lost.emplace_back(m);
     for (const MemberId m : lost) lose(m);
     s.cluster.drop_node(e.node);
     s.losses_.push_back(e.node);
@@ -103,7 +104,11 @@ struct Applier {
     if (!s.is_live(e.job)) return;
     note_end(e.job);
     s.stop(e.job, now);
-    for (MemberId m = s.job(e.job).first; !m.is_none(); m = s.member(m).next) if (s.member(m).is_placed()) { s.note_rise(s.member(m).node); s.unplace(m); }
+    for (MemberId m = s.job(e.job).first; !m.is_none(); m = s.member(m).next)
+      if (s.member(m).is_placed()) {
+        s.note_rise(s.member(m).node);
+        s.unplace(m);
+      }
     s.job_row(e.job).remaining = e.remaining;
     ++s.job_row(e.job).evictions;
     s.send_to_tail(e.job);
@@ -181,7 +186,9 @@ struct Applier {
   /// Cards that the node does not have are dropped from a stated choice.
   CardMask clip(const CardMask& cards, NodeId node) const {
     CardMask kept;
-    cards.each([&](int i) { if (i < s.cluster.cards()[node.row()]) kept.set(i); });
+    cards.each([&](int i) {
+      if (i < s.cluster.cards()[node.row()]) kept.set(i);
+    });
     return kept;
   }
 };

@@ -35,17 +35,22 @@ std::int64_t facts_value(const NodeFacts& f) {
 }
 
 bool expression_holds(const LabelExpression& e, const NodeFacts& facts) {
-  const auto it = std::lower_bound(facts.labels.begin(), facts.labels.end(), e.key,
-                                   [](const NodeLabel& l, LabelKeyId key) { return l.key < key; });
+  const auto it = std::lower_bound(facts.labels.begin(), facts.labels.end(), e.key, [](const NodeLabel& l, LabelKeyId key) { return l.key < key; });
   const bool is_present = it != facts.labels.end() && it->key == e.key;
   const auto is_listed = [&] { return std::find(e.values.begin(), e.values.end(), it->id) != e.values.end(); };
   switch (e.op) {
-    case LabelExpression::Op::kIn: return is_present && is_listed();
-    case LabelExpression::Op::kNotIn: return !is_present || !is_listed();
-    case LabelExpression::Op::kExists: return is_present;
-    case LabelExpression::Op::kDoesNotExist: return !is_present;
-    case LabelExpression::Op::kGreater: return is_present && it->number != NodeLabel::kNotANumber && it->number > e.number;
-    case LabelExpression::Op::kLess: return is_present && it->number != NodeLabel::kNotANumber && it->number < e.number;
+    case LabelExpression::Op::kIn:
+      return is_present && is_listed();
+    case LabelExpression::Op::kNotIn:
+      return !is_present || !is_listed();
+    case LabelExpression::Op::kExists:
+      return is_present;
+    case LabelExpression::Op::kDoesNotExist:
+      return !is_present;
+    case LabelExpression::Op::kGreater:
+      return is_present && it->number != NodeLabel::kNotANumber && it->number > e.number;
+    case LabelExpression::Op::kLess:
+      return is_present && it->number != NodeLabel::kNotANumber && it->number < e.number;
   }
   return false;
 }
@@ -130,7 +135,8 @@ void Cluster::set_free(std::size_t r, std::size_t row, std::int64_t value) {
 
 void Cluster::set_card(std::size_t row, std::size_t i, std::int32_t milli, std::int64_t mib) {
   const std::size_t card = first_card_[row] + i;
-  digest_ += cell(row, kColumnCard + i, card_value(milli, mib)) - cell(row, kColumnCard + i, card_value(card_free_milli_[card], card_free_mib_[card]));
+  digest_ +=
+      cell(row, kColumnCard + i, card_value(milli, mib)) - cell(row, kColumnCard + i, card_value(card_free_milli_[card], card_free_mib_[card]));
   free_milli_[row] += std::max(milli, 0) - std::max(card_free_milli_[card], 0);  // what one card lacks is not taken from its neighbours
   card_free_milli_[card] = milli;
   card_free_mib_[card] = mib;
@@ -175,8 +181,10 @@ void Cluster::allot_cards(NodeId n, const NodeFacts& facts) {
   const auto wanted = static_cast<std::size_t>(facts.cards);
   const auto had = static_cast<std::size_t>(card_count_[row]);
   const std::int64_t mib_before = facts_[row].memory_per_card.value;
-  std::vector<std::int32_t> milli(card_free_milli_.begin() + first_card_[row], card_free_milli_.begin() + first_card_[row] + static_cast<std::ptrdiff_t>(had));
-  std::vector<std::int64_t> mib(card_free_mib_.begin() + first_card_[row], card_free_mib_.begin() + first_card_[row] + static_cast<std::ptrdiff_t>(had));
+  std::vector<std::int32_t> milli(card_free_milli_.begin() + first_card_[row],
+                                  card_free_milli_.begin() + first_card_[row] + static_cast<std::ptrdiff_t>(had));
+  std::vector<std::int64_t> mib(card_free_mib_.begin() + first_card_[row],
+                                card_free_mib_.begin() + first_card_[row] + static_cast<std::ptrdiff_t>(had));
   if (wanted != had) {
     if (spare_cards_.size() <= std::max(wanted, had)) spare_cards_.resize(std::max(wanted, had) + 1);
     for (std::size_t i = 0; i < had; ++i) digest_ -= cell(row, kColumnCard + i, card_value(milli[i], mib[i])) - cell(row, kColumnCard + i, 0);
@@ -189,7 +197,10 @@ void Cluster::allot_cards(NodeId n, const NodeFacts& facts) {
       card_free_milli_.resize(card_free_milli_.size() + wanted, 0);
       card_free_mib_.resize(card_free_mib_.size() + wanted, 0);
     }
-    for (std::size_t i = 0; i < wanted; ++i) { card_free_milli_[first_card_[row] + i] = 0; card_free_mib_[first_card_[row] + i] = 0; }
+    for (std::size_t i = 0; i < wanted; ++i) {
+      card_free_milli_[first_card_[row] + i] = 0;
+      card_free_mib_[first_card_[row] + i] = 0;
+    }
     card_count_[row] = facts.cards;
     free_milli_[row] = 0;
   }
@@ -237,7 +248,10 @@ void Cluster::drop_node(NodeId n) {
   digest_ -= cell(row, kColumnFacts, facts_value(facts_[row]));
   NodeFacts none;
   none.is_ready = false;
-  for (std::size_t r = 0; r < free_.size(); ++r) { set_free(r, row, 0); allocatable_[r][row] = 0; }
+  for (std::size_t r = 0; r < free_.size(); ++r) {
+    set_free(r, row, 0);
+    allocatable_[r][row] = 0;
+  }
   set_debt(row, 0);
   card_class_counts_[row] = {};
   for (const HostPort& p : ports_[row]) digest_ -= cell(row, kColumnPorts, static_cast<std::int64_t>(port_value(p)));
@@ -250,7 +264,8 @@ void Cluster::drop_node(NodeId n) {
   --live_count_;
   idle_cards_[row] = 0;
   topology_.remove(n);
-  for (std::size_t c = 0; c < constraints_.size(); ++c) if (has_allowed_[c] != 0 && row < allowed_[c].size()) allowed_[c].reset(row);
+  for (std::size_t c = 0; c < constraints_.size(); ++c)
+    if (has_allowed_[c] != 0 && row < allowed_[c].size()) allowed_[c].reset(row);
   note_change(n);
 }
 

@@ -23,7 +23,9 @@ inline constexpr std::size_t kCardClasses = 10;
 using CardClassCounts = std::array<std::uint16_t, kCardClasses>;
 /// The kind of an ask of at least one card.
 inline std::size_t card_class_of(const CardAsk& ask) {
-  return ask.is_whole() ? static_cast<std::size_t>(ask.count < static_cast<std::int32_t>(kCardClasses) - 1 ? ask.count : static_cast<std::int32_t>(kCardClasses) - 1) : 0;
+  return ask.is_whole() ? static_cast<std::size_t>(
+                              ask.count < static_cast<std::int32_t>(kCardClasses) - 1 ? ask.count : static_cast<std::int32_t>(kCardClasses) - 1)
+                        : 0;
 }
 
 class Cluster {
@@ -31,7 +33,7 @@ class Cluster {
   static constexpr std::size_t kChangeLogMax = 1 << 16;  ///< older changes are forgotten; caches that lag further start anew
 
   // ---- columns by NodeId -------------------------------------------------------------------------------------------------------------
-  std::size_t rows() const { return facts_.size(); }            ///< rows ever used; some may not be live
+  std::size_t rows() const { return facts_.size(); }  ///< rows ever used; some may not be live
   std::size_t live_count() const { return live_count_; }
   bool is_live(NodeId n) const { return n.row() < is_live_.size() && is_live_[n.row()] != 0; }
   const NodeFacts& facts(NodeId n) const { return facts_[n.row()]; }
@@ -39,8 +41,8 @@ class Cluster {
   std::span<const std::int64_t> free(ResourceId r) const { return free_[r.row()]; }
   std::span<const std::int64_t> allocatable(ResourceId r) const { return allocatable_[r.row()]; }
   std::size_t resource_count() const { return free_.size(); }
-  std::span<const std::int32_t> idle_cards() const { return idle_cards_; }      ///< wholly free cards, less those owed to pods without known cards
-  std::span<const std::int32_t> free_milli() const { return free_milli_; }      ///< sum over the node's cards; an overcommitted card counts as 0
+  std::span<const std::int32_t> idle_cards() const { return idle_cards_; }  ///< wholly free cards, less those owed to pods without known cards
+  std::span<const std::int32_t> free_milli() const { return free_milli_; }  ///< sum over the node's cards; an overcommitted card counts as 0
   std::span<const std::int32_t> cards() const { return card_count_; }
   std::span<const std::uint32_t> first_card() const { return first_card_; }
   std::span<const CardClassCounts> card_class_counts() const { return card_class_counts_; }
@@ -109,16 +111,16 @@ class Cluster {
   std::vector<NodeFacts> facts_;
   std::vector<std::uint8_t> is_live_;
   std::size_t live_count_ = 0;
-  std::vector<std::vector<std::int64_t>> free_, allocatable_;   ///< [resource][node]
+  std::vector<std::vector<std::int64_t>> free_, allocatable_;  ///< [resource][node]
   std::vector<std::int32_t> idle_cards_, free_milli_, card_count_, card_debt_;
   std::vector<std::uint32_t> first_card_;
-  std::vector<CardClassCounts> card_class_counts_;              ///< derived from the members; State::is_consistent recounts it
+  std::vector<CardClassCounts> card_class_counts_;  ///< derived from the members; State::is_consistent recounts it
   std::vector<std::int64_t> group_idle_cards_;
   std::vector<ModelId> model_;
   std::vector<std::int32_t> card_free_milli_;
   std::vector<std::int64_t> card_free_mib_;
   std::vector<std::vector<HostPort>> ports_;
-  std::vector<std::vector<std::uint32_t>> spare_cards_;         ///< [cards per node] first rows of card ranges that dropped nodes left
+  std::vector<std::vector<std::uint32_t>> spare_cards_;  ///< [cards per node] first rows of card ranges that dropped nodes left
   Topology topology_;
   FreeBuckets buckets_;
   std::vector<Constraint> constraints_;

@@ -50,14 +50,16 @@ bool Columns::are_numbers_sound(const State& s) {
     return all_of(k.preferred, [](const PreferredTerm& p) { return p.weight >= -1'000'000 && p.weight <= 1'000'000; });
   });
   const bool are_ends = all_of(s.timeline.ends_, [](const Timeline::End& e) { return is_time_or_unknown(e.at) && is_number(e.cards); });
-  return are_facts && are_weights && are_ends && all_of(s.queues.used_, are_numbers) && all_of(s.demand_quota_, [](const QuotaVector& q) { return all_of(q, is_amount); }) &&
-         all_of(s.demands_, is_sound_demand) && all_of(s.jobs_, is_sound_job) && all_of(s.nominations_, [&](MemberId m) { return m.row() < s.members_.size(); }) && is_time(s.now_);
+  return are_facts && are_weights && are_ends && all_of(s.queues.used_, are_numbers) &&
+         all_of(s.demand_quota_, [](const QuotaVector& q) { return all_of(q, is_amount); }) && all_of(s.demands_, is_sound_demand) &&
+         all_of(s.jobs_, is_sound_job) && all_of(s.nominations_, [&](MemberId m) { return m.row() < s.members_.size(); }) && is_time(s.now_);
 }
 
 bool Columns::is_cluster_sound(const Cluster& c) {
   const std::size_t rows = c.facts_.size();
   const auto has_rows = [&](const auto& column) { return column.size() == rows; };
-  if (!has_rows(c.is_live_) || !has_rows(c.idle_cards_) || !has_rows(c.free_milli_) || !has_rows(c.card_count_) || !has_rows(c.card_debt_)) return false;
+  if (!has_rows(c.is_live_) || !has_rows(c.idle_cards_) || !has_rows(c.free_milli_) || !has_rows(c.card_count_) || !has_rows(c.card_debt_))
+    return false;
   if (!has_rows(c.first_card_) || !has_rows(c.card_class_counts_) || !has_rows(c.model_) || !has_rows(c.ports_)) return false;
   if (c.free_.size() != c.allocatable_.size() || c.free_.size() > resource::kColumnsMax) return false;
   if (!all_of(c.free_, has_rows) || !all_of(c.allocatable_, has_rows) || (rows > 0 && c.free_.size() < resource::kFirstExtended)) return false;
@@ -84,7 +86,8 @@ bool Columns::is_topology_sound(const Cluster& c) {
   }
   const std::size_t groups = t.nodes_of_group_.size();
   const auto is_group = [&](GroupId g) { return is_row_or_none(g, groups); };
-  if (t.group_of_.size() > rows || !all_of(t.group_of_, is_group) || !all_of(t.group_of_domain_, is_group) || !all_of(t.group_of_chunk_, is_group)) return false;
+  if (t.group_of_.size() > rows || !all_of(t.group_of_, is_group) || !all_of(t.group_of_domain_, is_group) || !all_of(t.group_of_chunk_, is_group))
+    return false;
   if (!all_of(t.nodes_of_group_, are_nodes) || c.group_idle_cards_.size() > groups) return false;
   for (std::size_t n = 0; n < rows; ++n) {  // counters of the ready nodes' groups and models are there
     if (c.is_live_[n] == 0 || !c.facts_[n].is_ready) continue;

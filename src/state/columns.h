@@ -12,12 +12,13 @@ namespace ashlar {
 
 struct Columns {
   template <class S, class Visit>
-    requires std::same_as<std::remove_const_t<S>, State>
+  requires std::same_as<std::remove_const_t<S>, State>
   static void each(S& s, Visit&& visit) {
     cluster(s.cluster, visit);
     visit(s.queues.parent_), visit(s.queues.quota_), visit(s.queues.used_), visit(s.queues.is_known_), visit(s.queues.change_count_);
     visit(s.timeline.ends_), visit(s.timeline.holds_);
-    visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_), visit(s.rises_), visit(s.losses_), visit(s.gains_), visit(s.nominations_);
+    visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_), visit(s.rises_), visit(s.losses_),
+        visit(s.gains_), visit(s.nominations_);
     visit(s.placement_digest_), visit(s.backlog_size_), visit(s.next_turn_), visit(s.revision_), visit(s.now_);
   }
 

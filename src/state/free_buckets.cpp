@@ -11,7 +11,8 @@ namespace {
 std::uint64_t members(const FreeBuckets::Counts& counts, std::int32_t cards_each) {
   if (counts[FreeBuckets::kFreeMax] != 0) return UINT64_MAX;  // the last bucket stands for "this many or more"
   std::uint64_t n = 0;
-  for (int f = cards_each; f < FreeBuckets::kFreeMax; ++f) n += static_cast<std::uint64_t>(counts[static_cast<std::size_t>(f)]) * static_cast<std::uint64_t>(f / cards_each);
+  for (int f = cards_each; f < FreeBuckets::kFreeMax; ++f)
+    n += static_cast<std::uint64_t>(counts[static_cast<std::size_t>(f)]) * static_cast<std::uint64_t>(f / cards_each);
   return n;
 }
 
@@ -26,7 +27,10 @@ void FreeBuckets::move(const Topology& topology, NodeId node, ModelId model, std
     if (to >= 0) ++counts[static_cast<std::size_t>(to)];
   };
   const std::size_t s = slot(model);
-  if (s >= total_.size()) { total_.resize(s + 1); by_domain_.resize(s + 1); }
+  if (s >= total_.size()) {
+    total_.resize(s + 1);
+    by_domain_.resize(s + 1);
+  }
   shift(total_[s]);
   auto& levels = by_domain_[s];
   if (levels.size() < topology.level_count()) levels.resize(topology.level_count());

@@ -36,8 +36,8 @@ class FreeBuckets {
   friend struct Columns;
   std::size_t slot(ModelId model) const { return model.is_none() ? 0 : model.row() + 1; }
 
-  std::vector<Counts> total_;                                   ///< [model slot]
-  std::vector<std::vector<std::vector<Counts>>> by_domain_;     ///< [model slot][level][domain]
+  std::vector<Counts> total_;                                ///< [model slot]
+  std::vector<std::vector<std::vector<Counts>>> by_domain_;  ///< [model slot][level][domain]
 };
 
 }  // namespace ashlar

@@ -17,9 +17,9 @@ struct Member {
   JobId job;
   DemandId demand;
   ConstraintId constraint;
-  NodeId node;      ///< where it is placed; none while it waits
-  CardMask cards;   ///< the cards it holds there
-  MemberId next;    ///< next rank of the same job
+  NodeId node;     ///< where it is placed; none while it waits
+  CardMask cards;  ///< the cards it holds there
+  MemberId next;   ///< next rank of the same job
   Phase phase = Phase::kAbsent;
   bool is_placed() const { return !node.is_none(); }
 };
@@ -35,18 +35,18 @@ struct Job {
   bool is_live = false;
   bool is_ours = true;
   bool is_in_backlog = false;
-  bool is_started = false;          ///< at least members_min were placed together; an end is on the timeline while it lasts
+  bool is_started = false;  ///< at least members_min were placed together; an end is on the timeline while it lasts
   std::uint32_t evictions = 0;
-  std::uint64_t backlog_turn = 0;   ///< order of entering the backlog, ever growing
-  std::uint64_t start_turn = 0;     ///< order of starting, ever growing
+  std::uint64_t backlog_turn = 0;  ///< order of entering the backlog, ever growing
+  std::uint64_t start_turn = 0;    ///< order of starting, ever growing
   Millis submitted;
-  Estimate estimate;                ///< of the whole run
-  std::int64_t rank = 0;            ///< see Workload::rank
+  Estimate estimate;      ///< of the whole run
+  std::int64_t rank = 0;  ///< see Workload::rank
   Millis started_at;
-  Millis remaining = Millis::max(); ///< still to run when it last started or stopped; max = unknown
-  Millis served;                    ///< time run before the last start
-  Millis end_at;                    ///< entry on the timeline while started
-  std::int64_t cards_total = 0;     ///< cards of all members, fractions rounded up per member
+  Millis remaining = Millis::max();  ///< still to run when it last started or stopped; max = unknown
+  Millis served;                     ///< time run before the last start
+  Millis end_at;                     ///< entry on the timeline while started
+  std::int64_t cards_total = 0;      ///< cards of all members, fractions rounded up per member
 };
 
 }  // namespace ashlar

@@ -16,7 +16,10 @@ CardMask choose_cards(const Cluster& cluster, NodeId node, const CardAsk& ask) {
   if (ask.is_whole()) {
     int missing = ask.count;
     for (std::size_t i = 0; i < milli.size() && missing > 0; ++i)
-      if (milli[i] == kWholeCard && mib[i] == full) { mask.set(static_cast<int>(i)); --missing; }
+      if (milli[i] == kWholeCard && mib[i] == full) {
+        mask.set(static_cast<int>(i));
+        --missing;
+      }
     return mask;
   }
   int best = -1;
@@ -137,8 +140,10 @@ void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
     m.constraint = spec.constraint;
     m.phase = Member::Phase::kWaiting;
     Job& j = jobs_[id.row()];
-    if (j.first.is_none()) j.first = spec.member;
-    else members_[j.last.row()].next = spec.member;
+    if (j.first.is_none())
+      j.first = spec.member;
+    else
+      members_[j.last.row()].next = spec.member;
     j.last = spec.member;
     ++j.members_present;
     j.cards_total += demand(spec.demand).cards.count;
@@ -160,8 +165,10 @@ void State::remove_member(MemberId id, Millis now) {
   if (was_started) timeline.remove_end({j.end_at, j.cards_total, job_id});
   MemberId before;
   for (MemberId at = j.first; at != id; at = members_[at.row()].next) before = at;
-  if (before.is_none()) j.first = m.next;
-  else members_[before.row()].next = m.next;
+  if (before.is_none())
+    j.first = m.next;
+  else
+    members_[before.row()].next = m.next;
   if (j.last == id) j.last = before;
   --j.members_present;
   j.cards_total -= demand(m.demand).cards.count;
@@ -188,12 +195,16 @@ bool State::is_consistent() const {
     if (const CardAsk& ask = demand(m.demand).cards; ask.count > 0) ++classes[m.node.row()][card_class_of(ask)];
   }
   if (!std::equal(classes.begin(), classes.end(), cluster.card_class_counts().begin(), cluster.card_class_counts().end())) return false;
-  for (std::size_t q = 0; q < counted.rows(); ++q) if (counted.used(QueueId(q)) != QuotaVector{}) return false;
+  for (std::size_t q = 0; q < counted.rows(); ++q)
+    if (counted.used(QueueId(q)) != QuotaVector{}) return false;
   for (std::size_t row = 0; row < jobs_.size(); ++row) {
     const Job& j = jobs_[row];
     if (!j.is_live) continue;
     std::uint32_t present = 0, placed = 0;
-    each_member(JobId(row), [&](MemberId, const Member& m) { ++present; placed += m.is_placed() ? 1 : 0; });
+    each_member(JobId(row), [&](MemberId, const Member& m) {
+      ++present;
+      placed += m.is_placed() ? 1 : 0;
+    });
     if (present != j.members_present || placed != j.members_placed) return false;
     waiting += j.is_in_backlog ? 1 : 0;
   }

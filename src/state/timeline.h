@@ -37,7 +37,10 @@ class Timeline {
   std::span<const End> ends() const { return ends_; }
 
   /// First time at which free_now plus all ends up to then reach `cards`; Millis::max() if never. `extra` is what is left over then.
-  struct Window { Millis at; std::int64_t extra = 0; };
+  struct Window {
+    Millis at;
+    std::int64_t extra = 0;
+  };
   Window earliest(std::int64_t free_now, std::int64_t cards) const;
 
   void hold(const Hold& hold);

@@ -8,9 +8,7 @@
 namespace ashlar {
 namespace {
 
-void insert_sorted(std::vector<NodeId>& nodes, NodeId node) {
-  nodes.insert(std::lower_bound(nodes.begin(), nodes.end(), node), node);
-}
+void insert_sorted(std::vector<NodeId>& nodes, NodeId node) { nodes.insert(std::lower_bound(nodes.begin(), nodes.end(), node), node); }
 
 void erase_sorted(std::vector<NodeId>& nodes, NodeId node) {
   const auto it = std::lower_bound(nodes.begin(), nodes.end(), node);
@@ -33,8 +31,10 @@ void Topology::define_levels(std::uint32_t nested, std::uint32_t orthogonal) {
 GroupId Topology::choose_group(NodeId node) {
   GroupId* slot = nullptr;
   const DomainId innermost = nested_ > 0 ? domain_of(LevelId(nested_ - 1), node) : DomainId::none();
-  if (!innermost.is_none()) slot = &grown(group_of_domain_, innermost.row());
-  else slot = &grown(group_of_chunk_, node.row() / kRowsPerChunk);
+  if (!innermost.is_none())
+    slot = &grown(group_of_domain_, innermost.row());
+  else
+    slot = &grown(group_of_chunk_, node.row() / kRowsPerChunk);
   if (slot->is_none()) {
     *slot = GroupId(nodes_of_group_.size());
     nodes_of_group_.emplace_back();

@@ -16,8 +16,8 @@ using GroupId = Id<struct GroupTag>;
 
 class Topology {
  public:
-  static constexpr std::uint32_t kLevelsMax = 16;       ///< limit of levels, nested and free-standing together
-  static constexpr std::uint32_t kRowsPerChunk = 64;    ///< nodes without a nested domain are grouped by this many rows
+  static constexpr std::uint32_t kLevelsMax = 16;     ///< limit of levels, nested and free-standing together
+  static constexpr std::uint32_t kRowsPerChunk = 64;  ///< nodes without a nested domain are grouped by this many rows
 
   void define_levels(std::uint32_t nested, std::uint32_t orthogonal);
   std::uint32_t level_count() const { return static_cast<std::uint32_t>(domain_of_.size()); }
@@ -50,12 +50,12 @@ class Topology {
 
   std::uint32_t nested_ = 0;
   std::uint64_t shape_version_ = 0;
-  std::vector<std::vector<DomainId>> domain_of_;             ///< [level][node]
-  std::vector<std::vector<std::vector<NodeId>>> nodes_of_;   ///< [level][domain]
-  std::vector<GroupId> group_of_;                            ///< [node]
+  std::vector<std::vector<DomainId>> domain_of_;            ///< [level][node]
+  std::vector<std::vector<std::vector<NodeId>>> nodes_of_;  ///< [level][domain]
+  std::vector<GroupId> group_of_;                           ///< [node]
   std::vector<std::vector<NodeId>> nodes_of_group_;
-  std::vector<GroupId> group_of_domain_;                     ///< [innermost nested domain]
-  std::vector<GroupId> group_of_chunk_;                      ///< [row / kRowsPerChunk]
+  std::vector<GroupId> group_of_domain_;  ///< [innermost nested domain]
+  std::vector<GroupId> group_of_chunk_;   ///< [row / kRowsPerChunk]
 };
 
 }  // namespace ashlar

@@ -34,7 +34,8 @@ class Trial {
     steps_.push_back({member, before.node, before.cards, false, before.phase});
   }
   void evict(JobId job) {
-    for (MemberId m = state_->job(job).first; !m.is_none(); m = state_->member(m).next) if (state_->member(m).is_placed()) evict(m);
+    for (MemberId m = state_->job(job).first; !m.is_none(); m = state_->member(m).next)
+      if (state_->member(m).is_placed()) evict(m);
   }
 
   /// Keeps capacity of a node from everybody until hand_out(); not a step, cannot be kept.
@@ -52,8 +53,10 @@ class Trial {
   void rollback_to(std::size_t checkpoint) {
     while (steps_.size() > checkpoint) {
       const Step& step = steps_.back();
-      if (step.is_take) state_->unplace(step.member);
-      else state_->place(step.member, step.node, step.cards, step.phase_before);
+      if (step.is_take)
+        state_->unplace(step.member);
+      else
+        state_->place(step.member, step.node, step.cards, step.phase_before);
       steps_.pop_back();
     }
   }

@@ -28,7 +28,8 @@ Result<std::unique_ptr<DecisionLog>> DecisionLog::open(DecisionLogOptions option
   std::filesystem::create_directories(options.folder, error);
   if (error) return Error{Error::Kind::kUnavailable, "cannot make the folder of the decision log " + options.folder + ": " + error.message()};
   std::uint64_t last_file = 0;
-  for (auto it = std::filesystem::directory_iterator(options.folder, error); !error && it != std::filesystem::directory_iterator(); it.increment(error))
+  for (auto it = std::filesystem::directory_iterator(options.folder, error); !error && it != std::filesystem::directory_iterator();
+       it.increment(error))
     last_file = std::max(last_file, file_number(it->path().filename().string()));
   if (error) return Error{Error::Kind::kUnavailable, "cannot read the folder of the decision log " + options.folder + ": " + error.message()};
   std::unique_ptr<DecisionLog> log(new DecisionLog(std::move(options), subject, last_file));
@@ -42,17 +43,21 @@ Result<std::unique_ptr<DecisionLog>> DecisionLog::open(DecisionLogOptions option
 }
 
 DecisionLog::DecisionLog(DecisionLogOptions options, Subject subject, std::uint64_t last_file)
-    : options_(std::move(options)), subject_(subject),
-      writer_({.folder = options_.folder, .files_max = std::max<std::uint64_t>(options_.files_max, 1), .waiting_bytes_max = options_.waiting_bytes_max}),
-      names_(subject.names), file_(last_file) {}
+    : options_(std::move(options)),
+      subject_(subject),
+      writer_(
+          {.folder = options_.folder, .files_max = std::max<std::uint64_t>(options_.files_max, 1), .waiting_bytes_max = options_.waiting_bytes_max}),
+      names_(subject.names),
+      file_(last_file) {}
 
 DecisionLog::~DecisionLog() { end_file(); }
 
 bool DecisionLog::begin_file() {
   const Profile& profile = subject_.engine.profile();
   engine_options_ = subject_.engine.options();
-  LogHeader header{options_.written_by, options_.note, wall_clock_ms(), file_ + 1, subject_.state.revision(), subject_.state.digest(), engine_options_,
-                   profile.seed, profile.name, options_.profile_text, bytes_of(profile)};
+  LogHeader header{options_.written_by,     options_.note,   wall_clock_ms(), file_ + 1,    subject_.state.revision(),
+                   subject_.state.digest(), engine_options_, profile.seed,    profile.name, options_.profile_text,
+                   bytes_of(profile)};
   framed_ = kMagic;
   ByteWriter frame(framed_);
   frame.fixed32(kFormatVersion);

@@ -21,12 +21,12 @@
 namespace ashlar::store {
 
 struct DecisionLogOptions {
-  std::string folder;                       ///< made if it is not there
-  std::uint64_t file_bytes_max = 64u << 20; ///< a new file begins when this is passed
-  std::uint64_t files_max = 16;             ///< the oldest are removed: at most about 1 GiB by default
-  std::size_t waiting_bytes_max = 64u << 20;///< memory for what is not yet written
+  std::string folder;                         ///< made if it is not there
+  std::uint64_t file_bytes_max = 64u << 20;   ///< a new file begins when this is passed
+  std::uint64_t files_max = 16;               ///< the oldest are removed: at most about 1 GiB by default
+  std::size_t waiting_bytes_max = 64u << 20;  ///< memory for what is not yet written
   std::string written_by = "ashlar";
-  std::string profile_text;                 ///< the YAML of the profile, for people; the log holds the profile itself besides
+  std::string profile_text;  ///< the YAML of the profile, for people; the log holds the profile itself besides
   std::string note;
   std::function<void(const std::string&)> on_trouble;  ///< called once, from record, when recording stops
 };
@@ -40,8 +40,8 @@ class DecisionLog final : public Recorder {
     const NameSource* names = nullptr;
   };
   struct Counts {
-    std::uint64_t steps = 0;        ///< recorded
-    std::uint64_t steps_lost = 0;   ///< left out, because the disk was too slow or failed
+    std::uint64_t steps = 0;       ///< recorded
+    std::uint64_t steps_lost = 0;  ///< left out, because the disk was too slow or failed
     std::uint64_t bytes = 0;
     std::uint64_t files = 0;
   };
@@ -72,15 +72,15 @@ class DecisionLog final : public Recorder {
   FileWriter writer_;
   NameLedger names_;
   Counts counts_;
-  std::uint64_t file_ = 0;           ///< number of the current file
+  std::uint64_t file_ = 0;  ///< number of the current file
   std::uint64_t file_bytes_ = 0;
-  std::uint64_t file_bytes_end_ = 0; ///< it ends here: never less than two snapshots, so that snapshots stay the smaller part
+  std::uint64_t file_bytes_end_ = 0;  ///< it ends here: never less than two snapshots, so that snapshots stay the smaller part
   std::uint64_t file_records_ = 0;
   std::uint64_t file_steps_ = 0;
-  EngineOptions engine_options_;     ///< as last written
-  bool has_gap_ = false;             ///< steps were left out: nothing is written before the next snapshot
+  EngineOptions engine_options_;  ///< as last written
+  bool has_gap_ = false;          ///< steps were left out: nothing is written before the next snapshot
   bool has_told_trouble_ = false;
-  std::string payload_, framed_;     ///< scratch
+  std::string payload_, framed_;  ///< scratch
 };
 
 }  // namespace ashlar::store

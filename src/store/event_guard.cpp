@@ -36,7 +36,8 @@ struct Guard {
   const char* operator()(const DemandDefined& e) const {
     if (!is_near(e.id, s.demand_rows())) return "a demand's row is out of bounds";
     const CardAsk& ask = e.demand.cards;
-    if (ask.count < 0 || ask.count > kCardsPerNodeMax || ask.milli_each.value < 0 || ask.milli_each.value > kWholeCard) return "a demand asks for an impossible number of cards";
+    if (ask.count < 0 || ask.count > kCardsPerNodeMax || ask.milli_each.value < 0 || ask.milli_each.value > kWholeCard)
+      return "a demand asks for an impossible number of cards";
     if (ask.memory_each.value < 0 || ask.memory_each.value > kCardMemoryMax) return "a demand asks for an impossible card memory";
     const bool are_known = std::all_of(e.demand.amounts.begin(), e.demand.amounts.end(), [](const ResourceAmount& a) {
       return a.resource.row() < resource::kColumnsMax && a.amount >= 0;  // "more than there is" is an amount that waits for ever
@@ -44,7 +45,8 @@ struct Guard {
     return are_known ? nullptr : "a demand names a resource or an amount out of bounds";
   }
   const char* operator()(const ConstraintDefined& e) const {
-    for (const PreferredTerm& p : e.constraint.preferred) if (p.weight < -kWeightMax || p.weight > kWeightMax) return "a preference's weight is out of bounds";
+    for (const PreferredTerm& p : e.constraint.preferred)
+      if (p.weight < -kWeightMax || p.weight > kWeightMax) return "a preference's weight is out of bounds";
     return is_near(e.id, Columns::constraint_count(s)) ? nullptr : "a constraint's row is out of bounds";
   }
   const char* operator()(const Evicted& e) const { return is_time_or_unknown(e.remaining) ? nullptr : "a remaining time is impossible"; }
@@ -64,7 +66,8 @@ struct Guard {
     const Workload& w = e.workload;
     if (!is_near(w.job, s.job_rows())) return "a job's row is out of bounds";
     if (!is_near(w.queue, s.queues.rows())) return "a job's queue is out of bounds";
-    if (!is_amount(w.submitted.value) || !is_estimate(w.estimate) || !is_amount(w.rank < 0 ? -(w.rank + 1) : w.rank)) return "a job's times are impossible";
+    if (!is_amount(w.submitted.value) || !is_estimate(w.estimate) || !is_amount(w.rank < 0 ? -(w.rank + 1) : w.rank))
+      return "a job's times are impossible";
     for (const LevelId level : {w.within, w.prefer})
       if (!level.is_none() && level.row() >= s.cluster.topology().level_count()) return "a job names a level that does not exist";
     return members(w.members);
@@ -76,12 +79,15 @@ struct Guard {
   const char* operator()(const Bound& e) const { return placed(e.member); }
   const char* operator()(const Nominated& e) const { return placed(e.member); }
   template <class Other>
-  const char* operator()(const Other&) const { return nullptr; }
+  const char* operator()(const Other&) const {
+    return nullptr;
+  }
 
   const char* placed(MemberId member) const {
     if (!s.is_live(member)) return nullptr;
     const auto& amounts = s.demand(s.member(member).demand).amounts;
-    return std::all_of(amounts.begin(), amounts.end(), [](const ResourceAmount& a) { return is_amount(a.amount); }) ? nullptr : "an endless demand is placed";
+    return std::all_of(amounts.begin(), amounts.end(), [](const ResourceAmount& a) { return is_amount(a.amount); }) ? nullptr
+                                                                                                                    : "an endless demand is placed";
   }
   const char* members(std::span<const MemberSpec> specs) const {
     for (const MemberSpec& m : specs) {

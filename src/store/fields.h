@@ -34,45 +34,80 @@ inline constexpr std::int64_t kNumberMax = std::int64_t{1} << 60;
 inline constexpr std::int64_t kSmallNumberMax = std::int64_t{1} << 28;  ///< of 32 bits
 
 /// Last enumerator of every enum that is in the log; a larger value is damage. An enum without a line here does not compile.
-template <class E> inline constexpr E kLastOf = E::this_enum_needs_a_line_in_fields_h;
-template <> inline constexpr TaintEffect kLastOf<TaintEffect> = TaintEffect::kAny;
-template <> inline constexpr LabelExpression::Op kLastOf<LabelExpression::Op> = LabelExpression::Op::kLess;
-template <> inline constexpr QuotaDimension kLastOf<QuotaDimension> = QuotaDimension::kMemoryBytes;
-template <> inline constexpr ReasonCode kLastOf<ReasonCode> = ReasonCode::kLimitReached;
-template <> inline constexpr WakeOn kLastOf<WakeOn> = WakeOn::kConfiguration;
-template <> inline constexpr VerdictKind kLastOf<VerdictKind> = VerdictKind::kDeferred;
-template <> inline constexpr Member::Phase kLastOf<Member::Phase> = Member::Phase::kBound;
+template <class E>
+inline constexpr E kLastOf = E::this_enum_needs_a_line_in_fields_h;
+template <>
+inline constexpr TaintEffect kLastOf<TaintEffect> = TaintEffect::kAny;
+template <>
+inline constexpr LabelExpression::Op kLastOf<LabelExpression::Op> = LabelExpression::Op::kLess;
+template <>
+inline constexpr QuotaDimension kLastOf<QuotaDimension> = QuotaDimension::kMemoryBytes;
+template <>
+inline constexpr ReasonCode kLastOf<ReasonCode> = ReasonCode::kLimitReached;
+template <>
+inline constexpr WakeOn kLastOf<WakeOn> = WakeOn::kConfiguration;
+template <>
+inline constexpr VerdictKind kLastOf<VerdictKind> = VerdictKind::kDeferred;
+template <>
+inline constexpr Member::Phase kLastOf<Member::Phase> = Member::Phase::kBound;
 
-template <class T> struct IsId : std::false_type {};
-template <class Tag> struct IsId<Id<Tag>> : std::true_type {};
-template <class T> struct IsQuantity : std::false_type {};
-template <class Tag, class Rep> struct IsQuantity<Quantity<Tag, Rep>> : std::true_type {};
-template <class T> struct IsList : std::false_type {};
-template <class T> struct IsList<std::vector<T>> : std::true_type {};
-template <class T> struct IsArray : std::false_type {};
-template <class T, std::size_t N> struct IsArray<std::array<T, N>> : std::true_type {};
-template <class T> struct IsVariant : std::false_type {};
-template <class... T> struct IsVariant<std::variant<T...>> : std::true_type {};
-template <class T> struct IsPair : std::false_type {};
-template <class A, class B> struct IsPair<std::pair<A, B>> : std::true_type {};
-template <class T> struct IsTree : std::false_type {};
-template <class T> struct IsTree<std::set<T>> : std::true_type {};
-template <class K, class V> struct IsTree<std::map<K, V>> : std::true_type {};
+template <class T>
+struct IsId : std::false_type {};
+template <class Tag>
+struct IsId<Id<Tag>> : std::true_type {};
+template <class T>
+struct IsQuantity : std::false_type {};
+template <class Tag, class Rep>
+struct IsQuantity<Quantity<Tag, Rep>> : std::true_type {};
+template <class T>
+struct IsList : std::false_type {};
+template <class T>
+struct IsList<std::vector<T>> : std::true_type {};
+template <class T>
+struct IsArray : std::false_type {};
+template <class T, std::size_t N>
+struct IsArray<std::array<T, N>> : std::true_type {};
+template <class T>
+struct IsVariant : std::false_type {};
+template <class... T>
+struct IsVariant<std::variant<T...>> : std::true_type {};
+template <class T>
+struct IsPair : std::false_type {};
+template <class A, class B>
+struct IsPair<std::pair<A, B>> : std::true_type {};
+template <class T>
+struct IsTree : std::false_type {};
+template <class T>
+struct IsTree<std::set<T>> : std::true_type {};
+template <class K, class V>
+struct IsTree<std::map<K, V>> : std::true_type {};
 
 template <class T>
 void encode(ByteWriter& out, const T& value) {
-  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::uint8_t>) out.byte(static_cast<std::uint8_t>(value));
-  else if constexpr (std::is_enum_v<T>) out.byte(static_cast<std::uint8_t>(value));
-  else if constexpr (std::is_same_v<T, double>) out.fixed64(std::bit_cast<std::uint64_t>(value));
-  else if constexpr (std::is_same_v<T, std::string>) out.text(value);
-  else if constexpr (std::unsigned_integral<T>) out.varint(value);
-  else if constexpr (std::signed_integral<T>) out.zigzag(value);
-  else if constexpr (IsId<T>::value) out.varint(value.is_none() ? 0 : std::uint64_t(value.value) + 1);
-  else if constexpr (IsQuantity<T>::value) out.zigzag(value.value);
-  else if constexpr (std::is_same_v<T, Rng>) out.fixed64(value.state());
-  else if constexpr (IsArray<T>::value) { for (const auto& element : value) encode(out, element); }
-  else if constexpr (IsPair<T>::value) { encode(out, value.first); encode(out, value.second); }
-  else if constexpr (IsList<T>::value || IsTree<T>::value) {
+  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::uint8_t>)
+    out.byte(static_cast<std::uint8_t>(value));
+  else if constexpr (std::is_enum_v<T>)
+    out.byte(static_cast<std::uint8_t>(value));
+  else if constexpr (std::is_same_v<T, double>)
+    out.fixed64(std::bit_cast<std::uint64_t>(value));
+  else if constexpr (std::is_same_v<T, std::string>)
+    out.text(value);
+  else if constexpr (std::unsigned_integral<T>)
+    out.varint(value);
+  else if constexpr (std::signed_integral<T>)
+    out.zigzag(value);
+  else if constexpr (IsId<T>::value)
+    out.varint(value.is_none() ? 0 : std::uint64_t(value.value) + 1);
+  else if constexpr (IsQuantity<T>::value)
+    out.zigzag(value.value);
+  else if constexpr (std::is_same_v<T, Rng>)
+    out.fixed64(value.state());
+  else if constexpr (IsArray<T>::value) {
+    for (const auto& element : value) encode(out, element);
+  } else if constexpr (IsPair<T>::value) {
+    encode(out, value.first);
+    encode(out, value.second);
+  } else if constexpr (IsList<T>::value || IsTree<T>::value) {
     out.varint(value.size());
     for (const auto& element : value) encode(out, element);
   } else if constexpr (IsVariant<T>::value) {
@@ -146,21 +181,33 @@ void decode(ByteReader& in, T& value) {
     const std::uint8_t v = in.byte();
     if (v > static_cast<std::uint8_t>(kLastOf<T>)) return in.fail("a code is unknown");
     value = static_cast<T>(v);
-  } else if constexpr (std::is_same_v<T, std::uint8_t>) value = in.byte();
-  else if constexpr (std::is_same_v<T, double>) value = std::bit_cast<double>(in.fixed64());
-  else if constexpr (std::is_same_v<T, std::string>) value = std::string(in.text());
+  } else if constexpr (std::is_same_v<T, std::uint8_t>)
+    value = in.byte();
+  else if constexpr (std::is_same_v<T, double>)
+    value = std::bit_cast<double>(in.fixed64());
+  else if constexpr (std::is_same_v<T, std::string>)
+    value = std::string(in.text());
   else if constexpr (std::unsigned_integral<T>) {
     const std::uint64_t v = in.varint();
     value = static_cast<T>(v);
     if (value != v) in.fail("a number is out of range");
-  } else if constexpr (std::signed_integral<T>) decode_signed(in, value);
-  else if constexpr (IsId<T>::value) decode_id(in, value);
-  else if constexpr (IsQuantity<T>::value) decode_signed(in, value.value);
-  else if constexpr (std::is_same_v<T, Rng>) value = Rng(in.fixed64());
-  else if constexpr (IsArray<T>::value) { for (auto& element : value) decode(in, element); }
-  else if constexpr (IsPair<T>::value) { decode(in, value.first); decode(in, value.second); }
-  else if constexpr (IsList<T>::value || IsTree<T>::value) decode_list(in, value);
-  else if constexpr (IsVariant<T>::value) decode_alternative(in, value, in.byte());
+  } else if constexpr (std::signed_integral<T>)
+    decode_signed(in, value);
+  else if constexpr (IsId<T>::value)
+    decode_id(in, value);
+  else if constexpr (IsQuantity<T>::value)
+    decode_signed(in, value.value);
+  else if constexpr (std::is_same_v<T, Rng>)
+    value = Rng(in.fixed64());
+  else if constexpr (IsArray<T>::value) {
+    for (auto& element : value) decode(in, element);
+  } else if constexpr (IsPair<T>::value) {
+    decode(in, value.first);
+    decode(in, value.second);
+  } else if constexpr (IsList<T>::value || IsTree<T>::value)
+    decode_list(in, value);
+  else if constexpr (IsVariant<T>::value)
+    decode_alternative(in, value, in.byte());
   else {
     static_assert(std::is_aggregate_v<T>, "only plain values are read by their fields");
     boost::pfr::for_each_field(value, [&](auto& field) { decode(in, field); });

@@ -86,7 +86,8 @@ void FileWriter::run() {
     is_writing_ = true;
     lock.unlock();
     std::string trouble;
-    for (const Piece& piece : work) if (trouble.empty()) trouble = write(piece);
+    for (const Piece& piece : work)
+      if (trouble.empty()) trouble = write(piece);
     lock.lock();
     is_writing_ = false;
     for (const Piece& piece : work) waiting_bytes_ -= piece.bytes.size();

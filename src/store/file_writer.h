@@ -16,7 +16,7 @@ class FileWriter {
  public:
   struct Options {
     std::string folder;
-    std::uint64_t files_max = 16;             ///< older files are removed when a new one begins
+    std::uint64_t files_max = 16;  ///< older files are removed when a new one begins
     std::size_t waiting_bytes_max = 64u << 20;
   };
   explicit FileWriter(Options options);

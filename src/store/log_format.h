@@ -27,17 +27,17 @@ inline constexpr std::size_t kEndRecordBytes = 1 + 1 + 8 + 4;
 
 /// What a file says of itself at its start.
 struct LogHeader {
-  std::string written_by;      ///< product and version
-  std::string note;            ///< free text of the caller
+  std::string written_by;         ///< product and version
+  std::string note;               ///< free text of the caller
   std::int64_t opened_at_ms = 0;  ///< wall clock, milliseconds since 1970
   std::uint64_t file_number = 1;
-  Revision revision = 0;       ///< of the snapshot
-  std::uint64_t digest = 0;    ///< of the snapshot
+  Revision revision = 0;     ///< of the snapshot
+  std::uint64_t digest = 0;  ///< of the snapshot
   EngineOptions options;
-  std::uint64_t seed = 0;      ///< also part of the profile; here for readers that do not decode it
+  std::uint64_t seed = 0;  ///< also part of the profile; here for readers that do not decode it
   std::string profile_name;
-  std::string profile_text;    ///< the YAML it was read from, if any; for people
-  std::string profile;         ///< bytes_of(Profile)
+  std::string profile_text;  ///< the YAML it was read from, if any; for people
+  std::string profile;       ///< bytes_of(Profile)
 };
 void encode_header(ByteWriter& out, const LogHeader& header);
 void decode_header(ByteReader& in, LogHeader& header);

@@ -20,7 +20,7 @@ namespace ashlar::store {
 struct LogStep {
   std::optional<EngineOptions> new_options;  ///< in force from this step on
   std::vector<Event> batch;
-  std::uint64_t digest = 0;                  ///< of the state after the plan was assumed
+  std::uint64_t digest = 0;  ///< of the state after the plan was assumed
   std::string_view plan_bytes;
   Plan plan;
 };
@@ -43,8 +43,13 @@ class LogReader {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  struct Range { std::size_t first = 0, count = 0; };
-  struct Record { RecordKind kind = RecordKind::kEnd; Range payload; };
+  struct Range {
+    std::size_t first = 0, count = 0;
+  };
+  struct Record {
+    RecordKind kind = RecordKind::kEnd;
+    Range payload;
+  };
   std::string_view record_at(Range r) const { return std::string_view(bytes_).substr(r.first, r.count); }
   Result<std::optional<Record>> next_record();
   std::optional<Record> whole_record_at(std::size_t offset, std::size_t& end) const;

@@ -6,9 +6,12 @@
 
 namespace ashlar::store {
 
-template <> inline constexpr Blocking kLastOf<Blocking> = Blocking::kEasyByCount;
-template <> inline constexpr PlacementRule kLastOf<PlacementRule> = PlacementRule::kConsolidate;
-template <> inline constexpr VictimRule kLastOf<VictimRule> = VictimRule::kByQuotaUnverified;
+template <>
+inline constexpr Blocking kLastOf<Blocking> = Blocking::kEasyByCount;
+template <>
+inline constexpr PlacementRule kLastOf<PlacementRule> = PlacementRule::kConsolidate;
+template <>
+inline constexpr VictimRule kLastOf<VictimRule> = VictimRule::kByQuotaUnverified;
 
 namespace {
 
@@ -40,8 +43,18 @@ Result<const Policy*> known(const Policy* policy, const char* kind, const std::s
 static_assert(boost::pfr::tuple_size_v<Profile> == 12, "a field was added to Profile: write it here too, and raise kFormatVersion");
 
 std::string bytes_of(const Profile& profile) {
-  Written w{profile.name, {}, {}, std::string(profile.card->name), std::string(profile.order->name), profile.blocking, profile.placement,
-            profile.victim, profile.cadence, profile.mix.classes, profile.seed, profile.is_default_domain_search};
+  Written w{profile.name,
+            {},
+            {},
+            std::string(profile.card->name),
+            std::string(profile.order->name),
+            profile.blocking,
+            profile.placement,
+            profile.victim,
+            profile.cadence,
+            profile.mix.classes,
+            profile.seed,
+            profile.is_default_domain_search};
   for (const FeasiblePolicy* policy : profile.feasible) w.feasible.emplace_back(policy->name);
   for (const auto& tier : profile.tiers) {
     w.tiers.emplace_back();

@@ -28,13 +28,13 @@ std::string first_unlike(const std::vector<T>& recorded, const std::vector<T>& r
 std::string difference_of(const Plan& recorded, const Plan& replayed, const NameTable& names) {
   std::string what = first_unlike(recorded.actions, replayed.actions, [&](const Action& a) { return action_in_words(a, names); });
   if (what.empty()) {
-    what = first_unlike(recorded.verdicts, replayed.verdicts, [&](const VerdictChange& v) {
-      return job_in_words(v.job, names) + " " + verdict_in_words(v.verdict, names);
-    });
+    what = first_unlike(recorded.verdicts, replayed.verdicts,
+                        [&](const VerdictChange& v) { return job_in_words(v.job, names) + " " + verdict_in_words(v.verdict, names); });
   }
   if (!what.empty()) return what;
   const auto numbers = [](const Plan& p) {
-    return "based on revision " + std::to_string(p.based_on) + ", examined " + std::to_string(p.examined) + ", look again at " + std::to_string(p.look_again_at.value);
+    return "based on revision " + std::to_string(p.based_on) + ", examined " + std::to_string(p.examined) + ", look again at " +
+           std::to_string(p.look_again_at.value);
   };
   return "recorded: plan " + numbers(recorded) + "; replayed: plan " + numbers(replayed);
 }
@@ -70,7 +70,8 @@ class FileReplay {
     if (profile->card == nullptr || profile->order == nullptr) return invalid(path_ + ": the profile is incomplete");
     engine_.emplace(std::move(*profile), log_.header().options);
     if (const auto read = read_snapshot(log_.snapshot(), state_, *engine_); !read) return in_file(read.error());
-    if (state_.revision() != log_.header().revision || state_.digest() != log_.header().digest) return invalid(path_ + ": the snapshot is not the one that the header names");
+    if (state_.revision() != log_.header().revision || state_.digest() != log_.header().digest)
+      return invalid(path_ + ": the snapshot is not the one that the header names");
     if (!options_.other) return {};
     const auto names = all_names();
     if (!names) return names.error();
@@ -98,7 +99,8 @@ class FileReplay {
       apply(state_, event);
       if (second_) second_->apply(event);
     }
-    if (step.plan.at < Millis(0) || step.plan.at == Millis::max()) return invalid(path_ + ": step " + std::to_string(step_) + ": its time is impossible");
+    if (step.plan.at < Millis(0) || step.plan.at == Millis::max())
+      return invalid(path_ + ": step " + std::to_string(step_) + ": its time is impossible");
     const Plan plan = engine_->decide(state_, step.plan.at);
     if (second_) second_->decide(state_, plan);
     if (plan.based_on < options_.from) {
@@ -123,10 +125,14 @@ class FileReplay {
 
   void compare(const LogStep& step, const Plan& plan) {
     std::string what;
-    if (bytes_of(plan) != step.plan_bytes) what = difference_of(step.plan, plan, log_.names());
-    else if (state_.digest() != step.digest) what = "the plans are identical, but the state is not: its digest differs";
-    if (what.empty()) ++report_.plans_identical;
-    else report_.first_difference = StepDifference{path_, step_, plan.based_on, plan.at, what};
+    if (bytes_of(plan) != step.plan_bytes)
+      what = difference_of(step.plan, plan, log_.names());
+    else if (state_.digest() != step.digest)
+      what = "the plans are identical, but the state is not: its digest differs";
+    if (what.empty())
+      ++report_.plans_identical;
+    else
+      report_.first_difference = StepDifference{path_, step_, plan.based_on, plan.at, what};
   }
 
   void report_opinions(const Plan& plan) {
@@ -136,7 +142,8 @@ class FileReplay {
       ++report_.jobs_different;
       if (report_.differences.size() >= options_.differences_max) continue;
       const NameTable& names = log_.names();
-      report_.differences.push_back({step_, plan.based_on, plan.at, job_in_words(o.job, names), opinion_in_words(o.recorded, names), opinion_in_words(o.other, names)});
+      report_.differences.push_back(
+          {step_, plan.based_on, plan.at, job_in_words(o.job, names), opinion_in_words(o.recorded, names), opinion_in_words(o.other, names)});
     }
   }
   static std::string opinion_in_words(const Stance& stance, const NameTable& names) {

@@ -28,10 +28,10 @@ struct ReplayOptions {
 /// Where a replayed plan is not the recorded one.
 struct StepDifference {
   std::string file;
-  std::uint64_t step = 0;       ///< of its file, from 1
+  std::uint64_t step = 0;  ///< of its file, from 1
   Revision revision = 0;
   Millis at;
-  std::string what;             ///< in words, with names
+  std::string what;  ///< in words, with names
 };
 
 /// A job that another profile would have treated otherwise; the first time only.
@@ -49,12 +49,12 @@ struct ReplayReport {
   std::string profile;
   std::uint64_t seed = 0;
   Revision first_revision = 0, last_revision = 0;
-  std::uint64_t steps = 0;             ///< compared
+  std::uint64_t steps = 0;  ///< compared
   std::uint64_t plans_identical = 0;
   std::uint64_t events = 0, binds = 0, evictions = 0, verdicts = 0;
   std::optional<StepDifference> first_difference;
-  std::string other_profile;           ///< empty without another profile
-  std::uint64_t jobs_compared = 0;     ///< with another profile: jobs that either one decided on
+  std::string other_profile;        ///< empty without another profile
+  std::uint64_t jobs_compared = 0;  ///< with another profile: jobs that either one decided on
   std::uint64_t jobs_different = 0;
   std::vector<OpinionDifference> differences;
   std::vector<std::string> notes;

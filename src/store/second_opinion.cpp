@@ -24,8 +24,8 @@ bool are_equal(Stance& a, Stance& b) {
   std::sort(a.binds.begin(), a.binds.end(), by_member);
   std::sort(b.binds.begin(), b.binds.end(), by_member);
   return a.is_evicted == b.is_evicted && std::equal(a.binds.begin(), a.binds.end(), b.binds.begin(), b.binds.end(), [](const Bind& x, const Bind& y) {
-    return x.member == y.member && x.node == y.node && x.cards == y.cards;
-  });
+           return x.member == y.member && x.node == y.node && x.cards == y.cards;
+         });
 }
 
 }  // namespace

@@ -16,15 +16,15 @@ namespace ashlar::store {
 
 /// What one engine did with a job in one step.
 struct Stance {
-  std::vector<Bind> binds;   ///< by member
+  std::vector<Bind> binds;  ///< by member
   bool is_evicted = false;
-  Verdict verdict;           ///< the last one told, for jobs that were not placed
+  Verdict verdict;  ///< the last one told, for jobs that were not placed
 };
 
 struct Opinion {
   JobId job;
   bool is_same = true;
-  bool is_first = true;      ///< the job was not compared before
+  bool is_first = true;  ///< the job was not compared before
   Stance recorded, other;
 };
 
@@ -45,8 +45,8 @@ class SecondOpinion {
 
   State state_;
   Engine engine_;
-  std::vector<Judged> judged_;                       ///< by job
-  std::vector<Verdict> recorded_verdicts_, verdicts_;///< by job: last told
+  std::vector<Judged> judged_;                         ///< by job
+  std::vector<Verdict> recorded_verdicts_, verdicts_;  ///< by job: last told
   std::vector<Opinion> opinions_;
 };
 

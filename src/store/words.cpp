@@ -16,13 +16,17 @@ std::string one_placement(NodeId node, const CardMask& cards, const NameTable& n
 /// What a reason is about, if its code has a subject.
 std::string subject_in_words(const Reason& reason, const NameTable& names) {
   switch (reason.code) {
-    case ReasonCode::kInsufficientResource: return " " + names.of({NameKind::kResource, reason.subject});
+    case ReasonCode::kInsufficientResource:
+      return " " + names.of({NameKind::kResource, reason.subject});
     case ReasonCode::kTopologyFragmented:
-    case ReasonCode::kNoSuchDomain: return " " + names.of({NameKind::kLevel, reason.subject});
+    case ReasonCode::kNoSuchDomain:
+      return " " + names.of({NameKind::kLevel, reason.subject});
     case ReasonCode::kQuotaExhausted:
     case ReasonCode::kExceedsQuota:
-    case ReasonCode::kQueueUnknown: return " " + names.of({NameKind::kQueue, reason.subject});
-    default: return {};
+    case ReasonCode::kQueueUnknown:
+      return " " + names.of({NameKind::kQueue, reason.subject});
+    default:
+      return {};
   }
 }
 
@@ -52,7 +56,8 @@ std::string cards_in_words(const CardMask& cards) {
 
 std::string placement_in_words(const std::vector<Bind>& binds, const NameTable& names) {
   std::string text;
-  for (std::size_t i = 0; i < binds.size() && i < kMembersInWords; ++i) text += (i == 0 ? "" : ", ") + one_placement(binds[i].node, binds[i].cards, names);
+  for (std::size_t i = 0; i < binds.size() && i < kMembersInWords; ++i)
+    text += (i == 0 ? "" : ", ") + one_placement(binds[i].node, binds[i].cards, names);
   if (binds.size() > kMembersInWords) text += ", ... (" + std::to_string(binds.size()) + " members)";
   return text;
 }
@@ -73,7 +78,8 @@ std::string action_in_words(const Action& action, const NameTable& names) {
   if (const auto* evict = std::get_if<Evict>(&action))
     return "evict " + job_in_words(evict->job, names) + " with " + std::to_string(evict->grace.value) + " ms of grace";
   const auto& reserve = std::get<Reserve>(action);
-  return "reserve for " + job_in_words(reserve.job, names) + " from " + std::to_string(reserve.from.value) + " to " + std::to_string(reserve.until.value) + " ms";
+  return "reserve for " + job_in_words(reserve.job, names) + " from " + std::to_string(reserve.from.value) + " to " +
+         std::to_string(reserve.until.value) + " ms";
 }
 
 }  // namespace ashlar::store

@@ -32,10 +32,24 @@ struct Mirror {
     const std::string key = change.object.ns.str() + "/" + change.object.name.str();
     const bool is_known = objects.contains(key);
     switch (change.kind) {
-      case Kind::kAdded: ++added; if (is_known) wrong = "added twice: " + key; objects[key] = std::move(change.object); break;
-      case Kind::kModified: ++modified; if (!is_known) wrong = "modified, never added: " + key; objects[key] = std::move(change.object); break;
-      case Kind::kDeleted: ++deleted; if (!is_known) wrong = "deleted, never added: " + key; objects.erase(key); break;
-      case Kind::kSynced: ++synced; break;
+      case Kind::kAdded:
+        ++added;
+        if (is_known) wrong = "added twice: " + key;
+        objects[key] = std::move(change.object);
+        break;
+      case Kind::kModified:
+        ++modified;
+        if (!is_known) wrong = "modified, never added: " + key;
+        objects[key] = std::move(change.object);
+        break;
+      case Kind::kDeleted:
+        ++deleted;
+        if (!is_known) wrong = "deleted, never added: " + key;
+        objects.erase(key);
+        break;
+      case Kind::kSynced:
+        ++synced;
+        break;
     }
   }
   Reflector<T> follow(Api& api, ReflectorOptions options = {}) {
@@ -47,8 +61,10 @@ class ClientOnCluster : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::start({});
-    if (plane) plane_ = std::move(plane).value();
-    else why_ = plane.error().message;
+    if (plane)
+      plane_ = std::move(plane).value();
+    else
+      why_ = plane.error().message;
     absent_ = !plane && plane.error().kind == Error::Kind::kNotFound;
   }
   static void TearDownTestSuite() { plane_.reset(); }
@@ -79,8 +95,16 @@ class ClientOnCluster : public ::testing::Test {
   void create_pods(const std::string& ns, int from, int to) {
     int answered = 0, failed = 0;
     for (int i = from; i < to; ++i)
-      create_pod(*api_, {.ns = ns, .name = "p" + std::to_string(i), .scheduler_name = "ashlar", .labels = {{"app", "x"}}, .requests = {{"cpu", "1"}, {"nvidia.com/gpu", "1"}}},
-                 [&](Answer a) { ++answered; failed += !a.ok(); });
+      create_pod(*api_,
+                 {.ns = ns,
+                  .name = "p" + std::to_string(i),
+                  .scheduler_name = "ashlar",
+                  .labels = {{"app", "x"}},
+                  .requests = {{"cpu", "1"}, {"nvidia.com/gpu", "1"}}},
+                 [&](Answer a) {
+                   ++answered;
+                   failed += !a.ok();
+                 });
     ASSERT_TRUE(wait([&] { return answered == to - from; }));
     ASSERT_EQ(failed, 0);
   }
@@ -88,8 +112,14 @@ class ClientOnCluster : public ::testing::Test {
     int answered = 0;
     std::string failure;
     for (int i = 0; i < count; ++i)
-      post_node(*api_, {.name = prefix + std::to_string(i), .labels = {{"rack", "r" + std::to_string(i / 8)}}, .allocatable = {{"cpu", "64"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}}},
-                api_->now(), [&](Answer a) { ++answered; if (!a.ok()) failure = a.result.error().message; });
+      post_node(*api_,
+                {.name = prefix + std::to_string(i),
+                 .labels = {{"rack", "r" + std::to_string(i / 8)}},
+                 .allocatable = {{"cpu", "64"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}}},
+                api_->now(), [&](Answer a) {
+                  ++answered;
+                  if (!a.ok()) failure = a.result.error().message;
+                });
     ASSERT_TRUE(wait([&] { return answered == count; }));
     ASSERT_EQ(failure, "");
   }
@@ -109,7 +139,8 @@ TEST_F(ClientOnCluster, BothEncodingsShowTheSameNodesAndPodsAndTheirBindings) {
   create_pods("both", 0, 120);
   Mirror<Pod> json, proto;
   Mirror<Node> nodes_json, nodes_proto;
-  auto pods_json = json.follow(*api_, in_namespace("both", Encoding::kJson)), pods_proto = proto.follow(*api_, in_namespace("both", Encoding::kProtobuf));
+  auto pods_json = json.follow(*api_, in_namespace("both", Encoding::kJson)),
+       pods_proto = proto.follow(*api_, in_namespace("both", Encoding::kProtobuf));
   auto follow_json = nodes_json.follow(*api_), follow_proto = nodes_proto.follow(*api_, {.encoding = Encoding::kProtobuf});
   pods_json.start(), pods_proto.start(), follow_json.start(), follow_proto.start();
   ASSERT_TRUE(wait([&] { return pods_json.is_synced() && pods_proto.is_synced() && follow_json.is_synced() && follow_proto.is_synced(); }));
@@ -122,7 +153,8 @@ TEST_F(ClientOnCluster, BothEncodingsShowTheSameNodesAndPodsAndTheirBindings) {
   ASSERT_TRUE(wait([&] { return json.objects.size() == 200 && proto.objects.size() == 200; }));
   int bound = 0;
   for (const auto& [key, pod] : json.objects)
-    bind(*api_, {.ns = pod.ns, .pod = pod.name, .uid = pod.uid, .node = "both-1", .annotations = {{"ashlar.dev/cards", "3"}}}, [&](Answer a) { bound += a.ok(); });
+    bind(*api_, {.ns = pod.ns, .pod = pod.name, .uid = pod.uid, .node = "both-1", .annotations = {{"ashlar.dev/cards", "3"}}},
+         [&](Answer a) { bound += a.ok(); });
   const auto all_bound = [](const Mirror<Pod>& mirror) {
     return std::all_of(mirror.objects.begin(), mirror.objects.end(), [](const auto& entry) { return entry.second.node_name == "both-1"; });
   };
@@ -152,7 +184,8 @@ TEST_F(ClientOnCluster, AnswersAreMappedToKindsOfError) {
   EXPECT_EQ(second.status, 409);
   EXPECT_NE(second.result.error().message.find("already assigned"), std::string::npos) << second.result.error().message;
   EXPECT_EQ(bind_to("nobody", "", "kinds-0").result.error().kind, Error::Kind::kNotFound);
-  EXPECT_EQ(call(*api_, {.method = http::Method::kPost, .path = "/api/v1/namespaces/kinds/pods", .body = "{"}).result.error().kind, Error::Kind::kInvalid);
+  EXPECT_EQ(call(*api_, {.method = http::Method::kPost, .path = "/api/v1/namespaces/kinds/pods", .body = "{"}).result.error().kind,
+            Error::Kind::kInvalid);
   EXPECT_EQ(call(*api_, {.path = "/api/v1/pods?limit=1&continue=nonsense"}).result.error().kind, Error::Kind::kInvalid);
   const Answer twice = answer_of([&](OnAnswer done) { create_namespace(*api_, "kinds", done); });
   EXPECT_EQ(twice.reason, "AlreadyExists");
@@ -181,7 +214,15 @@ TEST_F(ClientOnCluster, ConditionsEventsLeasesAndGroupsAreWritten) {
   pod.uid = "00000000-0000-0000-0000-000000000000";
   EXPECT_EQ(answer_of([&](OnAnswer done) { patch_pod_condition(*api_, pod, unschedulable, done); }).result.error().kind, Error::Kind::kConflict);
 
-  const EventNote note{.ns = "writes", .name = "p0", .uid = pod.uid, .type = "Warning", .reason = "FailedScheduling", .action = "Scheduling", .note = std::string(3000, 'n'), .now = api_->now(), .sequence = 1};
+  const EventNote note{.ns = "writes",
+                       .name = "p0",
+                       .uid = pod.uid,
+                       .type = "Warning",
+                       .reason = "FailedScheduling",
+                       .action = "Scheduling",
+                       .note = std::string(3000, 'n'),
+                       .now = api_->now(),
+                       .sequence = 1};
   const Answer event = answer_of([&](OnAnswer done) { create_event(*api_, note, done); });
   EXPECT_TRUE(event.ok()) << event.result.error().message;
 
@@ -189,7 +230,8 @@ TEST_F(ClientOnCluster, ConditionsEventsLeasesAndGroupsAreWritten) {
   discover_pod_groups(*api_, [&](Result<PodGroupVersion> found) { version = found ? *found : PodGroupVersion::kNone; });
   ASSERT_TRUE(wait([&] { return version.has_value(); }));
   ASSERT_EQ(*version, PodGroupVersion::kV1Beta1);
-  const Answer group = answer_of([&](OnAnswer done) { create_pod_group(*api_, *version, {.ns = "writes", .name = "g", .topology_key = "rack", .min_count = 3}, done); });
+  const Answer group = answer_of(
+      [&](OnAnswer done) { create_pod_group(*api_, *version, {.ns = "writes", .name = "g", .topology_key = "rack", .min_count = 3}, done); });
   ASSERT_TRUE(group.ok()) << group.result.error().message;
   Mirror<PodGroup> groups;
   auto follow = groups.follow(*api_, {.path = pod_groups_path(*version)});
@@ -214,7 +256,14 @@ TEST_F(ClientOnCluster, LeasesChangeHandsByResourceVersion) {
   ASSERT_TRUE(wait(done));
   EXPECT_EQ(answer->result.error().kind, Error::Kind::kNotFound);
   answer.reset();
-  create_lease(*api_, {.ns = "leases", .name = "ashlar", .holder = "one", .duration_seconds = 8, .acquired = Millis(1'800'000'000'123), .renewed = Millis(1'800'000'000'123)}, take);
+  create_lease(*api_,
+               {.ns = "leases",
+                .name = "ashlar",
+                .holder = "one",
+                .duration_seconds = 8,
+                .acquired = Millis(1'800'000'000'123),
+                .renewed = Millis(1'800'000'000'123)},
+               take);
   ASSERT_TRUE(wait(done));
   ASSERT_TRUE(answer->ok()) << answer->result.error().message;
   EXPECT_EQ(lease.holder, "one");
@@ -253,8 +302,15 @@ TEST_F(ClientOnCluster, AKilledServerCostsNoChange) {
     // Changes while the reflector has not come back yet.
     auto other = plane_->connect();
     ASSERT_TRUE(other.ok());
-    for (int i = 0; i < 5; ++i) ASSERT_TRUE(call(**other, {.method = http::Method::kPost, .path = "/api/v1/namespaces/killed/pods", .body = pod_body({.ns = "killed", .name = "late-" + std::to_string(static_cast<int>(encoding)) + "-" + std::to_string(i)})}).ok());
-    ASSERT_TRUE(call(**other, {.method = http::Method::kDelete, .path = pod_path("killed", encoding == Encoding::kJson ? "p1" : "p2") + "?gracePeriodSeconds=0"}).ok());
+    for (int i = 0; i < 5; ++i)
+      ASSERT_TRUE(
+          call(**other, {.method = http::Method::kPost,
+                         .path = "/api/v1/namespaces/killed/pods",
+                         .body = pod_body({.ns = "killed", .name = "late-" + std::to_string(static_cast<int>(encoding)) + "-" + std::to_string(i)})})
+              .ok());
+    ASSERT_TRUE(call(**other, {.method = http::Method::kDelete,
+                               .path = pod_path("killed", encoding == Encoding::kJson ? "p1" : "p2") + "?gracePeriodSeconds=0"})
+                    .ok());
     // Four of five arrivals and the deletion still to come give the same size: wait for the deletion too.
     EXPECT_TRUE(wait([&] { return mirror.deleted == 1 && static_cast<int>(mirror.objects.size()) == before + 4; })) << mirror.objects.size();
     EXPECT_EQ(mirror.wrong, "");
@@ -276,9 +332,15 @@ TEST_F(ClientOnCluster, LostHistoryIsListedAnewAndOnlyTheDifferenceReported) {
     {
       auto other = plane_->connect();
       ASSERT_TRUE(other.ok());
-      ASSERT_TRUE(call(**other, {.method = http::Method::kPost, .path = "/api/v1/namespaces/lost/pods", .body = pod_body({.ns = "lost", .name = name})}).ok());
-      ASSERT_TRUE(call(**other, {.method = http::Method::kDelete, .path = pod_path("lost", name == "json" ? "p3" : "p4") + "?gracePeriodSeconds=0"}).ok());
-      ASSERT_TRUE(call(**other, {.method = http::Method::kPost, .path = pod_path("lost", name == "json" ? "p5" : "p6") + "/binding", .body = binding_body({.ns = "lost", .pod = name == "json" ? "p5" : "p6", .node = "n"})}).ok());
+      ASSERT_TRUE(
+          call(**other, {.method = http::Method::kPost, .path = "/api/v1/namespaces/lost/pods", .body = pod_body({.ns = "lost", .name = name})})
+              .ok());
+      ASSERT_TRUE(
+          call(**other, {.method = http::Method::kDelete, .path = pod_path("lost", name == "json" ? "p3" : "p4") + "?gracePeriodSeconds=0"}).ok());
+      ASSERT_TRUE(call(**other, {.method = http::Method::kPost,
+                                 .path = pod_path("lost", name == "json" ? "p5" : "p6") + "/binding",
+                                 .body = binding_body({.ns = "lost", .pod = name == "json" ? "p5" : "p6", .node = "n"})})
+                      .ok());
     }
     plane_->kill_api_server();
     Result<void> compacted = plane_->compact_history();

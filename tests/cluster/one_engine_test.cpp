@@ -15,7 +15,7 @@ constexpr std::uint64_t kSeed = 42;
 struct Trace {
   std::vector<sim::OpenbNode> nodes_by_rank;
   std::vector<sim::OpenbPod> arrivals;
-  std::vector<std::uint32_t> arrival_rows;   ///< places in the name-sorted pod list
+  std::vector<std::uint32_t> arrival_rows;  ///< places in the name-sorted pod list
   std::optional<sim::PackingTrace> packing;
 };
 
@@ -106,8 +106,11 @@ class OneEngine : public SchedulerWorld {
     kube::NodeSpec spec;
     spec.name = "n" + std::to_string(rank);
     if (!node.model.empty()) spec.labels = {{"nvidia.com/gpu.product", node.model}};
-    spec.allocatable = {{"cpu", std::to_string(node.cpu.value) + "m"}, {"memory", std::to_string(node.memory.value) + "Mi"}, {"pods", "1001"},
-                        {"nvidia.com/gpu", std::to_string(node.gpus)}, {"ashlar.dev/gpu-milli", std::to_string(node.gpus * 1000)}};
+    spec.allocatable = {{"cpu", std::to_string(node.cpu.value) + "m"},
+                        {"memory", std::to_string(node.memory.value) + "Mi"},
+                        {"pods", "1001"},
+                        {"nvidia.com/gpu", std::to_string(node.gpus)},
+                        {"ashlar.dev/gpu-milli", std::to_string(node.gpus * 1000)}};
     return spec;
   }
   static kube::PodSpec pod_of(const sim::OpenbPod& pod, std::size_t i) {
@@ -115,13 +118,17 @@ class OneEngine : public SchedulerWorld {
     spec.name = "p" + std::to_string(i);
     spec.scheduler_name = "ashlar";
     spec.requests = {{"cpu", std::to_string(pod.cpu.value) + "m"}, {"memory", std::to_string(pod.memory.value) + "Mi"}};
-    if (pod.gpus > 0 && pod.milli_each.value < 1000) spec.requests.emplace_back("ashlar.dev/gpu-milli", std::to_string(pod.milli_each.value));
-    else if (pod.gpus > 0) spec.requests.emplace_back("nvidia.com/gpu", std::to_string(pod.gpus));
+    if (pod.gpus > 0 && pod.milli_each.value < 1000)
+      spec.requests.emplace_back("ashlar.dev/gpu-milli", std::to_string(pod.milli_each.value));
+    else if (pod.gpus > 0)
+      spec.requests.emplace_back("nvidia.com/gpu", std::to_string(pod.gpus));
     if (!pod.models.empty()) {
       std::string values;
       for (const std::string& model : pod.models) values += (values.empty() ? "\"" : ",\"") + model + "\"";
-      spec.extra_spec_json = R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":)"
-                             R"([{"key":"nvidia.com/gpu.product","operator":"In","values":[)" + values + "]}]}]}}}";
+      spec.extra_spec_json =
+          R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":)"
+          R"([{"key":"nvidia.com/gpu.product","operator":"In","values":[)" +
+          values + "]}]}]}}}";
     }
     return spec;
   }
@@ -174,7 +181,8 @@ TEST_F(OneEngine, TheApiServerAndTheReplayGiveTheSameNodesAndCards) {
       if (const ModelId id = trace->packing->catalog().find_model(node.model); !id.is_none()) names[id.value] = node.model;
     FgdMix mix;
     mix.classes = profile.mix.classes;
-    for (FgdClass& c : mix.classes) for (ModelId& m : c.models) m = model_of(names[m.value]);
+    for (FgdClass& c : mix.classes)
+      for (ModelId& m : c.models) m = model_of(names[m.value]);
     profile.mix = std::move(mix);
     return profile;
   };

@@ -98,14 +98,16 @@ TEST_F(LiveSchedulerTest, AnUpstreamPodGroupIsAGangWithATopologyKey) {
   pause(Millis(300));
   EXPECT_EQ(bound_count("pg"), 0u) << "the PodGroup must exist before its pods count";
   must([&](OnAnswer done) {
-    kube::create_pod_group(*api_, kube::PodGroupVersion::kV1Beta1, {.name = "pg", .topology_key = "example.com/rack", .min_count = 3}, std::move(done));
+    kube::create_pod_group(*api_, kube::PodGroupVersion::kV1Beta1, {.name = "pg", .topology_key = "example.com/rack", .min_count = 3},
+                           std::move(done));
   });
   ASSERT_TRUE(wait_bound(3, "pg"));
   std::set<std::size_t> racks;
   for (const auto& [name, p] : pods()) racks.insert(static_cast<std::size_t>(std::stoi(p.node_name.str().substr(5))) / 4);
   EXPECT_EQ(racks.size(), 1u);
   const auto is_told = [&] {
-    const Answer answer = answer_of([&](OnAnswer done) { api_->send({.path = kube::pod_group_path(kube::PodGroupVersion::kV1Beta1, "default", "pg")}, std::move(done)); });
+    const Answer answer = answer_of(
+        [&](OnAnswer done) { api_->send({.path = kube::pod_group_path(kube::PodGroupVersion::kV1Beta1, "default", "pg")}, std::move(done)); });
     return answer.body.find("PodGroupInitiallyScheduled") != std::string::npos && answer.body.find("\"True\"") != std::string::npos;
   };
   bool told = false;
@@ -159,7 +161,8 @@ TEST_F(LiveSchedulerTest, NeverBindsAPodWithAFieldItDoesNotEvaluate) {
   post_gpu_nodes(1);
   auto scheduler = start();
   kube::PodSpec spec = gpu_pod("affine", 1);
-  spec.extra_spec_json = R"("affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"example.com/rack","labelSelector":{}}]}})";
+  spec.extra_spec_json =
+      R"("affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"example.com/rack","labelSelector":{}}]}})";
   post_pods({spec, gpu_pod("plain", 1)});
   ASSERT_TRUE(wait_bound(1));
   kube::Pod seen;
@@ -192,4 +195,3 @@ TEST_F(LiveSchedulerTest, AnswersWhyQueueNodesAndMetrics) {
 
 }  // namespace
 }  // namespace ashlar::live_tests
-

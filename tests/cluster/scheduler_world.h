@@ -57,9 +57,13 @@ class RunningScheduler {
     replay();
     std::filesystem::remove_all(decisions_);
   }
-  void stop() { end([this] { scheduler_->stop(); }); }
+  void stop() {
+    end([this] { scheduler_->stop(); });
+  }
   /// As kill -9 would: the lease is not given back.
-  void kill() { end([this] { scheduler_->abandon(); }); }
+  void kill() {
+    end([this] { scheduler_->abandon(); });
+  }
   std::uint16_t port() const { return scheduler_->port(); }
   const std::string& trouble() const { return trouble_; }
 
@@ -67,8 +71,10 @@ class RunningScheduler {
   void replay() const {
     if (decisions_.empty() || std::filesystem::is_empty(decisions_)) return;  // it never led
     const Result<store::ReplayReport> report = store::replay_file(decisions_.string());
-    if (!report) ADD_FAILURE() << report.error().message;
-    else EXPECT_TRUE(report->is_identical()) << store::report_text(*report);
+    if (!report)
+      ADD_FAILURE() << report.error().message;
+    else
+      EXPECT_TRUE(report->is_identical()) << store::report_text(*report);
   }
   void end(const std::function<void()>& how) {
     if (!thread_.joinable()) return;
@@ -85,8 +91,10 @@ class SchedulerWorld : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::start({});
-    if (plane) plane_ = std::move(plane).value();
-    else why_ = plane.error().message;
+    if (plane)
+      plane_ = std::move(plane).value();
+    else
+      why_ = plane.error().message;
     absent_ = !plane && plane.error().kind == Error::Kind::kNotFound;
   }
   static void TearDownTestSuite() { plane_.reset(); }
@@ -179,7 +187,8 @@ class SchedulerWorld : public ::testing::Test {
     const Answer answer = answer_of([&](OnAnswer done) { api_->send({.path = "/api/v1/namespaces/" + ns + "/pods"}, std::move(done)); });
     if (!answer.ok()) return found;
     Result<kube::ListPage<kube::Pod>> page = kube::decode_list<kube::Pod>(answer.body, Encoding::kJson);
-    if (page) for (kube::Pod& pod : page->items) found[pod.name.str()] = std::move(pod);
+    if (page)
+      for (kube::Pod& pod : page->items) found[pod.name.str()] = std::move(pod);
     return found;
   }
   kube::Pod pod(const std::string& name) { return pods()[name]; }
@@ -218,8 +227,8 @@ class SchedulerWorld : public ::testing::Test {
   }
 
   void clean() {
-    for (const char* path : {"/api/v1/namespaces/default/pods?gracePeriodSeconds=0", "/api/v1/nodes", "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups",
-                             "/apis/events.k8s.io/v1/namespaces/default/events"})
+    for (const char* path : {"/api/v1/namespaces/default/pods?gracePeriodSeconds=0", "/api/v1/nodes",
+                             "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups", "/apis/events.k8s.io/v1/namespaces/default/events"})
       answer_of([&](OnAnswer done) { api_->send({.method = http::Method::kDelete, .path = path}, std::move(done)); });
     wait([&] { return pods().empty(); }, std::chrono::seconds(20));
   }
@@ -261,7 +270,8 @@ class SchedulerWorld : public ::testing::Test {
   }
   bool has_logged(const std::string& part) {
     const std::lock_guard lock(log_lock_);
-    for (const std::string& line : log_) if (line.find(part) != std::string::npos) return true;
+    for (const std::string& line : log_)
+      if (line.find(part) != std::string::npos) return true;
     return false;
   }
 
@@ -274,4 +284,3 @@ class SchedulerWorld : public ::testing::Test {
 };
 
 }  // namespace ashlar::live_tests
-

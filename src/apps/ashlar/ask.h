@@ -9,7 +9,7 @@ namespace ashlar {
 /// Where the scheduler answers: --server, else $ASHLAR_SERVER, else the default port of this machine.
 struct AskOptions {
   std::string server;
-  std::string output = "table";   ///< table or json
+  std::string output = "table";  ///< table or json
 };
 
 /// The answer's text. Trouble is printed to stderr and ends the verb with exit status 1 (2 for names that nobody knows).

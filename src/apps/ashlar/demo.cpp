@@ -56,44 +56,15 @@ struct Stage {
 };
 
 std::string scheduler_config() {
-  std::string text = "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\ntopology:\n  levels: [block, rack]\nleaderElection:\n  enabled: false\nqueues:\n";
+  std::string text =
+      "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\ntopology:\n  levels: [block, rack]\nleaderElection:\n  enabled: "
+      "false\nqueues:\n";
   for (const demo::Team& team : demo::teams()) {
     text += "  - name: " + team.name + "\n";
     if (team.quota_gpus > 0) text += "    quota:\n      nvidia.com/gpu: " + std::to_string(team.quota_gpus) + "\n";
   }
   return text + "  - name: default\n";
 }
-
-/// What kwok does with pods: those on its nodes run at once, deleted ones go.
-constexpr const char* kKwokStages = R"(apiVersion: kwok.x-k8s.io/v1alpha1
-kind: Stage
-metadata:
-  name: pod-runs
-spec:
-  resourceRef: {apiGroup: v1, kind: Pod}
-  selector:
-    matchExpressions:
-      - {key: .metadata.deletionTimestamp, operator: DoesNotExist}
-      - {key: .status.phase, operator: In, values: [Pending]}
-  next:
-    statusTemplate: |
-      phase: Running
-      startTime: {{ Now | Quote }}
-      conditions:
-        - {type: Ready, status: "True", lastTransitionTime: {{ Now | Quote }}}
----
-apiVersion: kwok.x-k8s.io/v1alpha1
-kind: Stage
-metadata:
-  name: pod-goes
-spec:
-  resourceRef: {apiGroup: v1, kind: Pod}
-  selector:
-    matchExpressions:
-      - {key: .metadata.deletionTimestamp, operator: Exists}
-  next:
-    delete: true
-)";
 
 void start_ashlar(Stage& stage) {
   const std::string config = stage.plane->folder() + "/ashlar.yaml";
@@ -107,7 +78,8 @@ void start_ashlar(Stage& stage) {
 }
 
 void create_priority_class(kube::Api& api) {
-  kube::call(api, {.method = http::Method::kPost, .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
+  kube::call(api, {.method = http::Method::kPost,
+                   .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
                    .body = R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"demo-critical"},"value":1000000})"});
 }
 
@@ -123,9 +95,10 @@ Stage set_up() {
   if (!api) fail(api.error().message);
   stage.api = std::move(*api);
   const std::string stages = stage.plane->folder() + "/kwok.yaml";
-  std::ofstream(stages) << kKwokStages;
-  auto kwok = stage.plane->run("kwok", {"--kubeconfig=" + stage.plane->kubeconfig(), "--config=" + stages, "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
-                                        "--server-address=127.0.0.1:" + std::to_string(local::free_port())});
+  std::ofstream(stages) << demo::file("kwok-stages.yaml");
+  auto kwok = stage.plane->run(
+      "kwok", {"--kubeconfig=" + stage.plane->kubeconfig(), "--config=" + stages, "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
+               "--server-address=127.0.0.1:" + std::to_string(local::free_port())});
   if (!kwok) fail(kwok.error().message);
   stage.kwok = *kwok;
   create_priority_class(*stage.api);
@@ -152,7 +125,9 @@ demo::Score play(Stage& stage, const demo::Script& script, demo::PlayOptions opt
     return dead.empty() && !is_interrupted;
   };
   const demo::Score score = demo::Play(*stage.api, script, options).run();
-  if (!dead.empty()) fail(dead + " died; its last words:\n" + local::tail_of(stage.plane->folder() + "/" + (dead == "ashlar scheduler" ? "ashlar" : dead) + ".log", 12));
+  if (!dead.empty())
+    fail(dead + " died; its last words:\n" +
+         local::tail_of(stage.plane->folder() + "/" + (dead == "ashlar scheduler" ? "ashlar" : dead) + ".log", 12));
   return score;
 }
 
@@ -170,7 +145,8 @@ bool has_yardstick() {
 }
 
 void print_row(const demo::Score& s) {
-  std::printf("  %-40s %6d of %-3d %12d %18.0f %14.0f s %10d\n", s.label.c_str(), s.gangs_started, s.gangs, s.gangs_split, s.idle_gpu_seconds, s.finished_seconds, s.jobs_left);
+  std::printf("  %-40s %6d of %-3d %12d %18.0f %14.0f s %10d\n", s.label.c_str(), s.gangs_started, s.gangs, s.gangs_split, s.idle_gpu_seconds,
+              s.finished_seconds, s.jobs_left);
   std::fflush(stdout);
 }
 
@@ -183,9 +159,10 @@ void compare(Stage& stage, const demo::Script& full) {
   std::printf("\nThe same script at %d times the speed, first on kube-scheduler, then on Ashlar:\n\n", kCompareSpeed);
   std::printf("  %-40s %13s %12s %18s %16s %10s\n", "", "gangs started", "split racks", "idle GPU-s waited", "time to finish", "jobs left");
   const std::string config = stage.plane->folder() + "/kube-scheduler.yaml";
-  std::ofstream(config) << "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nclientConnection:\n  kubeconfig: " << stage.plane->kubeconfig()
-                        << "\n  qps: 1000\n  burst: 1000\nleaderElection:\n  leaderElect: false\n";
-  auto yardstick = stage.plane->run("kube-scheduler", {"--config=" + config, "--secure-port=0", "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"});
+  std::ofstream(config) << "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nclientConnection:\n  kubeconfig: "
+                        << stage.plane->kubeconfig() << "\n  qps: 1000\n  burst: 1000\nleaderElection:\n  leaderElect: false\n";
+  auto yardstick = stage.plane->run(
+      "kube-scheduler", {"--config=" + config, "--secure-port=0", "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"});
   if (!yardstick) fail(yardstick.error().message);
   const auto row = [&](const std::string& label, const demo::Script& s, demo::PlayOptions options) {
     if (is_interrupted) return;
@@ -193,17 +170,24 @@ void compare(Stage& stage, const demo::Script& full) {
     score.label = label;
     print_row(score);
   };
-  row("kube-scheduler, PodGroups with topology", script, {.ns = "compare-kube", .scheduler_name = "default-scheduler", .has_groups = true, .has_queues = false, .on_frame = {}});
-  row("kube-scheduler, plain pods", script, {.ns = "compare-kube-plain", .scheduler_name = "default-scheduler", .has_groups = false, .has_queues = false, .on_frame = {}});
+  row("kube-scheduler, PodGroups with topology", script,
+      {.ns = "compare-kube", .scheduler_name = "default-scheduler", .has_groups = true, .has_queues = false, .on_frame = {}});
+  row("kube-scheduler, plain pods", script,
+      {.ns = "compare-kube-plain", .scheduler_name = "default-scheduler", .has_groups = false, .has_queues = false, .on_frame = {}});
   (*yardstick)->stop();
   row("Ashlar", script, {.ns = "compare-ashlar", .scheduler_name = "ashlar", .has_groups = true, .has_queues = false, .on_frame = {}});
-  std::printf("\n  split racks: gangs over several racks although one rack could hold them; idle GPU-s waited: cards idle while\n  a job waited that so many cards would have served\n");
+  std::printf(
+      "\n  split racks: gangs over several racks although one rack could hold them; idle GPU-s waited: cards idle while\n  a job waited that so many "
+      "cards would have served\n");
 }
 
 void say_goodbye(const Stage& stage) {
-  const std::string at = " --server http://127.0.0.1:" + std::to_string(stage.port);
-  std::printf("\nThe cluster keeps running. In another terminal:\n\n  export KUBECONFIG=%s\n  %s nodes%s\n  %s queue%s\n  %s why demo/foundation-0%s\n\nCtrl-C ends it and removes everything.\n",
-              stage.plane->kubeconfig().c_str(), stage.program.c_str(), at.c_str(), stage.program.c_str(), at.c_str(), stage.program.c_str(), at.c_str());
+  const char* program = stage.program.c_str();
+  std::printf(
+      "\nThe cluster keeps running. In another terminal:\n\n  export KUBECONFIG=%s ASHLAR_SERVER=http://127.0.0.1:%d\n  %s nodes\n  %s queue\n  %s "
+      "why demo/impossible-0\n\n"
+      "Ctrl-C ends it and removes everything.\n",
+      stage.plane->kubeconfig().c_str(), static_cast<int>(stage.port), program, program, program);
   std::fflush(stdout);
 }
 
@@ -219,11 +203,12 @@ void run_demo(const DemoOptions& options) {
   demo::Score score;
   {
     demo::Screen screen(is_terminal, has_colour);
-    score = play(stage, script, {.ns = "demo", .on_frame = {}}, &screen);
+    score = play(stage, script, {.ns = "demo", .keeps_waiting_jobs = true, .on_frame = {}}, &screen);
   }
-  std::printf("%d of %d gangs started, %d split across racks without need, %.0f idle GPU-seconds while work waited\n", score.gangs_started, score.gangs,
-              score.gangs_split, score.idle_gpu_seconds);
-  if (score.gangs_started == 0 && !is_interrupted) fail("no gang started; the scheduler's last words:\n" + local::tail_of(stage.plane->folder() + "/ashlar.log", 12));
+  std::printf("%d of %d gangs started, %d split across racks without need, %.0f idle GPU-seconds while work waited\n", score.gangs_started,
+              score.gangs, score.gangs_split, score.idle_gpu_seconds);
+  if (score.gangs_started == 0 && !is_interrupted)
+    fail("no gang started; the scheduler's last words:\n" + local::tail_of(stage.plane->folder() + "/ashlar.log", 12));
   if (!options.is_short && !options.has_no_comparison && !is_interrupted) compare(stage, script);
   if (options.has_no_wait || is_interrupted) return;
   say_goodbye(stage);

@@ -24,22 +24,40 @@ class LiveNameSource final : public store::NameSource {
   void append_name(const store::NameKey& key, std::string& out) const override {
     const kube::LiveNames& names = intake_.names();
     switch (key.kind) {
-      case store::NameKind::kNode: out += names.nodes.name(NodeId(key.row)).view(); break;
-      case store::NameKind::kJob: append_job(JobId(key.row), out); break;
-      case store::NameKind::kMember: append_member(MemberId(key.row), out); break;
-      case store::NameKind::kQueue: out += names.queues.name(QueueId(key.row)).view(); break;
-      case store::NameKind::kLevel: if (key.row < names.levels().size()) out += names.levels()[key.row].name.view(); break;
-      case store::NameKind::kDomain: out += names.domain_name(LevelId(key.level), DomainId(key.row)).view(); break;
-      case store::NameKind::kResource: out += names.resource_name(ResourceId(key.row)).view(); break;
-      case store::NameKind::kModel: out += names.models.name(ModelId(key.row)).view(); break;
+      case store::NameKind::kNode:
+        out += names.nodes.name(NodeId(key.row)).view();
+        break;
+      case store::NameKind::kJob:
+        append_job(JobId(key.row), out);
+        break;
+      case store::NameKind::kMember:
+        append_member(MemberId(key.row), out);
+        break;
+      case store::NameKind::kQueue:
+        out += names.queues.name(QueueId(key.row)).view();
+        break;
+      case store::NameKind::kLevel:
+        if (key.row < names.levels().size()) out += names.levels()[key.row].name.view();
+        break;
+      case store::NameKind::kDomain:
+        out += names.domain_name(LevelId(key.level), DomainId(key.row)).view();
+        break;
+      case store::NameKind::kResource:
+        out += names.resource_name(ResourceId(key.row)).view();
+        break;
+      case store::NameKind::kModel:
+        out += names.models.name(ModelId(key.row)).view();
+        break;
     }
   }
 
  private:
   void append_job(JobId job, std::string& out) const {
     const kube::JobOwner owner = intake_.owner(job);
-    if (owner.gang != kube::kNoGang) out += intake_.gangs()[owner.gang].ns.str() + "/" + intake_.gangs()[owner.gang].name.str();
-    else if (owner.pod != kube::kNoPod) out += intake_.pods()[owner.pod].ns.str() + "/" + intake_.pods()[owner.pod].name.str();
+    if (owner.gang != kube::kNoGang)
+      out += intake_.gangs()[owner.gang].ns.str() + "/" + intake_.gangs()[owner.gang].name.str();
+    else if (owner.pod != kube::kNoPod)
+      out += intake_.pods()[owner.pod].ns.str() + "/" + intake_.pods()[owner.pod].name.str();
   }
   void append_member(MemberId member, std::string& out) const {
     const kube::PodSlot slot = intake_.pods().of_member(member);
@@ -109,7 +127,9 @@ kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Acce
   kube::LiveOptions options;
   options.access = std::move(access);
   options.reign.intake = intake_options(config);
-  options.reign.profile = [spec = config.profile](const std::function<ModelId(std::string_view)>& model_of) { return config::resolved(spec, model_of); };
+  options.reign.profile = [spec = config.profile](const std::function<ModelId(std::string_view)>& model_of) {
+    return config::resolved(spec, model_of);
+  };
   options.reign.actuator.in_flight_max = static_cast<std::size_t>(config.batch.binds_in_flight);
   // What is decided is sent before anything else is: more than a window of it would keep an urgent newcomer waiting.
   options.reign.binds_per_step_max = static_cast<std::uint32_t>(std::min(config.batch.binds_per_step, config.batch.binds_in_flight));
@@ -127,8 +147,10 @@ kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Acce
   options.listen.port = config.listen.port;
   options.log = [](kube::LiveOptions::LogLevel level, const std::string& message) {
     using Level = kube::LiveOptions::LogLevel;
-    const auto to = level == Level::kDebug ? spdlog::level::debug : level == Level::kInfo ? spdlog::level::info
-                    : level == Level::kWarning ? spdlog::level::warn : spdlog::level::err;
+    const auto to = level == Level::kDebug     ? spdlog::level::debug
+                    : level == Level::kInfo    ? spdlog::level::info
+                    : level == Level::kWarning ? spdlog::level::warn
+                                               : spdlog::level::err;
     spdlog::log(to, "{}", message);
   };
   return options;

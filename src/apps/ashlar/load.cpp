@@ -1,10 +1,11 @@
 // `ashlar load POD_LIST --nodes NODE_LIST`: posts the nodes and pods of an openb trace to a real cluster, in the order of creation and, where the trace has
-// times, at their moments divided by --speed. Pods carry their run time for kwok, which ends them.
+// times, at their moments divided by --speed. Pods carry their run time for kwok, which ends them (deploy/kwok-stages.yaml).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <chrono>
 #include <iostream>
+#include <utility>
 
 #include "apps/ashlar/verbs.h"
 #include "cli/progress.h"
@@ -15,12 +16,12 @@
 namespace ashlar {
 namespace {
 
-constexpr std::size_t kInFlightMax = 64;   ///< what one connection carries well
+constexpr std::size_t kInFlightMax = 64;  ///< what one connection carries well
 constexpr int kFailed = 1, kBadInput = 2;
 
 struct LoadOptions {
   std::string pods, nodes, kubeconfig, ns = "default", scheduler_name = "ashlar";
-  double speed = 0;            ///< 0: as fast as the API server takes them
+  double speed = 0;  ///< 0: as fast as the API server takes them
   std::size_t limit = SIZE_MAX;
 };
 
@@ -54,7 +55,8 @@ std::string affinity_of(const std::vector<std::string>& models) {
   std::string values;
   for (const std::string& model : models) values += (values.empty() ? "\"" : ",\"") + model + "\"";
   return R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":)"
-         R"([{"key":"nvidia.com/gpu.product","operator":"In","values":[)" + values + "]}]}]}}}";
+         R"([{"key":"nvidia.com/gpu.product","operator":"In","values":[)" +
+         values + "]}]}]}}}";
 }
 
 kube::PodSpec pod_spec(const sim::OpenbPod& pod, const LoadOptions& options) {
@@ -63,13 +65,16 @@ kube::PodSpec pod_spec(const sim::OpenbPod& pod, const LoadOptions& options) {
   spec.name = object_name(pod.name);
   spec.scheduler_name = options.scheduler_name;
   spec.requests = {{"cpu", std::to_string(pod.cpu.value) + "m"}, {"memory", std::to_string(pod.memory.value) + "Mi"}};
-  if (pod.gpus > 0 && pod.milli_each.value < 1000) spec.requests.emplace_back("ashlar.dev/gpu-milli", std::to_string(pod.milli_each.value));
-  else if (pod.gpus > 0) spec.requests.emplace_back("nvidia.com/gpu", std::to_string(pod.gpus));
+  if (pod.gpus > 0 && pod.milli_each.value < 1000)
+    spec.requests.emplace_back("ashlar.dev/gpu-milli", std::to_string(pod.milli_each.value));
+  else if (pod.gpus > 0)
+    spec.requests.emplace_back("nvidia.com/gpu", std::to_string(pod.gpus));
   if (!pod.models.empty()) spec.extra_spec_json = affinity_of(pod.models);
   if (pod.created && pod.deleted && *pod.deleted > *pod.created) {
     const double speed = options.speed > 0 ? options.speed : 1;
-    const auto seconds = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>((*pod.deleted - *pod.created).value) / 1000 / speed));
-    spec.annotations = {{"ashlar.dev/duration", std::to_string(seconds) + "s"}, {"pod-complete.stage.kwok.x-k8s.io/delay", std::to_string(seconds) + "s"}};
+    const auto seconds =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>((*pod.deleted - *pod.created).value) / 1000 / speed));
+    spec.annotations = {{"ashlar.dev/duration", std::to_string(seconds) + "s"}};
   }
   return spec;
 }
@@ -82,7 +87,9 @@ class Sender {
   void run(const std::string& what, std::size_t count, At&& at, Write&& write) {
     cli::ProgressBar bar(what, count);
     const auto began = std::chrono::steady_clock::now();
-    const auto passed = [&] { return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count()); };
+    const auto passed = [&] {
+      return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count());
+    };
     std::size_t sent = 0, answered = 0;
     while (answered < count) {
       while (sent < count && sent - answered < kInFlightMax && at(sent) <= passed()) {
@@ -95,12 +102,13 @@ class Sender {
       bar.update(answered);
     }
     std::cout << what << ": " << count - failures_ << " posted, " << failures_ << " refused\n";
-    failures_ = 0;
+    refused_ += std::exchange(failures_, 0);
   }
+  std::size_t refused() const { return refused_; }
 
  private:
   kube::Api& api_;
-  std::size_t failures_ = 0;
+  std::size_t failures_ = 0, refused_ = 0;
 };
 
 void run_load(const LoadOptions& options) {
@@ -112,15 +120,17 @@ void run_load(const LoadOptions& options) {
   }
   Result<std::vector<sim::OpenbPod>> pods = sim::read_openb_pods(options.pods, nodes);
   if (!pods) refuse(kBadInput, pods.error().message);
-  std::stable_sort(pods->begin(), pods->end(), [](const auto& a, const auto& b) { return a.created.value_or(Millis(0)) < b.created.value_or(Millis(0)); });
+  std::stable_sort(pods->begin(), pods->end(),
+                   [](const auto& a, const auto& b) { return a.created.value_or(Millis(0)) < b.created.value_or(Millis(0)); });
   pods->resize(std::min(pods->size(), options.limit));
   Result<kube::Access> access = kube::load_access({.kubeconfig = options.kubeconfig, .context = {}, .environment = {}});
   if (!access) refuse(kFailed, access.error().message);
   Result<std::unique_ptr<kube::Api>> api = kube::Api::create({.access = std::move(access).value(), .user_agent = "ashlar-load"});
   if (!api) refuse(kFailed, api.error().message);
   Sender sender(**api);
-  sender.run("nodes", nodes.size(), [](std::size_t) { return Millis(0); },
-             [&](std::size_t i, kube::OnAnswer done) { kube::post_node(**api, node_spec(nodes[i]), (*api)->now(), std::move(done)); });
+  sender.run(
+      "nodes", nodes.size(), [](std::size_t) { return Millis(0); },
+      [&](std::size_t i, kube::OnAnswer done) { kube::post_node(**api, node_spec(nodes[i]), (*api)->now(), std::move(done)); });
   const Millis first = pods->empty() ? Millis(0) : pods->front().created.value_or(Millis(0));
   const auto moment = [&](std::size_t i) {
     if (options.speed <= 0) return Millis(0);
@@ -128,6 +138,8 @@ void run_load(const LoadOptions& options) {
   };
   sender.run("pods", pods->size(), moment,
              [&](std::size_t i, kube::OnAnswer done) { kube::create_pod(**api, pod_spec((*pods)[i], options), std::move(done)); });
+  if (sender.refused() > 0)
+    refuse(kFailed, std::to_string(sender.refused()) + " objects were refused; the first ones are named above. What was posted stays");
 }
 
 }  // namespace

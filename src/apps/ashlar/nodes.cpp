@@ -24,7 +24,8 @@ std::string cards_picture(const object& node) {
 
 std::string domains_text(const object& node) {
   std::string text;
-  for (const auto& [level, value] : node.at("domains").as_object()) text += (text.empty() ? "" : ",") + std::string(level) + "=" + std::string(value.as_string());
+  for (const auto& [level, value] : node.at("domains").as_object())
+    text += (text.empty() ? "" : ",") + std::string(level) + "=" + std::string(value.as_string());
   return text.empty() ? "-" : text;
 }
 
@@ -35,7 +36,8 @@ void print_nodes(const object& answer) {
     const std::string model = text_of(n, "model");
     std::printf("%-28s %-18s %5lld %5lld %-16s %9.6g %6lld  %s\n", text_of(n, "name").c_str(), model.empty() ? "-" : model.c_str(),
                 static_cast<long long>(number_of(n, "cards")), static_cast<long long>(number_of(n, "idleCards")), cards_picture(n).c_str(),
-                static_cast<double>(number_of(n, "freeMilliCores")) / 1000, static_cast<long long>(number_of(n, "freePods")), domains_text(n).c_str());
+                static_cast<double>(number_of(n, "freeMilliCores")) / 1000, static_cast<long long>(number_of(n, "freePods")),
+                domains_text(n).c_str());
   }
 }
 
@@ -50,8 +52,10 @@ void add_nodes(CLI::App& app) {
   verb->add_option("-o,--output", options->output, "table or json")->check(CLI::IsMember({"table", "json"}));
   verb->callback([options, name] {
     const std::string body = ask_scheduler(*options, "/api/v1/nodes" + (name->empty() ? std::string() : "?name=" + percent_encoded(*name)));
-    if (options->output == "json") std::cout << body;
-    else print_nodes(parse_answer(body).as_object());
+    if (options->output == "json")
+      std::cout << body;
+    else
+      print_nodes(parse_answer(body).as_object());
   });
 }
 

@@ -31,8 +31,9 @@ void print_jobs(const object& answer, const std::string& only, bool is_wide) {
     const object& j = value.as_object();
     if (!only.empty() && text_of(j, "queue") != only) continue;
     const std::string reason = is_wide && !text_of(j, "message").empty() ? text_of(j, "reason") + ": " + text_of(j, "message") : text_of(j, "reason");
-    std::printf("%-32s %-16s %4lld %6lld %6lld %8s  %s\n", text_of(j, "name").c_str(), text_of(j, "queue").c_str(), static_cast<long long>(number_of(j, "position")),
-                static_cast<long long>(number_of(j, "gpus")), static_cast<long long>(number_of(j, "gpusAhead")), span_text(number_of(j, "ageMillis")).c_str(), reason.c_str());
+    std::printf("%-32s %-16s %4lld %6lld %6lld %8s  %s\n", text_of(j, "name").c_str(), text_of(j, "queue").c_str(),
+                static_cast<long long>(number_of(j, "position")), static_cast<long long>(number_of(j, "gpus")),
+                static_cast<long long>(number_of(j, "gpusAhead")), span_text(number_of(j, "ageMillis")).c_str(), reason.c_str());
   }
 }
 

@@ -75,8 +75,10 @@ void set_up_logging(const config::LoggingConfig& logging) {
   auto logger = spdlog::stderr_logger_st("ashlar");
   spdlog::set_default_logger(logger);
   using Level = config::LoggingConfig::Level;
-  spdlog::set_level(logging.level == Level::kDebug ? spdlog::level::debug : logging.level == Level::kInfo ? spdlog::level::info
-                    : logging.level == Level::kWarning ? spdlog::level::warn : spdlog::level::err);
+  spdlog::set_level(logging.level == Level::kDebug     ? spdlog::level::debug
+                    : logging.level == Level::kInfo    ? spdlog::level::info
+                    : logging.level == Level::kWarning ? spdlog::level::warn
+                                                       : spdlog::level::err);
   if (logging.format == config::LoggingConfig::Format::kText) {
     spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
     return;
@@ -121,10 +123,12 @@ void run_scheduler(const SchedulerOptions& options) {
 void add_scheduler(CLI::App& app) {
   auto options = std::make_shared<SchedulerOptions>();
   CLI::App* verb = app.add_subcommand("scheduler", "Schedule the pods of a Kubernetes cluster");
-  verb->add_option("--kubeconfig", options->kubeconfig, "Kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the service account of the pod")->type_name("FILE");
+  verb->add_option("--kubeconfig", options->kubeconfig, "Kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the service account of the pod")
+      ->type_name("FILE");
   verb->add_option("--context", options->context, "Context of the kubeconfig");
   verb->add_option("--config", options->config_file, "Settings (ashlar.yaml, docs/reference/configuration.md)")->type_name("FILE");
-  verb->add_option("--scheduler-name", options->scheduler_names, "spec.schedulerName of the pods to place; may be given several times")->type_name("NAME");
+  verb->add_option("--scheduler-name", options->scheduler_names, "spec.schedulerName of the pods to place; may be given several times")
+      ->type_name("NAME");
   verb->add_option("--profile", options->profile, "Built-in profile or profile file; wins over the settings")->type_name("NAME|FILE");
   verb->add_option("--listen", options->listen, "HOST:PORT for metrics, health and questions, or off")->type_name("ADDRESS");
   verb->add_option("--decision-log", options->decision_log, "Folder for the decision log")->type_name("DIR");

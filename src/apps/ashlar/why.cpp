@@ -46,7 +46,8 @@ void print_why(const object& why) {
   print_headline(why);
   const bool is_waiting = number_of(why, "exitStatus") != 0;
   std::cout << (is_waiting ? "BLOCKED BY  " : "            ") << text_of(why, "headline");
-  if (why.contains("verdictAgeMillis")) std::cout << "   verdict " << span_text(number_of(why, "verdictAgeMillis")) << " old, step " << number_of(why, "step");
+  if (why.contains("verdictAgeMillis"))
+    std::cout << "   verdict " << span_text(number_of(why, "verdictAgeMillis")) << " old, step " << number_of(why, "step");
   std::cout << '\n';
   if (const boost::json::value* reasons = why.if_contains("reasons")) {
     bool is_first = true;
@@ -61,7 +62,8 @@ void print_why(const object& why) {
     for (const boost::json::value& r : remedies->as_array()) std::cout << "  " << ++number << ". " << text_of(r.as_object(), "message") << '\n';
   }
   if (const boost::json::value* ignored = why.if_contains("ignored"))
-    for (const boost::json::value& path : ignored->as_array()) std::cout << "IGNORED     " << std::string(path.as_string()) << " is a preference that Ashlar does not evaluate\n";
+    for (const boost::json::value& path : ignored->as_array())
+      std::cout << "IGNORED     " << std::string(path.as_string()) << " is a preference that Ashlar does not evaluate\n";
 }
 
 }  // namespace
@@ -79,8 +81,10 @@ void add_why(CLI::App& app) {
     const std::string full = name->find('/') == std::string::npos ? *ns + "/" + *name : *name;
     const std::string body = ask_scheduler(*options, "/api/v1/why?name=" + percent_encoded(full));
     const boost::json::value answer = parse_answer(body);
-    if (options->output == "json") std::cout << body;
-    else print_why(answer.as_object());
+    if (options->output == "json")
+      std::cout << body;
+    else
+      print_why(answer.as_object());
     std::cout.flush();
     const std::int64_t status = number_of(answer.as_object(), "exitStatus");
     if (status != 0) throw CLI::RuntimeError(static_cast<int>(status));

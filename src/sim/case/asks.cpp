@@ -26,8 +26,10 @@ LabelExpression expression_of(Words& words, CaseNames& names, std::string_view t
   const std::string_view key = is_absent ? text.substr(1) : text.substr(0, at);
   if (key.empty()) words.fail(fmt::format("\"{}\" names no label", text), kExpressionForm);
   e.key = names.label_keys.intern(key);
-  if (is_absent) e.op = Op::kDoesNotExist;
-  else if (at == std::string_view::npos) e.op = Op::kExists;
+  if (is_absent)
+    e.op = Op::kDoesNotExist;
+  else if (at == std::string_view::npos)
+    e.op = Op::kExists;
   if (is_absent || at == std::string_view::npos) return e;
   const bool is_not = text[at] == '!';
   if (is_not && (at + 1 >= text.size() || text[at + 1] != '=')) words.fail(fmt::format("\"{}\" is not a label rule", text), kExpressionForm);
@@ -58,10 +60,14 @@ void take_cards(Words& words, MemberAsk& ask) {
     return;
   }
   words.take("gpu or milli");
-  if (is_share && number >= kWholeCard) words.fail(fmt::format("{} milli is not a share of one card", number), "1 to 999 milli, or whole cards as \"2 gpu\"");
-  if (!is_share && number > kCardsPerNodeMax) words.fail(fmt::format("no node has {} cards", number), fmt::format("at most {} gpu", kCardsPerNodeMax));
-  if (is_share) ask.demand.cards = {1, MilliGpu(static_cast<std::int32_t>(number)), ask.demand.cards.memory_each};
-  else ask.demand.cards = {static_cast<std::int32_t>(number), MilliGpu(kWholeCard), ask.demand.cards.memory_each};
+  if (is_share && number >= kWholeCard)
+    words.fail(fmt::format("{} milli is not a share of one card", number), "1 to 999 milli, or whole cards as \"2 gpu\"");
+  if (!is_share && number > kCardsPerNodeMax)
+    words.fail(fmt::format("no node has {} cards", number), fmt::format("at most {} gpu", kCardsPerNodeMax));
+  if (is_share)
+    ask.demand.cards = {1, MilliGpu(static_cast<std::int32_t>(number)), ask.demand.cards.memory_each};
+  else
+    ask.demand.cards = {static_cast<std::int32_t>(number), MilliGpu(kWholeCard), ask.demand.cards.memory_each};
 }
 
 void take_port(Words& words, MemberAsk& ask) {
@@ -92,13 +98,17 @@ void take_models(Words& words, CaseNames& names, MemberAsk& ask) {
     words.take("model");
     words.fail("\"needs\" is of models", "\"needs model h100,a100\"");
   }
-  for (const std::string_view model : split(words.take("model names such as h100,a100"), ',')) ask.constraint.models.push_back(names.models.intern(model));
+  for (const std::string_view model : split(words.take("model names such as h100,a100"), ','))
+    ask.constraint.models.push_back(names.models.intern(model));
 }
 
 void add_amount(Demand& demand, NamedAmount added) {
-  const auto at = std::lower_bound(demand.amounts.begin(), demand.amounts.end(), added.resource, [](const ResourceAmount& a, ResourceId r) { return a.resource < r; });
-  if (at != demand.amounts.end() && at->resource == added.resource) at->amount = added.amount;
-  else demand.amounts.insert(at, {added.resource, added.amount});
+  const auto at = std::lower_bound(demand.amounts.begin(), demand.amounts.end(), added.resource,
+                                   [](const ResourceAmount& a, ResourceId r) { return a.resource < r; });
+  if (at != demand.amounts.end() && at->resource == added.resource)
+    at->amount = added.amount;
+  else
+    demand.amounts.insert(at, {added.resource, added.amount});
 }
 
 }  // namespace

@@ -55,8 +55,10 @@ Result<CaseOutcome> run_case(std::string_view text, std::string_view where) {
     std::vector<std::string> expected;
     for (; written + 1 < static_cast<std::size_t>(block.end_line); ++written) {
       const std::string& line = file->lines[written];
-      if (squeezed(line).empty()) write(line);
-      else expected.push_back(line);
+      if (squeezed(line).empty())
+        write(line);
+      else
+        expected.push_back(line);
     }
     for (const std::string& line : shown.value()[b]) write(line);
     std::vector<CaseDiffLine> lines = diff_of(expected, shown.value()[b]);
@@ -68,14 +70,19 @@ Result<CaseOutcome> run_case(std::string_view text, std::string_view where) {
 }
 
 std::string diff_text(const CaseOutcome& outcome, std::string_view where, bool has_colour) {
-  const auto painted = [&](std::string_view colour, std::string line) { return has_colour ? fmt::format("\x1b[{}m{}\x1b[0m\n", colour, line) : line + "\n"; };
+  const auto painted = [&](std::string_view colour, std::string line) {
+    return has_colour ? fmt::format("\x1b[{}m{}\x1b[0m\n", colour, line) : line + "\n";
+  };
   std::string text;
   for (const CaseDiffBlock& block : outcome.differences) {
     text += painted("1", fmt::format("{}:{}: {}", where, block.line, block.header));
     for (const CaseDiffLine& line : block.lines) {
-      if (line.kind == CaseDiffLine::Kind::kSame) text += fmt::format("    {}\n", line.text);
-      else if (line.kind == CaseDiffLine::Kind::kExpected) text += painted("31", "  - " + line.text);
-      else text += painted("32", "  + " + line.text);
+      if (line.kind == CaseDiffLine::Kind::kSame)
+        text += fmt::format("    {}\n", line.text);
+      else if (line.kind == CaseDiffLine::Kind::kExpected)
+        text += painted("31", "  - " + line.text);
+      else
+        text += painted("32", "  + " + line.text);
     }
     text += painted("2", "  (- expected, + actual)");
   }

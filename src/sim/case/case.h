@@ -16,14 +16,14 @@ struct CaseDiffLine {
   std::string text;
 };
 struct CaseDiffBlock {
-  int line = 0;            ///< of the block's header
+  int line = 0;  ///< of the block's header
   std::string header;
   std::vector<CaseDiffLine> lines;
 };
 
 struct CaseOutcome {
-  std::vector<CaseDiffBlock> differences;   ///< blocks that differ; empty: as expected
-  std::string updated;                      ///< the text with what was seen in place of what was expected; comments stay
+  std::vector<CaseDiffBlock> differences;  ///< blocks that differ; empty: as expected
+  std::string updated;                     ///< the text with what was seen in place of what was expected; comments stay
   bool is_as_expected() const { return differences.empty(); }
 };
 

@@ -80,14 +80,17 @@ void CaseReader::read_statement(Words& words) {
 
 Millis CaseReader::take_at(Words& words) {
   Millis at = latest_;
-  if (words.accept("at")) at = words.take_time();
+  if (words.accept("at"))
+    at = words.take_time();
   else if (!words.is_at_end()) {
     words.take("at");
     words.fail("the statement should be over", "\"at TIME\" or the end of the line");
   }
   if (words.has_failed()) return latest_;
-  if (at < latest_) words.fail("statements stand in the order of time", fmt::format("at least {} ms, as above", latest_.value));
-  else if (at <= block_at_) words.fail("this would have happened before the block above", fmt::format("a time after {} ms", block_at_.value));
+  if (at < latest_)
+    words.fail("statements stand in the order of time", fmt::format("at least {} ms, as above", latest_.value));
+  else if (at <= block_at_)
+    words.fail("this would have happened before the block above", fmt::format("a time after {} ms", block_at_.value));
   latest_ = std::max(latest_, at);
   return at;
 }
@@ -136,15 +139,19 @@ CaseReader::JobOrMember CaseReader::take_member(Words& words) {
   const auto& members = file_.names.members[which.job.row()];
   std::size_t rank = members.size();
   std::from_chars(name.value.data(), name.value.data() + name.value.size(), rank);
-  if (rank >= members.size()) words.fail(fmt::format("\"{}\" is not a member of {}", name.value, name.key), fmt::format("0 to {}", members.size() - 1));
-  else which.member = members[rank];
+  if (rank >= members.size())
+    words.fail(fmt::format("\"{}\" is not a member of {}", name.value, name.key), fmt::format("0 to {}", members.size() - 1));
+  else
+    which.member = members[rank];
   return which;
 }
 
 LevelId CaseReader::take_level(Words& words) {
   const std::string_view name = words.take("the name of a level");
   const LevelId level = file_.names.levels.find(name);
-  if (level.is_none()) words.fail(fmt::format("this cluster has no level \"{}\"{}", name, hint(name, file_.names.levels.all())), "a level such as \"rack\" of \"cluster 8 x h100x8 racks of 4\"");
+  if (level.is_none())
+    words.fail(fmt::format("this cluster has no level \"{}\"{}", name, hint(name, file_.names.levels.all())),
+               "a level such as \"rack\" of \"cluster 8 x h100x8 racks of 4\"");
   return level;
 }
 
@@ -194,7 +201,8 @@ void CaseReader::read_queue(Words& words) {
 void CaseReader::read_quota(Words& words) {
   const QueueId queue = take_queue(words);
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
-  for (const auto& [known, limits] : quotas_) if (known == queue) quota = limits;
+  for (const auto& [known, limits] : quotas_)
+    if (known == queue) quota = limits;
   take_quota(words, quota);
   const Millis at = take_at(words);
   if (words.has_failed()) return;
@@ -236,7 +244,8 @@ void CaseReader::read_profile(Words& words) {
       if (file_.profile.tiers.size() > Profile::kTiersMax) words.fail("too many tiers", fmt::format("at most {}", Profile::kTiersMax));
     } else {
       words.fail(fmt::format("\"{}\" is not a setting of profiles, or its value is unknown", setting.key),
-                 "blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=");
+                 "blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, "
+                 "victim=none|by-quota-unverified, cadence=, seed=");
     }
   }
 }
@@ -246,11 +255,16 @@ void CaseReader::read_binding(Words& words) { file_.binding = words.take_time();
 void CaseReader::read_show(Words& words) {
   do {
     const std::string_view what = words.take("reasons, queues, nodes or examined");
-    if (what == "reasons") file_.shows.reasons = true;
-    else if (what == "queues") file_.shows.queues = true;
-    else if (what == "nodes") file_.shows.nodes = true;
-    else if (what == "examined") file_.shows.examined = true;
-    else words.fail(fmt::format("\"{}\" cannot be shown", what), "reasons, queues, nodes or examined");
+    if (what == "reasons")
+      file_.shows.reasons = true;
+    else if (what == "queues")
+      file_.shows.queues = true;
+    else if (what == "nodes")
+      file_.shows.nodes = true;
+    else if (what == "examined")
+      file_.shows.examined = true;
+    else
+      words.fail(fmt::format("\"{}\" cannot be shown", what), "reasons, queues, nodes or examined");
   } while (!words.is_at_end());
 }
 
@@ -286,7 +300,9 @@ Result<CaseFile> read_case(std::string_view text, std::string_view where) {
     }
     if (words.error()) return located(*words.error());
   }
-  if (file.blocks.empty()) return located({static_cast<int>(file.lines.size()) + 1, 1, "the case expects nothing; expected a block such as \"---- at 1s\" with a line per job"});
+  if (file.blocks.empty())
+    return located(
+        {static_cast<int>(file.lines.size()) + 1, 1, "the case expects nothing; expected a block such as \"---- at 1s\" with a line per job"});
   if (!reader.has_nodes()) return located({1, 1, "the case has no nodes; expected \"cluster 2 x h100x8\" or \"node NAME h100x8\""});
   return file;
 }

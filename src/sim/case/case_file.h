@@ -16,9 +16,14 @@
 namespace ashlar::sim {
 
 /// The next bind of this member fails.
-struct RejectNext { MemberId member; };
+struct RejectNext {
+  MemberId member;
+};
 /// How long this job really runs once it is bound.
-struct RunsFor { JobId job; Millis duration; };
+struct RunsFor {
+  JobId job;
+  Millis duration;
+};
 
 /// Something that happens at a time: an event of the engine's, or a fact about the world around it.
 struct Happening {
@@ -46,10 +51,10 @@ struct CaseFile {
   std::vector<std::string> lines;
   CaseNames names;
   Profile profile;
-  Millis binding{0};                   ///< from a decision to the answer of the cluster
+  Millis binding{0};  ///< from a decision to the answer of the cluster
   CaseShows shows;
-  std::vector<Happening> happenings;   ///< in order of time
-  std::vector<CaseBlock> blocks;       ///< in order of time
+  std::vector<Happening> happenings;  ///< in order of time
+  std::vector<CaseBlock> blocks;      ///< in order of time
 };
 
 /// Reads a case; `where` is its name for errors ("where:line:column: message").

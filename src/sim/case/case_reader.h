@@ -93,10 +93,10 @@ class CaseReader {
   JobOrMember take_member(Words& words);
 
   CaseFile& file_;
-  std::vector<NodeFacts> facts_;                ///< [node] as last told
-  std::vector<std::uint32_t> next_domain_;      ///< [level] for domains named by number
+  std::vector<NodeFacts> facts_;            ///< [node] as last told
+  std::vector<std::uint32_t> next_domain_;  ///< [level] for domains named by number
   std::vector<std::pair<QueueId, QuotaVector>> quotas_;
-  std::vector<QueueId> parents_;                ///< [queue]
+  std::vector<QueueId> parents_;  ///< [queue]
   std::uint32_t nested_ = 0;
   Millis latest_{0};
   Millis block_at_{-1};

@@ -16,7 +16,11 @@ constexpr int kStepsPerInstantMax = 10'000;  ///< a case never needs more; a loo
 class CasePlay {
  public:
   explicit CasePlay(const CaseFile& file)
-      : file_(file), engine_(file.profile), world_(file, clock_, state_), driver_(state_, engine_, {clock_, world_, world_, nullptr}), said_(file.names.jobs.size()) {}
+      : file_(file),
+        engine_(file.profile),
+        world_(file, clock_, state_),
+        driver_(state_, engine_, {clock_, world_, world_, nullptr}),
+        said_(file.names.jobs.size()) {}
 
   Result<std::vector<std::vector<std::string>>> run() {
     std::vector<std::vector<std::string>> shown;
@@ -57,11 +61,16 @@ class CasePlay {
   std::vector<std::string> show() {
     std::vector<CaseLine> lines;
     for (const JobId job : world_.submitted()) {
-      if (state_.is_live(job)) lines.push_back(render_job(file_, state_, job, verdict_of(job)));
-      else if (world_.ended_at(job) > shown_at_) lines.push_back({file_.names.jobs.name(job), "ended"});
+      if (state_.is_live(job))
+        lines.push_back(render_job(file_, state_, job, verdict_of(job)));
+      else if (world_.ended_at(job) > shown_at_)
+        lines.push_back({file_.names.jobs.name(job), "ended"});
     }
-    if (file_.shows.queues) for (std::size_t q = 0; q < file_.names.queues.size(); ++q) if (state_.queues.is_known(QueueId(q))) lines.push_back(render_queue(file_, state_, QueueId(q)));
-    if (file_.shows.nodes) for (std::size_t n = 0; n < state_.cluster.rows(); ++n) lines.push_back(render_node(file_, state_, NodeId(n)));
+    if (file_.shows.queues)
+      for (std::size_t q = 0; q < file_.names.queues.size(); ++q)
+        if (state_.queues.is_known(QueueId(q))) lines.push_back(render_queue(file_, state_, QueueId(q)));
+    if (file_.shows.nodes)
+      for (std::size_t n = 0; n < state_.cluster.rows(); ++n) lines.push_back(render_node(file_, state_, NodeId(n)));
     if (file_.shows.examined) lines.push_back({"examined", fmt::format("{}", examined_)});
     examined_ = 0;
     shown_at_ = clock_.now();

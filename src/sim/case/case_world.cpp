@@ -27,9 +27,12 @@ void CaseWorld::take(std::vector<Event>& out) {
   }
   for (; next_happening_ < file_.happenings.size() && file_.happenings[next_happening_].at <= now; ++next_happening_) {
     const auto& what = file_.happenings[next_happening_].what;
-    if (const auto* body = std::get_if<EventBody>(&what)) deliver(*body, out);
-    else if (const auto* reject = std::get_if<RejectNext>(&what)) rejected_next_.insert(reject->member);
-    else if (const auto* runs = std::get_if<RunsFor>(&what)) runs_[runs->job.row()].left = runs->duration;
+    if (const auto* body = std::get_if<EventBody>(&what))
+      deliver(*body, out);
+    else if (const auto* reject = std::get_if<RejectNext>(&what))
+      rejected_next_.insert(reject->member);
+    else if (const auto* runs = std::get_if<RunsFor>(&what))
+      runs_[runs->job.row()].left = runs->duration;
   }
 }
 
@@ -37,8 +40,10 @@ void CaseWorld::submit(const Plan& plan) {
   const Millis answer_at = clock_.now() + file_.binding;
   for (const Action& action : plan.actions) {
     if (const auto* bind = std::get_if<Bind>(&action)) {
-      if (rejected_next_.erase(bind->member) != 0) pending_.emplace(answer_at, EventBody(BindRejected{bind->member}));
-      else pending_.emplace(answer_at, EventBody(Bound{bind->member, bind->node, bind->cards}));
+      if (rejected_next_.erase(bind->member) != 0)
+        pending_.emplace(answer_at, EventBody(BindRejected{bind->member}));
+      else
+        pending_.emplace(answer_at, EventBody(Bound{bind->member, bind->node, bind->cards}));
     } else if (const auto* evict = std::get_if<Evict>(&action)) {
       Run& run = runs_[evict->job.row()];
       if (run.is_running && run.left != Millis::max()) run.left -= clock_.now() - run.since;

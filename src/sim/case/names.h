@@ -54,16 +54,16 @@ class ValueTable {
 struct CaseNames {
   NameTable<NodeId> nodes;
   NameTable<JobId> jobs;
-  NameTable<QueueId> queues;                     ///< row 0 is "root"
+  NameTable<QueueId> queues;  ///< row 0 is "root"
   NameTable<ModelId> models;
   NameTable<LevelId> levels;
-  std::vector<NameTable<DomainId>> domains;      ///< [level]
-  NameTable<ResourceId> resources;               ///< the fixed rows first
+  std::vector<NameTable<DomainId>> domains;  ///< [level]
+  NameTable<ResourceId> resources;           ///< the fixed rows first
   NameTable<LabelKeyId> label_keys;
-  NameTable<LabelId> labels;                     ///< "key=value"
+  NameTable<LabelId> labels;  ///< "key=value"
   ValueTable<DemandId, Demand> demands;
   ValueTable<ConstraintId, Constraint> constraints;
-  std::vector<std::vector<MemberId>> members;    ///< [job] in rank order
+  std::vector<std::vector<MemberId>> members;  ///< [job] in rank order
   std::uint32_t member_count = 0;
 
   CaseNames() {

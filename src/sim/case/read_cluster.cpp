@@ -25,8 +25,10 @@ struct LevelSize {
 /// "racks of 4" or "level rail of 4" at the cursor; an empty name where it is neither.
 LevelSize take_level_size(Words& words) {
   LevelSize size;
-  if (words.accept("level")) size.name = words.take("the name of a level");
-  else if (words.peek(1) == "of" && !level_of_plural(words.peek()).empty()) size.name = level_of_plural(words.take("a level"));
+  if (words.accept("level"))
+    size.name = words.take("the name of a level");
+  else if (words.peek(1) == "of" && !level_of_plural(words.peek()).empty())
+    size.name = level_of_plural(words.take("a level"));
   if (size.name.empty() || words.has_failed()) return {};
   if (!words.accept("of")) {
     words.take("of");
@@ -53,8 +55,10 @@ void CaseReader::find_levels() {
       if (first == "cluster") {
         if (const LevelSize size = take_level_size(words); !size.name.empty()) {
           const auto it = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.first == size.name; });
-          if (it == found.end()) found.emplace_back(size.name, size.nodes);
-          else it->second = std::max(it->second, size.nodes);
+          if (it == found.end())
+            found.emplace_back(size.name, size.nodes);
+          else
+            it->second = std::max(it->second, size.nodes);
           continue;
         }
       }
@@ -64,7 +68,8 @@ void CaseReader::find_levels() {
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   for (const std::string& name : stated) file_.names.levels.intern(name);
-  for (const auto& [name, nodes] : found) if (std::find(across.begin(), across.end(), name) == across.end()) file_.names.levels.intern(name);
+  for (const auto& [name, nodes] : found)
+    if (std::find(across.begin(), across.end(), name) == across.end()) file_.names.levels.intern(name);
   if (is_nvlink_used && std::find(across.begin(), across.end(), "nvlink") == across.end()) file_.names.levels.intern("nvlink");
   nested_ = static_cast<std::uint32_t>(file_.names.levels.size());
   for (const std::string& name : across) file_.names.levels.intern(name);
@@ -142,13 +147,23 @@ bool CaseReader::take_node_option(Words& words, NodeFacts& facts) {
       const KeyValue effect = key_value(part, ':');
       if (!effect.has_value || effect.key.empty()) words.fail(fmt::format("\"{}\" is not a taint", part), kForm);
       if (words.has_failed()) return true;
-      facts.taints.push_back({file_.names.label_keys.intern(key_value(effect.key).key), file_.names.labels.intern(effect.key), effect_of(words, effect.value)});
+      facts.taints.push_back(
+          {file_.names.label_keys.intern(key_value(effect.key).key), file_.names.labels.intern(effect.key), effect_of(words, effect.value)});
     }
     return true;
   }
-  if (words.accept("untainted")) { facts.taints.clear(); return true; }
-  if (words.accept("not-ready")) { facts.is_ready = false; return true; }
-  if (words.accept("in")) { take_domains(words, facts); return true; }
+  if (words.accept("untainted")) {
+    facts.taints.clear();
+    return true;
+  }
+  if (words.accept("not-ready")) {
+    facts.is_ready = false;
+    return true;
+  }
+  if (words.accept("in")) {
+    take_domains(words, facts);
+    return true;
+  }
   return false;
 }
 
@@ -178,8 +193,12 @@ void CaseReader::read_cluster(Words& words) {
   take_shape(words, facts);
   std::vector<LevelSize> sizes;
   while (!words.is_at_end() && words.peek() != "at") {
-    if (const LevelSize size = take_level_size(words); !size.name.empty()) sizes.push_back(size);
-    else if (!take_node_option(words, facts)) { words.take("an option"); words.fail("not an option of nodes", "cpu=, memory=, card-memory=, labels, taint, not-ready, \"racks of N\" or \"level NAME of N\""); }
+    if (const LevelSize size = take_level_size(words); !size.name.empty())
+      sizes.push_back(size);
+    else if (!take_node_option(words, facts)) {
+      words.take("an option");
+      words.fail("not an option of nodes", "cpu=, memory=, card-memory=, labels, taint, not-ready, \"racks of N\" or \"level NAME of N\"");
+    }
   }
   const Millis at = take_at(words);
   if (words.has_failed()) return;
@@ -201,7 +220,8 @@ void CaseReader::read_node(Words& words) {
   if (!file_.names.nodes.find(name).is_none()) words.fail(fmt::format("there is a node \"{}\" already", name));
   NodeFacts facts;
   take_shape(words, facts);
-  while (take_node_option(words, facts)) {}
+  while (take_node_option(words, facts)) {
+  }
   const Millis at = take_at(words);
   if (!words.has_failed()) finish_node(file_.names.nodes.intern(name), std::move(facts), at);
 }
@@ -212,12 +232,13 @@ void CaseReader::read_add(Words& words) {
     words.fail("only nodes are added", "\"add node SHAPE\" or \"add node NAME SHAPE\"");
   }
   const bool is_named = !words.peek(1).empty() && (words.peek(1) == "cpu" || words.peek(1).find_first_of("=") == std::string_view::npos) &&
-                        words.peek(1) != "at" && words.peek(1) != "labels" && words.peek(1) != "taint" && words.peek(1) != "taints" && words.peek(1) != "in" &&
-                        words.peek(1) != "not-ready";
+                        words.peek(1) != "at" && words.peek(1) != "labels" && words.peek(1) != "taint" && words.peek(1) != "taints" &&
+                        words.peek(1) != "in" && words.peek(1) != "not-ready";
   const std::string name = is_named ? std::string(words.take("a name")) : fmt::format("node{}", file_.names.nodes.size());
   NodeFacts facts;
   take_shape(words, facts);
-  while (take_node_option(words, facts)) {}
+  while (take_node_option(words, facts)) {
+  }
   const Millis at = take_at(words);
   if (!words.has_failed()) finish_node(file_.names.nodes.intern(name), std::move(facts), at);
 }
@@ -226,7 +247,8 @@ void CaseReader::read_change(Words& words) {
   const NodeId node = take_node(words);
   if (words.has_failed()) return;
   NodeFacts facts = facts_[node.row()];
-  while (take_node_option(words, facts)) {}
+  while (take_node_option(words, facts)) {
+  }
   const Millis at = take_at(words);
   if (!words.has_failed()) finish_node(node, std::move(facts), at);
 }

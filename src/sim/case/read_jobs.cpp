@@ -37,8 +37,10 @@ CardMask CaseReader::take_cards_of_node(Words& words) {
     const KeyValue range = key_value(part, '-');
     int first = -1, last = -1;
     std::from_chars(range.key.data(), range.key.data() + range.key.size(), first);
-    if (range.has_value) std::from_chars(range.value.data(), range.value.data() + range.value.size(), last);
-    else last = first;
+    if (range.has_value)
+      std::from_chars(range.value.data(), range.value.data() + range.value.size(), last);
+    else
+      last = first;
     if (first < 0 || last < first || last >= kCardsPerNodeMax) words.fail(fmt::format("\"{}\" names no cards", part), kForm);
     if (words.has_failed()) return mask;
     for (int i = first; i <= last; ++i) mask.set(i);
@@ -73,20 +75,31 @@ void CaseReader::take_groups(Words& words, std::vector<MemberAsk>& groups) {
 void CaseReader::take_job_options(Words& words, JobForm& form) {
   Workload& w = form.workload;
   while (!words.is_at_end() && words.peek() != "at") {
-    if (words.accept("queue")) w.queue = take_queue(words);
-    else if (words.accept("priority")) w.priority = signed_number(words, "a priority such as 100");
-    else if (words.accept("duration")) w.estimate.p50 = w.estimate.p90 = words.take_time();
-    else if (words.accept("runs")) form.runs = words.take_time();
-    else if (words.accept("rank")) w.rank = words.take_number("a number that the order policy knows");
-    else if (words.accept("within")) w.within = take_level(words);
-    else if (words.accept("prefer")) w.prefer = take_level(words);
-    else if (words.accept("min")) w.members_min = static_cast<std::uint32_t>(words.take_count("the least number of members that may run"));
-    else if (words.accept("on")) form.on = take_node(words);
-    else if (words.accept("cards")) form.cards = take_cards_of_node(words);
+    if (words.accept("queue"))
+      w.queue = take_queue(words);
+    else if (words.accept("priority"))
+      w.priority = signed_number(words, "a priority such as 100");
+    else if (words.accept("duration"))
+      w.estimate.p50 = w.estimate.p90 = words.take_time();
+    else if (words.accept("runs"))
+      form.runs = words.take_time();
+    else if (words.accept("rank"))
+      w.rank = words.take_number("a number that the order policy knows");
+    else if (words.accept("within"))
+      w.within = take_level(words);
+    else if (words.accept("prefer"))
+      w.prefer = take_level(words);
+    else if (words.accept("min"))
+      w.members_min = static_cast<std::uint32_t>(words.take_count("the least number of members that may run"));
+    else if (words.accept("on"))
+      form.on = take_node(words);
+    else if (words.accept("cards"))
+      form.cards = take_cards_of_node(words);
     else {
       words.take("an option");
       words.fail("not an option of jobs",
-                 "cards, amounts, queue, priority, duration, runs, rank, within, prefer, min, needs, selector, affinity, wish, tolerates, port, on, cards or at");
+                 "cards, amounts, queue, priority, duration, runs, rank, within, prefer, min, needs, selector, affinity, wish, tolerates, port, on, "
+                 "cards or at");
     }
     if (words.has_failed()) return;
     if (!form.groups.empty()) take_ask(words, file_.names, form.groups.back());
@@ -96,7 +109,8 @@ void CaseReader::take_job_options(Words& words, JobForm& form) {
 void CaseReader::add_members(Words& words, JobId job, const std::vector<MemberAsk>& groups, std::vector<MemberSpec>& out) {
   CaseNames& names = file_.names;
   for (const MemberAsk& ask : groups) {
-    if (ask.demand.cards.count == 0 && ask.demand.cards.memory_each.value > 0) words.fail("card memory without a card", "\"500 milli card-memory=10GiB\"");
+    if (ask.demand.cards.count == 0 && ask.demand.cards.memory_each.value > 0)
+      words.fail("card memory without a card", "\"500 milli card-memory=10GiB\"");
     DemandId demand = names.demands.find(ask.demand);
     if (demand.is_none()) {
       demand = names.demands.add(ask.demand);
@@ -127,7 +141,8 @@ void CaseReader::finish_job(Words& words, JobForm form, std::string_view) {
   if (form.runs == Millis::max()) form.runs = w.estimate.p50;
   happen(at, EventBody(Submitted{std::move(w)}));
   if (form.runs != Millis::max()) happen(at, RunsFor{job, form.runs});
-  if (!form.on.is_none()) for (const MemberSpec& m : members) happen(at, EventBody(Bound{m.member, form.on, form.cards}));
+  if (!form.on.is_none())
+    for (const MemberSpec& m : members) happen(at, EventBody(Bound{m.member, form.on, form.cards}));
 }
 
 void CaseReader::read_job(Words& words) {
@@ -176,8 +191,10 @@ void CaseReader::read_end(Words& words) {
   const JobOrMember which = take_member(words);
   const Millis at = take_at(words);
   if (words.has_failed()) return;
-  if (which.member.is_none()) happen(at, EventBody(Ended{which.job}));
-  else happen(at, EventBody(MemberGone{which.member}));
+  if (which.member.is_none())
+    happen(at, EventBody(Ended{which.job}));
+  else
+    happen(at, EventBody(MemberGone{which.member}));
 }
 
 void CaseReader::read_reject(Words& words) {

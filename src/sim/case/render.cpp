@@ -18,7 +18,8 @@ std::string decimal(std::int64_t milli) {
 
 std::string bytes(std::int64_t amount) {
   constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {{"TiB", 1ll << 40}, {"GiB", 1ll << 30}, {"MiB", 1ll << 20}, {"KiB", 1ll << 10}};
-  for (const auto& [unit, size] : kUnits) if (amount != 0 && amount % size == 0) return fmt::format("{}{}", amount / size, unit);
+  for (const auto& [unit, size] : kUnits)
+    if (amount != 0 && amount % size == 0) return fmt::format("{}{}", amount / size, unit);
   return fmt::format("{}", amount);
 }
 
@@ -79,8 +80,10 @@ std::string placements(const CaseFile& file, const State& state, JobId job) {
     }
     flush_waiting();
     const std::string cards = held_cards(state, m);
-    if (has_cards && m.node == last && !cards.empty()) parts.back() += " " + cards;
-    else parts.push_back(file.names.nodes.name(m.node) + (cards.empty() ? "" : " gpu " + cards));
+    if (has_cards && m.node == last && !cards.empty())
+      parts.back() += " " + cards;
+    else
+      parts.push_back(file.names.nodes.name(m.node) + (cards.empty() ? "" : " gpu " + cards));
     last = m.node;
     has_cards = !cards.empty();
   });
@@ -92,7 +95,8 @@ std::int64_t idle_cards_in(const State& state, LevelId level, DomainId domain) {
   std::int64_t idle = 0;
   const Topology& topology = state.cluster.topology();
   if (level.row() >= topology.level_count() || domain.row() >= topology.domain_count(level)) return 0;
-  for (const NodeId n : topology.nodes_of(level, domain)) if (state.cluster.facts(n).is_ready) idle += std::max(state.cluster.idle_cards()[n.row()], 0);
+  for (const NodeId n : topology.nodes_of(level, domain))
+    if (state.cluster.facts(n).is_ready) idle += std::max(state.cluster.idle_cards()[n.row()], 0);
   return idle;
 }
 
@@ -126,37 +130,55 @@ std::string reason_text(const CaseFile& file, const State& state, JobId job, con
   switch (r.code) {
     case ReasonCode::kInsufficientResource: {
       const ResourceId resource(r.subject);
-      return fmt::format("{} {}  best-free={} needs={} nodes={}", name, file.names.resources.name(resource), amount_text(resource, n[1]), amount_text(resource, n[2]), n[0]);
+      return fmt::format("{} {}  best-free={} needs={} nodes={}", name, file.names.resources.name(resource), amount_text(resource, n[1]),
+                         amount_text(resource, n[2]), n[0]);
     }
-    case ReasonCode::kInsufficientGpu: return fmt::format("{}  best-free={} needs={} nodes={}", name, decimal(n[1]), decimal(n[2]), n[0]);
+    case ReasonCode::kInsufficientGpu:
+      return fmt::format("{}  best-free={} needs={} nodes={}", name, decimal(n[1]), decimal(n[2]), n[0]);
     case ReasonCode::kModelMismatch:
     case ReasonCode::kSelectorMismatch:
     case ReasonCode::kTaintNotTolerated:
     case ReasonCode::kNotReady:
     case ReasonCode::kPortTaken:
-    case ReasonCode::kNominatedElsewhere: return fmt::format("{}  nodes={}", name, n[0]);
-    case ReasonCode::kTopologyFragmented: return within_text(file, state, job, r);
-    case ReasonCode::kGangPartial: return fmt::format("{}  members={} needs-members={}", name, n[0], n[1]);
-    case ReasonCode::kNoSuchDomain: return fmt::format("{} {}", name, file.names.levels.name(LevelId(r.subject)));
+    case ReasonCode::kNominatedElsewhere:
+      return fmt::format("{}  nodes={}", name, n[0]);
+    case ReasonCode::kTopologyFragmented:
+      return within_text(file, state, job, r);
+    case ReasonCode::kGangPartial:
+      return fmt::format("{}  members={} needs-members={}", name, n[0], n[1]);
+    case ReasonCode::kNoSuchDomain:
+      return fmt::format("{} {}", name, file.names.levels.name(LevelId(r.subject)));
     case ReasonCode::kQuotaExhausted:
-      return fmt::format("{} {}  {}-used={} limit={}", name, file.names.queues.name(QueueId(r.subject)), dimension_name(n[0]), dimension_text(n[0], n[1]), dimension_text(n[0], n[2]));
+      return fmt::format("{} {}  {}-used={} limit={}", name, file.names.queues.name(QueueId(r.subject)), dimension_name(n[0]),
+                         dimension_text(n[0], n[1]), dimension_text(n[0], n[2]));
     case ReasonCode::kExceedsQuota:
-      return fmt::format("{} {}  {}-asked={} limit={}", name, file.names.queues.name(QueueId(r.subject)), dimension_name(n[0]), dimension_text(n[0], n[1]), dimension_text(n[0], n[2]));
-    case ReasonCode::kReservationHeld: return fmt::format("{}  until={}s", name, decimal(n[0]));
-    case ReasonCode::kMembersMissing: return fmt::format("{}  members={} needs-members={}", name, n[0], n[1]);
-    case ReasonCode::kLimitReached: return fmt::format("{}  budget={}", name, n[0]);
-    default: return std::string(name);
+      return fmt::format("{} {}  {}-asked={} limit={}", name, file.names.queues.name(QueueId(r.subject)), dimension_name(n[0]),
+                         dimension_text(n[0], n[1]), dimension_text(n[0], n[2]));
+    case ReasonCode::kReservationHeld:
+      return fmt::format("{}  until={}s", name, decimal(n[0]));
+    case ReasonCode::kMembersMissing:
+      return fmt::format("{}  members={} needs-members={}", name, n[0], n[1]);
+    case ReasonCode::kLimitReached:
+      return fmt::format("{}  budget={}", name, n[0]);
+    default:
+      return std::string(name);
   }
 }
 
 std::string_view verdict_words(VerdictKind kind) {
   switch (kind) {
-    case VerdictKind::kWaits: return "waits";
-    case VerdictKind::kNeverFits: return "never fits";
-    case VerdictKind::kOverQuota: return "over quota";
-    case VerdictKind::kReserved: return "reserved";
-    case VerdictKind::kDeferred: return "deferred";
-    default: return "pending";
+    case VerdictKind::kWaits:
+      return "waits";
+    case VerdictKind::kNeverFits:
+      return "never fits";
+    case VerdictKind::kOverQuota:
+      return "over quota";
+    case VerdictKind::kReserved:
+      return "reserved";
+    case VerdictKind::kDeferred:
+      return "deferred";
+    default:
+      return "pending";
   }
 }
 
@@ -174,7 +196,9 @@ std::string verdict_text(const CaseFile& file, const State& state, JobId job, co
   if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) return "pending";
   std::string text(verdict_words(verdict.kind));
   // The cluster as a whole being too small is said together with what is too small about it.
-  std::size_t shown = file.shows.reasons ? verdict.reasons.size() : !verdict.reasons.empty() && verdict.reasons[0].code == ReasonCode::kExceedsCluster ? 2 : 1;
+  std::size_t shown = file.shows.reasons                                                                   ? verdict.reasons.size()
+                      : !verdict.reasons.empty() && verdict.reasons[0].code == ReasonCode::kExceedsCluster ? 2
+                                                                                                           : 1;
   for (const Reason& reason : verdict.reasons) {
     if (shown-- == 0) break;
     text += "  " + reason_text(file, state, job, reason);
@@ -207,10 +231,12 @@ CaseLine render_queue(const CaseFile& file, const State& state, QueueId queue) {
 
 CaseLine render_node(const CaseFile& file, const State& state, NodeId node) {
   if (!state.cluster.is_live(node)) return {"node", fmt::format("{}  gone", file.names.nodes.name(node))};
-  std::string text = fmt::format("{}  idle={}/{}", file.names.nodes.name(node), state.cluster.idle_cards()[node.row()], state.cluster.cards()[node.row()]);
+  std::string text =
+      fmt::format("{}  idle={}/{}", file.names.nodes.name(node), state.cluster.idle_cards()[node.row()], state.cluster.cards()[node.row()]);
   for (std::size_t r = 0; r < state.cluster.resource_count(); ++r) {
     const std::int64_t free = state.cluster.free(ResourceId(r))[node.row()], total = state.cluster.allocatable(ResourceId(r))[node.row()];
-    if (free != total && ResourceId(r) != resource::kPods) text += fmt::format(" {}={}/{}", file.names.resources.name(ResourceId(r)), amount_text(ResourceId(r), free), amount_text(ResourceId(r), total));
+    if (free != total && ResourceId(r) != resource::kPods)
+      text += fmt::format(" {}={}/{}", file.names.resources.name(ResourceId(r)), amount_text(ResourceId(r), free), amount_text(ResourceId(r), total));
   }
   return {"node", text + (state.cluster.facts(node).is_ready ? "" : " not-ready")};
 }

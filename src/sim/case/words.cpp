@@ -11,7 +11,10 @@ namespace ashlar::sim {
 Words::Words(std::string_view line, int number) : number_(number) {
   std::size_t i = 0;
   while (i < line.size()) {
-    if (line[i] == ' ' || line[i] == '\t' || line[i] == '\r') { ++i; continue; }
+    if (line[i] == ' ' || line[i] == '\t' || line[i] == '\r') {
+      ++i;
+      continue;
+    }
     const bool is_row = i + 1 < line.size() && line[i + 1] >= '0' && line[i + 1] <= '9';
     if (line[i] == '#' && !is_row) break;
     std::size_t end = i;
@@ -22,7 +25,9 @@ Words::Words(std::string_view line, int number) : number_(number) {
   end_column_ = words_.empty() ? 1 : words_.back().column + static_cast<int>(words_.back().text.size());
 }
 
-std::string_view Words::peek(std::size_t ahead) const { return error_ || at_ + ahead >= words_.size() ? std::string_view() : words_[at_ + ahead].text; }
+std::string_view Words::peek(std::size_t ahead) const {
+  return error_ || at_ + ahead >= words_.size() ? std::string_view() : words_[at_ + ahead].text;
+}
 
 bool Words::accept(std::string_view word) {
   if (peek() != word || is_at_end()) return false;

@@ -13,7 +13,9 @@ namespace ashlar {
 namespace {
 
 template <class A, class B>
-concept Addable = requires(A a, B b) { a + b; };
+concept Addable = requires(A a, B b) {
+  a + b;
+};
 
 TEST(Id, IsNoneUntilGivenARow) {
   EXPECT_TRUE(NodeId().is_none());

@@ -54,7 +54,8 @@ TEST_P(Cases, OpenWithASentenceThatSaysWhatTheyShow) {
 
 std::string test_name(const testing::TestParamInfo<std::string>& param) {
   std::string name = param.param.substr(0, param.param.size() - 5);
-  for (char& c : name) if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   return name;
 }
 

@@ -64,7 +64,8 @@ TEST(CaseLanguage, AnUpdateKeepsCommentsAndThenNothingDiffers) {
   const std::string text = kCluster + "job a 2 gpu at 0s\n" + kBlock + "# who is where\nb  node9\n\njob b 1 gpu at 2s\n---- at 2s\n";
   const auto outcome = sim::run_case(text, "x.case");
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
-  EXPECT_EQ(outcome->updated, kCluster + "job a 2 gpu at 0s\n" + kBlock + "# who is where\na  node0 gpu 0-1\n\njob b 1 gpu at 2s\n---- at 2s\na  node0 gpu 0-1\nb  node0 gpu 2\n");
+  EXPECT_EQ(outcome->updated, kCluster + "job a 2 gpu at 0s\n" + kBlock +
+                                  "# who is where\na  node0 gpu 0-1\n\njob b 1 gpu at 2s\n---- at 2s\na  node0 gpu 0-1\nb  node0 gpu 2\n");
   const auto again = sim::run_case(outcome->updated, "x.case");
   ASSERT_TRUE(again.ok());
   EXPECT_TRUE(again->is_as_expected());

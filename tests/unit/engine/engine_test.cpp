@@ -24,7 +24,8 @@ State cluster_of(std::uint32_t nodes) {
 Engine default_engine(EngineOptions options = {}) { return Engine(*builtin_profile("ashlar"), options); }
 
 std::size_t binds(const Plan& plan) {
-  return static_cast<std::size_t>(std::count_if(plan.actions.begin(), plan.actions.end(), [](const Action& a) { return std::holds_alternative<Bind>(a); }));
+  return static_cast<std::size_t>(
+      std::count_if(plan.actions.begin(), plan.actions.end(), [](const Action& a) { return std::holds_alternative<Bind>(a); }));
 }
 
 TEST(Engine, AssumesItsOwnPlan) {
@@ -90,7 +91,8 @@ TEST(Engine, StopsAStepAfterItsBindsButNeverInsideAGang) {
 TEST(Engine, WithoutVerdictsDecidesTheSame) {
   State with = cluster_of(2), without = cluster_of(2);
   Engine a = default_engine(), b = default_engine({.has_verdicts = false});
-  for (State* s : {&with, &without}) for (std::uint32_t j = 0; j < 6; ++j) tell(*s, Submitted{workload(j, j, 1, j % 2 == 0 ? kFourCards : kEightCards)});
+  for (State* s : {&with, &without})
+    for (std::uint32_t j = 0; j < 6; ++j) tell(*s, Submitted{workload(j, j, 1, j % 2 == 0 ? kFourCards : kEightCards)});
   const Plan told = a.decide(with, Millis(0)), silent = b.decide(without, Millis(0));
   EXPECT_EQ(with.digest(), without.digest());
   EXPECT_EQ(told.actions.size(), silent.actions.size());

@@ -17,7 +17,10 @@ using std::chrono::steady_clock;
 
 std::unique_ptr<Server> echo_server(ServerOptions options = {}) {
   auto echo = [](const ServerRequest& r) { return text(200, r.method + " " + r.path + "?" + r.query + " [" + r.body + "] " + r.authorization); };
-  auto server = Server::start(options, {{"/echo", echo}, {"/echo", echo, "POST"}, {"/tree/", echo}, {"/tree/leaf", [](const auto&) { return text(200, "leaf"); }},
+  auto server = Server::start(options, {{"/echo", echo},
+                                        {"/echo", echo, "POST"},
+                                        {"/tree/", echo},
+                                        {"/tree/leaf", [](const auto&) { return text(200, "leaf"); }},
                                         {"/fails", [](const auto&) { return json(503, R"({"reason":"later"})"); }},
                                         {"/throws", [](const auto&) -> ServerResponse { throw std::runtime_error("broken"); }}});
   EXPECT_TRUE(server.ok());
@@ -80,7 +83,9 @@ TEST(Client, AnswersHundredsOfRequestsInFlight) {
 
 TEST(Client, RefusedConnectionsAreUnavailable) {
   std::string url;
-  { url = Loopback([](int) {}).url(); }
+  {
+    url = Loopback([](int) {}).url();
+  }
   Result<Response> answer = ask(*client_of(url), {.path = "/"});
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().kind, Error::Kind::kUnavailable);
@@ -164,10 +169,13 @@ TEST(Client, StreamsHandOverBytesAsTheyCome) {
 }
 
 TEST(Client, AReaderCanEndItsStream) {
-  Loopback watch([](int fd) { Loopback::say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + Loopback::chunk("enough") + Loopback::chunk("more")); });
+  Loopback watch([](int fd) {
+    Loopback::say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + Loopback::chunk("enough") + Loopback::chunk("more"));
+  });
   const auto client = client_of(watch.url());
   std::optional<Result<Response>> end;
-  client->stream({.path = "/", .timeout = Millis(0)}, {.on_chunk = [&](std::string_view) { return false; }, .on_done = [&](Result<Response> r) { end = std::move(r); }});
+  client->stream({.path = "/", .timeout = Millis(0)},
+                 {.on_chunk = [&](std::string_view) { return false; }, .on_done = [&](Result<Response> r) { end = std::move(r); }});
   while (!end) client->poll(Millis(50));
   EXPECT_TRUE(end->ok());
 }
@@ -179,7 +187,8 @@ TEST(Client, ASilentStreamEndsAfterItsIdleLimit) {
   });
   const auto client = client_of(watch.url());
   std::optional<Result<Response>> end;
-  client->stream({.path = "/", .timeout = Millis(0)}, {.on_chunk = [](std::string_view) { return true; }, .on_done = [&](Result<Response> r) { end = std::move(r); }}, Millis(200));
+  client->stream({.path = "/", .timeout = Millis(0)},
+                 {.on_chunk = [](std::string_view) { return true; }, .on_done = [&](Result<Response> r) { end = std::move(r); }}, Millis(200));
   while (!end) client->poll(Millis(50));
   ASSERT_FALSE(end->ok());
   EXPECT_EQ(end->error().kind, Error::Kind::kTimeout);
@@ -190,7 +199,8 @@ TEST(Client, ARefusedStreamDeliversTheBodyAtItsEnd) {
   const auto client = client_of(*server);
   std::optional<Result<Response>> end;
   bool chunk_seen = false;
-  client->stream({.path = "/fails"}, {.on_chunk = [&](std::string_view) { return chunk_seen = true; }, .on_done = [&](Result<Response> r) { end = std::move(r); }});
+  client->stream({.path = "/fails"},
+                 {.on_chunk = [&](std::string_view) { return chunk_seen = true; }, .on_done = [&](Result<Response> r) { end = std::move(r); }});
   while (!end) client->poll(Millis(50));
   ASSERT_TRUE(end->ok());
   EXPECT_EQ((*end)->status, 503);

@@ -17,8 +17,10 @@ class Loopback {
   /// `talk(fd)` or `talk(fd, request)` runs on a thread of its own, for one connection after the other, once the request's headers are read.
   template <class Talk>
   explicit Loopback(Talk talk) {
-    if constexpr (std::is_invocable_v<Talk, int>) talk_ = [talk](int fd, const std::string&) { talk(fd); };
-    else talk_ = talk;
+    if constexpr (std::is_invocable_v<Talk, int>)
+      talk_ = [talk](int fd, const std::string&) { talk(fd); };
+    else
+      talk_ = talk;
     listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;

@@ -20,9 +20,10 @@ Answer answer_of(int status, std::string body = {}, std::string type = "applicat
 
 TEST(Answer, StatusesBecomeKindsOfError) {
   using Kind = Error::Kind;
-  const std::pair<int, Kind> cases[] = {{400, Kind::kInvalid}, {401, Kind::kDenied}, {403, Kind::kDenied}, {404, Kind::kNotFound}, {408, Kind::kTimeout},
-                                        {409, Kind::kConflict}, {410, Kind::kExpired}, {413, Kind::kInvalid}, {422, Kind::kInvalid}, {429, Kind::kUnavailable},
-                                        {500, Kind::kUnavailable}, {503, Kind::kUnavailable}, {504, Kind::kTimeout}, {302, Kind::kInternal}};
+  const std::pair<int, Kind> cases[] = {{400, Kind::kInvalid}, {401, Kind::kDenied},      {403, Kind::kDenied},      {404, Kind::kNotFound},
+                                        {408, Kind::kTimeout}, {409, Kind::kConflict},    {410, Kind::kExpired},     {413, Kind::kInvalid},
+                                        {422, Kind::kInvalid}, {429, Kind::kUnavailable}, {500, Kind::kUnavailable}, {503, Kind::kUnavailable},
+                                        {504, Kind::kTimeout}, {302, Kind::kInternal}};
   for (const auto& [status, kind] : cases) {
     const Answer answer = answer_of(status);
     ASSERT_FALSE(answer.ok()) << status;
@@ -34,13 +35,15 @@ TEST(Answer, StatusesBecomeKindsOfError) {
 }
 
 TEST(Answer, FailuresCarryTheServersWordsReasonAndDelay) {
-  const Answer status = answer_of(429, R"({"kind":"Status","message":"slow down","reason":"TooManyRequests","details":{"retryAfterSeconds":3},"code":429})");
+  const Answer status =
+      answer_of(429, R"({"kind":"Status","message":"slow down","reason":"TooManyRequests","details":{"retryAfterSeconds":3},"code":429})");
   EXPECT_EQ(status.result.error().message, "HTTP 429: slow down");
   EXPECT_EQ(status.reason, "TooManyRequests");
   EXPECT_EQ(status.retry_after, Millis(3'000));
   EXPECT_EQ(answer_of(503, "", "", Millis(7'000)).retry_after, Millis(7'000)) << "the header wins";
   EXPECT_EQ(answer_of(502, "<html>bad gateway</html>\n", "text/html").result.error().message, "HTTP 502: <html>bad gateway</html>");
-  EXPECT_EQ(answer_of(500, "k8s", "application/vnd.kubernetes.protobuf").result.error().message, "HTTP 500: k8s") << "unreadable bodies are shown as they are";
+  EXPECT_EQ(answer_of(500, "k8s", "application/vnd.kubernetes.protobuf").result.error().message, "HTTP 500: k8s")
+      << "unreadable bodies are shown as they are";
   const Answer none = to_answer(Error{Error::Kind::kTimeout, "no answer"});
   EXPECT_EQ(none.status, 0);
   EXPECT_EQ(none.result.error().kind, Error::Kind::kTimeout);
@@ -52,7 +55,9 @@ class Credentials : public ::testing::Test {
     std::string pattern = (std::filesystem::temp_directory_path() / "ashlar-api-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
     auto started = http::Server::start({}, {{"/", [this](const http::ServerRequest& r) {
-                                               return r.authorization == "Bearer " + good_ ? http::json(200, "{}") : http::json(401, R"({"kind":"Status","message":"Unauthorized","code":401})");
+                                               return r.authorization == "Bearer " + good_
+                                                          ? http::json(200, "{}")
+                                                          : http::json(401, R"({"kind":"Status","message":"Unauthorized","code":401})");
                                              }}});
     EXPECT_TRUE(started.ok());
     server_ = std::move(started).value();
@@ -65,7 +70,8 @@ class Credentials : public ::testing::Test {
   Access with_plugin(const std::string& expires) const {
     const std::string script = folder_ + "/plugin";
     std::ofstream(script) << "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho x >> runs\nn=$(wc -l < runs | tr -d ' ')\n"
-                             "printf '{\"kind\":\"ExecCredential\",\"status\":{" << (expires.empty() ? "" : "\"expirationTimestamp\":\"" + expires + "\",") << "\"token\":\"token-%s\"}}' \"$n\"\n";
+                             "printf '{\"kind\":\"ExecCredential\",\"status\":{"
+                          << (expires.empty() ? "" : "\"expirationTimestamp\":\"" + expires + "\",") << "\"token\":\"token-%s\"}}' \"$n\"\n";
     chmod(script.c_str(), 0755);
     Access access{.origin = "test", .server = url()};
     access.exec = ExecPlugin{.command = script, .api_version = "client.authentication.k8s.io/v1"};

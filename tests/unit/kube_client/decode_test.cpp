@@ -33,8 +33,7 @@ class BothEncodings : public ::testing::TestWithParam<const char*> {
   std::string file(const std::string& stem) const { return stem + GetParam(); }
   Encoding encoding() const { return encoding_of(file("")); }
 };
-INSTANTIATE_TEST_SUITE_P(Decode, BothEncodings, ::testing::Values(".json", ".pb"),
-                         [](const auto& param) { return std::string(param.param + 1); });
+INSTANTIATE_TEST_SUITE_P(Decode, BothEncodings, ::testing::Values(".json", ".pb"), [](const auto& param) { return std::string(param.param + 1); });
 
 TEST_P(BothEncodings, PodMetadataAndPlainFields) {
   Result<ListPage<Pod>> page = decode_list<Pod>(answer(file("pods")), encoding());
@@ -151,7 +150,8 @@ TEST_P(BothEncodings, StatusOfAFailure) {
 }
 
 TEST(Decode, BothEncodingsSayTheSameOfEveryPodAndNode) {
-  Result<ListPage<Pod>> json = decode_list<Pod>(answer("pods.json"), Encoding::kJson), proto = decode_list<Pod>(answer("pods.pb"), Encoding::kProtobuf);
+  Result<ListPage<Pod>> json = decode_list<Pod>(answer("pods.json"), Encoding::kJson),
+                        proto = decode_list<Pod>(answer("pods.pb"), Encoding::kProtobuf);
   ASSERT_TRUE(json.ok() && proto.ok());
   for (const Pod& pod : json->items) {
     const Pod& other = named(proto->items, pod.name.str().c_str());
@@ -166,7 +166,8 @@ TEST(Decode, BothEncodingsSayTheSameOfEveryPodAndNode) {
     EXPECT_EQ(pod.created, other.created);
     EXPECT_EQ(pod.resource_version, other.resource_version);
   }
-  Result<ListPage<Node>> nodes = decode_list<Node>(answer("nodes.json"), Encoding::kJson), nodes_proto = decode_list<Node>(answer("nodes.pb"), Encoding::kProtobuf);
+  Result<ListPage<Node>> nodes = decode_list<Node>(answer("nodes.json"), Encoding::kJson),
+                         nodes_proto = decode_list<Node>(answer("nodes.pb"), Encoding::kProtobuf);
   ASSERT_TRUE(nodes.ok() && nodes_proto.ok());
   EXPECT_EQ(nodes->items, nodes_proto->items);
 }
@@ -205,7 +206,8 @@ TEST(Decode, PriorityClassesAndNamespaces) {
 }
 
 TEST(Decode, ExpiredWatchesAreToldApart) {
-  const char* line = R"j({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (214)","reason":"Expired","code":410}})j";
+  const char* line =
+      R"j({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (214)","reason":"Expired","code":410}})j";
   Result<WatchEvent<Pod>> event = decode_watch_event<Pod>(line, Encoding::kJson);
   ASSERT_TRUE(event.ok());
   EXPECT_EQ(event->kind, WatchEvent<Pod>::Kind::kError);
@@ -213,7 +215,8 @@ TEST(Decode, ExpiredWatchesAreToldApart) {
 }
 
 TEST(Decode, BookmarksCarryTheirVersionAndTheEndOfInitialEvents) {
-  const char* line = R"({"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"214","creationTimestamp":null,"annotations":{"k8s.io/initial-events-end":"true"}},"spec":{"containers":null},"status":{}}})";
+  const char* line =
+      R"({"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"214","creationTimestamp":null,"annotations":{"k8s.io/initial-events-end":"true"}},"spec":{"containers":null},"status":{}}})";
   Result<WatchEvent<Pod>> event = decode_watch_event<Pod>(line, Encoding::kJson);
   ASSERT_TRUE(event.ok()) << event.error().message;
   EXPECT_EQ(event->kind, WatchEvent<Pod>::Kind::kBookmark);
@@ -222,7 +225,8 @@ TEST(Decode, BookmarksCarryTheirVersionAndTheEndOfInitialEvents) {
 }
 
 std::string pod_event(const std::string& spec) {
-  return R"({"type":"ADDED","object":{"metadata":{"name":"p","namespace":"n","uid":"u","resourceVersion":"5"},"spec":)" + spec + R"(,"status":{"phase":"Pending"}}})";
+  return R"({"type":"ADDED","object":{"metadata":{"name":"p","namespace":"n","uid":"u","resourceVersion":"5"},"spec":)" + spec +
+         R"(,"status":{"phase":"Pending"}}})";
 }
 Pod pod_of(const std::string& spec) {
   Result<WatchEvent<Pod>> event = decode_watch_event<Pod>(pod_event(spec), Encoding::kJson);
@@ -231,19 +235,26 @@ Pod pod_of(const std::string& spec) {
 }
 
 TEST(Decode, HardFieldsThatAreNotEvaluatedAreNamed) {
-  const struct { const char *spec, *path; } cases[] = {
-      {R"({"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z"}]}}})", "spec.affinity.podAffinity.required"},
-      {R"({"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z"}]}}})", "spec.affinity.podAntiAffinity.required"},
+  const struct {
+    const char *spec, *path;
+  } cases[] = {
+      {R"({"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z"}]}}})",
+       "spec.affinity.podAffinity.required"},
+      {R"({"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z"}]}}})",
+       "spec.affinity.podAntiAffinity.required"},
       {R"({"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"c"}}]})", "spec.volumes[].persistentVolumeClaim"},
       {R"({"volumes":[{"ephemeral":{},"name":"v"}]})", "spec.volumes[].ephemeral"},
       {R"({"resourceClaims":[{"name":"gpu","resourceClaimName":"c"}]})", "spec.resourceClaims"},
       {R"({"topologySpreadConstraints":[{"maxSkew":1,"whenUnsatisfiable":"DoNotSchedule"}]})", "spec.topologySpreadConstraints[] (DoNotSchedule)"},
       {R"({"workloadRef":{"name":"w"}})", "spec.workloadRef"},
-      {R"({"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"Near"}]}]}}}})", "spec.affinity.nodeAffinity.required: operator"},
+      {R"({"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"Near"}]}]}}}})",
+       "spec.affinity.nodeAffinity.required: operator"},
   };
   for (const auto& c : cases) EXPECT_EQ(pod_of(c.spec).rules->unsupported, c.path) << c.spec;
-  for (const char* spec : {R"({"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[]}},"resourceClaims":[],"volumes":[{"name":"e","emptyDir":{}},{"configMap":{}}]})",
-                           R"({"affinity":null,"volumes":null,"workloadRef":null,"topologySpreadConstraints":null})"})
+  for (
+      const char* spec :
+      {R"({"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[]}},"resourceClaims":[],"volumes":[{"name":"e","emptyDir":{}},{"configMap":{}}]})",
+       R"({"affinity":null,"volumes":null,"workloadRef":null,"topologySpreadConstraints":null})"})
     EXPECT_TRUE(pod_of(spec).rules->unsupported.empty()) << spec << pod_of(spec).rules->unsupported.view();
 }
 
@@ -268,13 +279,17 @@ TEST(Decode, OneUnreadableItemDoesNotHideTheOthers) {
 TEST(Decode, MalformedEventsAreErrors) {
   const std::string good = pod_event("{}");
   ASSERT_TRUE(decode_watch_event<Pod>(good, Encoding::kJson).ok());
-  for (std::string line : std::vector<std::string>{"", "{", "null", "[]", "5", "{}", R"({"type":"ADDED"})", R"({"object":{}})", R"({"type":"ADDED","object":5})", R"({"type":"STRANGE","object":{}})",
-                                                   R"({"type":"ADDED","object":{}})", R"({"type":7,"object":{}})", good.substr(0, good.size() - 20), pod_event(R"({"containers":{}})"),
-                                                   pod_event(R"({"nodeName":7})"), pod_event(R"({"containers":[{"resources":{"requests":{"cpu":"x"}}}]})")})
+  for (std::string line :
+       std::vector<std::string>{"", "{", "null", "[]", "5", "{}", R"({"type":"ADDED"})", R"({"object":{}})", R"({"type":"ADDED","object":5})",
+                                R"({"type":"STRANGE","object":{}})", R"({"type":"ADDED","object":{}})", R"({"type":7,"object":{}})",
+                                good.substr(0, good.size() - 20), pod_event(R"({"containers":{}})"), pod_event(R"({"nodeName":7})"),
+                                pod_event(R"({"containers":[{"resources":{"requests":{"cpu":"x"}}}]})")})
     EXPECT_FALSE(decode_watch_event<Pod>(line, Encoding::kJson).ok()) << line;
-  for (std::string body : std::vector<std::string>{"", "{}", "[]", R"({"items":[]})", R"({"metadata":{"resourceVersion":"1"}})", R"({"metadata":{"resourceVersion":"1"},"items":[{]})"})
+  for (std::string body : std::vector<std::string>{"", "{}", "[]", R"({"items":[]})", R"({"metadata":{"resourceVersion":"1"}})",
+                                                   R"({"metadata":{"resourceVersion":"1"},"items":[{]})"})
     EXPECT_FALSE(decode_list<Pod>(body, Encoding::kJson).ok()) << body;
-  for (std::string body : std::vector<std::string>{"", "k8s", std::string("k8s\0", 4), std::string("k8s\0\x12\xff\xff\xff\xff\x0f", 10), "{}", std::string("k8s\0\x12\x02\xff\xff", 8)}) {
+  for (std::string body : std::vector<std::string>{"", "k8s", std::string("k8s\0", 4), std::string("k8s\0\x12\xff\xff\xff\xff\x0f", 10), "{}",
+                                                   std::string("k8s\0\x12\x02\xff\xff", 8)}) {
     EXPECT_FALSE(decode_list<Pod>(body, Encoding::kProtobuf).ok());
     EXPECT_FALSE(decode_watch_event<Pod>(body, Encoding::kProtobuf).ok());
   }
@@ -299,10 +314,18 @@ TEST(Decode, SurvivesRandomMutationsOfRealAnswers) {
       for (int edits = 1 + static_cast<int>(rng() % 8); edits > 0; --edits) {
         const std::size_t at = rng() % text.size();
         switch (rng() % 4) {
-          case 0: text[at] = static_cast<char>(rng()); break;
-          case 1: text.erase(at, rng() % 40); break;
-          case 2: text.insert(at, text.substr(rng() % text.size(), rng() % 40)); break;
-          case 3: text.resize(at + 1); break;
+          case 0:
+            text[at] = static_cast<char>(rng());
+            break;
+          case 1:
+            text.erase(at, rng() % 40);
+            break;
+          case 2:
+            text.insert(at, text.substr(rng() % text.size(), rng() % 40));
+            break;
+          case 3:
+            text.resize(at + 1);
+            break;
         }
         if (text.empty()) text = "x";
       }
@@ -312,7 +335,8 @@ TEST(Decode, SurvivesRandomMutationsOfRealAnswers) {
       static_cast<void>(decode_object<Lease>(text, Encoding::kJson).ok());
       static_cast<void>(decode_status(text, encoding).ok());
       FrameSplitter frames(encoding);
-      static_cast<void>(frames.feed(text, [&](std::string_view frame) { return static_cast<void>(decode_watch_event<Pod>(frame, encoding).ok()), true; }).ok());
+      static_cast<void>(
+          frames.feed(text, [&](std::string_view frame) { return static_cast<void>(decode_watch_event<Pod>(frame, encoding).ok()), true; }).ok());
     }
   }
   EXPECT_GT(refused, rounds / 4) << "most mutations must be noticed";
@@ -323,10 +347,14 @@ TEST(Decode, APodOfATemplateCostsLessThanAKilobyte) {
     std::string items;
     for (int i = 0; i < count; ++i) {
       const std::string n = std::to_string(i);
-      items += std::string(i == 0 ? "" : ",") + R"({"metadata":{"name":"training-job-worker-)" + n + R"(","namespace":"team-a","uid":"0b3f3c1e-93e7-4c8a-9d0a-)" + std::to_string(100000000000 + i) +
-               R"(","resourceVersion":")" + std::to_string(1000 + i) + R"(","creationTimestamp":"2026-11-21T09:02:02Z","labels":{"app":"train","batch.kubernetes.io/job-completion-index":")" + n +
-               R"("}},"spec":{"nodeName":"node-)" + std::to_string(i / 8) + R"(","schedulerName":"ashlar","tolerations":[{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute"}],)" +
-               R"("containers":[{"name":"main","resources":{"requests":{"cpu":"4","memory":"32Gi","nvidia.com/gpu":"1"}}}]},"status":{"phase":"Running","conditions":[{"type":"PodScheduled","status":"True"}]}})";
+      items +=
+          std::string(i == 0 ? "" : ",") + R"({"metadata":{"name":"training-job-worker-)" + n +
+          R"(","namespace":"team-a","uid":"0b3f3c1e-93e7-4c8a-9d0a-)" + std::to_string(100000000000 + i) + R"(","resourceVersion":")" +
+          std::to_string(1000 + i) +
+          R"(","creationTimestamp":"2026-11-21T09:02:02Z","labels":{"app":"train","batch.kubernetes.io/job-completion-index":")" + n +
+          R"("}},"spec":{"nodeName":"node-)" + std::to_string(i / 8) +
+          R"(","schedulerName":"ashlar","tolerations":[{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute"}],)" +
+          R"("containers":[{"name":"main","resources":{"requests":{"cpu":"4","memory":"32Gi","nvidia.com/gpu":"1"}}}]},"status":{"phase":"Running","conditions":[{"type":"PodScheduled","status":"True"}]}})";
     }
     return R"({"metadata":{"resourceVersion":"9"},"items":[)" + items + "]}";
   };

@@ -29,7 +29,8 @@ class Kubeconfig : public ::testing::Test {
   /// A whole kubeconfig with the given cluster and user fields (flow style).
   static std::string config(const std::string& cluster, const std::string& user) {
     return "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts:\n- {name: c, context: {cluster: k, user: u, namespace: team}}\n"
-           "clusters:\n- {name: k, cluster: {" + cluster + "}}\nusers:\n- {name: u, user: {" + user + "}}\n";
+           "clusters:\n- {name: k, cluster: {" +
+           cluster + "}}\nusers:\n- {name: u, user: {" + user + "}}\n";
   }
   Result<Access> load(const std::string& text, std::map<std::string, std::string> environment = {}) const {
     return load_access(sources(write("config", text), std::move(environment)));
@@ -81,8 +82,9 @@ TEST_F(Kubeconfig, ReadsTokenFileAndInsecureFlag) {
 }
 
 TEST_F(Kubeconfig, ReadsExecPlugins) {
-  Result<Access> access = load(config(kServer, "exec: {apiVersion: client.authentication.k8s.io/v1, command: ./get-token, args: [--cluster, x], "
-                                               "env: [{name: REGION, value: eu}], installHint: 'install it', interactiveMode: Never}"));
+  Result<Access> access = load(config(kServer,
+                                      "exec: {apiVersion: client.authentication.k8s.io/v1, command: ./get-token, args: [--cluster, x], "
+                                      "env: [{name: REGION, value: eu}], installHint: 'install it', interactiveMode: Never}"));
   ASSERT_TRUE(access.ok()) << access.error().message;
   ASSERT_TRUE(access->exec.has_value());
   EXPECT_EQ(access->exec->command, folder_ + "/get-token");
@@ -133,7 +135,9 @@ TEST_F(Kubeconfig, SaysWhatToDoWhereNothingIsConfigured) {
 }
 
 TEST_F(Kubeconfig, ErrorsNameFileAndField) {
-  const struct { const char *cluster, *user, *field; } cases[] = {
+  const struct {
+    const char *cluster, *user, *field;
+  } cases[] = {
       {"", "token: a", "clusters[k].cluster.server"},
       {"server: 'tcp://x'", "token: a", "clusters[k].cluster.server"},
       {"server: [1]", "token: a", "clusters[k].cluster.server"},
@@ -158,17 +162,23 @@ TEST_F(Kubeconfig, ErrorsNameFileAndField) {
 }
 
 TEST_F(Kubeconfig, BrokenDocumentsAreErrorsNotCrashes) {
-  for (const char* text : {"", "[]", "just text", "a: [", "clusters: 5\ncurrent-context: c", "contexts: [5]\ncurrent-context: c", "contexts: [{name: c, context: 7}]\ncurrent-context: c",
-                           "contexts: [{name: c}]\ncurrent-context: c", "current-context: {}", "\x01\x02", "a: &a [*a]", "? [x]\n: y"})
+  for (const char* text : {"", "[]", "just text", "a: [", "clusters: 5\ncurrent-context: c", "contexts: [5]\ncurrent-context: c",
+                           "contexts: [{name: c, context: 7}]\ncurrent-context: c", "contexts: [{name: c}]\ncurrent-context: c",
+                           "current-context: {}", "\x01\x02", "a: &a [*a]", "? [x]\n: y"})
     EXPECT_FALSE(load(text).ok()) << text;
 }
 
 TEST_F(Kubeconfig, ExecPluginsYieldTokensAndGetTheirSurroundings) {
-  const std::string script = write("plugin", "#!/bin/sh\nprintf '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":"
-                                             "{\"expirationTimestamp\":\"2030-01-01T00:00:00Z\",\"token\":\"%s-%s\"}}' \"$REGION\" \"$1\"\n"
-                                             "case \"$KUBERNETES_EXEC_INFO\" in *https://10.0.0.1*) ;; *) exit 3;; esac\n");
+  const std::string script = write("plugin",
+                                   "#!/bin/sh\nprintf '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":"
+                                   "{\"expirationTimestamp\":\"2030-01-01T00:00:00Z\",\"token\":\"%s-%s\"}}' \"$REGION\" \"$1\"\n"
+                                   "case \"$KUBERNETES_EXEC_INFO\" in *https://10.0.0.1*) ;; *) exit 3;; esac\n");
   chmod(script.c_str(), 0755);
-  const ExecPlugin plugin{.command = script, .arguments = {"arg"}, .environment = {{"REGION", "eu"}}, .api_version = "client.authentication.k8s.io/v1", .provide_cluster_info = true};
+  const ExecPlugin plugin{.command = script,
+                          .arguments = {"arg"},
+                          .environment = {{"REGION", "eu"}},
+                          .api_version = "client.authentication.k8s.io/v1",
+                          .provide_cluster_info = true};
   Result<ExecCredential> credential = run_exec_plugin(plugin, {.server = "https://10.0.0.1"}, Millis(5'000));
   ASSERT_TRUE(credential.ok()) << credential.error().message;
   EXPECT_EQ(credential->token, "eu-arg");
@@ -182,7 +192,8 @@ TEST_F(Kubeconfig, FailingExecPluginsAreNamedWithTheirLastWords) {
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.error().kind, Error::Kind::kDenied);
   EXPECT_NE(failed.error().message.find("please log in"), std::string::npos) << failed.error().message;
-  EXPECT_NE(run_exec_plugin({.command = "/no/such/plugin", .install_hint = "get it there"}, {}, Millis(500)).error().message.find("get it there"), std::string::npos);
+  EXPECT_NE(run_exec_plugin({.command = "/no/such/plugin", .install_hint = "get it there"}, {}, Millis(500)).error().message.find("get it there"),
+            std::string::npos);
 }
 
 TEST_F(Kubeconfig, HangingExecPluginsAreEnded) {
@@ -194,9 +205,10 @@ TEST_F(Kubeconfig, HangingExecPluginsAreEnded) {
 }
 
 TEST(ExecCredential, RefusesIncompleteAnswers) {
-  for (const char* text : {"", "{}", "not json", R"({"kind":"ExecCredential"})", R"({"kind":"ExecCredential","status":{}})", R"({"kind":"Other","status":{"token":"x"}})",
-                           R"({"kind":"ExecCredential","status":{"clientCertificateData":"x"}})", R"({"kind":"ExecCredential","status":{"token":"x","expirationTimestamp":"soon"}})",
-                           R"({"kind":"ExecCredential","status":{"token":5}})"})
+  for (const char* text :
+       {"", "{}", "not json", R"({"kind":"ExecCredential"})", R"({"kind":"ExecCredential","status":{}})",
+        R"({"kind":"Other","status":{"token":"x"}})", R"({"kind":"ExecCredential","status":{"clientCertificateData":"x"}})",
+        R"({"kind":"ExecCredential","status":{"token":"x","expirationTimestamp":"soon"}})", R"({"kind":"ExecCredential","status":{"token":5}})"})
     EXPECT_FALSE(parse_exec_credential(text).ok()) << text;
 }
 

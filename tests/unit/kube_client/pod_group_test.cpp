@@ -72,7 +72,8 @@ Result<PodGroupVersion> discovered(const std::string& known_version, const std::
   http::Loopback server([&](int fd, const std::string& request) {
     const bool known = !known_version.empty() && request.find("/apis/scheduling.k8s.io/" + known_version + " ") != std::string::npos;
     const std::string text = known ? body : "{}";
-    http::Loopback::say(fd, "HTTP/1.1 " + std::to_string(known ? 200 : other_status) + " X\r\nConnection: close\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text);
+    http::Loopback::say(fd, "HTTP/1.1 " + std::to_string(known ? 200 : other_status) +
+                                " X\r\nConnection: close\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text);
   });
   auto api = Api::create({.access = {.server = server.url()}});
   std::optional<Result<PodGroupVersion>> found;

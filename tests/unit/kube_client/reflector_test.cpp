@@ -46,12 +46,15 @@ class Scripted : public ::testing::Test {
       }
       const Step& step = steps[std::min(next++, steps.size() - 1)];
       if (!step.is_watch) {
-        Loopback::say(fd, "HTTP/1.1 " + std::to_string(step.status) + " X\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(step.body.size()) + "\r\n\r\n" + step.body);
+        Loopback::say(fd, "HTTP/1.1 " + std::to_string(step.status) +
+                              " X\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(step.body.size()) +
+                              "\r\n\r\n" + step.body);
         return;
       }
       Loopback::say(fd, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
       // Cut in the middle, so that events cross chunk borders.
-      if (!step.body.empty()) Loopback::say(fd, Loopback::chunk(step.body.substr(0, step.body.size() / 2)) + Loopback::chunk(step.body.substr(step.body.size() / 2)));
+      if (!step.body.empty())
+        Loopback::say(fd, Loopback::chunk(step.body.substr(0, step.body.size() / 2)) + Loopback::chunk(step.body.substr(step.body.size() / 2)));
       if (step.body.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(300));
       if (!step.breaks_off) Loopback::say(fd, Loopback::chunk(""));
     });
@@ -62,7 +65,8 @@ class Scripted : public ::testing::Test {
     options.backoff_max = Millis(20);
     options.on_error = [this](const Error& error) { errors_.push_back(error.message); };
     Reflector<Namespace> reflector(**api, options, [this](Change<Namespace>&& change) {
-      log_ += "+~-="[static_cast<int>(change.kind)] + change.object.name.str() + (change.object.resource_version != 0 ? std::to_string(change.object.resource_version) : "") + " ";
+      log_ += "+~-="[static_cast<int>(change.kind)] + change.object.name.str() +
+              (change.object.resource_version != 0 ? std::to_string(change.object.resource_version) : "") + " ";
     });
     reflector.start();
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -95,22 +99,24 @@ TEST_F(Scripted, ListsThenFollowsEveryChangeOnce) {
 }
 
 TEST_F(Scripted, AsksForAllPagesOfAList) {
-  play({list(list_json(10, ns_json("a", 3, "ua"), "next/1")), list(list_json(10, ns_json("b", 4, "ub")))}, [&] { return logged("="); }, {.page_items = 1});
+  play({list(list_json(10, ns_json("a", 3, "ua"), "next/1")), list(list_json(10, ns_json("b", 4, "ub")))}, [&] { return logged("="); },
+       {.page_items = 1});
   EXPECT_EQ(log_, "+a3 +b4 = ");
   EXPECT_NE(asked()[1].find("limit=1&continue=next%2F1"), std::string::npos) << asked()[1];
 }
 
 TEST_F(Scripted, DropsDuplicatesAndStaleVersions) {
   play({list(list_json(10, ns_json("a", 5, "ua"))),
-        watch(event("ADDED", ns_json("a", 5, "ua")) + event("MODIFIED", ns_json("a", 4, "ua")) + event("MODIFIED", ns_json("a", 12, "ua")) + event("MODIFIED", ns_json("a", 12, "ua")) +
-              event("DELETED", ns_json("nobody", 13, "x")) + event("ADDED", ns_json("end", 14, "ue")))},
+        watch(event("ADDED", ns_json("a", 5, "ua")) + event("MODIFIED", ns_json("a", 4, "ua")) + event("MODIFIED", ns_json("a", 12, "ua")) +
+              event("MODIFIED", ns_json("a", 12, "ua")) + event("DELETED", ns_json("nobody", 13, "x")) + event("ADDED", ns_json("end", 14, "ue")))},
        [&] { return logged("+end"); });
   EXPECT_EQ(log_, "+a5 = ~a12 +end14 ");
   EXPECT_EQ(counters_.stale_dropped, 4u);
 }
 
 TEST_F(Scripted, GoesOnFromTheLastBookmarkWhenAWatchEnds) {
-  play({list(list_json(10, "")), watch(event("ADDED", ns_json("a", 11, "ua")) + bookmark(40)), watch(event("ADDED", ns_json("b", 41, "ub")))}, [&] { return logged("+b"); });
+  play({list(list_json(10, "")), watch(event("ADDED", ns_json("a", 11, "ua")) + bookmark(40)), watch(event("ADDED", ns_json("b", 41, "ub")))},
+       [&] { return logged("+b"); });
   EXPECT_EQ(log_, "= +a11 +b41 ") << "no second list";
   EXPECT_NE(asked()[2].find("resourceVersion=40&"), std::string::npos) << asked()[2];
   EXPECT_EQ(counters_.bookmarks, 1u);
@@ -134,19 +140,23 @@ TEST_F(Scripted, AnExpiredVersionIsListedAgainAndOnlyTheDifferenceReported) {
 }
 
 TEST_F(Scripted, AnExpiredVersionMayAlsoBeAnHttpStatus) {
-  play({list(list_json(10, "")), {.status = 410, .body = R"({"kind":"Status","reason":"Expired","code":410,"message":"too old"})"}, list(list_json(50, ns_json("a", 44, "ua")))},
+  play({list(list_json(10, "")),
+        {.status = 410, .body = R"({"kind":"Status","reason":"Expired","code":410,"message":"too old"})"},
+        list(list_json(50, ns_json("a", 44, "ua")))},
        [&] { return logged("+a44 ="); });
   EXPECT_EQ(counters_.expired, 1u);
 }
 
 TEST_F(Scripted, ASuccessorOfTheSameNameEndsThePredecessor) {
-  play({list(list_json(10, ns_json("a", 3, "old"))), watch(event("ADDED", ns_json("a", 12, "new")) + event("DELETED", ns_json("a", 11, "old")) + event("MODIFIED", ns_json("a", 13, "new")))},
+  play({list(list_json(10, ns_json("a", 3, "old"))),
+        watch(event("ADDED", ns_json("a", 12, "new")) + event("DELETED", ns_json("a", 11, "old")) + event("MODIFIED", ns_json("a", 13, "new")))},
        [&] { return logged("~a13"); });
   EXPECT_EQ(log_, "+a3 = -a +a12 ~a13 ") << "the late deletion of the old one must not remove the new one";
 }
 
 TEST_F(Scripted, UnreadableEventsAreNamedAndListedAnew) {
-  play({list(list_json(10, ns_json("a", 3, "ua"))), watch(event("ADDED", ns_json("b", 11, "ub")) + "{\"type\":\"ADDED\",\"object\":{{{\n" + event("ADDED", ns_json("lost", 12, "ul"))),
+  play({list(list_json(10, ns_json("a", 3, "ua"))),
+        watch(event("ADDED", ns_json("b", 11, "ub")) + "{\"type\":\"ADDED\",\"object\":{{{\n" + event("ADDED", ns_json("lost", 12, "ul"))),
         list(list_json(50, ns_json("a", 3, "ua") + "," + ns_json("b", 11, "ub") + "," + ns_json("lost", 12, "ul")))},
        [&] { return logged("+lost12 ="); });
   EXPECT_EQ(log_, "+a3 = +b11 +lost12 = ");
@@ -156,21 +166,24 @@ TEST_F(Scripted, UnreadableEventsAreNamedAndListedAnew) {
 }
 
 TEST_F(Scripted, FailingListsAreTriedAgain) {
-  play({{.status = 500, .body = "oh"}, {.status = 429, .body = "{}"}, list("garbage"), list(list_json(10, ns_json("a", 3, "ua")))}, [&] { return logged("="); });
+  play({{.status = 500, .body = "oh"}, {.status = 429, .body = "{}"}, list("garbage"), list(list_json(10, ns_json("a", 3, "ua")))},
+       [&] { return logged("="); });
   EXPECT_EQ(log_, "+a3 = ");
   EXPECT_EQ(errors_.size(), 3u);
 }
 
 TEST_F(Scripted, AnObjectNewerThanTheListIsKept) {
   // A list served from a lagging cache does not know "b" yet; the watch from its version will confirm or delete it.
-  play({list(list_json(10, ns_json("a", 3, "ua"))), watch(event("ADDED", ns_json("b", 30, "ub")) + expired()), list(list_json(20, ns_json("a", 3, "ua"))), watch(event("DELETED", ns_json("b", 31, "ub")))},
+  play({list(list_json(10, ns_json("a", 3, "ua"))), watch(event("ADDED", ns_json("b", 30, "ub")) + expired()),
+        list(list_json(20, ns_json("a", 3, "ua"))), watch(event("DELETED", ns_json("b", 31, "ub")))},
        [&] { return logged("-b"); }, {.page_items = 0});
   EXPECT_EQ(log_, "+a3 = +b30 = -b31 ");
 }
 
 TEST_F(Scripted, ARestoredServerIsBelieved) {
   // Consistent list with an older version than the one already seen: the store went back in time.
-  play({list(list_json(100, ns_json("a", 90, "ua") + "," + ns_json("b", 91, "ub"))), watch(expired()), list(list_json(50, ns_json("a", 40, "ua")))}, [&] { return logged("-b ="); });
+  play({list(list_json(100, ns_json("a", 90, "ua") + "," + ns_json("b", 91, "ub"))), watch(expired()), list(list_json(50, ns_json("a", 40, "ua")))},
+       [&] { return logged("-b ="); });
   EXPECT_EQ(log_, "+a90 +b91 = ~a40 -b = ");
 }
 

@@ -64,7 +64,8 @@ TEST(Quantity, RefusesOrSaturatesWhatDoesNotFit) {
 }
 
 TEST(Quantity, RefusesMalformedText) {
-  for (const char* text : {"", "abc", "1x", "1.2.3", "1 Gi", "Gi", "1KI", "1ki", "1K", "--1", "1e", "1e+", "1ee3", "0x10", "1mm", ".", "+", "1Kib", "1e3m"})
+  for (const char* text :
+       {"", "abc", "1x", "1.2.3", "1 Gi", "Gi", "1KI", "1ki", "1K", "--1", "1e", "1e+", "1ee3", "0x10", "1mm", ".", "+", "1Kib", "1e3m"})
     EXPECT_FALSE(parse_quantity(text, 1, Overflow::kSaturate).ok()) << text;
 }
 
@@ -129,11 +130,18 @@ TEST(JsonWriter, EscapesSoThatAParserReadsTheSameText) {
 
 TEST(JsonWriter, ReplacesBytesThatAreNoUtf8) {
   JsonWriter w;
-  w.string("a\xff" "b\xc3" "c\xed\xa0\x80" "d\xf5\x80\x80\x80" "e\xc0\x80");
+  w.string(
+      "a\xff"
+      "b\xc3"
+      "c\xed\xa0\x80"
+      "d\xf5\x80\x80\x80"
+      "e\xc0\x80");
   EXPECT_NO_THROW({
     const std::string document = "{\"t\":" + w.text() + "}";
     auto parsed = json::Parser::of_thread().parse(document);
-    EXPECT_TRUE(std::string_view(parsed["t"].get_string()).starts_with("a\xef\xbf\xbd" "b"));
+    EXPECT_TRUE(std::string_view(parsed["t"].get_string())
+                    .starts_with("a\xef\xbf\xbd"
+                                 "b"));
   });
 }
 
@@ -142,7 +150,8 @@ TEST(Time, ReadsRfc3339) {
   EXPECT_EQ(read_time("2026-11-21T09:02:02Z").value(), Millis(1795251722000));
   EXPECT_EQ(read_time("2026-11-21T10:02:02.123456+01:00").value(), Millis(1795251722123));
   EXPECT_EQ(read_time("2024-02-29T12:00:00z").value(), Millis(1709208000000));
-  for (const char* text : {"", "2026", "2026-13-01T00:00:00Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00", "2026-01-01T00:00:00Zx", "x026-01-01T00:00:00Z"})
+  for (const char* text :
+       {"", "2026", "2026-13-01T00:00:00Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00", "2026-01-01T00:00:00Zx", "x026-01-01T00:00:00Z"})
     EXPECT_FALSE(read_time(text).ok()) << text;
 }
 

@@ -19,8 +19,11 @@ class IntakeBench : public ::testing::Test, public Actuator {
  protected:
   IntakeBench() : IntakeBench(IntakeOptions{.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}}}) {}
   explicit IntakeBench(IntakeOptions options)
-      : clock([this] { return time; }), source(clock), intake(std::move(options), source, listeners()),
-        engine(live_profile(builtin_profile("ashlar").value()).value()), driver(state, engine, {clock, source, *this}) {
+      : clock([this] { return time; }),
+        source(clock),
+        intake(std::move(options), source, listeners()),
+        engine(live_profile(builtin_profile("ashlar").value()).value()),
+        driver(state, engine, {clock, source, *this}) {
     intake.open();
   }
 
@@ -53,7 +56,8 @@ class IntakeBench : public ::testing::Test, public Actuator {
     return p;
   }
   static Pod gang_pod(const std::string& gang, int index, int size, std::int64_t gpus) {
-    return pod(gang + "-" + std::to_string(index), gpus, {{Text("ashlar.dev/gang"), Text(gang)}, {Text("ashlar.dev/gang-size"), Text(std::to_string(size))}});
+    return pod(gang + "-" + std::to_string(index), gpus,
+               {{Text("ashlar.dev/gang"), Text(gang)}, {Text("ashlar.dev/gang-size"), Text(std::to_string(size))}});
   }
   void see(Node n) { intake.take(Change<Node>{Change<Node>::Kind::kModified, std::move(n)}); }
   void see(Pod p) { intake.take(Change<Pod>{Change<Pod>::Kind::kModified, std::move(p)}); }
@@ -85,9 +89,7 @@ class IntakeBench : public ::testing::Test, public Actuator {
     const PodRecord& r = record(name);
     return r.phase == PodRecord::Phase::kBound || r.phase == PodRecord::Phase::kAssumed ? intake.names().nodes.name(r.node).str() : "";
   }
-  std::int64_t idle_cards(const std::string& node_name) {
-    return state.cluster.idle_cards()[intake.names().nodes.find(Text(node_name)).row()];
-  }
+  std::int64_t idle_cards(const std::string& node_name) { return state.cluster.idle_cards()[intake.names().nodes.find(Text(node_name)).row()]; }
   LiveIntake::Listeners listeners() {
     return {.on_condition_due = [this](PodSlot slot) { due.push_back(intake.pods()[slot].name.str()); },
             .on_group_condition_due = [this](GangSlot slot) { due_groups.push_back(intake.gangs()[slot].name.str()); },

@@ -9,7 +9,8 @@ class Gangs : public IntakeBench {
   void see_racks(int racks, int nodes_per_rack) {
     for (int r = 0; r < racks; ++r)
       for (int n = 0; n < nodes_per_rack; ++n)
-        see(node("r" + std::to_string(r) + "n" + std::to_string(n), 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r" + std::to_string(r))}}));
+        see(node("r" + std::to_string(r) + "n" + std::to_string(n), 8,
+                 {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r" + std::to_string(r))}}));
   }
   static PodGroup group(const std::string& name, int min_count, const std::string& key = "") {
     PodGroup g;

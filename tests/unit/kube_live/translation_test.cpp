@@ -52,7 +52,8 @@ TEST_F(Translation, AnUnschedulableNodeIsLeftAlone) {
   see(pod("p", 1));
   step();
   EXPECT_EQ(where("p"), "");
-  EXPECT_EQ(verdict_text({intake, state}, record("p").job, engine.verdict_of(record("p").job)).message, "0/1 nodes are available: 1 node(s) were unschedulable.");
+  EXPECT_EQ(verdict_text({intake, state}, record("p").job, engine.verdict_of(record("p").job)).message,
+            "0/1 nodes are available: 1 node(s) were unschedulable.");
 }
 
 TEST_F(Translation, ATolerationOfEverythingEntersAnUnreadyNode) {

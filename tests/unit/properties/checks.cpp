@@ -74,7 +74,10 @@ std::string card_fault(const NodeUse& use, const NodeFacts& facts, const CardAsk
   bool opens_idle = false;
   cards.each([&](int index) {
     const auto i = static_cast<std::size_t>(index);
-    if (i >= use.card_milli.size()) { fault = "a card that the node does not have"; return; }
+    if (i >= use.card_milli.size()) {
+      fault = "a card that the node does not have";
+      return;
+    }
     const bool is_idle = use.card_milli[i] == 0 && use.card_mib[i] == 0;
     opens_idle = opens_idle || is_idle;
     if (ask.is_whole() && !is_idle) fault = "a whole card that is in use";
@@ -82,7 +85,8 @@ std::string card_fault(const NodeUse& use, const NodeFacts& facts, const CardAsk
     if (full != 0 && use.card_mib[i] + ask.memory_each.value > full) fault = "more than a card's memory";
   });
   if (fault.empty() && idle_cards(use) < 0) fault = "a card of a node that owes more cards than it has";
-  if (fault.empty() && opens_idle && idle_cards(use) < (ask.is_whole() ? ask.count : 1)) fault = "a card that is owed to a pod whose cards are not known";
+  if (fault.empty() && opens_idle && idle_cards(use) < (ask.is_whole() ? ask.count : 1))
+    fault = "a card that is owed to a pod whose cards are not known";
   return fault;
 }
 
@@ -97,13 +101,16 @@ std::string node_fault(const State& state, MemberId member, NodeId node, const N
     if ((it == use.used.end() ? 0 : it->second) + a.amount > total) return named("more than there is of resource", a.resource.row());
   }
   for (const HostPort& asked : d.ports)
-    for (const HostPort& taken : use.ports) if (asked.clashes(taken)) return "a port that is taken";
+    for (const HostPort& taken : use.ports)
+      if (asked.clashes(taken)) return "a port that is taken";
   return "";
 }
 
 std::set<DomainId> domains_of(const State& state, JobId job, LevelId level) {
   std::set<DomainId> domains;
-  state.each_member(job, [&](MemberId, const Member& m) { if (m.is_placed()) domains.insert(state.cluster.topology().domain_of(level, m.node)); });
+  state.each_member(job, [&](MemberId, const Member& m) {
+    if (m.is_placed()) domains.insert(state.cluster.topology().domain_of(level, m.node));
+  });
   return domains;
 }
 
@@ -135,16 +142,19 @@ std::string broken_order(const State& before, const State& after, const std::set
     if (before.is_live(job) && before.job(job).is_in_backlog && before.job(job).members_placed == 0) waiting.push_back(job);
   }
   const auto goes_before = [&](JobId a, JobId b) {
-    return Agenda::Entry{order.waiting(before, a), before.job(a).backlog_turn, a} < Agenda::Entry{order.waiting(before, b), before.job(b).backlog_turn, b};
+    return Agenda::Entry{order.waiting(before, a), before.job(a).backlog_turn, a} <
+           Agenda::Entry{order.waiting(before, b), before.job(b).backlog_turn, b};
   };
   // A like job that is expected to end sooner may pass: that is backfill.
   const auto are_alike = [&](JobId a, JobId b) {
-    return shape_of(before, a) == shape_of(before, b) && before.job(a).remaining == before.job(b).remaining && before.job(a).estimate == before.job(b).estimate;
+    return shape_of(before, a) == shape_of(before, b) && before.job(a).remaining == before.job(b).remaining &&
+           before.job(a).estimate == before.job(b).estimate;
   };
   for (const JobId late : waiting) {
     if (started.count(late) == 0) continue;
     for (const JobId early : waiting)
-      if (after.job(early).members_placed == 0 && goes_before(early, late) && are_alike(early, late)) return named("was passed by its like: job", early.row());
+      if (after.job(early).members_placed == 0 && goes_before(early, late) && are_alike(early, late))
+        return named("was passed by its like: job", early.row());
   }
   return "";
 }
@@ -170,7 +180,8 @@ std::string why_not(const State& state, MemberId member, NodeId node) {
   const NodeFacts& facts = state.cluster.facts(node);
   if (ask.count == 0) return "";
   if (ask.is_whole()) {
-    if (ask.memory_each.value > 0 && facts.memory_per_card.value != 0 && facts.memory_per_card.value < ask.memory_each.value) return "not enough memory on a card";
+    if (ask.memory_each.value > 0 && facts.memory_per_card.value != 0 && facts.memory_per_card.value < ask.memory_each.value)
+      return "not enough memory on a card";
     return idle_cards(use) >= ask.count ? "" : "not enough idle cards";
   }
   for (std::size_t i = 0; i < use.card_milli.size(); ++i) {
@@ -187,7 +198,8 @@ std::string broken_rule(const State& before, const State& after, const Plan& pla
   for (const Action& action : plan.actions) {
     const auto* bind = std::get_if<Bind>(&action);
     if (bind == nullptr) return "an action that this profile must not take";
-    if (!replay.is_live(bind->member) || replay.member(bind->member).job != bind->job) return named("a bind of a member that is not there", bind->member.row());
+    if (!replay.is_live(bind->member) || replay.member(bind->member).job != bind->job)
+      return named("a bind of a member that is not there", bind->member.row());
     if (replay.member(bind->member).is_placed()) return named("a bind of a member that is placed", bind->member.row());
     if (!replay.job(bind->job).is_ours) return named("a bind of another scheduler's job", bind->job.row());
     if (!replay.cluster.is_live(bind->node)) return named("a bind to a node that is not there", bind->node.row());
@@ -242,8 +254,10 @@ std::string stale_view(State& state, Engine& engine) {
     ClassView& kept = engine.views().get(state, demand, constraint, 0);
     ClassView fresh(engine.profile(), demand, constraint);
     fresh.refresh(state, 0);
-    if (!std::equal(kept.fits().begin(), kept.fits().end(), fresh.fits().begin(), fresh.fits().end())) return named("stale fits of demand", demand.row());
-    for (std::size_t n = 0; n < state.cluster.rows(); ++n) if (kept.key(NodeId(n)) != fresh.key(NodeId(n))) return named("stale key of demand", demand.row()) + named(" on node", n);
+    if (!std::equal(kept.fits().begin(), kept.fits().end(), fresh.fits().begin(), fresh.fits().end()))
+      return named("stale fits of demand", demand.row());
+    for (std::size_t n = 0; n < state.cluster.rows(); ++n)
+      if (kept.key(NodeId(n)) != fresh.key(NodeId(n))) return named("stale key of demand", demand.row()) + named(" on node", n);
     if (kept.room_everywhere() != fresh.room_everywhere()) return named("stale sum of demand", demand.row());
     if (kept.best(state) != fresh.best(state)) return named("stale best node of demand", demand.row());
     for (std::uint32_t l = 0; l < state.cluster.topology().level_count(); ++l) {

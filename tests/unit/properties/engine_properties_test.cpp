@@ -109,7 +109,9 @@ struct Recorded {
 std::vector<Recorded> recorded(const std::vector<Move>& moves, const Profile& profile) {
   std::vector<Recorded> log;
   Life life(profile, {});
-  life.play(moves, [&](const std::vector<Event>& batch, const State&, const Plan& plan) { log.push_back({batch, plan.at, digest_of(plan), life.state.digest()}); });
+  life.play(moves, [&](const std::vector<Event>& batch, const State&, const Plan& plan) {
+    log.push_back({batch, plan.at, digest_of(plan), life.state.digest()});
+  });
   return log;
 }
 

@@ -14,18 +14,60 @@ Demand demand_number(int i) {
   const auto memory = [&](std::int64_t gib) { d.amounts.push_back({resource::kMemory, gib * kGiB}); };
   const auto pods = [&] { d.amounts.push_back({resource::kPods, 1}); };
   switch (i) {
-    case 0: cpu(1000); pods(); break;
-    case 1: cpu(4000); pods(); d.cards.count = 1; break;
-    case 2: pods(); d.cards.count = 2; break;
-    case 3: memory(16); pods(); d.cards.count = 4; break;
-    case 4: pods(); d.cards.count = 8; break;
-    case 5: pods(); d.cards = {1, MilliGpu(300), MiB(10240)}; break;
-    case 6: pods(); d.cards = {1, MilliGpu(500), MiB(0)}; break;
-    case 7: cpu(2000); pods(); d.cards = {1, MilliGpu(700), MiB(0)}; break;
-    case 8: pods(); d.amounts.push_back({kHca, 1}); d.cards.count = 1; break;
-    case 9: pods(); d.ports.push_back({6, 0, 80}); break;
-    case 10: cpu(20000); memory(100); pods(); break;
-    default: pods(); d.cards.count = 1; d.ports.push_back({6, 1, 80}); break;
+    case 0:
+      cpu(1000);
+      pods();
+      break;
+    case 1:
+      cpu(4000);
+      pods();
+      d.cards.count = 1;
+      break;
+    case 2:
+      pods();
+      d.cards.count = 2;
+      break;
+    case 3:
+      memory(16);
+      pods();
+      d.cards.count = 4;
+      break;
+    case 4:
+      pods();
+      d.cards.count = 8;
+      break;
+    case 5:
+      pods();
+      d.cards = {1, MilliGpu(300), MiB(10240)};
+      break;
+    case 6:
+      pods();
+      d.cards = {1, MilliGpu(500), MiB(0)};
+      break;
+    case 7:
+      cpu(2000);
+      pods();
+      d.cards = {1, MilliGpu(700), MiB(0)};
+      break;
+    case 8:
+      pods();
+      d.amounts.push_back({kHca, 1});
+      d.cards.count = 1;
+      break;
+    case 9:
+      pods();
+      d.ports.push_back({6, 0, 80});
+      break;
+    case 10:
+      cpu(20000);
+      memory(100);
+      pods();
+      break;
+    default:
+      pods();
+      d.cards.count = 1;
+      d.ports.push_back({6, 1, 80});
+      break;
   }
   return d;
 }
@@ -34,12 +76,23 @@ Constraint constraint_number(int i) {
   Constraint c;
   const LabelExpression zone_a{LabelKeyId(1u), LabelExpression::Op::kIn, {LabelId(1u)}, 0};
   switch (i) {
-    case 1: c.models = {ModelId(0u)}; break;
-    case 2: c.selector.all = {zone_a}; break;
-    case 3: c.tolerations = {Toleration{}}; break;
-    case 4: c.any_of = {NodeTerm{{zone_a}}, NodeTerm{{{LabelKeyId(2u), LabelExpression::Op::kGreater, {}, 4}}}}; break;
-    case 5: c.preferred = {{50, NodeTerm{{zone_a}}}}; break;
-    default: break;
+    case 1:
+      c.models = {ModelId(0u)};
+      break;
+    case 2:
+      c.selector.all = {zone_a};
+      break;
+    case 3:
+      c.tolerations = {Toleration{}};
+      break;
+    case 4:
+      c.any_of = {NodeTerm{{zone_a}}, NodeTerm{{{LabelKeyId(2u), LabelExpression::Op::kGreater, {}, 4}}}};
+      break;
+    case 5:
+      c.preferred = {{50, NodeTerm{{zone_a}}}};
+      break;
+    default:
+      break;
   }
   return c;
 }
@@ -55,7 +108,8 @@ NodeFacts Outside::facts_of(const Move& move) const {
   f.allocatable = {32000, 256 * kGiB, 0, 12, move.b % 3};
   f.is_ready = move.c % 8 != 7;
   const bool is_zone_a = move.c % 2 == 0;
-  f.labels = {{LabelKeyId(1u), LabelId(is_zone_a ? 1u : 2u), NodeLabel::kNotANumber}, {LabelKeyId(2u), LabelId(3u + static_cast<std::uint32_t>(move.c % 8)), move.c % 8}};
+  f.labels = {{LabelKeyId(1u), LabelId(is_zone_a ? 1u : 2u), NodeLabel::kNotANumber},
+              {LabelKeyId(2u), LabelId(3u + static_cast<std::uint32_t>(move.c % 8)), move.c % 8}};
   if (move.c % 5 == 4) f.taints = {{LabelKeyId(3u), LabelId(20u), move.c % 2 == 0 ? TaintEffect::kNoSchedule : TaintEffect::kPreferNoSchedule}};
   const auto rack = static_cast<std::uint32_t>(move.c / 8 % 4);
   f.domains = {DomainId(rack / 2), DomainId(rack), DomainId(static_cast<std::uint32_t>(move.a % 3))};
@@ -79,7 +133,8 @@ std::vector<Event> Outside::begin() {
 }
 
 void Outside::learn(const Plan& plan) {
-  for (const Action& action : plan.actions) if (const auto* bind = std::get_if<Bind>(&action)) unanswered_.push_back(*bind);
+  for (const Action& action : plan.actions)
+    if (const auto* bind = std::get_if<Bind>(&action)) unanswered_.push_back(*bind);
 }
 
 MemberId Outside::spare_member(const State& state, std::vector<std::uint8_t>& promised) const {
@@ -105,14 +160,15 @@ void Outside::submit(const Move& move, const State& state, std::vector<Event>& o
   if (members > 1 && wish >= 3 && wish < 5) w.prefer = LevelId(static_cast<std::uint32_t>(wish - 3));
   w.members_min = members;
   if (members > 2 && move.c % 4 == 3) w.members_min = 1 + static_cast<std::uint32_t>(move.a % 2);  // elastic
-  if (members > 2 && move.c % 16 == 5) w.members_min = members + 1;                                 // one pod is still to come
+  if (members > 2 && move.c % 16 == 5) w.members_min = members + 1;                                // one pod is still to come
   if (move.b % 4 == 1) w.estimate = {Millis(10'000 * (1 + move.c)), Millis(15'000 * (1 + move.c))};
   w.rank = move.b;
   std::vector<std::uint8_t> promised;
   const bool is_mixed = members > 1 && move.a % 5 == 4;
   for (std::uint32_t m = 0; m < members; ++m) {
     const int demand = (move.b + move.c + (is_mixed ? static_cast<int>(m) / 2 : 0)) % kDemands;
-    w.members.push_back({spare_member(state, promised), DemandId(demand), ConstraintId(static_cast<std::size_t>(move.a / 2 % 9 < kConstraints ? move.a / 2 % 9 : 0))});
+    w.members.push_back({spare_member(state, promised), DemandId(demand),
+                         ConstraintId(static_cast<std::size_t>(move.a / 2 % 9 < kConstraints ? move.a / 2 % 9 : 0))});
   }
   tell(out, Submitted{std::move(w)});
 }
@@ -125,9 +181,12 @@ void Outside::answer(const Move& move, const State& state, std::vector<Event>& o
   const bool is_final = move.c % 7 != 6;
   if (is_final) unanswered_.erase(unanswered_.begin() + static_cast<std::ptrdiff_t>(which));
   if (!state.is_live(bind.member) || state.member(bind.member).job != bind.job) return;
-  if (move.b % 8 == 7) tell(out, BindRejected{bind.member});
-  else if (move.b % 32 == 6) tell(out, Bound{bind.member, NodeId(static_cast<std::size_t>(move.c % kNodes)), {}});  // somebody else was faster
-  else tell(out, Bound{bind.member, bind.node, move.b % 5 == 4 ? CardMask{} : bind.cards});
+  if (move.b % 8 == 7)
+    tell(out, BindRejected{bind.member});
+  else if (move.b % 32 == 6)
+    tell(out, Bound{bind.member, NodeId(static_cast<std::size_t>(move.c % kNodes)), {}});  // somebody else was faster
+  else
+    tell(out, Bound{bind.member, bind.node, move.b % 5 == 4 ? CardMask{} : bind.cards});
 }
 
 void Outside::disturb(const Move& move, const State& state, std::vector<Event>& out) {
@@ -137,24 +196,42 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
   MemberId member;
   if (members > 0) {
     std::uint32_t skip = static_cast<std::uint32_t>(move.b) % members;
-    state.each_member(job, [&](MemberId m, const Member&) { if (skip-- == 0) member = m; });
+    state.each_member(job, [&](MemberId m, const Member&) {
+      if (skip-- == 0) member = m;
+    });
   }
   switch (move.kind) {
-    case 24: if (options_.has_node_changes || !state.cluster.is_live(node)) tell(out, NodeSeen{node, facts_of(move)}); break;
-    case 25: tell(out, NodeGone{node}); break;
+    case 24:
+      if (options_.has_node_changes || !state.cluster.is_live(node)) tell(out, NodeSeen{node, facts_of(move)});
+      break;
+    case 25:
+      tell(out, NodeGone{node});
+      break;
     case 26:
       tell(out, NodeGone{node});  // a flap, the last word doubled
       tell(out, NodeSeen{node, facts_of(move)});
       tell(out, NodeSeen{node, facts_of(move)});
       break;
-    case 27: if (!member.is_none()) tell(out, MemberGone{member}); break;
-    case 28: tell(out, Evicted{job, Millis(move.c * 1000)}); break;
-    case 29: tell(out, EstimateChanged{job, {Millis(move.c * 1000), Millis(move.c * 1500)}}); break;
-    case 30: if (!member.is_none()) tell(out, ConstraintChanged{member, ConstraintId(static_cast<std::size_t>(move.c % kConstraints))}); break;
-    case 31: tell(out, PriorityChanged{job, move.c % 5}); break;
+    case 27:
+      if (!member.is_none()) tell(out, MemberGone{member});
+      break;
+    case 28:
+      tell(out, Evicted{job, Millis(move.c * 1000)});
+      break;
+    case 29:
+      tell(out, EstimateChanged{job, {Millis(move.c * 1000), Millis(move.c * 1500)}});
+      break;
+    case 30:
+      if (!member.is_none()) tell(out, ConstraintChanged{member, ConstraintId(static_cast<std::size_t>(move.c % kConstraints))});
+      break;
+    case 31:
+      tell(out, PriorityChanged{job, move.c % 5});
+      break;
     case 32:
       if (options_.has_quota)
-        tell(out, QueueDefined{QueueId(static_cast<std::uint32_t>(1 + move.a % 4)), QueueId(static_cast<std::uint32_t>(move.c % 4)), {1000 * (move.b % 24), kUnlimited, kUnlimited}});
+        tell(out, QueueDefined{QueueId(static_cast<std::uint32_t>(1 + move.a % 4)),
+                               QueueId(static_cast<std::uint32_t>(move.c % 4)),
+                               {1000 * (move.b % 24), kUnlimited, kUnlimited}});
       break;
     case 33:
       if (!state.is_live(job)) break;
@@ -165,8 +242,12 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
         tell(out, added);
       }
       break;
-    case 34: if (options_.has_foreign && !member.is_none()) tell(out, Nominated{member, move.b % 3 == 0 ? NodeId::none() : NodeId(static_cast<std::size_t>(move.c % kNodes)), move.c}); break;
-    default: break;
+    case 34:
+      if (options_.has_foreign && !member.is_none())
+        tell(out, Nominated{member, move.b % 3 == 0 ? NodeId::none() : NodeId(static_cast<std::size_t>(move.c % kNodes)), move.c});
+      break;
+    default:
+      break;
   }
 }
 
@@ -177,7 +258,8 @@ std::vector<Event> Outside::act(const Move& move, const State& state) {
     submit(move, state, out);
   } else if (move.kind < 19) {
     answer(move, state, out);
-    if (move.kind == 18) for (int i = 0; i < 4; ++i) answer({move.kind, move.a + i, move.b + i, move.c}, state, out);
+    if (move.kind == 18)
+      for (int i = 0; i < 4; ++i) answer({move.kind, move.a + i, move.b + i, move.c}, state, out);
   } else if (move.kind < 22) {
     tell(out, Ended{JobId(static_cast<std::size_t>(move.a % kJobs))});
   } else if (move.kind < 24 && options_.has_foreign) {  // another scheduler's pod, bound whether it fits or not
@@ -205,7 +287,9 @@ std::vector<Event> Outside::act(const Move& move, const State& state) {
   } else if (move.kind == 36 && !told_.empty()) {
     // Something old is delivered once more; its time lies in the past. A job's submission is not repeated: its rows may belong to others by now.
     Event old = told_[static_cast<std::size_t>(move.a) * told_.size() / 64];
-    if (!std::holds_alternative<Submitted>(old.body) && !std::holds_alternative<MembersAdded>(old.body) && !std::holds_alternative<LevelsDefined>(old.body)) out.push_back(std::move(old));
+    if (!std::holds_alternative<Submitted>(old.body) && !std::holds_alternative<MembersAdded>(old.body) &&
+        !std::holds_alternative<LevelsDefined>(old.body))
+      out.push_back(std::move(old));
   } else if (move.kind == 37) {
     std::vector<Event> events;
     submit({move.kind, move.a, move.b, move.c}, state, events);

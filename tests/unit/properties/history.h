@@ -32,8 +32,8 @@ inline rc::Gen<std::vector<Move>> some_moves() {
 
 struct OutsideOptions {
   bool has_quota = true;
-  bool has_foreign = true;      ///< pods of other schedulers, also more than fit
-  bool has_node_changes = true; ///< nodes that change their facts while in use
+  bool has_foreign = true;       ///< pods of other schedulers, also more than fit
+  bool has_node_changes = true;  ///< nodes that change their facts while in use
 };
 
 class Outside {
@@ -62,7 +62,7 @@ class Outside {
   OutsideOptions options_;
   Millis now_{1000};
   std::vector<Bind> unanswered_;
-  std::vector<Event> told_;   ///< some of them come again
+  std::vector<Event> told_;  ///< some of them come again
 };
 
 }  // namespace ashlar

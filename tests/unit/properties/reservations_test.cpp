@@ -20,9 +20,10 @@ std::ostream& operator<<(std::ostream& out, const Ask& a) {
 }
 
 rc::Gen<std::vector<Ask>> some_asks() {
-  const auto ask = rc::gen::build<Ask>(rc::gen::set(&Ask::gap, rc::gen::inRange(0, 4)), rc::gen::set(&Ask::seconds, rc::gen::inRange(1, 30)),
-                                       rc::gen::set(&Ask::members, rc::gen::element(1, 1, 1, 2, 3, 5)), rc::gen::set(&Ask::demand, rc::gen::inRange(0, 6)),
-                                       rc::gen::set(&Ask::within, rc::gen::inRange(0, 4)), rc::gen::set(&Ask::queue, rc::gen::inRange(0, 2)));
+  const auto ask =
+      rc::gen::build<Ask>(rc::gen::set(&Ask::gap, rc::gen::inRange(0, 4)), rc::gen::set(&Ask::seconds, rc::gen::inRange(1, 30)),
+                          rc::gen::set(&Ask::members, rc::gen::element(1, 1, 1, 2, 3, 5)), rc::gen::set(&Ask::demand, rc::gen::inRange(0, 6)),
+                          rc::gen::set(&Ask::within, rc::gen::inRange(0, 4)), rc::gen::set(&Ask::queue, rc::gen::inRange(0, 2)));
   return rc::gen::scale(1.5, rc::gen::container<std::vector<Ask>>(ask));
 }
 

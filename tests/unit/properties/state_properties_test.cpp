@@ -27,8 +27,10 @@ void try_something(Trial& trial, const Move& move) {
   const MemberId member(static_cast<std::size_t>(move.a) % state.member_rows());
   const NodeId node(static_cast<std::size_t>(move.b) % state.cluster.rows());
   if (!state.is_live(member)) return;
-  if (state.member(member).is_placed()) trial.evict(member);
-  else if (state.cluster.is_live(node)) trial.take(member, node, choose_cards(state.cluster, node, state.demand(state.member(member).demand).cards));
+  if (state.member(member).is_placed())
+    trial.evict(member);
+  else if (state.cluster.is_live(node))
+    trial.take(member, node, choose_cards(state.cluster, node, state.demand(state.member(member).demand).cards));
 }
 
 RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
@@ -146,8 +148,10 @@ RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
   apply(state, {outside.now(), Bound{member, node, {}}});
   if (state.cluster.is_live(node)) RC_ASSERT(state.digest() != digest);
   const bool ends_member = move[0].c % 2 == 0;
-  if (ends_member) apply(state, {outside.now(), MemberGone{member}});
-  else apply(state, {outside.now(), Ended{job}});
+  if (ends_member)
+    apply(state, {outside.now(), MemberGone{member}});
+  else
+    apply(state, {outside.now(), Ended{job}});
   RC_ASSERT(state.digest() == digest);
   RC_ASSERT(state.is_consistent());
 }

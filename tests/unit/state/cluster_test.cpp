@@ -69,7 +69,8 @@ TEST(Cluster, TaintsMustBeToleratedUnlessTheyAreSoft) {
 
 TEST(Cluster, GiveUndoesTakeExactly) {
   State s = small_state(1);
-  const Demand demand{.amounts = {{resource::kCpu, 500}, {resource::kPods, 1}}, .cards = {1, MilliGpu(300), MiB(1000)}, .ports = {{6, 0, 80}, {17, 0, 53}}};
+  const Demand demand{
+      .amounts = {{resource::kCpu, 500}, {resource::kPods, 1}}, .cards = {1, MilliGpu(300), MiB(1000)}, .ports = {{6, 0, 80}, {17, 0, 53}}};
   const std::uint64_t digest = s.cluster.digest();
   s.cluster.take(NodeId(0u), demand, cards(8));
   EXPECT_EQ(s.cluster.card_free_milli(NodeId(0u))[3], 700);

@@ -94,7 +94,8 @@ RC_GTEST_PROP(Codec, a_changed_plan_never_crashes, ()) {
 }
 
 TEST(Codec, numbers_of_all_sizes_come_back) {
-  for (const std::int64_t v : {std::int64_t(0), std::int64_t(-1), std::int64_t(127), std::int64_t(1) << 40, INT64_MAX, INT64_MAX - 1, INT64_MIN, INT64_MIN + 1}) {
+  for (const std::int64_t v :
+       {std::int64_t(0), std::int64_t(-1), std::int64_t(127), std::int64_t(1) << 40, INT64_MAX, INT64_MAX - 1, INT64_MIN, INT64_MIN + 1}) {
     std::string bytes;
     ByteWriter(bytes).zigzag(v);
     ByteReader in(bytes);

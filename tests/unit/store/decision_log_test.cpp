@@ -79,11 +79,13 @@ TEST_P(EveryProfileLogged, replays_byte_for_byte) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Builtin, EveryProfileLogged, ::testing::ValuesIn(builtin_profile_names().begin(), builtin_profile_names().end()), [](const auto& info) {
-  std::string name(info.param);
-  std::replace_if(name.begin(), name.end(), [](char c) { return c == '-'; }, '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Builtin, EveryProfileLogged, ::testing::ValuesIn(builtin_profile_names().begin(), builtin_profile_names().end()),
+                         [](const auto& info) {
+                           std::string name(info.param);
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return c == '-'; }, '_');
+                           return name;
+                         });
 
 TEST(DecisionLog, rotates_into_bounded_files_that_replay_alone) {
   const Folder folder;
@@ -183,7 +185,8 @@ TEST(DecisionLog, says_names_not_rows) {
     const auto step = log->next();
     ASSERT_TRUE(step.ok());
     if (!*step) break;
-    for (const Event& event : (*step)->batch) if (const auto* submitted = std::get_if<Submitted>(&event.body)) job = submitted->workload.job;
+    for (const Event& event : (*step)->batch)
+      if (const auto* submitted = std::get_if<Submitted>(&event.body)) job = submitted->workload.job;
   }
   EXPECT_TRUE(log->is_whole());
   EXPECT_EQ(log->names().of({NameKind::kNode, 3}), "node-3");
@@ -200,7 +203,8 @@ struct Tampering final : Recorder {
   Tampering(Recorder& recorder, int steps) : next(recorder), left(steps) {}
   void record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) override {
     Plan changed = plan;
-    if (!plan.actions.empty() && std::holds_alternative<Bind>(plan.actions.front()) && --left == 0) std::get<Bind>(changed.actions.front()).node = NodeId(77);
+    if (!plan.actions.empty() && std::holds_alternative<Bind>(plan.actions.front()) && --left == 0)
+      std::get<Bind>(changed.actions.front()).node = NodeId(77);
     next.record(batch, changed, digest);
   }
 };
@@ -336,10 +340,14 @@ RC_GTEST_PROP(DecisionLog, garbled_records_with_right_checks_never_crash, ()) {
   }();
   const auto which = *rc::gen::inRange<std::uint64_t>(0, 60);
   const std::string path = (folder.path / "garbled.alog").string();
-  write_bytes(path, with_changed_payload(bytes, [](std::string& payload) {
-    for (int i = *rc::gen::inRange(1, 4); i > 0; --i) payload[*rc::gen::inRange<std::size_t>(0, payload.size())] = *rc::gen::arbitrary<char>();
-    if (*rc::gen::inRange(0, 6) == 0) payload.resize(*rc::gen::inRange<std::size_t>(0, payload.size()));
-  }, which));
+  write_bytes(path, with_changed_payload(
+                        bytes,
+                        [](std::string& payload) {
+                          for (int i = *rc::gen::inRange(1, 4); i > 0; --i)
+                            payload[*rc::gen::inRange<std::size_t>(0, payload.size())] = *rc::gen::arbitrary<char>();
+                          if (*rc::gen::inRange(0, 6) == 0) payload.resize(*rc::gen::inRange<std::size_t>(0, payload.size()));
+                        },
+                        which));
   const auto report = replay_file(path, {.other = by("spread")});
   if (!report.ok()) RC_ASSERT(!report.error().message.empty());
 }
@@ -356,7 +364,8 @@ TEST(DecisionLog, a_full_disk_stops_the_log_and_nothing_else) {
   const Folder folder;
   std::vector<std::string> troubles;
   Life life("ashlar", 3);
-  auto log = DecisionLog::open({.folder = folder.str(), .on_trouble = [&](const std::string& t) { troubles.push_back(t); }}, {life.state, life.engine});
+  auto log =
+      DecisionLog::open({.folder = folder.str(), .on_trouble = [&](const std::string& t) { troubles.push_back(t); }}, {life.state, life.engine});
   ASSERT_TRUE(log.ok());
   life.recorder = log->get();
   life.open();

@@ -38,8 +38,12 @@ TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_2) {
   RandomWorld world(7);
   for (const Event& event : world.opening()) events += bytes_of(event);
   EXPECT_EQ(hash_bytes(events.data(), events.size()), 15486558101881265709u);
-  const Plan plan{5, Millis(1'000'000), Millis::max(), {Bind{MemberId(1), JobId(2), NodeId(3), {0xff, 0}}, Evict{JobId(4), Millis(30)}, Reserve{JobId(5), Millis(6), Millis(7)}},
-                  {{JobId(6), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(8), Millis(9), {{ReasonCode::kInsufficientGpu, 1, {2, 3, 4}}}}}}, 10};
+  const Plan plan{5,
+                  Millis(1'000'000),
+                  Millis::max(),
+                  {Bind{MemberId(1), JobId(2), NodeId(3), {0xff, 0}}, Evict{JobId(4), Millis(30)}, Reserve{JobId(5), Millis(6), Millis(7)}},
+                  {{JobId(6), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(8), Millis(9), {{ReasonCode::kInsufficientGpu, 1, {2, 3, 4}}}}}},
+                  10};
   const std::string bytes = bytes_of(plan) + bytes_of(profile_named("fgd"));
   EXPECT_EQ(hash_bytes(bytes.data(), bytes.size()), 1529981878559950488u);
 }

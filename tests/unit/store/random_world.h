@@ -86,9 +86,12 @@ class RandomWorld {
 
   void answer(std::vector<Event>& events, const Bind& bind) {
     const std::uint32_t luck = draw(10);
-    if (luck < 6) add(events, Bound{bind.member, bind.node, bind.cards});
-    else if (luck < 8) add(events, BindRejected{bind.member});
-    else if (luck < 9) add(events, Bound{bind.member, NodeId(draw(kNodes)), CardMask{}});  // somebody else was faster
+    if (luck < 6)
+      add(events, Bound{bind.member, bind.node, bind.cards});
+    else if (luck < 8)
+      add(events, BindRejected{bind.member});
+    else if (luck < 9)
+      add(events, Bound{bind.member, NodeId(draw(kNodes)), CardMask{}});  // somebody else was faster
   }
 
   void submit(const State& state, std::vector<Event>& events) {
@@ -123,18 +126,33 @@ class RandomWorld {
     const MemberId member(draw(kMembers));
     const std::uint32_t node = draw(kNodes);
     switch (draw(24)) {
-      case 0: return add(events, NodeGone{NodeId(node)});
-      case 1: case 2: return add(events, NodeSeen{NodeId(node), facts(node)});
-      case 3: case 4: case 5: return add(events, Ended{job});
-      case 6: return add(events, MemberGone{member});
-      case 7: return add(events, Evicted{job, Millis(draw(10'000))});
-      case 8: return add(events, EstimateChanged{job, {Millis(draw(9000)), Millis(9000)}});
-      case 9: return add(events, PriorityChanged{job, static_cast<std::int32_t>(draw(5))});
-      case 10: return add(events, QueueDefined{QueueId(2), QueueId(draw(2)), {static_cast<std::int64_t>(4000 + 1000 * draw(20)), kUnlimited, kUnlimited}});
-      case 11: return add(events, ConstraintChanged{member, ConstraintId(draw(kConstraints))});
-      case 12: return nominate(state, member, node, events);
-      case 13: return add(events, Tick{});
-      default: return submit(state, events);
+      case 0:
+        return add(events, NodeGone{NodeId(node)});
+      case 1:
+      case 2:
+        return add(events, NodeSeen{NodeId(node), facts(node)});
+      case 3:
+      case 4:
+      case 5:
+        return add(events, Ended{job});
+      case 6:
+        return add(events, MemberGone{member});
+      case 7:
+        return add(events, Evicted{job, Millis(draw(10'000))});
+      case 8:
+        return add(events, EstimateChanged{job, {Millis(draw(9000)), Millis(9000)}});
+      case 9:
+        return add(events, PriorityChanged{job, static_cast<std::int32_t>(draw(5))});
+      case 10:
+        return add(events, QueueDefined{QueueId(2), QueueId(draw(2)), {static_cast<std::int64_t>(4000 + 1000 * draw(20)), kUnlimited, kUnlimited}});
+      case 11:
+        return add(events, ConstraintChanged{member, ConstraintId(draw(kConstraints))});
+      case 12:
+        return nominate(state, member, node, events);
+      case 13:
+        return add(events, Tick{});
+      default:
+        return submit(state, events);
     }
   }
   void nominate(const State& state, MemberId member, std::uint32_t node, std::vector<Event>& events) {
@@ -163,7 +181,8 @@ struct Life {
   Plan plan;
   Recorder* recorder = nullptr;
 
-  Life(std::string_view profile, std::uint64_t seed, EngineOptions options = {}) : engine(profile_named(profile), options), world(seed, Millis(std::max<std::int64_t>(500, engine.profile().cadence.value / 2))) {}
+  Life(std::string_view profile, std::uint64_t seed, EngineOptions options = {})
+      : engine(profile_named(profile), options), world(seed, Millis(std::max<std::int64_t>(500, engine.profile().cadence.value / 2))) {}
 
   void step(std::vector<Event> batch) {
     for (const Event& event : batch) apply(state, event);

@@ -46,11 +46,13 @@ TEST_P(EveryProfile, goes_on_byte_for_byte_from_a_snapshot) {
   EXPECT_TRUE(holds);
 }
 
-INSTANTIATE_TEST_SUITE_P(Builtin, EveryProfile, ::testing::ValuesIn(builtin_profile_names().begin(), builtin_profile_names().end()), [](const auto& info) {
-  std::string name(info.param);
-  std::replace_if(name.begin(), name.end(), [](char c) { return c == '-'; }, '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Builtin, EveryProfile, ::testing::ValuesIn(builtin_profile_names().begin(), builtin_profile_names().end()),
+                         [](const auto& info) {
+                           std::string name(info.param);
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return c == '-'; }, '_');
+                           return name;
+                         });
 
 // The worlds of these tests are worth their name: jobs are placed, wait for many reasons, lose members and come back.
 TEST(Snapshot, is_tested_on_lively_worlds) {
@@ -63,7 +65,8 @@ TEST(Snapshot, is_tested_on_lively_worlds) {
       life.run(1);
       binds += life.plan.actions.size();
       verdicts += life.plan.verdicts.size();
-      for (const VerdictChange& v : life.plan.verdicts) for (const Reason& r : v.verdict.reasons) reasons.insert(r.code);
+      for (const VerdictChange& v : life.plan.verdicts)
+        for (const Reason& r : v.verdict.reasons) reasons.insert(r.code);
     }
     backlog += life.state.backlog_size();
   }
@@ -93,8 +96,10 @@ RC_GTEST_PROP(Snapshot, survives_any_change_of_its_bytes, ()) {
   State state;
   Engine engine(profile_named("ashlar"));
   const auto read = read_snapshot(bytes, state, engine);
-  if (read.ok()) RC_ASSERT(state.is_consistent());
-  else RC_ASSERT(!read.error().message.empty());
+  if (read.ok())
+    RC_ASSERT(state.is_consistent());
+  else
+    RC_ASSERT(!read.error().message.empty());
 }
 
 // A column added to one of these classes must be listed in state/columns.h or engine/memory.h (or be a cache that rebuilds itself); then adjust the size.

@@ -1,0 +1,94 @@
+// What the demo draws, without a cluster: a scene of a few jobs, looked at as plain text.
+#include "demo/view.h"
+#include "demo/play.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace ashlar::demo {
+namespace {
+
+Job job(const std::string& name, const std::string& team, int members, int gpus, std::vector<int> nodes) {
+  Job j;
+  j.act = {.name = name, .team = team, .members = members, .gpus = gpus};
+  j.pod_prefix = name;
+  j.node_of_member = std::move(nodes);
+  j.cards_of_member.resize(j.node_of_member.size());
+  j.bound = static_cast<int>(std::count_if(j.node_of_member.begin(), j.node_of_member.end(), [](int n) { return n >= 0; }));
+  return j;
+}
+
+class ViewTest : public ::testing::Test {
+ protected:
+  ViewTest() : api_(std::move(kube::Api::create({.access = {.server = "http://127.0.0.1:1"}})).value()), scene_(*api_, "demo") {}
+  std::vector<std::string> lines(ViewOptions options) const {
+    std::istringstream text(draw(scene_, Millis(12'000), Millis(120'000), options));
+    std::vector<std::string> out;
+    for (std::string line; std::getline(text, line);) out.push_back(line);
+    return out;
+  }
+  std::unique_ptr<kube::Api> api_;
+  Scene scene_;
+};
+
+TEST_F(ViewTest, ShowsCardsByTeamInTheirRacks) {
+  const std::string team = teams().front().name;
+  scene_.add(job("train", team, 2, 4, {0, 9}));  // rack 0 and rack 1
+  const std::vector<std::string> shown = lines({.has_colour = false, .width = 100, .news_lines = 3});
+  EXPECT_EQ(shown[0], "Ashlar    12 s of 120   8 of 512 GPUs busy   0 jobs waiting");
+  EXPECT_EQ(shown[2], "block 0");
+  EXPECT_TRUE(shown[3].starts_with("  rack 0  LLLL.... ........ ")) << shown[3];
+  EXPECT_TRUE(shown[4].starts_with("  rack 1  ........ LLLL.... ")) << shown[4];
+}
+
+TEST_F(ViewTest, CountsWhoWaitsAndTellsTheLatestNews) {
+  scene_.add(job("late", teams().front().name, 2, 8, {3, -1}));
+  for (int i = 0; i < 5; ++i) scene_.tell("~ news " + std::to_string(i));
+  const std::vector<std::string> shown = lines({.has_colour = false, .width = 100, .news_lines = 2});
+  EXPECT_NE(shown[0].find("1 jobs waiting"), std::string::npos) << shown[0];
+  EXPECT_EQ(shown.back(), "  ~ news 4");
+  EXPECT_EQ(shown[shown.size() - 2], "  ~ news 3");
+  EXPECT_EQ(shown[shown.size() - 3], "latest decisions");
+}
+
+TEST_F(ViewTest, SharesFillTheCardThatTheSchedulerNamed) {
+  Job share = job("notebook", teams().front().name, 1, 0, {0});
+  share.act.milli_gpu = 300;
+  share.cards_of_member[0] = "5";
+  scene_.add(share);
+  EXPECT_TRUE(lines({.has_colour = false})[3].starts_with("  rack 0  .....L.. ")) << lines({.has_colour = false})[3];
+}
+
+TEST_F(ViewTest, IsCutToTheTerminalWithoutCountingColours) {
+  scene_.tell("+ " + std::string(300, 'x'));
+  const auto columns = [](const std::string& line) {
+    int count = 0;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (line[i] == '\x1b')
+        i = line.find('m', i);
+      else if ((static_cast<unsigned char>(line[i]) & 0xC0) != 0x80)
+        ++count;
+    }
+    return count;
+  };
+  for (const bool has_colour : {false, true}) EXPECT_EQ(columns(lines({.has_colour = has_colour, .width = 60}).back()), 60);
+}
+
+TEST(ScriptTest, TheComparisonLeavesOutWhatOthersCannotDo) {
+  const Script all = two_minutes(), fair = all.comparable(), plain = all.plain_pods();
+  EXPECT_LT(fair.acts.size(), all.acts.size());
+  for (const Act& act : fair.acts) {
+    EXPECT_TRUE(act.can_ever_run()) << act.name;
+    EXPECT_EQ(act.milli_gpu, 0) << act.name;
+  }
+  for (const Act& act : plain.acts) EXPECT_TRUE(act.within.empty()) << act.name;
+  EXPECT_EQ(all.faster(4).length, Millis(all.length.value / 4));
+  EXPECT_TRUE(std::is_sorted(all.acts.begin(), all.acts.end(), [](const Act& a, const Act& b) { return a.at < b.at; }));
+}
+
+TEST(KwokStages, AreBroughtAlong) { EXPECT_NE(file("kwok-stages.yaml").find("name: pod-ends"), std::string_view::npos); }
+
+}  // namespace
+}  // namespace ashlar::demo
