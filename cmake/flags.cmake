@@ -43,10 +43,15 @@ if(ASHLAR_SANITIZE)
   endif()
 endif()
 
-# ccache shares objects between checkouts: paths are stored relative to the source folder.
+# ccache shares objects between checkouts: paths are stored relative to the source folder. With precompiled headers it caches only if it may take
+# their macros as read, and if the compiler marks in its output where they were used.
 find_program(ASHLAR_CCACHE ccache)
 if(ASHLAR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${ASHLAR_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${ASHLAR_CCACHE})
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
 endif()
 add_link_options(-Wl,--as-needed)
 find_program(ASHLAR_MOLD mold)

@@ -21,6 +21,7 @@ struct Remedy {
   std::int64_t amount = 0;  ///< members, cards, quota units or nodes, by kind
   LevelId level;            ///< kWidenWithin: the level that would do
   QueueId queue;            ///< kMoreQuota
+  QuotaDimension dimension = QuotaDimension::kMilliGpu;  ///< kMoreQuota: what `amount` counts
 };
 /// The smallest changes found, cheapest first; empty if none of those tried helps. Leaves the state unchanged.
 std::vector<Remedy> find_remedies(State& state, ViewCache& views, const Profile& profile, JobId job);

@@ -144,7 +144,7 @@ bool Promise::allows(const State& state, std::span<const Trial::Step> steps) con
   std::vector<Spare> left;  // only of nodes that are touched
   for (const Trial::Step& step : steps) {
     const auto promised = spare_of(spares, step.node);
-    if (promised == spares.end()) continue;
+    if (!step.is_take || promised == spares.end()) continue;
     const Demand& demand = state.demand(state.member(step.member).demand);
     if (!demand.ports.empty()) return false;  // whose ports they are then is not worked out
     auto it = std::find_if(left.begin(), left.end(), [&](const Spare& s) { return s.node == step.node; });
@@ -171,10 +171,16 @@ void Promise::withhold(Trial& trial) const {
 
 void Promise::charge(const State& state, std::span<const Trial::Step> steps) {
   for (const Trial::Step& step : steps)
-    if (const auto it = spare_of(spares, step.node); it != spares.end()) take_from(*it, state.demand(state.member(step.member).demand));
+    if (const auto it = spare_of(spares, step.node); step.is_take && it != spares.end()) take_from(*it, state.demand(state.member(step.member).demand));
 }
 
 void Promises::refresh(const State& state, const Agenda& agenda, std::span<const NodeId> losses) {
+  if (promises_.size() > 2 * kMax) {  // of jobs that somebody has overtaken in the order; should they be first again, they get another
+    std::erase_if(promises_, [&](const Promise& p) {
+      const Agenda::Head* first = agenda.first_blocked(p.shape.queue);
+      return first == nullptr || first->entry.job != p.entry.job;
+    });
+  }
   std::erase_if(promises_, [&](const Promise& p) {
     if (!state.is_live(p.entry.job) || !agenda.contains(p.entry.job)) return true;
     return std::any_of(losses.begin(), losses.end(), [&](NodeId n) { return spare_of(p.spares, n) != p.spares.end(); });

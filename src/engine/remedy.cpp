@@ -74,7 +74,7 @@ std::vector<Remedy> find_remedies(State& state, ViewCache& views, const Profile&
     const auto dimension = static_cast<std::size_t>(refusal->numbers[0]);
     const QueueId queue(refusal->subject);
     const std::int64_t lacking = state.queues.used(queue)[dimension] + asked[dimension] - state.queues.quota(queue)[dimension];
-    out.push_back({Remedy::Kind::kMoreQuota, lacking, LevelId::none(), queue});
+    out.push_back({Remedy::Kind::kMoreQuota, lacking, LevelId::none(), queue, static_cast<QuotaDimension>(dimension)});
     return out;
   }
   if (room >= s.needed) return out;

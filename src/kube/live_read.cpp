@@ -67,8 +67,8 @@ std::string remedy_text(const LiveIntake& intake, const Remedy& r) {
     case Remedy::Kind::kFewerCards:
       return "with " + std::to_string(r.amount) + " cards a pod it would start now";
     case Remedy::Kind::kMoreQuota:
-      return "queue " + intake.names().queues.name(r.queue).str() + " needs more quota: " + std::to_string(r.amount) +
-             " thousandths of a card or core, or bytes";
+      return "queue " + intake.names().queues.name(r.queue).str() + " needs more quota: " +
+             quota_dimension_text(static_cast<std::int64_t>(r.dimension), r.amount);
     case Remedy::Kind::kFreeCards:
       return "it lacks " + std::to_string(r.amount) + " free cards where it could run";
     case Remedy::Kind::kMoreNodes:

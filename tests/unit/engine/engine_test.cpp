@@ -159,6 +159,7 @@ TEST(Remedies, SayHowMuchQuotaIsLacking) {
   const std::vector<Remedy> found = remedies_for(s, 0);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].kind, Remedy::Kind::kMoreQuota);
+  EXPECT_EQ(found[0].dimension, QuotaDimension::kMilliGpu);
   EXPECT_EQ(found[0].amount, 4'000);
   EXPECT_EQ(found[0].queue, QueueId(1u));
 }
