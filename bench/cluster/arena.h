@@ -110,7 +110,7 @@ class Arena {
   /// Writes answered so far, by "VERB resource/subresource", from the server's own metrics; empty if they could not be read, which is said.
   std::map<std::string, double> writes() {
     std::map<std::string, double> sums;
-    const kube::Answer answer = kube::call(api_, {.path = "/metrics", .accept = "text/plain", .timeout = Millis(5000)});
+    const kube::Answer answer = kube::call(api_, {.path = "/metrics", .accept = "text/plain", .timeout = Millis(5000), .has_own_connection = true});
     if (!answer.ok()) std::fprintf(stderr, "the server's metrics could not be read: %s\n", answer.result.error().message.c_str());
     std::size_t from = 0;
     while (from < answer.body.size()) {

@@ -18,8 +18,9 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// One connection carries everything; a few more are allowed for the moment a server answers GOAWAY or limits streams below our window.
-constexpr long kConnectionsMax = 4, kStreamsMax = 1000;
+// One connection carries all short exchanges; each stream and each long answer has one of its own (Request::has_own_connection). A few more are
+// allowed for the moment a server answers GOAWAY or limits streams below our window.
+constexpr long kConnectionsMax = 32, kStreamsMax = 1000;
 // libcurl looks at every transfer under way in each round. With many in flight, rounds closer than this are merged, which costs nothing in
 // throughput (a round trip takes longer by far) and saves most of the client's CPU; bench_rawbind shows both.
 constexpr std::size_t kMergeFrom = 24;
@@ -260,6 +261,7 @@ RequestId Client::stream(Request request, StreamHandlers handlers, Millis idle) 
   transfer->request = std::move(request);
   transfer->handlers = std::move(handlers);
   transfer->is_stream = true;
+  transfer->request.has_own_connection = true;
   transfer->idle = idle;
   return loop_->enqueue(std::move(transfer));
 }

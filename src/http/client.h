@@ -52,6 +52,7 @@ struct Request {
   const char* content_type = "application/json";  ///< static string; of the body
   const char* accept = "application/json";        ///< static string
   Millis timeout{30'000};                         ///< whole request from the moment it leaves the queue; 0 = none (watch streams)
+  bool has_own_connection = false;                ///< set for long answers, such as lists; streams have one anyway
 };
 
 struct Response {

@@ -122,8 +122,6 @@ bool is_tls_refusal(CURLcode code) {
 
 void configure_connection(CURL* easy, const ClientOptions& options) {
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-  curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);  // wait for the one connection instead of opening more
   curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, kKeepIdleSeconds);
@@ -144,6 +142,10 @@ void configure_connection(CURL* easy, const ClientOptions& options) {
 
 void configure_request(Transfer& t, const std::string& base_url) {
   CURL* easy = t.easy.get();
+  // libcurl 7.88 can leave a long answer lying that shares its HTTP/2 connection with other open streams, until the server sends something else: a list
+  // then waits for the next bookmark of a watch, up to a minute. What has a connection of its own speaks HTTP/1.1 on it.
+  curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(t.request.has_own_connection ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS));
+  curl_easy_setopt(easy, CURLOPT_PIPEWAIT, t.request.has_own_connection ? 0L : 1L);  // wait for the one connection instead of opening more
   curl_easy_setopt(easy, CURLOPT_URL, (base_url + t.request.path).c_str());
   const bool has_body = t.request.method != Method::kGet && (!t.request.body.empty() || t.request.method != Method::kDelete);
   if (has_body) {
