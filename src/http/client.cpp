@@ -18,14 +18,16 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// One connection carries all short exchanges; each stream and each long answer has one of its own (Request::has_own_connection). A few more are
-// allowed for the moment a server answers GOAWAY or limits streams below our window.
-constexpr long kConnectionsMax = 32, kStreamsMax = 1000;
+// One HTTP/2 connection carries all short exchanges; a few more are allowed for the moment a server answers GOAWAY or limits streams below our window.
+// Each stream and each long answer has a connection of its own (Request::has_own_connection), in a pool apart: libcurl keeps one notion of a host for
+// a pool, whether it multiplexes or not.
+constexpr long kConnectionsMax = 4, kStreamsMax = 1000;
 // libcurl looks at every transfer under way in each round. With many in flight, rounds closer than this are merged, which costs nothing in
 // throughput (a round trip takes longer by far) and saves most of the client's CPU; bench_rawbind shows both.
 constexpr std::size_t kMergeFrom = 24;
 constexpr auto kMergeInterval = std::chrono::microseconds(1500);
 constexpr auto kIdleCheckInterval = std::chrono::milliseconds(500);
+constexpr auto kBlindWait = std::chrono::milliseconds(100);
 constexpr std::size_t kPooledHandlesMax = 512;
 
 void initialise_libcurl() {
@@ -47,7 +49,8 @@ struct Client::Loop {
   ClientOptions options;
   std::string base_url;
   HeaderLists header_lists;
-  CURLM* multi = nullptr;
+  CURLM* multi = nullptr;  ///< of short exchanges
+  CURLM* solo = nullptr;   ///< of what has its own connection
   curl_slist* connect_to = nullptr;
   std::unordered_map<RequestId, std::unique_ptr<Transfer>> transfers;  // queued and running
   std::deque<RequestId> queue;
@@ -69,16 +72,19 @@ struct Client::Loop {
   void finish(Transfer& transfer, CURLcode code);
   void end_silent_streams();
   void drop_cancelled();
+  CURLM* pool_of(const Transfer& t) const { return t.request.has_own_connection ? solo : multi; }
+  void wait(std::chrono::milliseconds longest);
   bool run_posted();
   bool round();
 };
 
 Client::Loop::~Loop() {
   for (auto& [id, transfer] : transfers)
-    if (transfer->easy) curl_multi_remove_handle(multi, transfer->easy.get());
+    if (transfer->easy) curl_multi_remove_handle(pool_of(*transfer), transfer->easy.get());
   transfers.clear();
   pool.clear();
-  if (multi != nullptr) curl_multi_cleanup(multi);
+  for (CURLM* connections : {multi, solo})
+    if (connections != nullptr) curl_multi_cleanup(connections);
   curl_slist_free_all(connect_to);
 }
 
@@ -112,7 +118,7 @@ void Client::Loop::start(Transfer& t) {
   t.last_bytes = steady_clock::now();
   configure_request(t, base_url);
   counters.bytes_sent += t.request.body.size();
-  curl_multi_add_handle(multi, t.easy.get());
+  curl_multi_add_handle(pool_of(t), t.easy.get());
   ++running;
 }
 
@@ -132,7 +138,7 @@ void Client::Loop::finish(Transfer& t, CURLcode code) {
   curl_easy_getinfo(t.easy.get(), CURLINFO_NUM_CONNECTS, &connects);
   counters.connections += static_cast<std::uint64_t>(std::max(0l, connects));
   Result<Response> result = conclude(t, code);
-  curl_multi_remove_handle(multi, t.easy.get());
+  curl_multi_remove_handle(pool_of(t), t.easy.get());
   if (pool.size() < kPooledHandlesMax) pool.push_back(std::move(t.easy));
   --running;
   if (t.is_cancelled) return;
@@ -145,11 +151,13 @@ bool Client::Loop::finish_completed() {
   // All ends are collected before the first callback: callbacks may send, and libcurl's message list is valid only until the next call.
   std::vector<std::pair<Transfer*, CURLcode>> ended;
   int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(multi, &left)) {
-    if (message->msg != CURLMSG_DONE) continue;
-    Transfer* transfer = nullptr;
-    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
-    ended.emplace_back(transfer, message->data.result);
+  for (CURLM* connections : {multi, solo}) {
+    while (const CURLMsg* message = curl_multi_info_read(connections, &left)) {
+      if (message->msg != CURLMSG_DONE) continue;
+      Transfer* transfer = nullptr;
+      curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+      ended.emplace_back(transfer, message->data.result);
+    }
   }
   for (const auto& [transfer, code] : ended) finish(*transfer, code);
   return !ended.empty();
@@ -161,7 +169,7 @@ void Client::Loop::drop_cancelled() {
     if (found == transfers.end()) continue;
     std::unique_ptr<Transfer> owned = std::move(found->second);
     transfers.erase(found);
-    curl_multi_remove_handle(multi, owned->easy.get());  // resets the stream; the connection lives on
+    curl_multi_remove_handle(pool_of(*owned), owned->easy.get());  // resets the stream; the connection lives on
     if (pool.size() < kPooledHandlesMax) pool.push_back(std::move(owned->easy));
     --running;
   }
@@ -206,12 +214,34 @@ bool Client::Loop::round() {
   bytes_at_round_start = counters.bytes_received;
   int still_running = 0;
   curl_multi_perform(multi, &still_running);
+  curl_multi_perform(solo, &still_running);
   progressed |= counters.bytes_received != bytes_at_round_start;
   progressed |= finish_completed();
   end_silent_streams();
   drop_cancelled();
   last_round = steady_clock::now();
   return progressed;
+}
+
+/// Until something happens on any connection, or wakeup().
+void Client::Loop::wait(std::chrono::milliseconds longest) {
+  fd_set reads, writes, faults;
+  FD_ZERO(&reads);
+  FD_ZERO(&writes);
+  FD_ZERO(&faults);
+  int last = -1;
+  curl_multi_fdset(solo, &reads, &writes, &faults, &last);
+  std::vector<curl_waitfd> sockets;
+  for (int fd = 0; fd <= last; ++fd) {
+    const int wanted = (FD_ISSET(fd, &reads) ? CURL_WAIT_POLLIN : 0) | (FD_ISSET(fd, &writes) ? CURL_WAIT_POLLOUT : 0);
+    if (wanted != 0) sockets.push_back({fd, static_cast<short>(wanted), 0});
+  }
+  if (last < 0) longest = std::min(longest, kBlindWait);  // none yet, or beyond what an fd_set holds
+  long due = -1;                                          // libcurl's own timers: connecting, time limits
+  curl_multi_timeout(solo, &due);
+  if (due >= 0) longest = std::min(longest, std::chrono::milliseconds(due));
+  int events = 0;
+  curl_multi_poll(multi, sockets.data(), static_cast<unsigned>(sockets.size()), static_cast<int>(longest.count()), &events);
 }
 
 Client::Client(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
@@ -231,7 +261,8 @@ Result<std::unique_ptr<Client>> Client::create(ClientOptions options) {
 
   auto loop = std::make_unique<Loop>(std::move(options));
   loop->multi = curl_multi_init();
-  if (loop->multi == nullptr) return Error{Error::Kind::kInternal, "libcurl cannot start"};
+  loop->solo = curl_multi_init();
+  if (loop->multi == nullptr || loop->solo == nullptr) return Error{Error::Kind::kInternal, "libcurl cannot start"};
   curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
   curl_multi_setopt(loop->multi, CURLMOPT_MAX_HOST_CONNECTIONS, kConnectionsMax);
   curl_multi_setopt(loop->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, kStreamsMax);
@@ -278,8 +309,7 @@ void Client::cancel(RequestId id) {
 
 void Client::poll(Millis timeout) {
   if (loop_->round() || timeout.value <= 0) return;
-  int events = 0;
-  curl_multi_poll(loop_->multi, nullptr, 0, static_cast<int>(std::clamp<std::int64_t>(timeout.value, 0, 500)), &events);
+  loop_->wait(std::chrono::milliseconds(std::clamp<std::int64_t>(timeout.value, 0, 500)));
   loop_->round();
 }
 

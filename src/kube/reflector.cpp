@@ -172,9 +172,10 @@ void Reflector<T>::Follower::ask_page(const std::string& continue_token) {
   else
     parameters = options.from_watch_cache ? "resourceVersion=0" : "limit=0";
   if (!continue_token.empty()) parameters += "&continue=" + http::percent_encode(continue_token);
-  http::Request page{
-      .path = query(parameters), .accept = options.encoding == Encoding::kProtobuf ? kProtobufType : kJsonType, .timeout = options.list_timeout,
-      .has_own_connection = true};
+  http::Request page{.path = query(parameters),
+                     .accept = options.encoding == Encoding::kProtobuf ? kProtobufType : kJsonType,
+                     .timeout = options.list_timeout,
+                     .has_own_connection = true};
   request = api.send(std::move(page), [weak = this->weak_from_this(), now = round](Answer answer) {
     const auto self = weak.lock();
     if (self && self->round == now) self->take_page(std::move(answer));

@@ -388,7 +388,8 @@ TEST_F(ClientOnCluster, ALongListNeverWaitsForTheNextEventOfAWatch) {
     follow_pods.start();
     follow_namespaces.start();
     const auto start = steady_clock::now();
-    while (!(nodes.synced > 0 && pods.synced > 0 && namespaces.synced > 0) && steady_clock::now() - start < std::chrono::seconds(20)) (*api)->poll(Millis(100));
+    while (!(nodes.synced > 0 && pods.synced > 0 && namespaces.synced > 0) && steady_clock::now() - start < std::chrono::seconds(20))
+      (*api)->poll(Millis(100));
     EXPECT_GE(pods.objects.size(), kPods) << "round " << round;
     EXPECT_LT(steady_clock::now() - start, std::chrono::seconds(20)) << "round " << round;
     if (HasFailure()) break;
