@@ -18,9 +18,9 @@ Verdict explain_shortage(State& state, ViewCache& views, const Profile& profile,
 struct Remedy {
   enum class Kind : std::uint8_t { kDropWithin, kWidenWithin, kFewerMembers, kFewerCards, kMoreQuota, kFreeCards, kMoreNodes };
   Kind kind = Kind::kMoreNodes;
-  std::int64_t amount = 0;  ///< members, cards, quota units or nodes, by kind
-  LevelId level;            ///< kWidenWithin: the level that would do
-  QueueId queue;            ///< kMoreQuota
+  std::int64_t amount = 0;                               ///< members, cards, quota units or nodes, by kind
+  LevelId level;                                         ///< kWidenWithin: the level that would do
+  QueueId queue;                                         ///< kMoreQuota
   QuotaDimension dimension = QuotaDimension::kMilliGpu;  ///< kMoreQuota: what `amount` counts
 };
 /// The smallest changes found, cheapest first; empty if none of those tried helps. Leaves the state unchanged.
