@@ -11,7 +11,7 @@ ShapeKey shape_of(const State& state, JobId id) {
   key.within = j.within;
   key.prefer = j.prefer;
   key.members_waiting = j.members_present - j.members_placed;
-  key.members_needed = j.members_min > j.members_placed ? j.members_min - j.members_placed : 1;
+  key.members_needed = j.members_needed();
   bool is_uniform = true;
   state.each_member(id, [&](MemberId, const Member& m) {
     if (m.is_placed()) return;

@@ -7,13 +7,6 @@
 namespace ashlar {
 namespace {
 
-/// Millis::max() if unknown.
-Millis end_if_started(const State& state, JobId job, Millis now) {
-  const Job& j = state.job(job);
-  const Millis left = j.remaining != Millis::max() ? j.remaining : j.estimate.p90;
-  return left == Millis::max() ? Millis::max() : now + left;
-}
-
 Verdict held_until(Millis promised, Millis now) {
   return {VerdictKind::kWaits, WakeOn::kHeadOfQueue, now, {}, {{ReasonCode::kReservationHeld, 0, {promised.value, 0, 0}}}};
 }
@@ -23,17 +16,17 @@ Verdict held_until(Millis promised, Millis now) {
 bool Engine::find_binding_promises(State& state, Round& round, const Agenda::Head& head) {
   round.binding.clear();
   if (agenda_.blocked_heads().empty()) return true;
-  std::vector<Agenda::Head> ahead;
-  for (const auto& [queue, heads] : agenda_.blocked_heads())
-    if (heads.begin()->entry < head.entry) ahead.push_back(*heads.begin());
-  std::sort(ahead.begin(), ahead.end());
-  if (ahead.size() > Promises::kMax) ahead.resize(Promises::kMax);
-  const Millis end = end_if_started(state, head.entry.job, round.plan.at);
+  const Millis end = state.job(head.entry.job).end_if_started(round.plan.at);
   for (const Round::Held& held : round.held) {  // another of its shape, no longer than it, was held a moment ago
     if (held.shape != head.shape || end < held.end) continue;
     report(round, head.entry.job, held_until(held.promised, round.plan.at));
     return false;
   }
+  std::vector<Agenda::Head> ahead;
+  for (const auto& [queue, heads] : agenda_.blocked_heads())
+    if (heads.begin()->entry < head.entry) ahead.push_back(*heads.begin());
+  std::sort(ahead.begin(), ahead.end());
+  if (ahead.size() > Promises::kMax) ahead.resize(Promises::kMax);
   for (const Agenda::Head& blocked : ahead) {
     Trial trial(state);
     Rng draws(draws_.state());
@@ -55,14 +48,14 @@ bool Engine::place_beside_promises(State& state, Round& round, const Agenda::Hea
   if (is_placed && keeps_promises(state, round, trial)) return true;
   trial.rollback_to(0);
   const Millis promised = promises_.find(round.binding.front())->at;
-  round.held.push_back({head.shape, end_if_started(state, head.entry.job, round.plan.at), promised});
+  round.held.push_back({head.shape, state.job(head.entry.job).end_if_started(round.plan.at), promised});
   report(round, head.entry.job, held_until(promised, round.plan.at));
   return false;
 }
 
 bool Engine::may_backfill_by_count(const State& state, Round& round, const Agenda::Head& head) {
   const std::int64_t cards = agenda_.shape(head.shape).cards;
-  const Millis end = end_if_started(state, head.entry.job, round.plan.at);
+  const Millis end = state.job(head.entry.job).end_if_started(round.plan.at);
   for (const auto& [queue, heads] : agenda_.blocked_heads()) {
     const Agenda::Head& blocked = *heads.begin();
     if (!(blocked.entry < head.entry)) continue;

@@ -151,7 +151,7 @@ std::optional<Reason> Engine::quota_refusal(const State& state, JobId job) const
   QuotaVector sum{};
   const Job& j = state.job(job);
   std::uint32_t counted = 0;
-  const std::uint32_t needed = j.members_min > j.members_placed ? j.members_min - j.members_placed : 1;
+  const std::uint32_t needed = j.members_needed();
   for (MemberId m = j.first; !m.is_none() && counted < needed; m = state.member(m).next) {
     if (state.member(m).is_placed()) continue;
     ++counted;

@@ -93,7 +93,7 @@ struct Ask {
 
 std::vector<Ask> asks_of(const State& state, JobId job) {
   const Job& j = state.job(job);
-  std::uint32_t left = j.members_min > j.members_placed ? j.members_min - j.members_placed : 1;
+  std::uint32_t left = j.members_needed();
   std::vector<Ask> asks;
   for (MemberId id = j.first; !id.is_none() && left > 0; id = state.member(id).next) {
     const Member& m = state.member(id);

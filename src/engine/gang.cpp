@@ -142,7 +142,7 @@ class GangSearch {
   PlacementOutcome run() {
     const Job& j = state_.job(job_);
     const std::uint32_t waiting = std::min(j.members_present - j.members_placed, context_.members_max);
-    const std::uint32_t needed = j.members_min > j.members_placed ? j.members_min - j.members_placed : 1;
+    const std::uint32_t needed = j.members_needed();
     if (waiting < needed) return {};
     PlacementOutcome outcome = attempt(waiting);
     if (!outcome.is_placed && needed < waiting) {

@@ -55,7 +55,7 @@ class EndSearch {
     std::int64_t free = 0, asked = 0;
     for (const std::int64_t idle : state_.cluster.group_idle_cards()) free += std::max<std::int64_t>(idle, 0);
     const Job& j = state_.job(job_);
-    const std::uint32_t needed = j.members_min > j.members_placed ? j.members_min - j.members_placed : 1;
+    const std::uint32_t needed = j.members_needed();
     std::vector<std::int64_t> asks;
     state_.each_member(job_, [&](MemberId, const Member& m) {
       const CardAsk& ask = state_.demand(m.demand).cards;
@@ -171,7 +171,8 @@ void Promise::withhold(Trial& trial) const {
 
 void Promise::charge(const State& state, std::span<const Trial::Step> steps) {
   for (const Trial::Step& step : steps)
-    if (const auto it = spare_of(spares, step.node); step.is_take && it != spares.end()) take_from(*it, state.demand(state.member(step.member).demand));
+    if (const auto it = spare_of(spares, step.node); step.is_take && it != spares.end())
+      take_from(*it, state.demand(state.member(step.member).demand));
 }
 
 void Promises::refresh(const State& state, const Agenda& agenda, std::span<const NodeId> losses) {

@@ -33,7 +33,7 @@ struct Promise {
   bool allows(const State& state, std::span<const Trial::Step> steps) const;
   /// Keeps from whoever is placed in the trial what the promised job needs of the capacity that is free now.
   void withhold(Trial& trial) const;
-  /// They do: less is left over.
+  /// These placements last beyond it: less is left over.
   void charge(const State& state, std::span<const Trial::Step> steps);
 };
 

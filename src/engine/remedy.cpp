@@ -16,7 +16,7 @@ struct Shortage {
 
 Shortage shortage_of(const State& state, JobId id) {
   const Job& j = state.job(id);
-  Shortage s{j, {}, {}, j.members_min > j.members_placed ? j.members_min - j.members_placed : 1u};
+  Shortage s{j, {}, {}, j.members_needed()};
   for (MemberId m = j.first; !m.is_none() && s.demand.is_none(); m = state.member(m).next) {
     if (state.member(m).is_placed()) continue;
     s.demand = state.member(m).demand;

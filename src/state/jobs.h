@@ -47,6 +47,14 @@ struct Job {
   Millis served;                     ///< time run before the last start
   Millis end_at;                     ///< entry on the timeline while started
   std::int64_t cards_total = 0;      ///< cards of all members, fractions rounded up per member
+
+  /// So many of the waiting members must be placed together next: up to the minimum, then one by one.
+  std::uint32_t members_needed() const { return members_min > members_placed ? members_min - members_placed : 1; }
+  /// When it would end if it started now; Millis::max() if unknown.
+  Millis end_if_started(Millis now) const {
+    const Millis left = remaining != Millis::max() ? remaining : estimate.p90;
+    return left == Millis::max() ? Millis::max() : now + left;
+  }
 };
 
 }  // namespace ashlar

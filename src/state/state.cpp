@@ -84,8 +84,7 @@ void State::start(JobId id, Millis now) {
     j.is_started = true;
     j.started_at = now;
     j.start_turn = next_turn_++;
-    const Millis left = j.remaining != Millis::max() ? j.remaining : j.estimate.p90;
-    j.end_at = left == Millis::max() ? Millis::max() : now + left;
+    j.end_at = j.end_if_started(now);
     timeline.add_end({j.end_at, j.cards_total, id});
   }
   settle_backlog(id);

@@ -103,7 +103,7 @@ std::int64_t idle_cards_in(const State& state, LevelId level, DomainId domain) {
 /// Cards of the members that must still be placed together.
 std::int64_t cards_needed(const State& state, JobId job) {
   const Job& j = state.job(job);
-  std::uint32_t left = j.members_min > j.members_placed ? j.members_min - j.members_placed : 1;
+  std::uint32_t left = j.members_needed();
   std::int64_t cards = 0;
   state.each_member(job, [&](MemberId, const Member& m) {
     if (m.is_placed() || left == 0) return;
