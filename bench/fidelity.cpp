@@ -56,7 +56,7 @@ void must(Result<void> result) {
 struct Verdict {
   bool is_within = true;
   std::size_t runs = 0;
-  double largest = 0;
+  double largest = 0, largest_fragment = 0;  ///< points, of the policies that draw nothing
   double seconds = 0;
 };
 
@@ -99,7 +99,9 @@ void compare_policy(const std::string& trace_name, const PackingTrace& trace, co
   std::printf("  %.2f s%s\n", seconds / static_cast<double>(orders.size()), is_within ? "" : "  BEYOND TOLERANCE");
   std::fflush(stdout);
   verdict.is_within = verdict.is_within && is_within;
-  if (!is_random) verdict.largest = std::max(verdict.largest, worst[0].largest);
+  if (is_random) return;
+  verdict.largest = std::max(verdict.largest, worst[0].largest);
+  verdict.largest_fragment = std::max({verdict.largest_fragment, worst[1].largest, worst[2].largest});
 }
 
 Verdict compare_packing(const std::string& folder, const Selection& selection) {
@@ -119,8 +121,8 @@ Verdict compare_packing(const std::string& folder, const Selection& selection) {
     const PackingTrace trace = must(PackingTrace::make(nodes, pods));
     for (const std::string& policy : selection.packing) compare_policy(name, trace, orders, tables, policy, verdict);
   }
-  std::printf("packing: %zu runs, largest deviation of allocation (random apart) %.4f points: %s\n\n", verdict.runs, verdict.largest,
-              verdict.is_within ? "within tolerance" : "BEYOND TOLERANCE");
+  std::printf("packing: %zu runs, largest deviation (random apart) of allocation %.4f points, of fragments %.4f: %s\n\n", verdict.runs, verdict.largest,
+              verdict.largest_fragment, verdict.runs == 0 ? "NOTHING COMPARED" : verdict.is_within ? "within tolerance" : "BEYOND TOLERANCE");
   return verdict;
 }
 
@@ -170,7 +172,7 @@ Verdict compare_queues(const std::string& folder, const Selection& selection) {
     for (const std::string& policy : selection.queue)
       compare_queue({.trace = trace, .vcs = vcs, .overhead = kLucidOverhead}, {"lucid-week", 1, false, policy}, table, verdict);
   }
-  std::printf("queueing: %zu runs: %s\n", verdict.runs, verdict.is_within ? "all equal" : "DIFFERENCES");
+  std::printf("queueing: %zu runs: %s\n", verdict.runs, verdict.runs == 0 ? "NOTHING COMPARED" : verdict.is_within ? "all equal" : "DIFFERENCES");
   return verdict;
 }
 

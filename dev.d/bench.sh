@@ -12,10 +12,10 @@ run_bench() {
   ensure_packages
   refresh_targets release
   has_target release "bench_$name" || die "no benchmark '$name'; there are: $(bench_names | tr '\n' ' ')"
+  if [[ $name =~ cluster|bind|sim ]]; then build_targets release ashlar; fi
   if [[ $name =~ cluster|bind ]]; then
     ensure_setup etcd kube-apiserver kube-scheduler
     "$controlplane" etcd kube-apiserver kube-scheduler >/dev/null
-    build_targets release ashlar
   fi
   build_targets release "bench_$name"
   ASHLAR_ASSETS=$("$controlplane" --where)

@@ -7,7 +7,7 @@
 #: The last line is `N passed, N failed`, with `, N skipped` where there are any. Logs lie in build/logs.
 
 unsanitized_folders=" http web cli demo local "    # neither core nor parsers
-edge_folders=(http store kube kube_client kube_live)   # those with threads
+edge_folders=(http store kube_client kube_live sim)   # those with threads
 tally_passed=0 tally_failed=0 tally_skipped=0
 tally_of_failures=()
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kPodListBytesMax = 256 << 20;
 constexpr std::size_t kColumnsMax = 64;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 std::vector<std::string_view> cells_of(std::string_view line) {
   std::vector<std::string_view> cells;
@@ -30,6 +31,7 @@ class PodListReader {
   explicit PodListReader(const std::string& file) : file_(file) {}
 
   Result<std::vector<FgdSample>> read(std::string_view text) {
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     while (!text.empty()) {
       std::string_view line = text.substr(0, text.find('\n'));
       text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -83,6 +85,9 @@ class PodListReader {
                 "num_gpu must be at most " + std::to_string(kCardsPerNodeMax) + ", not " + std::to_string(numbers[kCards]));
     const auto cards = static_cast<std::int32_t>(numbers[kCards]);
     const auto milli = cards == 0 ? 0 : static_cast<std::int32_t>(std::min<std::int64_t>(numbers[kMilli], kWholeCard));
+    if (cards > 1 && milli < kWholeCard)
+      return at(line, cells[where_[kMilli]], "gpu_milli must be 1000 where num_gpu is above 1: a share is of one card");
+    if (cards == 0 && numbers[kMilli] != 0) return at(line, cells[where_[kMilli]], "gpu_milli must be 0 where num_gpu is 0");
     if (cards > 0 && milli == 0) return at(line, cells[where_[kMilli]], "gpu_milli must be at least 1 where num_gpu is not 0");
     const std::string models = where_[kModels] < cells.size() ? std::string(cells[where_[kModels]]) : std::string();
     ++counts_[{numbers[kCpu], milli, cards, models}];

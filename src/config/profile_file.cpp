@@ -52,7 +52,7 @@ void read_tiers(YamlReader& reader, const YAML::Node& node, Profile& profile) {
       const ScorePolicy* policy = policy_of(reader, entry, score_policies(), "score");
       if (policy == nullptr) return;
       tier.push_back(policy);
-      if (tier.size() > 1 && (policy->add_domain != nullptr || policy->is_drawn || tier[0]->add_domain != nullptr || tier[0]->is_drawn))
+      if (tier.size() > 1 && (stands_alone(*policy) || stands_alone(*tier[0])))
         return reader.fail(entry, "best-fit-domain and random stand alone in their tier");
     }
     profile.tiers.push_back(std::move(tier));
@@ -91,13 +91,10 @@ void read_mix(YamlReader& reader, const YAML::Node& node, ProfileSpec& spec) {
 }
 
 void check(YamlReader& reader, const YAML::Node& node, const Profile& profile) {
-  if (!reader.is_ok()) return;
-  if (profile.order == nullptr) return reader.fail(node, "order is missing; name an order policy or start from a built-in profile by \"base\"");
-  if (profile.card == nullptr) return reader.fail(node, "card is missing; name a card policy or start from a built-in profile by \"base\"");
-  if (profile.feasible.empty()) return reader.fail(node, "feasible is missing; name feasible policies or start from a built-in profile by \"base\"");
-  if (profile.victim != VictimRule::kNone && profile.order->running == nullptr)
-    reader.fail(node["victim"].IsDefined() ? node["victim"] : node, "victim: by-quota-unverified needs an order of running jobs, which " +
-                                                                        std::string(profile.order->name) + " has not; choose srtf or tiresias");
+  const std::optional<ProfileProblem> problem = problem_of(profile);
+  if (!reader.is_ok() || !problem) return;
+  const YAML::Node part = node[std::string(problem->key)];
+  reader.fail(part.IsDefined() ? part : node, problem->text);
 }
 
 }  // namespace
@@ -121,6 +118,7 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   }
   p.name = reader.text(node, "name", p.name.empty() ? "custom" : p.name);
   read_feasible(reader, node["feasible"], p);
+  complete(p.feasible);
   read_tiers(reader, node["tiers"], p);
   if (node["card"].IsDefined()) p.card = policy_of(reader, node["card"], card_policies(), "card");
   if (node["order"].IsDefined()) p.order = policy_of(reader, node["order"], order_policies(), "order");
@@ -133,13 +131,6 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   read_mix(reader, node["mix"], spec);
   check(reader, node, p);
   return spec;
-}
-
-bool ProfileSpec::needs_mix() const {
-  const auto is_fgd = [](const ScorePolicy* s) { return s->name == "fgd"; };
-  const bool scores =
-      std::any_of(profile.tiers.begin(), profile.tiers.end(), [&](const auto& tier) { return std::any_of(tier.begin(), tier.end(), is_fgd); });
-  return scores || (profile.card != nullptr && profile.card->name == "fgd");
 }
 
 Profile resolved(ProfileSpec spec, const ModelOf& model_of) {

@@ -17,8 +17,8 @@ struct ProfileSpec {
   Profile profile;
   std::vector<FgdSample> sample;  ///< models_text filled, models empty
 
-  /// Does a policy of it need a mix? (fgd)
-  bool needs_mix() const;
+  /// Does a policy of it need a mix (fgd), and there is none?
+  bool lacks_mix() const { return profile.needs_mix() && sample.empty() && profile.mix.is_empty(); }
 };
 
 /// The id of an accelerator model by name; called once per name and class.

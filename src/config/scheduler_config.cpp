@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "config/amounts.h"
+#include "config/duration_text.h"
 #include "config/yaml_profile.h"
 #include "config/yaml_reader.h"
 #include "policy/nearest_name.h"
@@ -81,7 +81,7 @@ void read_profile_setting(YamlReader& reader, const YAML::Node& root, SchedulerC
   } else {
     config.profile = profile_of(reader, node, false);
   }
-  if (reader.is_ok() && config.profile.needs_mix() && config.profile.sample.empty())
+  if (reader.is_ok() && config.profile.lacks_mix())
     reader.fail(node, "profile \"" + config.profile.profile.name +
                           "\" scores by fgd, which needs a mix: the pods that the cluster expects (mix.podList or mix.classes)");
 }

@@ -6,8 +6,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "config/amounts.h"
+#include "base/quantity_text.h"
+#include "config/duration_text.h"
 #include "config/scheduler_config.h"
+#include "config/yaml_document.h"
 #include "policy/nearest_name.h"
 
 namespace ashlar::config {
@@ -18,9 +20,9 @@ YAML::Node YamlReader::document(std::string_view text) {
     return YAML::Node(YAML::NodeType::Undefined);
   }
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() == 1) return documents[0];
-    fail(YAML::Mark{}, documents.empty() ? "the file is empty" : "one document is expected, not " + std::to_string(documents.size()));
+    const YAML::Node document = only_document(std::string(text));
+    if (!document.IsNull()) return document;
+    fail(YAML::Mark{}, "the file is empty");
   } catch (const YAML::Exception& e) {
     fail(e.mark, e.msg);
   }
@@ -106,8 +108,9 @@ Millis YamlReader::duration(const YAML::Node& map, const char* key, Millis fallb
 std::int64_t YamlReader::amount(const YAML::Node& map, const char* key, std::int64_t fallback, std::int64_t units_per_one) {
   const YAML::Node node = map[key];
   if (!is_ok() || !node.IsDefined()) return fallback;
-  const Result<std::int64_t> value = parse_amount(scalar(node, key), units_per_one);
+  const Result<std::int64_t> value = parse_quantity(scalar(node, key), units_per_one);
   if (!value) fail(node, std::string(key) + ": " + value.error().message);
+  if (value && *value < 0) fail(node, std::string(key) + " must not be negative");
   return value ? *value : fallback;
 }
 

@@ -32,8 +32,11 @@ void Agenda::list_head(ShapeId id) {
   const Head head{*shape.jobs.begin(), id};
   if (shape.is_open) {
     open_heads_.insert(head);
-  } else if (shape.verdict.wake_on == WakeOn::kCapacity) {
-    if (shape.verdict.kind != VerdictKind::kNeverFits) blocked_heads_[shape.key.queue].insert(head);  // what can never run blocks nobody
+    return;
+  }
+  const bool waits_for_room = shape.verdict.wake_on == WakeOn::kCapacity || shape.verdict.wake_on == WakeOn::kQuota;
+  if (waits_for_room && shape.verdict.kind != VerdictKind::kNeverFits) blocked_heads_[shape.key.queue].insert(head);  // what can never run blocks nobody
+  if (shape.verdict.wake_on == WakeOn::kCapacity) {
     if (shape.key.only.is_none())
       waiting_for_capacity_[{shape.key.demand, shape.key.constraint}].insert(id);
     else

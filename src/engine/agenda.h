@@ -70,7 +70,7 @@ class Agenda {
 
   /// First jobs of the open shapes, in order.
   const std::set<Head>& open_heads() const { return open_heads_; }
-  /// First jobs of the shapes of one queue that wait for capacity, in order; nullptr if there are none.
+  /// First jobs of the shapes of one queue that wait for capacity or for quota, in order; nullptr if there are none.
   const Head* first_blocked(QueueId queue) const;
   /// Queues that have such shapes.
   const std::map<QueueId, std::set<Head>>& blocked_heads() const { return blocked_heads_; }

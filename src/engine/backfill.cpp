@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/engine.h"
+#include "engine/quota.h"
 #include "engine/round.h"
 
 namespace ashlar {
@@ -57,8 +58,11 @@ bool Engine::may_backfill_by_count(const State& state, Round& round, const Agend
   const std::int64_t cards = agenda_.shape(head.shape).cards;
   const Millis end = state.job(head.entry.job).end_if_started(round.plan.at);
   for (const auto& [queue, heads] : agenda_.blocked_heads()) {
-    const Agenda::Head& blocked = *heads.begin();
-    if (!(blocked.entry < head.entry)) continue;
+    // The published rule knows cards only: who waits for quota has no reservation.
+    const auto first = std::find_if(heads.begin(), heads.end(),
+                                    [&](const Agenda::Head& h) { return agenda_.shape(h.shape).verdict.wake_on == WakeOn::kCapacity; });
+    if (first == heads.end() || !(first->entry < head.entry)) continue;
+    const Agenda::Head& blocked = *first;
     const Round::Reservation& r = round.reservation_for(state, blocked.entry.job, agenda_.shape(blocked.shape).cards);
     if (r.shadow == Millis::max() || end <= r.shadow || cards <= r.extra) continue;
     report(round, head.entry.job, held_until(r.shadow, round.plan.at));

@@ -76,10 +76,10 @@ PlacementOutcome place_consolidated(const PlacementContext& context, JobId job) 
     return {.is_placed = true};
   }
   const std::vector<NodeId> walk = walk_of(state);
-  if (walk.size() < members.size()) return {};
-  for (std::size_t i = 0; i < members.size(); ++i)
-    if (!fits(context, members[i], walk[i])) return {};
-  for (std::size_t i = 0; i < members.size(); ++i) take(context, members[i], walk[i]);
+  std::size_t count = 0;  // members, in rank order, that the walk has room for
+  while (count < std::min(walk.size(), members.size()) && fits(context, members[count], walk[count])) ++count;
+  if (count == 0 || count < state.job(job).members_needed()) return {};
+  for (std::size_t i = 0; i < count; ++i) take(context, members[i], walk[i]);
   return {.is_placed = true};
 }
 

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "engine/explain.h"
 #include "engine/placement.h"
+#include "engine/quota.h"
 #include "engine/round.h"
 
 namespace ashlar {
@@ -145,36 +146,6 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
     if (outcome.is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, 0, {static_cast<std::int64_t>(kDomainsTriedMax), 0, 0}});
   }
   close(state, round, head.shape, std::move(verdict));
-}
-
-std::optional<Reason> Engine::quota_refusal(const State& state, JobId job) const {
-  QuotaVector sum{};
-  const Job& j = state.job(job);
-  std::uint32_t counted = 0;
-  const std::uint32_t needed = j.members_needed();
-  for (MemberId m = j.first; !m.is_none() && counted < needed; m = state.member(m).next) {
-    if (state.member(m).is_placed()) continue;
-    ++counted;
-    const QuotaVector& one = state.quota_of_demand(state.member(m).demand);
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d) sum[d] += one[d];
-  }
-  return state.queues.refusal(j.queue, sum);
-}
-
-std::uint32_t Engine::members_within_quota(const State& state, JobId job) const {
-  const Job& j = state.job(job);
-  const std::uint32_t waiting = j.members_present - j.members_placed;
-  if (waiting == 1 || j.members_min >= j.members_present) return waiting;  // nothing elastic: quota_refusal has looked at all
-  QuotaVector sum{};
-  std::uint32_t within = 0;
-  for (MemberId m = j.first; !m.is_none(); m = state.member(m).next) {
-    if (state.member(m).is_placed()) continue;
-    const QuotaVector& one = state.quota_of_demand(state.member(m).demand);
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d) sum[d] += one[d];
-    if (state.queues.refusal(j.queue, sum)) break;
-    ++within;
-  }
-  return within;
 }
 
 void Engine::commit(State& state, Round& round, Trial& trial, const Agenda::Entry& entry) {

@@ -58,9 +58,6 @@ class Engine {
   void advance(State& state, Round& round);
   bool all_waiting_came(const State& state, Millis now) const;
   void advance_job(State& state, Round& round, const Agenda::Head& head);
-  std::optional<Reason> quota_refusal(const State& state, JobId job) const;
-  /// How many of the job's waiting members, in rank order, its queue can take; with those needed there must be room already.
-  std::uint32_t members_within_quota(const State& state, JobId job) const;
   bool may_backfill_by_count(const State& state, Round& round, const Agenda::Head& head);
   /// Other schedulers' nominations hold their nodes against jobs of their priority and below only: tries without those that the job outranks.
   /// The trial then says whose claims fall, and where the job goes; it is empty if that does not help.

@@ -28,6 +28,22 @@ std::int64_t free_for(const Cluster& cluster, const CardAsk& ask, NodeId n) {
   return most;
 }
 
+/// Free MiB on the card of the node that has most.
+std::int64_t most_card_memory(const Cluster& cluster, NodeId n) {
+  const auto mib = cluster.card_free_mib(n);
+  return mib.empty() ? 0 : *std::max_element(mib.begin(), mib.end());
+}
+
+/// Would the ask fit on the node if it did not speak of card memory?
+bool lacks_only_memory(const FeasiblePolicy& card_fit, const NodeView& view, NodeId n) {
+  if (view.demand.cards.memory_each.value <= 0) return false;
+  Demand without = view.demand;
+  without.cards.memory_each = MiB(0);
+  std::uint16_t fits = kFitsMax;
+  card_fit.lower({view.cluster, without, view.constraint, view.mix, view.draw}, {n.row(), 1}, {&fits, 1});
+  return fits > 0;
+}
+
 /// Counts the node under everything that refuses it: as kube-scheduler does, the first static rule, or every resource that is short.
 void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
   const auto refuses = [&](const FeasiblePolicy& policy) {
@@ -50,6 +66,13 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
   }
   for (const FeasiblePolicy* policy : profile.feasible) {
     if (policy->is_static || policy->reason == ReasonCode::kInsufficientResource || !refuses(*policy)) continue;
+    if (policy->reason == ReasonCode::kInsufficientGpu && lacks_only_memory(*policy, view, n)) {
+      Reason& r = tally.of(ReasonCode::kInsufficientGpuMemory, 0);
+      ++r.numbers[0];
+      r.numbers[1] = std::max(r.numbers[1], most_card_memory(state.cluster, n));
+      r.numbers[2] = view.demand.cards.memory_each.value;
+      continue;
+    }
     Reason& r = tally.of(policy->reason, 0);
     ++r.numbers[0];
     if (policy->reason == ReasonCode::kInsufficientGpu) {

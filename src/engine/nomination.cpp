@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/engine.h"
+#include "engine/quota.h"
 
 namespace ashlar {
 namespace {

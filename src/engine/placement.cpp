@@ -3,16 +3,6 @@
 #include "base/check.h"
 
 namespace ashlar {
-namespace {
-
-/// The only member that still waits.
-MemberId waiting_member(const State& state, JobId job) {
-  for (MemberId m = state.job(job).first; !m.is_none(); m = state.member(m).next)
-    if (!state.member(m).is_placed()) return m;
-  return MemberId::none();
-}
-
-}  // namespace
 
 PlacementOutcome place_job(const PlacementContext& context, JobId job) {
   State& state = context.trial.state();
@@ -20,7 +10,7 @@ PlacementOutcome place_job(const PlacementContext& context, JobId job) {
   if (context.profile.placement == PlacementRule::kConsolidate && is_consolidated(state, job)) return place_consolidated(context, job);
   const bool is_single = j.members_present - j.members_placed == 1 && (j.members_placed == 0 || j.within.is_none());
   if (!is_single || !j.within.is_none() || !j.prefer.is_none()) return place_gang(context, job);
-  const MemberId member = waiting_member(state, job);
+  const MemberId member = state.first_waiting_member(job);
   ASHLAR_CHECK(!member.is_none());
   const Member& m = state.member(member);
   const std::uint64_t draw = context.draws.next();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/quota.h"
+
 namespace ashlar {
 namespace {
 
@@ -80,8 +82,9 @@ class EndSearch {
         if (ended_[e] != job_) trial.evict(ended_[e]);
       checkpoints_.push_back(trial.checkpoint());
     }
+    if (quota_refusal(state_, job_)) return false;
     draws_ = context_.draws;
-    return place_job({trial, context_.views, context_.profile, draws_, context_.members_max}, job_).is_placed;
+    return place_job({trial, context_.views, context_.profile, draws_, members_within_quota(state_, job_)}, job_).is_placed;
   }
 
   const PlacementContext& context_;
@@ -122,6 +125,41 @@ void note_spares(const Trial& trial, const State& state, JobId job, std::vector<
   }
 }
 
+void note_quota_spares(const State& state, QueueId queue, std::vector<Promise::QuotaSpare>& spares) {
+  if (queue.row() >= state.queues.rows()) return;
+  for (; !queue.is_none(); queue = state.queues.parent(queue)) {
+    Promise::QuotaSpare spare{queue, {}};
+    bool has_limit = false;
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
+      const std::int64_t limit = state.queues.quota(queue)[d];
+      spare.left[d] = limit == kUnlimited ? Promise::kPlenty : limit - state.queues.used(queue)[d];
+      has_limit = has_limit || limit != kUnlimited;
+    }
+    if (has_limit) spares.push_back(spare);
+  }
+}
+
+/// The steps, all of one job, take what they count for from the queues above it; false if one of them has not that much.
+bool take_quota(const State& state, std::span<const Trial::Step> steps, std::vector<Promise::QuotaSpare>& spares) {
+  QuotaVector sum{};
+  QueueId taker;
+  for (const Trial::Step& step : steps) {
+    if (!step.is_take) continue;
+    const Member& m = state.member(step.member);
+    taker = state.job(m.job).queue;
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d) sum[d] += state.quota_of_demand(m.demand)[d];
+  }
+  bool is_enough = true;
+  for (Promise::QuotaSpare& spare : spares) {
+    if (taker.is_none() || !state.queues.is_within(taker, spare.queue)) continue;
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
+      spare.left[d] -= sum[d];
+      is_enough = is_enough && (sum[d] == 0 || spare.left[d] >= 0);
+    }
+  }
+  return is_enough;
+}
+
 auto spare_of(auto& spares, NodeId node) {
   const auto it = std::lower_bound(spares.begin(), spares.end(), node, [](const Promise::Spare& s, NodeId n) { return s.node < n; });
   return it == spares.end() || it->node != node ? spares.end() : it;
@@ -141,6 +179,8 @@ bool is_enough(const Promise::Spare& spare) {
 }  // namespace
 
 bool Promise::allows(const State& state, std::span<const Trial::Step> steps) const {
+  std::vector<QuotaSpare> quotas = quota_spares;
+  if (!take_quota(state, steps, quotas)) return false;
   std::vector<Spare> left;  // only of nodes that are touched
   for (const Trial::Step& step : steps) {
     const auto promised = spare_of(spares, step.node);
@@ -170,6 +210,7 @@ void Promise::withhold(Trial& trial) const {
 }
 
 void Promise::charge(const State& state, std::span<const Trial::Step> steps) {
+  take_quota(state, steps, quota_spares);
   for (const Trial::Step& step : steps)
     if (const auto it = spare_of(spares, step.node); step.is_take && it != spares.end())
       take_from(*it, state.demand(state.member(step.member).demand));
@@ -193,7 +234,7 @@ const Promise& Promises::to(const PlacementContext& context, const Agenda::Head&
   auto it = std::find_if(promises_.begin(), promises_.end(), [&](const Promise& p) { return p.entry.job == blocked.entry.job; });
   if (it != promises_.end()) {
     const bool has_news = it->gains_seen != state.gains() || it->at < now;
-    const bool is_due = has_news && now - it->made_at >= kRenewedAfter;
+    const bool is_due = (has_news && now - it->made_at >= kRenewedAfter) || it->queue_changes_seen != state.queues.change_count();
     if (it->shape == shape && it->entry == blocked.entry && !is_due) return *it;
     *it = Promise{};
   } else {
@@ -203,9 +244,11 @@ const Promise& Promises::to(const PlacementContext& context, const Agenda::Head&
   it->shape = shape;
   it->made_at = now;
   it->gains_seen = state.gains();
+  it->queue_changes_seen = state.queues.change_count();
   if (const auto at = EndSearch(context, blocked.entry.job).run()) {
     it->at = *at;
     note_spares(context.trial, state, blocked.entry.job, it->spares);
+    note_quota_spares(state, state.job(blocked.entry.job).queue, it->quota_spares);
   }
   context.trial.rollback_to(0);
   return *it;

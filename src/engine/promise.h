@@ -1,6 +1,6 @@
 // Promises: reservations for jobs that cannot start yet (EASY backfill). The first waiting job of a queue is promised the earliest time at which, by the
-// ends known now, it can be placed: on named nodes, with its constraints and topology wishes, not by a count of cards. A job behind it that would
-// still run then may start only on what the promise leaves over. A promise stays as made until something unforeseen happens, so one that was made
+// ends known now, it can be placed: within its quota, on named nodes, with its constraints and topology wishes, not by a count of cards. A job behind
+// it that would still run then may start only on what the promise leaves over. A promise stays as made until something unforeseen happens, so one that was made
 // is kept as long as running jobs end by their known ends.
 #pragma once
 
@@ -20,14 +20,21 @@ struct Promise {
     std::int64_t cards = 0;
     std::vector<std::int64_t> amounts;  ///< by ResourceId
   };
+  /// What a queue above the job has left at the promised time, with the promised job counted; kPlenty where it has no limit.
+  struct QuotaSpare {
+    QueueId queue;
+    QuotaVector left{};
+  };
   static constexpr std::int64_t kPlenty = std::int64_t{1} << 60;
 
   Agenda::Entry entry;  ///< of the job, when it was made
   ShapeKey shape;
   Millis made_at;
   Millis at = Millis::max();     ///< max(): no known end brings it, so nobody need wait for it
-  std::uint64_t gains_seen = 0;  ///< State::gains() then
-  std::vector<Spare> spares;     ///< by NodeId: the nodes where the job will sit
+  std::uint64_t gains_seen = 0;          ///< State::gains() then
+  std::uint64_t queue_changes_seen = 0;  ///< QueueTree::change_count() then
+  std::vector<Spare> spares;             ///< by NodeId: the nodes where the job will sit
+  std::vector<QuotaSpare> quota_spares;  ///< its queue and those above that have a limit
 
   /// Does it hold if these placements last beyond it?
   bool allows(const State& state, std::span<const Trial::Step> steps) const;

@@ -17,10 +17,10 @@ struct Shortage {
 Shortage shortage_of(const State& state, JobId id) {
   const Job& j = state.job(id);
   Shortage s{j, {}, {}, j.members_needed()};
-  for (MemberId m = j.first; !m.is_none() && s.demand.is_none(); m = state.member(m).next) {
-    if (state.member(m).is_placed()) continue;
-    s.demand = state.member(m).demand;
-    s.constraint = state.member(m).constraint;
+  const MemberId first = state.first_waiting_member(id);
+  if (!first.is_none()) {
+    s.demand = state.member(first).demand;
+    s.constraint = state.member(first).constraint;
   }
   return s;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/engine.h"
+#include "engine/quota.h"
 
 namespace ashlar {
 namespace {

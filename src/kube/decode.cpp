@@ -15,7 +15,28 @@ Error json_only() { return invalid("only pods and nodes are read from protobuf")
 template <class T>
 constexpr bool kHasProtobuf = std::is_same_v<T, Pod> || std::is_same_v<T, Node>;
 
+struct NamedKind {
+  std::string_view type;
+  WatchEventKind kind;
+};
+constexpr NamedKind kWatchEventKinds[] = {{"ADDED", WatchEventKind::kAdded},
+                                          {"MODIFIED", WatchEventKind::kModified},
+                                          {"DELETED", WatchEventKind::kDeleted},
+                                          {"BOOKMARK", WatchEventKind::kBookmark},
+                                          {"ERROR", WatchEventKind::kError}};
+
 }  // namespace
+
+Result<WatchEventKind> watch_event_kind(std::string_view type) {
+  for (const NamedKind& known : kWatchEventKinds)
+    if (known.type == type) return known.kind;
+  return invalid("watch event of unknown type \"" + std::string(type.substr(0, 40)) + "\"");
+}
+
+Error watch_error(const StatusText& status) {
+  const bool is_expired = status.code == 410 || status.reason == "Expired" || status.reason == "Gone";
+  return Error{is_expired ? Error::Kind::kExpired : Error::Kind::kUnavailable, status.reason + ": " + status.message};
+}
 
 template <class T>
 Result<T> decode_object(std::string_view body, Encoding encoding) {

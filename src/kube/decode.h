@@ -23,9 +23,13 @@ struct ListPage {
   std::vector<std::string> bad_items;
 };
 
+enum class WatchEventKind : unsigned char { kAdded, kModified, kDeleted, kBookmark, kError };
+/// "ADDED", "MODIFIED", ... as the server writes them; kInvalid for any other word.
+Result<WatchEventKind> watch_event_kind(std::string_view type);
+
 template <class T>
 struct WatchEvent {
-  enum class Kind : unsigned char { kAdded, kModified, kDeleted, kBookmark, kError };
+  using Kind = WatchEventKind;
   Kind kind = Kind::kError;
   T object;                         ///< of kAdded, kModified, kDeleted
   std::string resource_version;     ///< of the object or bookmark
@@ -48,6 +52,8 @@ struct StatusText {
   std::int32_t code = 0, retry_after_seconds = 0;
 };
 Result<StatusText> decode_status(std::string_view body, Encoding encoding);
+/// What an ERROR event of a watch means: kExpired where the server says 410 (list again), else kUnavailable.
+Error watch_error(const StatusText& status);
 
 /// Cuts a watch stream into frames: lines for JSON, 4-byte big-endian lengths for protobuf. Chunks may be cut anywhere.
 class FrameSplitter {

@@ -171,9 +171,7 @@ template <class T>
 void read_event_object(Value value, WatchEvent<T>& event, std::string& problem) {
   using Kind = typename WatchEvent<T>::Kind;
   if (event.kind == Kind::kError) {
-    StatusText status = read_status_text(value);
-    const bool expired = status.code == 410 || status.reason == "Expired" || status.reason == "Gone";
-    event.error = Error{expired ? Error::Kind::kExpired : Error::Kind::kUnavailable, status.reason + ": " + status.message};
+    event.error = watch_error(read_status_text(value));
   } else if (event.kind == Kind::kBookmark) {
     Meta meta;
     each_field(value, [&](std::string_view key, Value member) {
@@ -375,24 +373,16 @@ Result<ListPage<T>> decode_list(std::string_view body) {
 
 template <class T>
 Result<WatchEvent<T>> decode_watch_event(std::string_view line) {
-  using Kind = typename WatchEvent<T>::Kind;
   WatchEvent<T> event;
-  std::string problem, type;
+  std::string problem;
   Result<void> read = guarded(line, "the watch event", [&](Value value) {
     simdjson::ondemand::object object = value.get_object().value();
-    type = object.find_field_unordered("type").get_string().value();
-    if (type == "ADDED")
-      event.kind = Kind::kAdded;
-    else if (type == "MODIFIED")
-      event.kind = Kind::kModified;
-    else if (type == "DELETED")
-      event.kind = Kind::kDeleted;
-    else if (type == "BOOKMARK")
-      event.kind = Kind::kBookmark;
-    else if (type == "ERROR")
-      event.kind = Kind::kError;
-    else
-      throw simdjson::simdjson_error(simdjson::INCORRECT_TYPE);
+    const Result<WatchEventKind> kind = watch_event_kind(object.find_field_unordered("type").get_string().value());
+    if (!kind) {
+      problem = kind.error().message;
+      return;
+    }
+    event.kind = *kind;
     read_event_object(Value(object.find_field_unordered("object").value()), event, problem);
   });
   if (!read) return read.error();

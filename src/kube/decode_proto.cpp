@@ -364,28 +364,17 @@ Result<ListPage<T>> decode_list(std::string_view body) {
 
 template <class T>
 Result<WatchEvent<T>> decode_watch_event(std::string_view frame) {
-  using Kind = typename WatchEvent<T>::Kind;
+  using Kind = WatchEventKind;
   const Parsed<pb::WatchEvent> outer(frame);
   if (!outer.is_sound()) return invalid("the watch event is no sound protobuf message");
+  const Result<Kind> kind = watch_event_kind(outer->type());
+  if (!kind) return kind.error();
   WatchEvent<T> event;
-  const std::string& type = outer->type();
-  if (type == "ADDED")
-    event.kind = Kind::kAdded;
-  else if (type == "MODIFIED")
-    event.kind = Kind::kModified;
-  else if (type == "DELETED")
-    event.kind = Kind::kDeleted;
-  else if (type == "BOOKMARK")
-    event.kind = Kind::kBookmark;
-  else if (type == "ERROR")
-    event.kind = Kind::kError;
-  else
-    return invalid("watch event of unknown type \"" + type.substr(0, 40) + "\"");
+  event.kind = *kind;
   if (event.kind == Kind::kError) {
     Result<StatusText> status = decode_status(outer->object().raw());
     if (!status) return status.error();
-    const bool expired = status->code == 410 || status->reason == "Expired" || status->reason == "Gone";
-    event.error = Error{expired ? Error::Kind::kExpired : Error::Kind::kUnavailable, status->reason + ": " + status->message};
+    event.error = watch_error(*status);
     return event;
   }
   Result<std::string_view> raw = unwrap(outer->object().raw());

@@ -4,10 +4,12 @@
 #include <charconv>
 #include <limits>
 
-#include "kube/quantity_text.h"
+#include "base/quantity_text.h"
 
 namespace ashlar::kube {
 namespace {
+
+constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;  ///< more counts as so much: no node has it, and sums of thousands stay within int64
 
 std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
@@ -149,6 +151,7 @@ Result<void> add_quantity(Resources& resources, std::string_view name, std::stri
   const bool is_cpu = name == "cpu";
   Result<std::int64_t> value = parse_quantity(quantity, is_cpu ? 1000 : 1, Overflow::kSaturate);
   if (!value) return invalid(std::string(name) + ": " + value.error().message);
+  *value = std::min(*value, kAmountMax);
   if (*value < 0) return invalid(std::string(name) + ": quantity \"" + std::string(quantity) + "\" is negative");
   if (is_cpu)
     resources.cpu.value = *value;

@@ -56,6 +56,8 @@ class ControlPlane {
   static Result<std::string> find_binary(const std::string& name);
   /// Starts such a binary with the log beside the others; stopped with this object at the latest.
   Result<ChildProcess*> run(const std::string& name, std::vector<std::string> arguments);
+  /// Starts kwok, which plays the nodes annotated `kwok.x-k8s.io/node=fake` and their pods by the stages of that file (deploy/kwok-stages.yaml).
+  Result<ChildProcess*> run_kwok(const std::string& stages_file);
 
  private:
   ControlPlane() = default;

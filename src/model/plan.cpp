@@ -86,6 +86,8 @@ std::string_view reason_name(ReasonCode code) {
       return "NoNodes";
     case ReasonCode::kLimitReached:
       return "LimitReached";
+    case ReasonCode::kInsufficientGpuMemory:
+      return "InsufficientGPUMemory";
   }
   return "Unknown";
 }

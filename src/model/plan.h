@@ -38,6 +38,7 @@ enum class ReasonCode : std::uint8_t {
   kMembersMissing,        ///< numbers: members present, members needed
   kNoNodes,               ///< the cluster has no nodes
   kLimitReached,          ///< a work budget ran out before the search ended; numbers: budget
+  kInsufficientGpuMemory, ///< cards enough, but not with so much memory; numbers: nodes short, best free MiB on one card, needed MiB
 };
 std::string_view reason_name(ReasonCode code);
 

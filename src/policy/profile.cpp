@@ -11,17 +11,14 @@
 namespace ashlar {
 namespace {
 
-using Names = std::span<const std::string_view>;
 using Tiers = std::initializer_list<std::initializer_list<std::string_view>>;
 
-constexpr std::string_view kEveryFeasible[] = {"ready", "taints", "selector", "model", "ports", "card-fit", "resources"};
-constexpr std::string_view kPublishedFeasible[] = {"ready", "model", "card-fit", "resources"};
 constexpr Millis kEverySecond{1000}, kEveryMinute{60000};
 
-Profile composed(std::string_view name, Names feasible, Tiers tiers, std::string_view card, std::string_view order) {
+Profile composed(std::string_view name, Tiers tiers, std::string_view card, std::string_view order) {
   Profile p;
   p.name = name;
-  for (const std::string_view f : feasible) p.feasible.push_back(find_feasible(f));
+  complete(p.feasible);
   for (const auto& tier : tiers) {
     p.tiers.emplace_back();
     for (const std::string_view s : tier) p.tiers.back().push_back(find_score(s));
@@ -32,13 +29,13 @@ Profile composed(std::string_view name, Names feasible, Tiers tiers, std::string
 }
 
 Profile ashlar_profile(std::string_view name) {
-  Profile p = composed(name, kEveryFeasible, {{"prefer"}, {"best-fit-domain"}, {"pack-tight"}}, "best-fit", "priority-age");
+  Profile p = composed(name, {{"prefer"}, {"best-fit-domain"}, {"pack-tight"}}, "best-fit", "priority-age");
   p.blocking = Blocking::kEasy;
   return p;
 }
 
 Profile spread_profile(std::string_view name) {
-  Profile p = composed(name, kEveryFeasible, {{"prefer"}, {"spread"}}, "best-fit", "priority-age");
+  Profile p = composed(name, {{"prefer"}, {"spread"}}, "best-fit", "priority-age");
   p.blocking = Blocking::kEasy;
   p.is_default_domain_search = false;
   return p;
@@ -46,7 +43,7 @@ Profile spread_profile(std::string_view name) {
 
 /// The experiments of FGD (USENIX ATC'23): one score, arrivals in order, nobody waits for anybody.
 Profile packing_profile(std::string_view name, std::string_view card) {
-  Profile p = composed(name, kPublishedFeasible, {}, card, "fifo");
+  Profile p = composed(name, {}, card, "fifo");
   p.tiers = {{find_score(name)}};
   p.is_default_domain_search = false;
   return p;
@@ -54,7 +51,7 @@ Profile packing_profile(std::string_view name, std::string_view card) {
 
 /// Helios' simulator (SC'21): nodes by consolidation, one queue in the given order.
 Profile queue_profile(std::string_view name, std::string_view order, Blocking blocking) {
-  Profile p = composed(name, kPublishedFeasible, {}, "best-fit", order);
+  Profile p = composed(name, {}, "best-fit", order);
   p.blocking = blocking;
   p.placement = PlacementRule::kConsolidate;
   p.is_default_domain_search = false;
@@ -101,17 +98,55 @@ constexpr auto kNames = [] {
 
 }  // namespace
 
+bool Profile::needs_mix() const {
+  const auto is_fgd = [](const ScorePolicy* s) { return s->name == "fgd"; };
+  const bool scores = std::any_of(tiers.begin(), tiers.end(), [&](const auto& tier) { return std::any_of(tier.begin(), tier.end(), is_fgd); });
+  return scores || (card != nullptr && card->name == "fgd");
+}
+
+void complete(std::vector<const FeasiblePolicy*>& feasible) {
+  std::vector<const FeasiblePolicy*> all;
+  const auto add = [&](const FeasiblePolicy& policy, bool is_static) {
+    if (policy.is_static == is_static && std::find(all.begin(), all.end(), &policy) == all.end()) all.push_back(&policy);
+  };
+  for (const bool is_static : {true, false}) {
+    for (const FeasiblePolicy* policy : feasible) add(*policy, is_static);
+    for (const FeasiblePolicy& policy : feasible_policies()) add(policy, is_static);
+  }
+  feasible = std::move(all);
+}
+
+bool stands_alone(const ScorePolicy& policy) { return policy.add_domain != nullptr || policy.is_drawn; }
+
+std::optional<ProfileProblem> problem_of(const Profile& profile) {
+  const auto missing = [](std::string_view key) {
+    return ProfileProblem{key, std::string(key) + " is missing; name one or start from a built-in profile by \"base\""};
+  };
+  if (profile.order == nullptr) return missing("order");
+  if (profile.card == nullptr) return missing("card");
+  for (const FeasiblePolicy& policy : feasible_policies())
+    if (std::find(profile.feasible.begin(), profile.feasible.end(), &policy) == profile.feasible.end())
+      return ProfileProblem{"feasible", "the rule " + std::string(policy.name) + " is missing; no profile goes without it"};
+  if (profile.tiers.size() > Profile::kTiersMax)
+    return ProfileProblem{"tiers", "at most " + std::to_string(Profile::kTiersMax) + " tiers are compared, not " + std::to_string(profile.tiers.size())};
+  for (const auto& tier : profile.tiers)
+    for (const ScorePolicy* policy : tier)
+      if (tier.size() > 1 && stands_alone(*policy)) return ProfileProblem{"tiers", std::string(policy->name) + " must stand alone in its tier"};
+  if (profile.victim != VictimRule::kNone && profile.order->running == nullptr)
+    return ProfileProblem{"victim", "victim: by-quota-unverified needs an order of running jobs, which " + std::string(profile.order->name) +
+                                        " has not; choose srtf or tiresias"};
+  return std::nullopt;
+}
+
 std::span<const std::string_view> builtin_profile_names() { return kNames; }
 
 Result<Profile> builtin_profile(std::string_view name) {
   const auto row = std::find_if(std::begin(kProfiles), std::end(kProfiles), [&](const Row& r) { return r.name == name; });
   if (row == std::end(kProfiles)) return invalid("unknown profile \"" + std::string(name) + "\"" + did_you_mean(name, kNames));
   Profile p = row->make(name);
-  for (const auto* f : p.feasible) ASHLAR_CHECK(f != nullptr);
   for (const auto& tier : p.tiers)
     for (const auto* s : tier) ASHLAR_CHECK(s != nullptr);
-  ASHLAR_CHECK(p.card != nullptr);
-  ASHLAR_CHECK(p.order != nullptr);
+  ASHLAR_CHECK(!problem_of(p));
   return p;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,9 +53,25 @@ struct Profile {
   std::uint64_t seed = 1;                ///< of every random choice
   bool is_default_domain_search = true;  ///< gangs without wishes still prefer few innermost domains
 
+  /// Whether a policy of it scores by a target workload (`mix`).
+  bool needs_mix() const;
   /// Laws that bind every profile but those that reproduce a paper: verified preemption (DESIGN section 3).
   bool keeps_the_laws() const { return victim == VictimRule::kNone; }
 };
+
+/// Adds the rules that are missing, facts of the node first: no profile goes without them, since a pod placed against one would be refused by its
+/// node or take what is another's. What stands in the list keeps its order.
+void complete(std::vector<const FeasiblePolicy*>& feasible);
+/// Stands alone in its tier: its points cannot be added to those of others.
+bool stands_alone(const ScorePolicy& policy);
+
+/// What is missing in a profile or contradicts itself, and the key of the profile file that it is about.
+struct ProfileProblem {
+  std::string_view key;
+  std::string text;
+};
+/// None where the profile can decide.
+std::optional<ProfileProblem> problem_of(const Profile& profile);
 
 /// Names of the built-in profiles, `ashlar` first.
 std::span<const std::string_view> builtin_profile_names();

@@ -11,6 +11,8 @@
 namespace ashlar::sim {
 namespace {
 
+constexpr double kTimeMax = 1e15;  ///< milliseconds, 30,000 years: beyond it nothing is submitted
+
 LevelId level_of(const Scenario& scenario, const std::string& name) {
   if (name == kNodeLevel) return node_level(scenario);
   for (std::size_t i = 0; i < scenario.levels.size(); ++i)
@@ -73,11 +75,14 @@ KindId trace_kind(const ScenarioTrace& law, std::int32_t width, Catalog& catalog
   return catalog.add_kind(std::move(kind));
 }
 
-Result<ScenarioWork::Trace> trace_of(const ScenarioTrace& law, const Scenario& scenario, Catalog& catalog) {
+Result<ScenarioWork::Trace> trace_of(const ScenarioTrace& law, const Scenario& scenario, Catalog& catalog, std::vector<std::string>& notes) {
   ScenarioWork::Trace trace{.law = &law, .jobs = {}, .order = {}, .queue_of_vc = {}, .kinds = {}};
   if (law.format == ScenarioTrace::Format::kSwf) {
     Result<SwfTrace> swf = read_swf(law.path);
     if (!swf) return swf.error();
+    if (swf->skipped > 0)
+      notes.push_back(law.path + ": " + std::to_string(swf->skipped) + " of " + std::to_string(swf->skipped + std::ssize(swf->trace.jobs)) +
+                      " jobs are left out: they have no run time or no processors");
     trace.jobs = std::move(swf->trace);
   } else {
     Result<JobTrace> jobs = read_jobs(law.path);
@@ -86,11 +91,17 @@ Result<ScenarioWork::Trace> trace_of(const ScenarioTrace& law, const Scenario& s
   }
   for (const std::string& vc : trace.jobs.vcs) {
     const auto it = std::find_if(scenario.queues.begin(), scenario.queues.end(), [&](const ScenarioQueue& q) { return q.name == vc; });
-    if (law.queue < 0 && it == scenario.queues.end())
-      return invalid(law.path + ": virtual cluster '" + vc + "' is not a queue of " + scenario.path +
+    if (law.queue < 0 && it == scenario.queues.end()) {
+      const auto row = static_cast<std::uint32_t>(trace.queue_of_vc.size());
+      const auto first = std::find_if(trace.jobs.jobs.begin(), trace.jobs.jobs.end(), [&](const TraceJob& job) { return job.vc == row; });
+      return invalid(law.path + ":" + std::to_string(first->line) + ": virtual cluster '" + vc + "' is not a queue of " + scenario.path +
                      "; add it to queues, or give the trace one queue");
+    }
     trace.queue_of_vc.push_back(static_cast<std::uint32_t>(law.queue >= 0 ? law.queue : it - scenario.queues.begin()));
   }
+  for (const TraceJob& job : trace.jobs.jobs)
+    if (static_cast<double>(job.submit.value) * law.time_scale > kTimeMax)
+      return invalid(law.path + ": a submit time of " + std::to_string(job.submit.value / 1000) + " s times time_scale lies beyond 30,000 years");
   for (std::uint32_t i = 0; i < trace.jobs.jobs.size(); ++i) trace.order.push_back(i);
   const auto& jobs = trace.jobs.jobs;
   std::stable_sort(trace.order.begin(), trace.order.end(), [&](std::uint32_t a, std::uint32_t b) { return jobs[a].submit < jobs[b].submit; });
@@ -119,6 +130,7 @@ class StreamSource final : public Source {
     const ArrivalStream& law = *stream_.law;
     if (law.count && drawn_ >= *law.count) return false;
     at_ += law.process == ArrivalStream::Process::kPoisson ? rng_.exponential(stream_.gap_millis) : drawn_ > 0 ? stream_.gap_millis : 0.0;
+    if (at_ > kTimeMax) return false;  // a stream so slow has nothing more to say in any simulation
     const Millis submit(std::llround(at_));
     if (law.until && submit >= *law.until) return false;
     ++drawn_;
@@ -229,7 +241,7 @@ Result<ScenarioWork> ScenarioWork::make(const Scenario& scenario, Catalog& catal
     work.streams_.push_back(*std::move(stream));
   }
   for (const ScenarioTrace& law : scenario.traces) {
-    Result<Trace> trace = trace_of(law, scenario, catalog);
+    Result<Trace> trace = trace_of(law, scenario, catalog, work.notes_);
     if (!trace) return trace.error();
     work.traces_.push_back(*std::move(trace));
   }

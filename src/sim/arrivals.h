@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +27,8 @@ class ScenarioWork {
   JobFeed feed() const;
   /// Jobs that will come, where that is known; 0 otherwise.
   std::int64_t jobs_expected() const;
+  /// What was left out of the traces, a sentence each.
+  std::span<const std::string> notes() const { return notes_; }
 
   /// A shape of an arrival stream, ready to draw.
   struct Shape {
@@ -49,6 +53,7 @@ class ScenarioWork {
  private:
   std::vector<Stream> streams_;
   std::vector<Trace> traces_;
+  std::vector<std::string> notes_;
 };
 
 /// Jobs may ask to sit within one node. That level is always there, free-standing, behind the scenario's own.

@@ -23,6 +23,7 @@ class PackingWorld final : public EventSource, public Actuator {
     else
       job_ = JobId(rows_++);
     placed_on_ = NodeId::none();
+    cards_ = {};
     events_.push_back({at, Submitted{}});
     Workload& w = std::get<Submitted>(events_.back().body).workload;
     w.job = job_;
@@ -31,6 +32,7 @@ class PackingWorld final : public EventSource, public Actuator {
   }
   /// Where the last pod was placed; none if it was refused.
   NodeId placed_on() const { return placed_on_; }
+  const CardMask& cards() const { return cards_; }
 
   void take(std::vector<Event>& out) override {
     std::move(events_.begin(), events_.end(), std::back_inserter(out));
@@ -41,6 +43,7 @@ class PackingWorld final : public EventSource, public Actuator {
       const Bind& bind = std::get<Bind>(action);
       ASHLAR_CHECK(bind.job == job_);
       placed_on_ = bind.node;
+      cards_ = bind.cards;
       events_.push_back({plan.at, Bound{bind.member, bind.node, bind.cards}});
     }
   }
@@ -49,6 +52,7 @@ class PackingWorld final : public EventSource, public Actuator {
   std::vector<Event> events_;
   JobId job_;
   NodeId placed_on_;
+  CardMask cards_;
   std::uint32_t rows_ = 0;
 };
 
@@ -128,7 +132,7 @@ std::int64_t PackingTrace::total_milli() const {
   return sum;
 }
 
-PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Profile profile, const std::function<void(std::int64_t)>& progress) {
+PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Profile profile, const PackingListeners& listeners) {
   const auto begin = std::chrono::steady_clock::now();
   PackingRun run{.seed = order.seed, .policy = profile.name};
   if (profile.mix.is_empty()) profile.mix = trace.mix();
@@ -156,7 +160,8 @@ PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Pro
     }
     event.fragment_milli = fragments.value();
     meter.add(event);
-    if (++run.arrived_pods % 256 == 0 && progress) progress(run.arrived_pods);
+    if (listeners.arrived) listeners.arrived(world.placed_on(), world.cards());
+    if (++run.arrived_pods % 256 == 0 && listeners.progress) listeners.progress(run.arrived_pods);
   }
   ASHLAR_CHECK(state.is_consistent());  // columns and digest, kept along all the way, equal a recount
   meter.finish(run);

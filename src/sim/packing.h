@@ -45,8 +45,13 @@ class PackingTrace {
   FgdMix mix_;
 };
 
-/// One policy on one arrival order. `profile` gets the order's seed and, unless it has a mix of its own, the trace's. `progress` may be empty.
-PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Profile profile,
-                       const std::function<void(std::int64_t pods)>& progress = {});
+/// Who wants to know while a replay runs; each may be empty.
+struct PackingListeners {
+  std::function<void(std::int64_t pods)> progress;                   ///< now and then, with the pods that have arrived
+  std::function<void(NodeId node, const CardMask& cards)> arrived;  ///< for every pod: its node (by rank) and cards; none where it was refused
+};
+
+/// One policy on one arrival order. `profile` gets the order's seed and, unless it has a mix of its own, the trace's.
+PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Profile profile, const PackingListeners& listeners = {});
 
 }  // namespace ashlar::sim

@@ -30,6 +30,8 @@ constexpr std::array<QueueRules, 9> kRules{{
     {.policy = "srtf", .profile = "srtf", .end_lag = Millis(1000), .can_stop = true},
 }};
 
+constexpr std::int64_t kOverheadMax = 1'000'000;  ///< seconds
+
 /// One virtual cluster, or the pool.
 struct Site {
   std::int32_t nodes = 0;
@@ -44,7 +46,9 @@ struct SiteResult {
 };
 
 std::vector<Site> sites_of(const QueueReplay& replay) {
-  const auto shrunk = [&](std::int32_t nodes) { return (nodes + replay.shrink - 1) / replay.shrink; };
+  const auto shrunk = [&](std::int32_t nodes) {
+    return static_cast<std::int32_t>((std::int64_t{nodes} + replay.shrink - 1) / replay.shrink);
+  };
   std::vector<Site> sites(replay.is_pooled ? 1 : replay.trace.vcs.size());
   std::map<std::string_view, std::int32_t> nodes_of;
   for (const VcNodes& vc : replay.vcs) nodes_of[vc.vc] += vc.nodes;
@@ -187,8 +191,8 @@ Result<RestartOverhead> parse_restart_overhead(std::string_view text) {
   for (std::size_t i = 0; i < overhead.size(); ++i) {
     const auto [rest, error] = std::from_chars(at, end, overhead[i]);
     const bool is_last = i + 1 == overhead.size();
-    if (error != std::errc() || overhead[i] < 0 || (is_last ? rest != end : rest == end || *rest != ','))
-      return invalid("--restart-overhead: expected three whole numbers of seconds such as 7,30,60, got '" + std::string(text) + "'");
+    if (error != std::errc() || overhead[i] < 0 || overhead[i] > kOverheadMax || (is_last ? rest != end : rest == end || *rest != ','))
+      return invalid("--restart-overhead: expected three whole numbers of at most 1000000 seconds such as 7,30,60, got '" + std::string(text) + "'");
     at = rest + 1;
   }
   return overhead;
@@ -196,12 +200,18 @@ Result<RestartOverhead> parse_restart_overhead(std::string_view text) {
 
 Result<void> check_replay(const QueueReplay& replay) {
   if (replay.shrink < 1) return invalid("--shrink: expected a whole number from 1, got " + std::to_string(replay.shrink));
+  std::vector<bool> has_nodes;
   for (const std::string& vc : replay.trace.vcs)
-    if (std::none_of(replay.vcs.begin(), replay.vcs.end(), [&](const VcNodes& v) { return v.vc == vc; }))
-      return invalid("virtual cluster '" + vc + "' of the job file has no line in the file of nodes");
-  for (const TraceJob& job : replay.trace.jobs)
-    if (job.submit.value % 1000 != 0 || job.duration.value % 1000 != 0)
-      return invalid("the job file has times that are not whole seconds; queueing replays count whole seconds");
+    has_nodes.push_back(std::any_of(replay.vcs.begin(), replay.vcs.end(), [&](const VcNodes& v) { return v.vc == vc; }));
+  for (const TraceJob& job : replay.trace.jobs) {
+    const std::string place = std::to_string(job.line) + ": ";
+    if (!has_nodes[job.vc])
+      return invalid(place + "vc: expected a virtual cluster of the file of nodes, got \"" + replay.trace.vcs[job.vc] + "\"");
+    const bool is_submit_whole = job.submit.value % 1000 == 0;
+    if (!is_submit_whole || job.duration.value % 1000 != 0)
+      return invalid(place + (is_submit_whole ? "duration" : "submit_time") + ": expected whole seconds (queueing replays count nothing else), got " +
+                     std::to_string(static_cast<double>((is_submit_whole ? job.duration : job.submit).value) / 1000));
+  }
   return {};
 }
 

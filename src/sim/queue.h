@@ -51,7 +51,7 @@ struct QueueReplay {
   std::function<void(std::int64_t jobs_done)> progress;  ///< may be empty; called by one thread at a time
 };
 
-/// Errors: a job's virtual cluster has no nodes line; times that are not whole seconds.
+/// Errors: a job's virtual cluster has no nodes line; times that are not whole seconds. They begin with LINE: where they are about a line of the job file.
 Result<void> check_replay(const QueueReplay& replay);
 /// One policy on a checked replay. `profile` is the one named by the rules.
 QueueRun run_queue(const QueueReplay& replay, const QueueRules& rules, const Profile& profile);

@@ -32,7 +32,7 @@ double percentile(const std::vector<std::int64_t>& sorted_millis, double p) {
   return static_cast<double>(sorted_millis[index]) / kMillisPerSecond;
 }
 
-double mean_seconds(std::int64_t sum_millis, std::int64_t count) {
+double mean_seconds(__int128 sum_millis, std::int64_t count) {
   return count == 0 ? 0 : static_cast<double>(sum_millis) / static_cast<double>(count) / kMillisPerSecond;
 }
 

@@ -108,7 +108,8 @@ class QueueMeter {
 
  private:
   struct Sums {
-    std::int64_t jobs = 0, jct_millis = 0, queued_millis = 0;
+    std::int64_t jobs = 0;
+    __int128 jct_millis = 0, queued_millis = 0;
   };
   std::vector<std::string> vcs_;
   std::vector<Sums> per_vc_;

@@ -76,7 +76,7 @@ std::string queue_object(const QueueRun& run) {
   out += "}";
   append_series(out, "busy_percent", run.busy_percent);
   append_series(out, "waiting_jobs", run.waiting_jobs);
-  return out + fmt::format(",\"wall_seconds\":{:.6f}}}", run.wall_seconds);
+  return out + fmt::format(",\"unfinished_jobs\":{},\"wall_seconds\":{:.6f}}}", run.unfinished_jobs, run.wall_seconds);
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ QuotaVector quota_of(const ScenarioQuota& quota) {
   return {quota.gpus ? quota.gpus->value : kUnlimited, quota.cpu ? quota.cpu->value : kUnlimited, quota.memory ? quota.memory->value : kUnlimited};
 }
 
+/// A node is away from its first failure until the last of those that overlap has ended.
 std::vector<NodeChange> changes_of(const Scenario& scenario) {
   std::vector<NodeChange> changes;
   for (const ScenarioFailure& failure : scenario.failures) {
@@ -73,6 +74,11 @@ std::vector<NodeChange> changes_of(const Scenario& scenario) {
     if (failure.lasts) changes.push_back({failure.at + *failure.lasts, NodeId(failure.node), true});
   }
   std::stable_sort(changes.begin(), changes.end(), [](const NodeChange& a, const NodeChange& b) { return a.at < b.at; });
+  std::map<NodeId, int> failures_open;
+  std::erase_if(changes, [&](const NodeChange& change) {
+    int& open = failures_open[change.node];
+    return change.is_there ? --open > 0 : ++open > 1;
+  });
   return changes;
 }
 

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -25,6 +27,8 @@ class ScenarioRun {
   /// For profiles that name accelerator models. New names get rows that no node has.
   ModelId model(std::string_view name) { return catalog_.model(name); }
   std::int64_t jobs_expected() const { return work_.jobs_expected(); }
+  /// What was left out of the traces, a sentence each.
+  std::span<const std::string> notes() const { return work_.notes(); }
   /// `progress` may be empty.
   QueueRun run(const Profile& profile, const std::function<void(std::int64_t jobs)>& progress = {}) const;
 

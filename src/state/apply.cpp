@@ -64,7 +64,7 @@ struct Applier {
     s.job_row(e.job).members_min = std::max<std::uint32_t>(e.members_min, 1);
     s.add_members(e.job, e.members);
     s.refresh_backlog(e.job);
-    s.settle_backlog(e.job);
+    s.start(e.job, now);  // where fewer must start together now, those placed may be enough
   }
   void operator()(const MemberGone& e) {
     if (!s.is_live(e.member)) return;

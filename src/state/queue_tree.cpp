@@ -61,7 +61,7 @@ std::optional<Reason> QueueTree::refusal(QueueId queue, const QuotaVector& amoun
       if (limit == kUnlimited || amounts[d] == 0) continue;
       const auto dimension = static_cast<std::int64_t>(d);
       if (amounts[d] > limit) return Reason{ReasonCode::kExceedsQuota, q.value, {dimension, amounts[d], limit}};
-      if (!exhausted && used_[q.row()][d] + amounts[d] > limit)
+      if (!exhausted && amounts[d] > limit - used_[q.row()][d])
         exhausted = Reason{ReasonCode::kQuotaExhausted, q.value, {dimension, used_[q.row()][d], limit}};
     }
   }

@@ -27,6 +27,12 @@ class QueueTree {
   bool is_known(QueueId queue) const { return queue.row() < is_known_.size() && is_known_[queue.row()] != 0; }
   std::size_t rows() const { return parent_.size(); }
   QueueId parent(QueueId queue) const { return parent_[queue.row()]; }
+  /// Is `queue` that one, or somewhere below it?
+  bool is_within(QueueId queue, QueueId ancestor) const {
+    for (; !queue.is_none() && queue.row() < parent_.size(); queue = parent_[queue.row()])
+      if (queue == ancestor) return true;
+    return false;
+  }
   const QuotaVector& quota(QueueId queue) const { return quota_[queue.row()]; }
   const QuotaVector& used(QueueId queue) const { return used_[queue.row()]; }
 

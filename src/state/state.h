@@ -46,6 +46,12 @@ class State {
   std::uint64_t gains() const { return gains_; }
   /// The domain in which members of a job already sit at this level; none if none is placed there.
   DomainId anchor(JobId id, LevelId level) const;
+  /// The first member in rank order that has no node; none where all are placed.
+  MemberId first_waiting_member(JobId id) const {
+    for (MemberId m = job(id).first; !m.is_none(); m = member(m).next)
+      if (!member(m).is_placed()) return m;
+    return MemberId::none();
+  }
   /// Calls `visit(MemberId, const Member&)` in rank order.
   template <class Visit>
   void each_member(JobId id, Visit&& visit) const {

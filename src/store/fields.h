@@ -43,7 +43,7 @@ inline constexpr LabelExpression::Op kLastOf<LabelExpression::Op> = LabelExpress
 template <>
 inline constexpr QuotaDimension kLastOf<QuotaDimension> = QuotaDimension::kMemoryBytes;
 template <>
-inline constexpr ReasonCode kLastOf<ReasonCode> = ReasonCode::kLimitReached;
+inline constexpr ReasonCode kLastOf<ReasonCode> = ReasonCode::kInsufficientGpuMemory;
 template <>
 inline constexpr WakeOn kLastOf<WakeOn> = WakeOn::kConfiguration;
 template <>

@@ -33,10 +33,7 @@ class LoadTest : public SchedulerWorld {
 };
 
 TEST_F(LoadTest, PostsATraceThatRunsAndEnds) {
-  const auto kwok =
-      plane_->run("kwok", {"--kubeconfig=" + plane_->kubeconfig(), "--config=" + std::string(ASHLAR_SOURCE_DIR) + "/deploy/kwok-stages.yaml",
-                           "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
-                           "--server-address=127.0.0.1:" + std::to_string(local::free_port())});
+  const auto kwok = plane_->run_kwok(std::string(ASHLAR_SOURCE_DIR) + "/deploy/kwok-stages.yaml");
   if (!kwok) GTEST_SKIP() << "skipped, no kwok: " << kwok.error().message;
   auto scheduler = start();
   const auto [status, output] =

@@ -1,10 +1,12 @@
-// One engine: the first 2,000 pods of the openb trace through a real API server end on exactly the nodes and cards that the engine gives in a replay.
+// One engine: the first 2,000 pods of the openb trace through a real API server end on exactly the nodes and cards that `ashlar sim packing` gives.
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "cluster/scheduler_world.h"
-#include "engine/driver.h"
+#include "config/profile_file.h"
 #include "sim/packing.h"
+#include "sim/readers/text_source.h"
 
 namespace ashlar::live_tests {
 namespace {
@@ -15,7 +17,7 @@ constexpr std::uint64_t kSeed = 42;
 struct Trace {
   std::vector<sim::OpenbNode> nodes_by_rank;
   std::vector<sim::OpenbPod> arrivals;
-  std::vector<std::uint32_t> arrival_rows;  ///< places in the name-sorted pod list
+  sim::ArrivalOrder order;                  ///< the first kPods of it
   std::optional<sim::PackingTrace> packing;
 };
 
@@ -38,10 +40,9 @@ Result<Trace> read_trace(const std::string& folder) {
   trace.nodes_by_rank.resize(nodes->size());
   for (std::size_t i = 0; i < by_name.size(); ++i) trace.nodes_by_rank[order->node_ranks[i]] = (*nodes)[by_name[i]];
   const std::vector<std::uint32_t> pods_by_name = sim::sorted_by_name(*pods);
-  for (std::size_t i = 0; i < std::min(kPods, order->arrivals.size()); ++i) {
-    trace.arrival_rows.push_back(order->arrivals[i]);
-    trace.arrivals.push_back((*pods)[pods_by_name[order->arrivals[i]]]);
-  }
+  trace.order = *order;
+  trace.order.arrivals.resize(std::min(kPods, order->arrivals.size()));
+  for (const std::uint32_t row : trace.order.arrivals) trace.arrivals.push_back((*pods)[pods_by_name[row]]);
   Result<sim::PackingTrace> packing = sim::PackingTrace::make(*nodes, *pods);
   if (!packing) return packing.error();
   trace.packing = std::move(packing).value();
@@ -51,54 +52,15 @@ Result<Trace> read_trace(const std::string& folder) {
 /// "node 17 cards 0,3"; empty where the pod is refused.
 using Placements = std::vector<std::string>;
 
-/// The replay: the engine alone, one pod a step.
-class Replay final : public EventSource, public Actuator, public Clock {
- public:
-  Placements run(const Trace& trace) {
-    Profile profile = builtin_profile("fgd").value();
-    profile.mix = trace.packing->mix();
-    profile.seed = kSeed;
-    State state;
-    Engine engine(std::move(profile));
-    Driver driver(state, engine, {*this, *this, *this});
-    trace.packing->catalog().define(events_, now());
-    for (std::size_t rank = 0; rank < trace.nodes_by_rank.size(); ++rank)
-      events_.push_back({now(), NodeSeen{NodeId(rank), trace.packing->facts_of(trace.nodes_by_rank[rank])}});
-    driver.step();
-    Placements placements;
-    for (std::size_t i = 0; i < trace.arrival_rows.size(); ++i) {
-      time_ += Millis(1);
-      const sim::PackingTrace::Pod& pod = trace.packing->pod(trace.arrival_rows[i]);
-      Workload w;
-      w.job = JobId(i);
-      w.submitted = time_;
-      w.members.push_back({MemberId(i), pod.need.demand, pod.need.constraint});
-      events_.push_back({time_, Submitted{std::move(w)}});
-      last_.clear();
-      driver.step();
-      if (last_.empty()) events_.push_back({time_, Ended{JobId(i)}});
-      placements.push_back(last_);
-    }
-    return placements;
-  }
-  Millis now() override { return time_; }
-  void take(std::vector<Event>& out) override {
-    std::move(events_.begin(), events_.end(), std::back_inserter(out));
-    events_.clear();
-  }
-  void submit(const Plan& plan) override {
-    for (const Action& action : plan.actions) {
-      const Bind& bind = std::get<Bind>(action);
-      last_ = "node " + std::to_string(bind.node.value) + " cards " + kube::cards_text(bind.cards);
-      events_.push_back({plan.at, Bound{bind.member, bind.node, bind.cards}});
-    }
-  }
-
- private:
-  Millis time_{1};
-  std::vector<Event> events_;
-  std::string last_;
-};
+/// The simulator of `ashlar sim packing`.
+Placements simulate(const Trace& trace, const Profile& profile) {
+  Placements placements;
+  const auto arrived = [&](NodeId node, const CardMask& cards) {
+    placements.push_back(node.is_none() ? "" : "node " + std::to_string(node.value) + " cards " + kube::cards_text(cards));
+  };
+  sim::run_packing(*trace.packing, trace.order, profile, {.progress = {}, .arrived = arrived});
+  return placements;
+}
 
 class OneEngine : public SchedulerWorld {
  protected:
@@ -162,30 +124,25 @@ class OneEngine : public SchedulerWorld {
   }
 };
 
-TEST_F(OneEngine, TheApiServerAndTheReplayGiveTheSameNodesAndCards) {
+TEST_F(OneEngine, TheApiServerAndTheSimulatorGiveTheSameNodesAndCards) {
   const std::string folder = traces_folder();
   if (!std::filesystem::exists(folder + "/packing/openb")) GTEST_SKIP() << "skipped: no traces in " << folder << " (ASHLAR_TRACES)";
   Result<Trace> trace = read_trace(folder);
   ASSERT_TRUE(trace.ok()) << trace.error().message;
-  const Placements expected = Replay().run(*trace);
+  // The mix is a file that the profile names, for the simulator and the scheduler alike.
+  const Result<std::string> pods = sim::read_text(folder + "/packing/openb/openb_pod_list_default.csv.zst");
+  ASSERT_TRUE(pods.ok()) << pods.error().message;
+  std::ofstream(plane_->folder() + "/pods.csv") << *pods;
+  std::ofstream(plane_->folder() + "/fgd.yaml") << "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\nname: fgd\nbase: fgd\nseed: " << kSeed
+                                                << "\nmix: {podList: pods.csv}\n";
+  const Result<config::ProfileSpec> spec = config::find_profile(plane_->folder() + "/fgd.yaml");
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  const Placements expected =
+      simulate(*trace, config::resolved(*spec, [&](std::string_view model) { return trace->packing->catalog().find_model(model); }));
   kube::LiveOptions o = options();
   o.reign.intake.levels.clear();
   o.reign.intake.models.clear();
-  o.reign.profile = [&](const std::function<ModelId(std::string_view)>& model_of) {
-    Profile profile = builtin_profile("fgd").value();
-    profile.seed = kSeed;
-    profile.mix = trace->packing->mix();
-    // The mix names models by the replay's rows; here they have rows of their own.
-    std::map<std::uint32_t, std::string> names;
-    for (const sim::OpenbNode& node : trace->nodes_by_rank)
-      if (const ModelId id = trace->packing->catalog().find_model(node.model); !id.is_none()) names[id.value] = node.model;
-    FgdMix mix;
-    mix.classes = profile.mix.classes;
-    for (FgdClass& c : mix.classes)
-      for (ModelId& m : c.models) m = model_of(names[m.value]);
-    profile.mix = std::move(mix);
-    return profile;
-  };
+  o.reign.profile = [&](const std::function<ModelId(std::string_view)>& model_of) { return config::resolved(*spec, model_of); };
   auto scheduler = start(o);
   ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
   for (std::size_t rank = 0; rank < trace->nodes_by_rank.size(); ++rank)
@@ -196,9 +153,9 @@ TEST_F(OneEngine, TheApiServerAndTheReplayGiveTheSameNodesAndCards) {
   for (std::size_t i = 0; i < live.size(); ++i) {
     refused += expected[i].empty() ? 1 : 0;
     if (live[i] == expected[i]) continue;
-    if (++different == 1) ADD_FAILURE() << "pod " << i << " is on '" << live[i] << "', the replay gives '" << expected[i] << "'";
+    if (++different == 1) ADD_FAILURE() << "pod " << i << " is on '" << live[i] << "', the simulator gives '" << expected[i] << "'";
   }
-  EXPECT_EQ(different, 0u) << "of " << live.size() << ", " << refused << " refused by the replay";
+  EXPECT_EQ(different, 0u) << "of " << live.size() << ", " << refused << " refused by the simulator";
   RecordProperty("refused", static_cast<int>(refused));
 }
 

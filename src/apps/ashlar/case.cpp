@@ -4,15 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "apps/ashlar/verbs.h"
 #include "sim/case/case.h"
+#include "sim/output_file.h"
+#include "sim/readers/text_source.h"
 
 namespace ashlar {
 namespace {
@@ -24,27 +24,18 @@ struct CaseOptions {
   bool is_update = false;
 };
 
-/// The file's text; nothing where it cannot be read.
-bool read_text(const std::string& path, std::string& text) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream content;
-  content << in.rdbuf();
-  text = content.str();
-  return in.good();
-}
-
 bool wants_colour() {
   const char* no_colour = std::getenv("NO_COLOR");
   return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
 }
 
 int run_file(const std::string& path, bool is_update) {
-  std::string text;
-  if (!read_text(path, text)) {
-    std::cerr << path << ": cannot be read; expected a .case file\n";
+  const Result<std::string> text = sim::read_text(path);
+  if (!text) {
+    std::cerr << text.error().message << '\n';
     return kBadInput;
   }
-  const Result<sim::CaseOutcome> outcome = sim::run_case(text, path);
+  const Result<sim::CaseOutcome> outcome = sim::run_case(*text, path);
   if (!outcome) {
     std::cerr << outcome.error().message << '\n';
     return outcome.error().kind == Error::Kind::kInvalid ? kBadInput : kDiffers;
@@ -52,10 +43,8 @@ int run_file(const std::string& path, bool is_update) {
   if (outcome->is_as_expected()) return kDone;
   std::cout << sim::diff_text(*outcome, path, wants_colour());
   if (!is_update) return kDiffers;
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << outcome->updated;
-  if (!out.flush()) {
-    std::cerr << path << ": cannot be written\n";
+  if (const Result<void> written = sim::write_whole_file(path, outcome->updated); !written) {
+    std::cerr << written.error().message << '\n';
     return kBadInput;
   }
   std::cout << path << ": updated\n";

@@ -3,6 +3,7 @@
 #include "apps/ashlar/verbs.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <exception>
 #include <iostream>
 
@@ -23,6 +24,10 @@ int main(int argc, char** argv) {
 #undef ASHLAR_ADD
   try {
     app.parse(argc, argv);
+    if (!std::cout.flush() || std::fflush(stdout) != 0) {
+      std::cerr << "ashlar: the output could not be written in full\n";
+      return kFailed;
+    }
     return 0;
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();

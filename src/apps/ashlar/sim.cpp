@@ -41,6 +41,14 @@ T must(Result<T> result) {
   return *std::move(result);
 }
 
+/// A profile by name or file that can decide here.
+config::ProfileSpec profile_spec(const std::string& name, const std::string& folder = {}) {
+  config::ProfileSpec spec = must(config::find_profile(name, folder));
+  if (spec.lacks_mix())
+    fail(invalid("profile \"" + name + "\" scores by fgd, which needs a mix: name a profile file with mix.podList or mix.classes"), kBadInput);
+  return spec;
+}
+
 /// Options that all three share.
 struct OutputOptions {
   std::string format = "table";
@@ -109,7 +117,11 @@ std::vector<sim::ArrivalOrder> orders_of(const PackingOptions& options, std::vec
 void run_packing_verb(const PackingOptions& options) {
   must(sim::parse_output_format(options.output.format));
   std::vector<config::ProfileSpec> specs;
-  for (const std::string& policy : options.policies) specs.push_back(must(config::find_profile(policy)));
+  for (const std::string& policy : options.policies) {
+    specs.push_back(must(config::find_profile(policy)));
+    if (specs.back().profile.victim != VictimRule::kNone)
+      fail(invalid("profile \"" + policy + "\" stops running jobs; in a packing replay pods stay, so there is nothing for it to do"), kBadInput);
+  }
   auto nodes = must(sim::read_openb_nodes(options.nodes));
   auto pods = must(sim::read_openb_pods(options.pods, nodes));
   const auto orders = orders_of(options, must(sim::read_arrivals(options.arrivals, pods.size(), nodes.size())));
@@ -119,7 +131,7 @@ void run_packing_verb(const PackingOptions& options) {
     for (std::size_t p = 0; p < specs.size(); ++p) {
       cli::ProgressBar bar(options.policies[p] + ", seed " + std::to_string(order.seed), static_cast<std::int64_t>(order.arrivals.size()));
       const Profile profile = config::resolved(specs[p], [&](std::string_view name) { return trace.catalog().find_model(name); });
-      runs.push_back(sim::run_packing(trace, order, profile, progress_of(bar)));
+      runs.push_back(sim::run_packing(trace, order, profile, {.progress = progress_of(bar), .arrived = {}}));
     }
   }
   const std::vector<std::pair<std::string, std::string>> facts{{"nodes", options.nodes}, {"pods", options.pods}, {"arrivals", options.arrivals}};
@@ -161,9 +173,10 @@ struct QueuePolicy {
 QueuePolicy queue_policy(const std::string& name) {
   const Result<sim::QueueRules> rules = sim::find_queue_rules(name);
   if (rules) return {*rules, must(builtin_profile(rules->profile))};
-  Result<config::ProfileSpec> spec = config::find_profile(name);
-  if (!spec) fail(invalid(rules.error().message + "; and it is no profile: " + spec.error().message), kBadInput);
-  Profile profile = config::resolved(*std::move(spec), [](std::string_view) { return ModelId::none(); });
+  const bool is_file = name.find('/') != std::string::npos || name.ends_with(".yaml") || name.ends_with(".yml");
+  const bool is_builtin = std::ranges::find(builtin_profile_names(), std::string_view(name)) != builtin_profile_names().end();
+  if (!is_file && !is_builtin) fail(rules.error(), kBadInput);
+  Profile profile = config::resolved(profile_spec(name), [](std::string_view) { return ModelId::none(); });
   const bool can_stop = profile.victim != VictimRule::kNone;
   return {{.policy = name, .profile = name, .can_stop = can_stop}, std::move(profile)};
 }
@@ -183,7 +196,7 @@ void run_queue_verb(const QueueOptions& options) {
                           .has_series = !options.output.report.empty(),
                           .threads = options.threads,
                           .progress = {}};
-  if (const Result<void> checked = sim::check_replay(replay); !checked) fail(invalid(options.jobs + ": " + checked.error().message), kBadInput);
+  if (const Result<void> checked = sim::check_replay(replay); !checked) fail(invalid(options.jobs + ":" + checked.error().message), kBadInput);
   std::vector<sim::QueueRun> runs;
   for (const QueuePolicy& policy : policies) {
     cli::ProgressBar bar(std::string(policy.rules.policy), static_cast<std::int64_t>(trace.jobs.size()));
@@ -205,7 +218,7 @@ void add_queue_replay(CLI::App& sim) {
   verb->add_option("--vcs", options->vcs, "nodes of 8 cards per virtual cluster: vc,node num")->required();
   verb->add_option("--shrink", options->shrink, "divide every virtual cluster's nodes by this, rounding up")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1'000'000));
   verb->add_option("--policy", options->policies,
                    "fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, another profile or a profile file; several with commas")
       ->delimiter(',')
@@ -235,10 +248,11 @@ void run_scenario_verb(const RunOptions& options) {
   must(sim::parse_output_format(options.output.format));
   const sim::Scenario scenario = must(sim::read_scenario(options.scenario));
   std::vector<config::ProfileSpec> specs;
-  for (const std::string& name : options.policies) specs.push_back(must(config::find_profile(name)));
+  for (const std::string& name : options.policies) specs.push_back(profile_spec(name));
   if (options.policies.empty())
-    for (const std::string& name : scenario.profiles) specs.push_back(must(config::find_profile(name, folder_of(options.scenario))));
+    for (const std::string& name : scenario.profiles) specs.push_back(profile_spec(name, folder_of(options.scenario)));
   sim::ScenarioRun simulation = must(sim::ScenarioRun::make(scenario));
+  for (const std::string& note : simulation.notes()) std::cerr << "ashlar sim: " << note << '\n';
   std::vector<sim::QueueRun> runs;
   for (const config::ProfileSpec& spec : specs) {
     Profile profile = config::resolved(spec, [&](std::string_view name) { return simulation.model(name); });

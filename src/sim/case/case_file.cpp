@@ -195,6 +195,10 @@ void CaseReader::read_queue(Words& words) {
   quotas_.emplace_back(queue, quota);
   parents_.resize(std::max(parents_.size(), queue.row() + 1), QueueId(0u));
   parents_[queue.row()] = parent;
+  int depth = 1;
+  for (QueueId above = parent; !above.is_none() && above != QueueId(0u) && depth < QueueTree::kDepthMax; ++depth)
+    above = above.row() < parents_.size() ? parents_[above.row()] : QueueId(0u);
+  if (depth >= QueueTree::kDepthMax) return words.fail("queues are nested too deep", fmt::format("at most {} below one another", QueueTree::kDepthMax - 1));
   happen(at, EventBody(QueueDefined{queue, parent, quota}));
 }
 
@@ -241,13 +245,14 @@ void CaseReader::read_profile(Words& words) {
           file_.profile.tiers.back().push_back(find_score(policy));
         }
       }
-      if (file_.profile.tiers.size() > Profile::kTiersMax) words.fail("too many tiers", fmt::format("at most {}", Profile::kTiersMax));
     } else {
       words.fail(fmt::format("\"{}\" is not a setting of profiles, or its value is unknown", setting.key),
                  "blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, "
                  "victim=none|by-quota-unverified, cadence=, seed=");
     }
   }
+  if (const std::optional<ProfileProblem> problem = problem_of(file_.profile)) words.fail(problem->text);
+  if (file_.profile.needs_mix()) words.fail("fgd needs a mix of expected pods, which a case cannot give", "another score and card policy");
 }
 
 void CaseReader::read_binding(Words& words) { file_.binding = words.take_time(); }
@@ -275,6 +280,7 @@ void CaseReader::read_tick(Words& words) {
 
 Result<CaseFile> read_case(std::string_view text, std::string_view where) {
   CaseFile file;
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // byte order mark
   for (const std::string_view line : split(text, '\n')) file.lines.emplace_back(line);
   if (!file.lines.empty() && file.lines.back().empty()) file.lines.pop_back();
   Result<Profile> profile = builtin_profile("ashlar");
@@ -300,6 +306,8 @@ Result<CaseFile> read_case(std::string_view text, std::string_view where) {
     }
     if (words.error()) return located(*words.error());
   }
+  if (file.names.levels.size() > Topology::kLevelsMax)
+    return located({1, 1, fmt::format("the case has {} levels; expected at most {}", file.names.levels.size(), Topology::kLevelsMax)});
   if (file.blocks.empty())
     return located(
         {static_cast<int>(file.lines.size()) + 1, 1, "the case expects nothing; expected a block such as \"---- at 1s\" with a line per job"});

@@ -135,6 +135,8 @@ std::string reason_text(const CaseFile& file, const State& state, JobId job, con
     }
     case ReasonCode::kInsufficientGpu:
       return fmt::format("{}  best-free={} needs={} nodes={}", name, decimal(n[1]), decimal(n[2]), n[0]);
+    case ReasonCode::kInsufficientGpuMemory:
+      return fmt::format("{}  best-free={}MiB needs={}MiB nodes={}", name, n[1], n[2], n[0]);
     case ReasonCode::kModelMismatch:
     case ReasonCode::kSelectorMismatch:
     case ReasonCode::kTaintNotTolerated:

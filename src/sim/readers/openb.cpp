@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <unordered_set>
 
@@ -12,11 +13,13 @@ namespace ashlar::sim {
 namespace {
 
 constexpr std::int64_t kCardsPerNode = 128;                 ///< width of the engine's card mask
-constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;  ///< sums over a million rows stay far from overflow
+constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
+constexpr std::int64_t kMilliCoresMax = std::int64_t{1} << 30;  ///< a million cores
+constexpr std::int64_t kMemoryMax = std::int64_t{1} << 26;      ///< 64 TiB: sums of bytes over 100,000 rows stay within int64
 constexpr std::int64_t kSecondsMax = std::int64_t{1} << 40;
 
-constexpr IntegerForm kCpu{0, kAmountMax, "milli-cores, a whole number from 0"};
-constexpr IntegerForm kMemory{0, kAmountMax, "MiB, a whole number from 0"};
+constexpr IntegerForm kCpu{0, kMilliCoresMax, "milli-cores, a whole number 0..1073741824"};
+constexpr IntegerForm kMemory{0, kMemoryMax, "MiB, a whole number 0..67108864"};
 constexpr IntegerForm kNodeGpus{0, kCardsPerNode, "the number of GPUs of the node, a whole number 0..128"};
 constexpr IntegerForm kPodGpus{0, kCardsPerNode, "the number of GPUs of the pod, a whole number 0..128"};
 constexpr IntegerForm kGpuMilli{0, kAmountMax, "thousandths of each GPU, a whole number from 0 (above 1000 counts as 1000)"};
@@ -45,8 +48,11 @@ PodColumns pod_columns(CsvReader& csv) {
           .scheduled = csv.find("scheduled_time")};
 }
 
+/// Models of the node list; nothing where there is no list to compare with.
+using KnownModels = std::optional<std::unordered_set<std::string>>;
+
 /// Splits "A|B"; empty pieces, and models that no node has, are the reader's Error.
-std::vector<std::string> models_of(CsvReader& csv, CsvColumn column, const std::unordered_set<std::string>& known) {
+std::vector<std::string> models_of(CsvReader& csv, CsvColumn column, const KnownModels& known) {
   std::vector<std::string> models;
   std::string_view rest = csv.text(column);
   if (rest.empty()) return models;
@@ -55,12 +61,12 @@ std::vector<std::string> models_of(CsvReader& csv, CsvColumn column, const std::
     is_more = bar != std::string_view::npos;
     const std::string_view piece = rest.substr(0, bar);
     if (piece.empty()) csv.reject(column, "GPU models joined by | (or nothing for any model)");
-    if (!known.empty() && !known.contains(std::string(piece))) {
-      std::vector<std::string> names(known.begin(), known.end());
+    if (known && !known->contains(std::string(piece))) {
+      std::vector<std::string> names(known->begin(), known->end());
       std::sort(names.begin(), names.end());
       std::string form = "a GPU model of the node list (";
       for (std::size_t i = 0; i < names.size(); ++i) form += (i == 0 ? "" : ", ") + names[i];
-      csv.reject_piece(column, piece, form + ")");
+      csv.reject_piece(column, piece, names.empty() ? "nothing, because no node has GPUs" : form + ")");
     }
     models.emplace_back(piece);
     if (is_more) rest.remove_prefix(bar + 1);
@@ -74,7 +80,7 @@ void check_times(CsvReader& csv, const PodColumns& at, const OpenbPod& pod) {
   if (pod.scheduled && pod.deleted && *pod.deleted < *pod.scheduled) csv.reject(at.scheduled, "a time not after deletion_time");
 }
 
-OpenbPod read_pod(CsvReader& csv, const PodColumns& at, const std::unordered_set<std::string>& known) {
+OpenbPod read_pod(CsvReader& csv, const PodColumns& at, const KnownModels& known) {
   OpenbPod pod;
   pod.name = csv.word(at.name, "the pod's name");
   pod.cpu = MilliCores(csv.integer(at.cpu, kCpu));
@@ -167,10 +173,11 @@ Result<std::vector<OpenbNode>> read_openb_nodes(const std::string& path) {
 Result<std::vector<OpenbPod>> read_openb_pods(const std::string& path, const std::vector<OpenbNode>& nodes) {
   Result<CsvReader> csv = CsvReader::open(path);
   if (!csv) return csv.error();
-  std::unordered_set<std::string> models, names;
-  for (const OpenbNode& node : nodes) {
-    if (!node.model.empty()) models.insert(node.model);
-  }
+  KnownModels models;
+  std::unordered_set<std::string> names;
+  if (!nodes.empty()) models.emplace();
+  for (const OpenbNode& node : nodes)
+    if (!node.model.empty()) models->insert(node.model);
   const PodColumns columns = pod_columns(*csv);
   std::vector<OpenbPod> pods;
   while (csv->next_row()) {

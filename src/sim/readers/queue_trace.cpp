@@ -13,7 +13,8 @@
 namespace ashlar::sim {
 namespace {
 
-constexpr double kSecondsMax = 1e12;  ///< 30,000 years: more is a slip, and sums of millions of jobs stay within 64 bits
+constexpr double kSecondsMax = 3.2e9;  ///< 100 years: more is a slip, and a million such jobs one after the other stay within 64 bits
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::int64_t kGpusMax = 1'000'000;
 constexpr std::string_view kSubmitForm = "the submit time, seconds from 0";
 constexpr std::string_view kDurationForm = "the run time, seconds from 0";
@@ -87,6 +88,7 @@ class SwfLine {
     }
     return value;
   }
+  std::size_t line_number() const { return number_; }
   std::string_view field(std::size_t index) const { return fields_[index - 1]; }
   const std::optional<Error>& error() const { return error_; }
   Error reject(std::size_t index, std::string_view form) const {
@@ -104,16 +106,6 @@ class SwfLine {
   std::optional<Error> error_;
 };
 
-void read_swf_comment(std::string_view line, SwfTrace& swf) {
-  constexpr std::string_view kKey = "MaxProcs:";
-  const std::size_t at = line.find(kKey);
-  if (at == std::string_view::npos) return;
-  std::string_view value = line.substr(at + kKey.size());
-  value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
-  std::int64_t procs = 0;
-  if (std::from_chars(value.data(), value.data() + value.size(), procs).ec == std::errc() && procs > 0) swf.max_procs = procs;
-}
-
 Result<void> read_swf_job(SwfLine& line, NameTable& queues, SwfTrace& swf) {
   const double submit = line.number(2, "the submit time, seconds from 0");
   const double run = line.number(4, "the run time, seconds from 0");
@@ -129,6 +121,7 @@ Result<void> read_swf_job(SwfLine& line, NameTable& queues, SwfTrace& swf) {
     return {};
   }
   TraceJob job;
+  job.line = static_cast<std::uint32_t>(line.line_number());
   job.vc = queues.row("queue-" + std::string(line.field(15)));
   job.gpus = static_cast<std::int32_t>(width);
   job.submit = to_millis(submit);
@@ -153,6 +146,7 @@ Result<JobTrace> read_jobs(const std::string& path) {
   NameTable names(trace.vcs);
   while (csv->next_row()) {
     TraceJob job;
+    job.line = static_cast<std::uint32_t>(csv->line());
     job.vc = names.row(csv->word(vc, "the name of a virtual cluster"));
     job.gpus = static_cast<std::int32_t>(csv->integer(gpus, {1, kGpusMax, "the number of GPUs of the job, a whole number from 1"}));
     job.submit = seconds_of(*csv, submit, 0, kSubmitForm);
@@ -192,16 +186,14 @@ Result<SwfTrace> read_swf(const std::string& path) {
   SwfTrace swf;
   NameTable queues(swf.trace.vcs);
   std::string_view rest = *text;
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
   for (std::size_t number = 1; !rest.empty(); ++number) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string_view::npos) continue;
-    if (line[first] == ';') {
-      read_swf_comment(line, swf);
-      continue;
-    }
+    if (line[first] == ';') continue;
     SwfLine fields(line, number, path);
     if (Result<void> done = read_swf_job(fields, queues, swf); !done) return done.error();
   }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@ struct TraceJob {
   Millis submit;          ///< since the start of the trace
   Millis duration;        ///< true run time
   Millis estimate;        ///< believed run time; may be negative (published noisy estimates are); see JobTrace::has_estimates
+  std::uint32_t line = 0;  ///< of the file, from 1
 };
 
 struct JobTrace {
@@ -43,8 +43,7 @@ Result<std::vector<VcNodes>> read_vcs(const std::string& path);
 /// unknown or zero) are left out and counted. vc = "queue-<field 15>"; estimate = requested time where given, else the run time.
 struct SwfTrace {
   JobTrace trace;
-  std::int64_t skipped = 0;               ///< jobs without run time or processors
-  std::optional<std::int64_t> max_procs;  ///< from the header
+  std::int64_t skipped = 0;  ///< jobs without run time or processors
 };
 Result<SwfTrace> read_swf(const std::string& path);
 

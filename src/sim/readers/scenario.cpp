@@ -5,10 +5,13 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "config/yaml_document.h"
 #include "sim/readers/name_pattern.h"
 #include "sim/readers/scenario_parts.h"
 #include "sim/readers/text_source.h"
 #include "sim/readers/units.h"
+#include "state/queue_tree.h"
+#include "state/topology.h"
 
 namespace ashlar::sim {
 namespace {
@@ -16,6 +19,10 @@ namespace {
 constexpr std::size_t kScenarioBytesMax = std::size_t{16} << 20;
 constexpr std::int64_t kPodsPerNode = 110;  ///< the default of Kubernetes
 constexpr std::string_view kLabelPrefix = "ashlar.dev/";
+
+constexpr std::size_t kLevelsBesidesNode = Topology::kLevelsMax - 1;
+constexpr std::int64_t kNodeMemoryMax = std::int64_t{64} << 40;  ///< sums over 100,000 nodes stay within int64
+constexpr int kQueueDepthMax = QueueTree::kDepthMax - 1;  ///< the root is one level of the tree
 
 constexpr IntegerForm kCount{1, kScenarioNodesMax, "a whole number 1..1000000"};
 constexpr IntegerForm kCards{0, 128, "the number of GPUs of a node, a whole number 0..128"};
@@ -64,6 +71,7 @@ NodeGroup read_group(YamlMap& map, YamlMistake& mistake, const Scenario& scenari
   map.require("memory", kBytesForm);
   node.cpu = map.amount<MilliCores>("cpu", &parse_cores, kCoresForm).value_or(MilliCores(0));
   node.memory = map.amount<Bytes>("memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
+  if (node.memory.value > kNodeMemoryMax) map.reject("memory", "expected at most 64Ti on one node");
   node.pods = static_cast<std::int32_t>(map.integer("pods", kPods).value_or(kPodsPerNode));
   node.gpus = static_cast<std::int32_t>(map.integer("gpus", kCards).value_or(0));
   const Bytes card_memory = map.amount<Bytes>("gpu_memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
@@ -145,6 +153,8 @@ void read_levels(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
                                       [&](const ScenarioLevel& other) { return other.name == level.name || other.label == level.label; });
     if (level.name.empty()) mistake.reject(item.Mark(), where, "expected the level's name, such as rack, got nothing");
     if (level.name == "node") mistake.reject(item.Mark(), where, "expected no level \"node\": it is always there, as the innermost");
+    if (scenario.levels.size() >= kLevelsBesidesNode)
+      mistake.reject(item.Mark(), where, "expected at most " + std::to_string(kLevelsBesidesNode) + " levels besides \"node\"");
     if (is_there) mistake.reject(item.Mark(), where, "expected every level and label once, got \"" + level.name + "\" twice");
     scenario.levels.push_back(std::move(level));
   }
@@ -223,6 +233,10 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
       const auto parent = rows.find(draft.parent);
       if (is_placed[i] || (!draft.parent.empty() && parent == rows.end())) continue;
       draft.queue.parent = draft.parent.empty() ? -1 : parent->second;
+      int depth = 1;
+      for (std::int32_t above = draft.queue.parent; above >= 0; above = scenario.queues[static_cast<std::size_t>(above)].parent) ++depth;
+      if (depth > kQueueDepthMax)
+        return mistake.reject(draft.mark, draft.where + ".parent", "expected queues at most " + std::to_string(kQueueDepthMax) + " below one another");
       rows.emplace(draft.queue.name, static_cast<std::int32_t>(scenario.queues.size()));
       scenario.queues.push_back(draft.queue);
       is_placed[i] = has_added = true;
@@ -265,7 +279,7 @@ Result<Scenario> parse_scenario(const std::string& text, const std::string& path
   if (text.size() > kScenarioBytesMax)
     return invalid(path + ": expected a scenario of at most 16 MiB, got " + std::to_string(text.size()) + " bytes");
   try {
-    return build(YAML::Load(text), path);
+    return build(config::only_document(text), path);
   } catch (const YAML::Exception& error) {
     const int line = std::max(error.mark.line, 0) + 1;
     const int column = std::max(error.mark.column, 0) + 1;

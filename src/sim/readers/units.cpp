@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/quantity_text.h"
+
 namespace ashlar::sim {
 namespace {
 
@@ -13,7 +15,9 @@ struct Unit {
   double factor;
 };
 
-constexpr double kAmountMax = 4.5e15;  ///< 2^52: still exact in a double
+constexpr double kAmountMax = 4.5e15;  ///< 2^52: still exact in a double, and sums over a whole trace stay within int64
+
+constexpr double kRatePerHourMin = 1e-6;  ///< once in a hundred years
 
 /// Takes a number without sign or exponent from the front of `text`.
 std::optional<double> take_number(std::string_view& text) {
@@ -45,11 +49,22 @@ std::optional<std::int64_t> parse_amount(std::string_view text, const std::array
   return static_cast<std::int64_t>(whole);
 }
 
+std::optional<Millis> duration_of(double millis) {
+  if (millis > static_cast<double>(kDurationMax.value)) return std::nullopt;
+  return Millis(std::llround(millis));
+}
+
+std::optional<std::int64_t> quantity(std::string_view text, std::int64_t units_per_one) {
+  const Result<std::int64_t> amount = parse_quantity(text, units_per_one);
+  if (!amount || *amount < 0 || *amount > static_cast<std::int64_t>(kAmountMax)) return std::nullopt;
+  return *amount;
+}
+
 }  // namespace
 
 std::optional<Millis> parse_duration(std::string_view text) {
   static constexpr std::array<Unit, 7> kUnits = {{{"ms", 1}, {"s", 1e3}, {"m", 6e4}, {"min", 6e4}, {"h", 3.6e6}, {"d", 8.64e7}, {"w", 6.048e8}}};
-  if (const auto seconds = parse_amount(text, std::array<Unit, 1>{{{"", 1e3}}})) return Millis(*seconds);
+  if (const auto seconds = parse_amount(text, std::array<Unit, 1>{{{"", 1e3}}})) return duration_of(static_cast<double>(*seconds));
   double total = 0;
   if (text.empty()) return std::nullopt;
   while (!text.empty()) {
@@ -61,29 +76,17 @@ std::optional<Millis> parse_duration(std::string_view text) {
     total += *number * *factor;
     text.remove_prefix(letters);
   }
-  if (total > kAmountMax) return std::nullopt;
-  return Millis(std::llround(total));
+  return duration_of(total);
 }
 
 std::optional<MilliCores> parse_cores(std::string_view text) {
-  const auto amount = parse_amount(text, std::array<Unit, 2>{{{"", 1e3}, {"m", 1}}});
-  return amount ? std::optional(MilliCores(*amount)) : std::nullopt;
+  const auto milli = quantity(text, 1000);
+  return milli ? std::optional(MilliCores(*milli)) : std::nullopt;
 }
 
 std::optional<Bytes> parse_bytes(std::string_view text) {
-  static constexpr std::array<Unit, 11> kUnits = {{{"", 1},
-                                                   {"Ki", 1024.0},
-                                                   {"Mi", 1048576.0},
-                                                   {"Gi", 1073741824.0},
-                                                   {"Ti", 1099511627776.0},
-                                                   {"Pi", 1125899906842624.0},
-                                                   {"k", 1e3},
-                                                   {"M", 1e6},
-                                                   {"G", 1e9},
-                                                   {"T", 1e12},
-                                                   {"P", 1e15}}};
-  const auto amount = parse_amount(text, kUnits);
-  return amount ? std::optional(Bytes(*amount)) : std::nullopt;
+  const auto bytes = quantity(text, 1);
+  return bytes ? std::optional(Bytes(*bytes)) : std::nullopt;
 }
 
 std::optional<MilliGpu> parse_gpus(std::string_view text) {
@@ -96,7 +99,7 @@ std::optional<double> parse_rate_per_hour(std::string_view text) {
   static constexpr std::array<Unit, 4> kUnits = {{{"/s", 3600}, {"/m", 60}, {"/h", 1}, {"/d", 1.0 / 24}}};
   const std::optional<double> number = take_number(text);
   const std::optional<double> factor = factor_of(text, kUnits);
-  if (!number || !factor || *number <= 0) return std::nullopt;
+  if (!number || !factor || *number * *factor < kRatePerHourMin) return std::nullopt;
   return *number * *factor;
 }
 

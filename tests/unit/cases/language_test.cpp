@@ -36,6 +36,15 @@ TEST(CaseLanguage, NamesLineColumnAndFormOfWhatIsWrong) {
   expect_error(kCluster + "gang g 2 4 gpu at 0s\n" + kBlock, "3:10:", "groups such as");
 }
 
+TEST(CaseLanguage, RefusesProfilesThatCannotDecideAndTreesThatAreTooDeep) {
+  expect_error("profile ashlar victim=by-quota-unverified\n" + kCluster + kBlock, "1:16:", "choose srtf or tiresias");
+  expect_error("profile ashlar score=random+prefer\n" + kCluster + kBlock, "1:16:", "random must stand alone in its tier");
+  expect_error("profile fgd\n" + kCluster + kBlock, "1:9:", "fgd needs a mix");
+  std::string deep = kCluster + "queue q0\n";
+  for (int i = 1; i < 20; ++i) deep += "queue q" + std::to_string(i) + " parent q" + std::to_string(i - 1) + "\n";
+  expect_error(deep + kBlock, "18:", "at most 15 below one another");
+}
+
 TEST(CaseLanguage, WantsTimesInOrderAndSomethingExpected) {
   expect_error(kCluster + "job a 1 gpu at 5s\njob b 1 gpu at 4s\n" + kBlock, "4:16:", "order of time");
   expect_error(kCluster + "job a 1 gpu at 5s\n" + kBlock, "4:9:", "order of time");

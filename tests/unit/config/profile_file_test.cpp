@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -50,7 +51,8 @@ std::vector<std::string> documented_profiles() {
 TEST(ProfileFile, TheDocumentedExampleIsReadAsItSays) {
   const Result<ProfileSpec> read = parse_profile(documented_profiles().at(0), "p.yaml");
   ASSERT_TRUE(read.ok()) << read.error().message;
-  EXPECT_TRUE(read->needs_mix());
+  EXPECT_TRUE(read->profile.needs_mix());
+  EXPECT_FALSE(read->lacks_mix());
   Models models;
   const Profile p = resolved(*read, models.of());
   EXPECT_EQ(p.name, "pack-by-fragmentation");
@@ -88,8 +90,16 @@ TEST(ProfileFile, TheDocumentedPodListIsReadBesideTheFile) {
 TEST(ProfileFile, WithoutABaseThePartsMustBeThere) {
   EXPECT_THAT(error_of("name: x\n"), HasSubstr("order is missing"));
   EXPECT_THAT(error_of("order: fifo\n"), HasSubstr("card is missing"));
-  EXPECT_THAT(error_of("order: fifo\ncard: best-fit\n"), HasSubstr("feasible is missing"));
   EXPECT_EQ(error_of("order: fifo\ncard: best-fit\nfeasible: [ready]\n"), "no error");
+}
+
+TEST(ProfileFile, NoProfileGoesWithoutTheRulesAboutNodes) {
+  for (const char* body : {"order: fifo\ncard: best-fit\n", "order: fifo\ncard: best-fit\nfeasible: [resources, ready]\n", "base: fgd\n"}) {
+    const Result<ProfileSpec> read = parse_profile(kHead + body, "p.yaml");
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    for (const FeasiblePolicy& policy : feasible_policies())
+      EXPECT_EQ(std::count(read->profile.feasible.begin(), read->profile.feasible.end(), &policy), 1) << body << policy.name;
+  }
 }
 
 TEST(ProfileFile, SettingsOfAPaperAreData) {
@@ -100,7 +110,7 @@ TEST(ProfileFile, SettingsOfAPaperAreData) {
   EXPECT_EQ(read->profile.cadence, Millis(1000));
   EXPECT_EQ(read->profile.seed, 7u);
   EXPECT_FALSE(read->profile.is_default_domain_search);
-  EXPECT_FALSE(read->needs_mix());
+  EXPECT_FALSE(read->profile.needs_mix());
 }
 
 TEST(ProfileFile, WrongPartsAreRefusedInWords) {
@@ -149,6 +159,8 @@ TEST(PodList, BadRowsAreRefusedWithTheirPlace) {
   EXPECT_THAT(error(head + "a,10x,5,1,500\n"), StartsWith("f.csv:2:3: cpu_milli"));
   EXPECT_THAT(error(head + "a,10,5,129,500\n"), HasSubstr("num_gpu must be at most 128"));
   EXPECT_THAT(error(head + "a,10,5,1,0\n"), HasSubstr("gpu_milli must be at least 1"));
+  EXPECT_THAT(error(head + "a,10,5,2,500\n"), StartsWith("f.csv:2:10: gpu_milli must be 1000 where num_gpu is above 1"));
+  EXPECT_THAT(error(head + "a,10,5,0,700\n"), StartsWith("f.csv:2:10: gpu_milli must be 0 where num_gpu is 0"));
 }
 
 }  // namespace

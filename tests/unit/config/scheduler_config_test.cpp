@@ -127,7 +127,7 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"schedulerNames: [a, a]\n", "listed twice"},
       {"queues: [{quota: {cpu: 1}}]\n", "a queue needs a name"},
       {"queues: [{name: a}, {name: b, queues: [{name: a}]}]\n", "two queues \"a\""},
-      {"queues: [{name: a, quota: {memory: 4TB}}]\n", "memory: \"4TB\" is not an amount"},
+      {"queues: [{name: a, quota: {memory: 4TB}}]\n", "memory: quantity \"4TB\" has an unknown suffix"},
       {"queues: {a: 1}\n", "queues must be a list"},
       {"queues: [{name: vision}]\nnamespaces: {team: vison}\n", "a.yaml:4:20: unknown queue \"vison\"; did you mean \"vision\"?"},
       {"namespaces: {a: default, a: default}\n", "given twice"},

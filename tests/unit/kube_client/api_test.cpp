@@ -77,6 +77,16 @@ class Credentials : public ::testing::Test {
     access.exec = ExecPlugin{.command = script, .api_version = "client.authentication.k8s.io/v1"};
     return access;
   }
+  int runs() const {
+    std::ifstream in(folder_ + "/runs");
+    int count = 0;
+    for (std::string line; std::getline(in, line);) ++count;
+    return count;
+  }
+  static void poll_for(Api& api, std::chrono::milliseconds time) {
+    const auto deadline = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < deadline) api.poll(Millis(5));
+  }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(server_->port()); }
   std::string folder_, good_;
   std::unique_ptr<http::Server> server_;
@@ -101,21 +111,58 @@ TEST_F(Credentials, APluginThatBringsNothingBetterEndsInARefusal) {
 }
 
 TEST_F(Credentials, ExpiringTokensAreRenewedBeforehand) {
-  good_ = "token-2";
-  // Wall clock one minute before the expiry that the plugin states.
-  auto api = Api::create({.access = with_plugin("2026-01-01T00:01:00Z"), .now = [] { return Millis(1767225600000); }});
+  Millis now{1767225600000};  // one minute before the expiry that the plugin states
+  auto api = Api::create({.access = with_plugin("2026-01-01T00:01:00Z"), .now = [&] { return now; }});
   ASSERT_TRUE(api.ok());
+  now += Millis(47'900);
+  poll_for(**api, std::chrono::milliseconds(50));
+  EXPECT_EQ(runs(), 1) << "a fifth of its life is left: no need yet";
+  now += Millis(100);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  bool ok = false;
-  while (!ok && std::chrono::steady_clock::now() < deadline) {
-    (*api)->poll(Millis(20));
-    std::ifstream runs(folder_ + "/runs");
-    std::string line;
-    int count = 0;
-    while (std::getline(runs, line)) ++count;
-    ok = count >= 2;
-  }
-  EXPECT_TRUE(ok) << "the plugin ran again without a refusal";
+  while (runs() < 2 && std::chrono::steady_clock::now() < deadline) (*api)->poll(Millis(20));
+  EXPECT_EQ(runs(), 2) << "the plugin ran again without a refusal";
+}
+
+TEST_F(Credentials, APluginWhoseTokensAreExpiredByOurClockIsNotRunWithoutPause) {
+  good_ = "token-1";
+  auto api = Api::create({.access = with_plugin("2026-01-01T00:01:00Z"), .now = [] { return Millis(1798761600000); }});  // a year later
+  ASSERT_TRUE(api.ok());
+  poll_for(**api, std::chrono::milliseconds(300));
+  EXPECT_LE(runs(), 2) << "at the start, and once in five seconds";
+  EXPECT_TRUE(call(**api, {.path = "/x"}).ok() || runs() > 1);
+}
+
+TEST_F(Credentials, RefusalsDoNotRunThePluginWithoutPause) {
+  good_ = "unreachable";
+  auto api = Api::create({.access = with_plugin("")});
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(call(**api, {.path = "/x"}).status, 401);
+  EXPECT_EQ(runs(), 2);
+}
+
+TEST_F(Credentials, WhatWaitedForCredentialsIsAskedAgainWhetherItMayLeave) {
+  good_ = "token-2";
+  auto api = Api::create({.access = with_plugin("")});
+  int asked = 0;
+  const Answer answer = call(**api, {.path = "/x", .may_leave = [&] { return ++asked == 1; }});
+  EXPECT_EQ(asked, 2);
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.result.error().kind, Error::Kind::kUnavailable) << answer.result.error().message;
+}
+
+TEST_F(Credentials, WhatWaitsForCredentialsCanBeCancelled) {
+  good_ = "token-2";
+  Access access = with_plugin("");
+  auto api = Api::create({.access = access});
+  std::ofstream(access.exec->command) << "#!/bin/sh\nsleep 0.3\necho '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"token-2\"}}'\n";
+  bool is_answered = false;
+  const http::RequestId id = (*api)->send({.path = "/x"}, [&](const Answer&) { is_answered = true; });
+  while ((*api)->in_flight() > 0) (*api)->poll(Millis(5));
+  ASSERT_FALSE(is_answered) << "refused, and the plugin runs";
+  (*api)->cancel(id);
+  const std::uint64_t sent = (*api)->counters().requests;
+  poll_for(**api, std::chrono::milliseconds(500));
+  EXPECT_FALSE(is_answered);
+  EXPECT_EQ((*api)->counters().requests, sent);
 }
 
 TEST_F(Credentials, APluginThatFailsAtStartIsAnError) {

@@ -185,6 +185,29 @@ TEST_F(Kubeconfig, ExecPluginsYieldTokensAndGetTheirSurroundings) {
   EXPECT_EQ(credential->expires, Millis(1893456000000));
 }
 
+TEST_F(Kubeconfig, ExecPluginsAreToldTheClusterAsFarAsItIsKnown) {
+  const std::string script = write("plugin",
+                                   "#!/bin/sh\nprintf '%s' \"$KUBERNETES_EXEC_INFO\" > \"$(dirname \"$0\")/info\"\n"
+                                   "echo '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"t\"}}'\n");
+  chmod(script.c_str(), 0755);
+  const ExecPlugin plugin{.command = script, .api_version = "client.authentication.k8s.io/v1", .provide_cluster_info = true};
+  Access access{.server = "https://10.0.0.1", .proxy = "http://proxy:3128"};
+  access.tls.server_name = "kube";
+  const auto info = [&] {
+    EXPECT_TRUE(run_exec_plugin(plugin, access, Millis(5'000)).ok());
+    std::ifstream in(folder_ + "/info");
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  EXPECT_EQ(info(), R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false,"cluster":)"
+                    R"({"server":"https://10.0.0.1","tls-server-name":"kube","proxy-url":"http://proxy:3128"}}})");
+  access.tls.ca_file = write("ca.pem", "a pem");
+  EXPECT_NE(info().find(R"("certificate-authority-data":"YSBwZW0=")"), std::string::npos);
+  access.tls.ca_pem = "inline";
+  EXPECT_NE(info().find(R"("certificate-authority-data":"aW5saW5l")"), std::string::npos) << "the text wins";
+  access.tls.ca_pem = "four";
+  EXPECT_NE(info().find(R"("certificate-authority-data":"Zm91cg==")"), std::string::npos);
+}
+
 TEST_F(Kubeconfig, FailingExecPluginsAreNamedWithTheirLastWords) {
   const std::string script = write("plugin", "#!/bin/sh\necho first >&2\necho 'please log in' >&2\nexit 4\n");
   chmod(script.c_str(), 0755);

@@ -60,7 +60,7 @@ struct BadEdit {
 TEST(OpenbNodes, MistakesNameFileLineColumnAndForm) {
   Folder folder;
   const BadEdit edits[] = {
-      {"96000,", "-96000,", ":3:8: cpu_milli: expected milli-cores, a whole number from 0, got \"-96000\""},
+      {"96000,", "-96000,", ":3:8: cpu_milli: expected milli-cores, a whole number 0..1073741824, got \"-96000\""},
       {"8,G2", "129,G2", ":3:21: gpu: expected the number of GPUs of the node, a whole number 0..128, got \"129\""},
       {"8,G2", "8,", ":3:23: model: expected the model"},
       {"node-a", "node-b", ":3:1: sn: expected every node's name once"},
@@ -113,6 +113,7 @@ TEST(OpenbPods, MistakesNameFileLineColumnAndForm) {
   Folder folder;
   const BadEdit edits[] = {
       {"12000,16384", "-12000,16384", ":2:7: cpu_milli: expected milli-cores"},
+      {"12000,16384", "12000,17592186044416", ":2:13: memory_mib: expected MiB, a whole number 0..67108864"},
       {"12000,16384", "12000,-1", ":2:13: memory_mib: expected MiB"},
       {"1,460", "-1,460", ":3:18: num_gpu: expected the number of GPUs"},
       {"1,460", "1,-460", ":3:20: gpu_milli: expected thousandths of each GPU"},
@@ -133,6 +134,15 @@ TEST(OpenbPods, MistakesNameFileLineColumnAndForm) {
     ASSERT_FALSE(read.ok()) << edit.message;
     EXPECT_THAT(read.error().message, AllOf(StartsWith(folder.path("pods.csv")), HasSubstr(edit.message)));
   }
+}
+
+TEST(OpenbPods, AModelIsAskedInVainWhereNoNodeHasGpus) {
+  Folder folder;
+  const auto without = read_openb_nodes(folder.write("nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\nn,1000,1000,0,\n"));
+  ASSERT_TRUE(without.ok());
+  const auto read = read_openb_pods(folder.write("pods.csv", kPods), *without);
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().message, HasSubstr("gpu_spec: expected nothing, because no node has GPUs, got"));
 }
 
 TEST(OpenbPods, ModelsAreNotCheckedWithoutNodes) {

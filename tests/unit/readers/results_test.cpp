@@ -162,11 +162,12 @@ TEST(ResultsText, PackingJsonHasTheAgreedShape) {
 TEST(ResultsText, QueueJsonIsOneObjectForOneRunAndAListForSeveral) {
   QueueRun run = four_jobs();
   run.preemptions = 3;
+  run.unfinished_jobs = 2;
   const std::string json = queue_json(std::vector{run});
   EXPECT_EQ(json,
             "{\"policy\":\"fifo\",\"jobs\":4,\"mean_jct_seconds\":32.625,\"mean_queue_seconds\":15.125,\"p999_queue_seconds\":0.5,"
             "\"makespan_seconds\":105,\"preemptions\":3,\"per_vc\":{\"a\":{\"jobs\":2,\"mean_jct_seconds\":10,\"mean_queue_seconds\":0},"
-            "\"b\":{\"jobs\":2,\"mean_jct_seconds\":55.25,\"mean_queue_seconds\":30.25}},\"wall_seconds\":0.000000}\n");
+            "\"b\":{\"jobs\":2,\"mean_jct_seconds\":55.25,\"mean_queue_seconds\":30.25}},\"unfinished_jobs\":2,\"wall_seconds\":0.000000}\n");
   EXPECT_THAT(queue_json(std::vector{run, run}), StartsWith("[{\"policy\""));
 }
 

@@ -151,7 +151,7 @@ struct BadEdit {
 
 const BadEdit kBadEdits[] = {
     {"horizon: 2d", "horizont: 2d", ":3:1: unknown key \"horizont\"; did you mean \"horizon\"? (known: "},
-    {"horizon: 2d", "horizon: soon", ":3:10: horizon: expected a time such as 90s, 5m, 1h30m or 2d, got \"soon\""},
+    {"horizon: 2d", "horizon: soon", ":3:10: horizon: expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years, got \"soon\""},
     {"seed: 7", "seed: -7", ":2:7: seed: expected a seed, a whole number from 0, got \"-7\""},
     {"seed: 7", "seed: [7]", ":2:7: seed: expected one value, got a list"},
     {"seed: 7", "seed: 7\nseed: 8", ":3:1: expected every key once, got \"seed\" twice"},
@@ -205,6 +205,18 @@ TEST(Scenario, MistakesNameFileLineColumnAndForm) {
   }
 }
 
+TEST(Scenario, LimitsOfTheEngineAreRefusedInWordsAndNotMet) {
+  const std::string work = "nodes: [{cpu: 1, memory: 1, gpus: 8}]\narrivals: [{count: 1, until: 1s, jobs: [{gpus: 1, duration: 1s}]}]\n";
+  std::string levels = "topology: [l0", queues = "queues:\n  - {name: q0, quota: {gpus: 1}}\n";
+  for (int i = 1; i < 16; ++i) levels += ", l" + std::to_string(i);
+  EXPECT_THAT(parse_scenario(work + levels + "]\n", "s").error().message, HasSubstr("topology[15]: expected at most 15 levels besides \"node\""));
+  for (int i = 1; i < 16; ++i) queues += "  - {name: q" + std::to_string(i) + ", parent: q" + std::to_string(i - 1) + "}\n";
+  EXPECT_THAT(parse_scenario(work + queues, "s").error().message, HasSubstr("queues[15].parent: expected queues at most 15 below one another"));
+  EXPECT_THAT(parse_scenario(work + "---\ntitle: two\n", "s").error().message,
+              HasSubstr("s:4:1: expected YAML: one document is expected, here a second one begins"));
+  EXPECT_THAT(parse_scenario("nodes: [{cpu: 1, memory: 65Ti}]\n", "s").error().message, HasSubstr("nodes[0].memory: expected at most 64Ti"));
+}
+
 TEST(Scenario, RefusesFilesWithoutWorkOrOfAnotherKind) {
   EXPECT_THAT(parse_scenario("nodes: [{cpu: 1, memory: 1}]\n", "s").error().message, HasSubstr("expected work"));
   EXPECT_THAT(parse_scenario("", "s").error().message, HasSubstr("s:1:1: expected a map"));
@@ -254,7 +266,8 @@ TEST(Units, ReadDurations) {
 TEST(Units, ReadAmounts) {
   EXPECT_EQ(parse_cores("0.5"), MilliCores(500));
   EXPECT_EQ(parse_cores("250m"), MilliCores(250));
-  EXPECT_EQ(parse_cores("0.0001"), std::nullopt);
+  EXPECT_EQ(parse_cores("0.0001"), MilliCores(1)) << "rounded up, as Kubernetes rounds";
+  EXPECT_EQ(parse_cores("-1"), std::nullopt);
   EXPECT_EQ(parse_bytes("64Gi"), Bytes(std::int64_t{64} << 30));
   EXPECT_EQ(parse_bytes("1.5k"), Bytes(1500));
   EXPECT_EQ(parse_bytes("1GiB"), std::nullopt);
@@ -263,6 +276,13 @@ TEST(Units, ReadAmounts) {
   EXPECT_EQ(parse_rate_per_hour("2/s"), 7200);
   EXPECT_EQ(parse_rate_per_hour("48/d"), 2);
   EXPECT_EQ(parse_rate_per_hour("0/h"), std::nullopt);
+}
+
+TEST(Units, LimitsKeepSumsWithinTheirNumbers) {
+  EXPECT_EQ(parse_duration("36500d"), kDurationMax);
+  EXPECT_EQ(parse_duration("36501d"), std::nullopt);
+  EXPECT_EQ(parse_duration("52000000d"), std::nullopt);
+  EXPECT_EQ(parse_rate_per_hour("0.0000000000000001/d"), std::nullopt);
 }
 
 TEST(NamePattern, WritesNumbersOut) {

@@ -127,17 +127,19 @@ TEST(QueueReplay, BusyCardsOverTimeAddUpToTheWorkDone) {
 TEST(QueueReplayInput, RejectsWhatItCannotReplay) {
   const JobTrace trace = trace_of({{1, 0, 10}});
   const std::vector<VcNodes> other{{"b", 1}}, good{{"a", 1}};
-  EXPECT_FALSE(check_replay({.trace = trace, .vcs = other}).ok());
+  EXPECT_EQ(check_replay({.trace = trace, .vcs = other}).error().message, "0: vc: expected a virtual cluster of the file of nodes, got \"a\"");
   EXPECT_FALSE(check_replay({.trace = trace, .vcs = good, .shrink = 0}).ok());
   JobTrace fractional = trace;
   fractional.jobs[0].duration = Millis(1500);
-  EXPECT_FALSE(check_replay({.trace = fractional, .vcs = good}).ok());
+  fractional.jobs[0].line = 17;
+  EXPECT_EQ(check_replay({.trace = fractional, .vcs = good}).error().message,
+            "17: duration: expected whole seconds (queueing replays count nothing else), got 1.500000");
   EXPECT_FALSE(find_queue_rules("first-come").ok());
 }
 
 TEST(RestartOverheadText, ReadsThreeNumbersAndNothingElse) {
   EXPECT_EQ(*parse_restart_overhead("40,40,60"), (RestartOverhead{40, 40, 60}));
-  for (const char* bad : {"", "7", "7,30", "7,30,60,90", "7,30,x", "-1,30,60", "7, 30,60"}) EXPECT_FALSE(parse_restart_overhead(bad).ok()) << bad;
+  for (const char* bad : {"", "7", "7,30", "7,30,60,90", "7,30,x", "-1,30,60", "9223372036854775,1,1", "7, 30,60"}) EXPECT_FALSE(parse_restart_overhead(bad).ok()) << bad;
 }
 
 }  // namespace

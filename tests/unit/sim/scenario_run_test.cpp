@@ -58,6 +58,30 @@ TEST(ScenarioRun, AJobThatLosesItsNodeStartsOver) {
   EXPECT_EQ(r.preemptions, 0);
 }
 
+TEST(ScenarioRun, FailuresThatOverlapKeepTheNodeAwayUntilTheLastHasEnded) {
+  const std::string text =
+      "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\n"
+      "failures: [{node: only, at: 60s, for: 30s}, {node: only, at: 70s, for: 200s}, {node: only, at: 80s, for: 10s}]\narrivals:\n" +
+      job("gpus: 8, duration: 100s");
+  EXPECT_DOUBLE_EQ(run(scenario(text)).makespan_seconds, 370);
+}
+
+TEST(ScenarioRun, AStreamSoSlowThatNothingComesEndsTheRun) {
+  const std::string text =
+      "horizon: 100d\nnodes: [{count: 1, cpu: 32, memory: 256Gi, gpus: 8}]\narrivals:\n"
+      "  - {rate: 0.000002/h, jobs: [{gpus: 1, duration: 1s}]}\n";
+  EXPECT_LE(run(scenario(text)).jobs, 1);
+}
+
+TEST(ScenarioRun, MeansOfVeryLongJobsStayWithinTheirNumbers) {
+  const std::string text =
+      "nodes: [{count: 1, cpu: 32, memory: 256Gi, gpus: 8}]\narrivals:\n"
+      "  - {count: 5000, until: 5000s, process: uniform, jobs: [{gpus: 8, duration: 36500d}]}\n";
+  const QueueRun r = run(scenario(text), "fifo");
+  EXPECT_EQ(r.jobs, 5000);
+  EXPECT_NEAR(r.mean_queue_seconds, 36500.0 * 86400 * 4999 / 2, 5000);
+}
+
 TEST(ScenarioRun, AGangThatLosesAMemberGetsItBackElsewhereAndStartsOver) {
   const std::string text = kNodes + std::string("failures: [{node: n0, at: 60s}, {node: n2, at: 60s}]\narrivals:\n") +
                            job("members: 2, gpus: 8, within: rack, duration: 100s") + job("members: 2, gpus: 8, within: rack, duration: 30s");

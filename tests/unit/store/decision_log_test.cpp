@@ -314,7 +314,7 @@ TEST(DecisionLog, files_of_other_kinds_are_refused) {
   EXPECT_NE(replay_file(path).error().message.find("is not a decision log"), std::string::npos);
   write_bytes(path, std::string("ALOG\x63\0\0\0", 8));
   EXPECT_NE(replay_file(path).error().message.find("format version 99"), std::string::npos);
-  write_bytes(path, std::string("ALOG\x02\0\0\0", 8));
+  write_bytes(path, std::string("ALOG") + static_cast<char>(kFormatVersion) + std::string(3, '\0'));
   EXPECT_NE(replay_file(path).error().message.find("ends before its snapshot"), std::string::npos);
 }
 
@@ -355,7 +355,7 @@ RC_GTEST_PROP(DecisionLog, garbled_records_with_right_checks_never_crash, ()) {
 RC_GTEST_PROP(DecisionLog, any_bytes_are_read_without_a_crash, (const std::string& garbage)) {
   static const Folder folder;
   const std::string path = (folder.path / "garbage.alog").string();
-  write_bytes(path, std::string("ALOG\x02\0\0\0", 8) + garbage);
+  write_bytes(path, std::string("ALOG") + static_cast<char>(kFormatVersion) + std::string(3, '\0') + garbage);
   RC_ASSERT(!replay_file(path).ok());
 }
 

@@ -1,11 +1,11 @@
-#include "kube/quantity_text.h"
+#include "base/quantity_text.h"
 
 #include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string>
 
-namespace ashlar::kube {
+namespace ashlar {
 namespace {
 
 // 10^36 fits into 128 bits together with any mantissa that survives the limit below.
@@ -146,10 +146,10 @@ Result<std::int64_t> parse_quantity(std::string_view text, std::int64_t units_pe
     rest.remove_prefix(1);
   }
   const Mantissa mantissa = read_mantissa(rest);
-  if (!mantissa.has_digit) return bad_quantity(text, "is not a number with an optional suffix such as m, k, Mi or e3");
+  if (!mantissa.has_digit) return bad_quantity(text, "is not a number; write for example 640, 1500m, 2.5 or 4Ti");
   if (mantissa.has_two_points) return bad_quantity(text, "has two decimal points");
   Scale scale;
-  if (!read_suffix(rest.substr(mantissa.end), scale)) return bad_quantity(text, "has an unknown suffix");
+  if (!read_suffix(rest.substr(mantissa.end), scale)) return bad_quantity(text, "has an unknown suffix; write for example 640, 1500m, 2.5 or 4Ti");
   if (mantissa.value == 0 && !mantissa.is_too_long) return std::int64_t{0};
   std::int64_t amount = 0;
   if (!scaled(mantissa, units_per_one, scale, amount)) {
@@ -159,4 +159,4 @@ Result<std::int64_t> parse_quantity(std::string_view text, std::int64_t units_pe
   return is_negative ? -amount : amount;
 }
 
-}  // namespace ashlar::kube
+}  // namespace ashlar

@@ -1,6 +1,5 @@
-#include "config/amounts.h"
+#include "config/duration_text.h"
 
-#include <array>
 #include <string>
 
 namespace ashlar::config {
@@ -13,25 +12,6 @@ struct Unit {
   std::string_view name;
   std::int64_t times = 1;
   std::int64_t per = 1;
-};
-constexpr std::int64_t kKi = 1024;
-constexpr Unit kAmountUnits[] = {
-    {"", 1},
-    {"n", 1, 1'000'000'000},
-    {"u", 1, 1'000'000},
-    {"m", 1, 1000},
-    {"k", 1000},
-    {"M", 1'000'000},
-    {"G", 1'000'000'000},
-    {"T", 1'000'000'000'000},
-    {"P", 1'000'000'000'000'000},
-    {"E", 1'000'000'000'000'000'000},
-    {"Ki", kKi},
-    {"Mi", kKi* kKi},
-    {"Gi", kKi* kKi* kKi},
-    {"Ti", kKi* kKi* kKi* kKi},
-    {"Pi", kKi* kKi* kKi* kKi* kKi},
-    {"Ei", kKi* kKi* kKi* kKi* kKi* kKi},
 };
 constexpr Unit kDurationUnits[] = {{"ns", 1, 1'000'000}, {"us", 1, 1000}, {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};
 
@@ -61,28 +41,9 @@ bool take_decimal(std::string_view& text, Decimal& out) {
   return count > 0;
 }
 
-Error bad_amount(std::string_view text) {
-  return invalid("\"" + std::string(text) + "\" is not an amount; write for example 640, 1500m, 2.5 or 4Ti");
-}
 Error bad_duration(std::string_view text) { return invalid("\"" + std::string(text) + "\" is not a duration; write for example 8s, 500ms or 1m30s"); }
 
 }  // namespace
-
-Result<std::int64_t> parse_amount(std::string_view text, std::int64_t units_per_one) {
-  std::string_view rest = text;
-  Decimal number;
-  if (!take_decimal(rest, number)) return bad_amount(text);
-  for (const Unit& unit : kAmountUnits) {
-    if (unit.name != rest) continue;
-    const Wide over = static_cast<Wide>(number.digits) * static_cast<Wide>(unit.times);
-    const Wide under = static_cast<Wide>(number.scale) * static_cast<Wide>(unit.per);
-    if (over > (~Wide{0} >> 1) / static_cast<Wide>(units_per_one)) return invalid("\"" + std::string(text) + "\" is too large");
-    const Wide units = (over * static_cast<Wide>(units_per_one) + under - 1) / under;
-    if (units > static_cast<Wide>(INT64_MAX)) return invalid("\"" + std::string(text) + "\" is too large");
-    return static_cast<std::int64_t>(units);
-  }
-  return bad_amount(text);
-}
 
 Result<Millis> parse_duration(std::string_view text) {
   if (text == "0") return Millis(0);

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace ashlar::kube {
+namespace ashlar {
 
 /// What becomes of amounts beyond int64 (and of absurdly many digits).
 enum class Overflow : unsigned char {
@@ -18,4 +18,4 @@ enum class Overflow : unsigned char {
 /// The quantity times `units_per_one` (1 for bytes and counts, 1000 for milli), rounded up away from zero. kInvalid on malformed text.
 Result<std::int64_t> parse_quantity(std::string_view text, std::int64_t units_per_one, Overflow overflow = Overflow::kRefuse);
 
-}  // namespace ashlar::kube
+}  // namespace ashlar

@@ -1,0 +1,14 @@
+// How long is "8s", "500ms", "1m30s"? The words of Go and of Kubernetes configuration files, exactly, as whole milliseconds.
+#pragma once
+
+#include <string_view>
+
+#include "base/quantity.h"
+#include "base/result.h"
+
+namespace ashlar::config {
+
+/// A duration as Go writes it: numbers with units, "8s", "500ms", "1m30s", "1.5h"; or 0. Whole milliseconds; kInvalid otherwise.
+Result<Millis> parse_duration(std::string_view text);
+
+}  // namespace ashlar::config

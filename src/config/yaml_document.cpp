@@ -1,0 +1,48 @@
+#include "config/yaml_document.h"
+
+#include <yaml-cpp/eventhandler.h>
+
+#include <sstream>
+
+namespace ashlar::config {
+namespace {
+
+/// Notes where a document has something in it.
+class ContentFinder final : public YAML::EventHandler {
+ public:
+  bool has_content() const { return has_content_; }
+  const YAML::Mark& mark() const { return mark_; }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { note(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t, const std::string&) override { note(mark); }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override { note(mark); }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override { note(mark); }
+  void OnMapEnd() override {}
+
+ private:
+  void note(const YAML::Mark& mark) {
+    if (!has_content_) mark_ = mark;
+    has_content_ = true;
+  }
+
+  bool has_content_ = false;
+  YAML::Mark mark_;
+};
+
+}  // namespace
+
+YAML::Node only_document(const std::string& text) {
+  const YAML::Node first = YAML::Load(text);
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  ContentFinder ignored, second;
+  if (parser.HandleNextDocument(ignored) && parser.HandleNextDocument(second) && second.has_content())
+    throw YAML::ParserException(second.mark(), "one document is expected, here a second one begins");
+  return first;
+}
+
+}  // namespace ashlar::config
