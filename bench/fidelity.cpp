@@ -121,8 +121,11 @@ Verdict compare_packing(const std::string& folder, const Selection& selection) {
     const PackingTrace trace = must(PackingTrace::make(nodes, pods));
     for (const std::string& policy : selection.packing) compare_policy(name, trace, orders, tables, policy, verdict);
   }
-  std::printf("packing: %zu runs, largest deviation (random apart) of allocation %.4f points, of fragments %.4f: %s\n\n", verdict.runs, verdict.largest,
-              verdict.largest_fragment, verdict.runs == 0 ? "NOTHING COMPARED" : verdict.is_within ? "within tolerance" : "BEYOND TOLERANCE");
+  std::printf("packing: %zu runs, largest deviation (random apart) of allocation %.4f points, of fragments %.4f: %s\n\n", verdict.runs,
+              verdict.largest, verdict.largest_fragment,
+              verdict.runs == 0   ? "NOTHING COMPARED"
+              : verdict.is_within ? "within tolerance"
+                                  : "BEYOND TOLERANCE");
   return verdict;
 }
 

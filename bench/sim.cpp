@@ -33,14 +33,22 @@ std::string traces() {
 
 Words packing(const std::string& policy) {
   const std::string folder = traces() + "/packing/";
-  return {"sim",      "packing", "--nodes",  folder + "openb/openb_node_list_gpu_node.csv.zst", "--pods", folder + "openb/openb_pod_list_default.csv.zst",
-          "--policy", policy,    "--arrivals", folder + "fgd-arrivals/default.csv.xz",            "--seed", "42",
-          "-o",       "json"};
+  return {"sim",        "packing",
+          "--nodes",    folder + "openb/openb_node_list_gpu_node.csv.zst",
+          "--pods",     folder + "openb/openb_pod_list_default.csv.zst",
+          "--policy",   policy,
+          "--arrivals", folder + "fgd-arrivals/default.csv.xz",
+          "--seed",     "42",
+          "-o",         "json"};
 }
 
 Words queue(const std::string& policy) {
-  return {"sim", "queue", "--jobs",   traces() + "/philly-p-octnov-replay-input.csv.xz", "--vcs", traces() + "/philly-vc-nodes.csv.xz", "--shrink",
-          "4",   "--policy", policy, "-o",                                              "json"};
+  return {"sim",      "queue",
+          "--jobs",   traces() + "/philly-p-octnov-replay-input.csv.xz",
+          "--vcs",    traces() + "/philly-vc-nodes.csv.xz",
+          "--shrink", "4",
+          "--policy", policy,
+          "-o",       "json"};
 }
 
 struct Measured {

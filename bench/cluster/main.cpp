@@ -35,9 +35,9 @@ enum class Mode { kDrain, kArrival };
 /// One kind of work, done in turn by the plain client, Ashlar and kube-scheduler, round after round, so that a machine that grows slower or faster
 /// does it to all of them.
 struct Contest {
-  double raw = 0;          ///< best rate of the plain client on pods of the same shape
-  double kube = 0;         ///< best rate of kube-scheduler; 0 if it did not take part
-  DrainResult ours;        ///< the best run; the longest wait for the lane and the most writes of all runs
+  double raw = 0;    ///< best rate of the plain client on pods of the same shape
+  double kube = 0;   ///< best rate of kube-scheduler; 0 if it did not take part
+  DrainResult ours;  ///< the best run; the longest wait for the lane and the most writes of all runs
   int kube_runs = 0;
 };
 

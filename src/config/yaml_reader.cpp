@@ -73,7 +73,7 @@ std::string YamlReader::scalar(const YAML::Node& node, std::string_view what) {
 std::string YamlReader::text(const YAML::Node& map, const char* key, std::string fallback) {
   const YAML::Node node = map[key];
   if (!is_ok() || !node.IsDefined()) return fallback;
-  const std::string value = scalar(node, key);
+  std::string value = scalar(node, key);
   if (is_ok() && value.empty()) fail(node, std::string(key) + " must not be empty");
   return value;
 }

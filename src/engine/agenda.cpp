@@ -35,7 +35,8 @@ void Agenda::list_head(ShapeId id) {
     return;
   }
   const bool waits_for_room = shape.verdict.wake_on == WakeOn::kCapacity || shape.verdict.wake_on == WakeOn::kQuota;
-  if (waits_for_room && shape.verdict.kind != VerdictKind::kNeverFits) blocked_heads_[shape.key.queue].insert(head);  // what can never run blocks nobody
+  if (waits_for_room && shape.verdict.kind != VerdictKind::kNeverFits)
+    blocked_heads_[shape.key.queue].insert(head);  // what can never run blocks nobody
   if (shape.verdict.wake_on == WakeOn::kCapacity) {
     if (shape.key.only.is_none())
       waiting_for_capacity_[{shape.key.demand, shape.key.constraint}].insert(id);
@@ -78,9 +79,10 @@ void Agenda::enter(const State& state, JobId job) {
       it->second = spare_.back();
       spare_.pop_back();
     }
-    shapes_[it->second.row()] = Shape{.key = key, .jobs = {}, .is_open = true, .verdict = {}, .cards = 0};
+    Shape& made = shapes_[it->second.row()];
+    made = Shape{.key = key, .jobs = {}, .is_open = true, .verdict = {}, .cards = 0};
     state.each_member(job, [&](MemberId, const Member& m) {
-      if (!m.is_placed()) shapes_[it->second.row()].cards += state.demand(m.demand).cards.count;
+      if (!m.is_placed()) made.cards += state.demand(m.demand).cards.count;
     });
   }
   const ShapeId id = it->second;

@@ -59,8 +59,8 @@ bool Engine::may_backfill_by_count(const State& state, Round& round, const Agend
   const Millis end = state.job(head.entry.job).end_if_started(round.plan.at);
   for (const auto& [queue, heads] : agenda_.blocked_heads()) {
     // The published rule knows cards only: who waits for quota has no reservation.
-    const auto first = std::find_if(heads.begin(), heads.end(),
-                                    [&](const Agenda::Head& h) { return agenda_.shape(h.shape).verdict.wake_on == WakeOn::kCapacity; });
+    const auto first =
+        std::find_if(heads.begin(), heads.end(), [&](const Agenda::Head& h) { return agenda_.shape(h.shape).verdict.wake_on == WakeOn::kCapacity; });
     if (first == heads.end() || !(first->entry < head.entry)) continue;
     const Agenda::Head& blocked = *first;
     const Round::Reservation& r = round.reservation_for(state, blocked.entry.job, agenda_.shape(blocked.shape).cards);

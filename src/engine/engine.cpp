@@ -169,7 +169,7 @@ void Engine::commit(State& state, Round& round, Trial& trial, const Agenda::Entr
   absorb_changes(state);
 }
 
-void Engine::close(const State&, Round& round, ShapeId id, Verdict verdict) {
+void Engine::close(const State&, Round& round, ShapeId id, const Verdict& verdict) {
   agenda_.close(id, verdict);
   if (!options_.has_verdicts) return;
   for (const Agenda::Entry& e : agenda_.shape(id).jobs) report(round, e.job, verdict);

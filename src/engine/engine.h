@@ -70,7 +70,7 @@ class Engine {
   bool place_beside_promises(State& state, Round& round, const Agenda::Head& head, Trial& trial);
   void commit(State& state, Round& round, Trial& trial, const Agenda::Entry& entry);
   void rotate(State& state, Round& round);
-  void close(const State& state, Round& round, ShapeId shape, Verdict verdict);
+  void close(const State& state, Round& round, ShapeId shape, const Verdict& verdict);
   /// Adds the verdict to the plan unless the job's last one was of the same kind and reason.
   void report(Round& round, JobId job, const Verdict& verdict);
   void report_newcomers(const State& state, Plan& plan);

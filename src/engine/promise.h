@@ -30,7 +30,7 @@ struct Promise {
   Agenda::Entry entry;  ///< of the job, when it was made
   ShapeKey shape;
   Millis made_at;
-  Millis at = Millis::max();     ///< max(): no known end brings it, so nobody need wait for it
+  Millis at = Millis::max();             ///< max(): no known end brings it, so nobody need wait for it
   std::uint64_t gains_seen = 0;          ///< State::gains() then
   std::uint64_t queue_changes_seen = 0;  ///< QueueTree::change_count() then
   std::vector<Spare> spares;             ///< by NodeId: the nodes where the job will sit

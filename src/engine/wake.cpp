@@ -39,7 +39,8 @@ void Engine::wake(State& state) {
   for (const ShapeId id : agenda_.waiting_for_quota())
     if (!quota_refusal(state, agenda_.shape(id).jobs.begin()->job)) opened.push_back(id);
   for (const auto& [of, shapes] : agenda_.waiting_for_capacity()) {
-    const auto [demand, constraint] = of;
+    const DemandId demand = of.first;
+    const ConstraintId constraint = of.second;
     if (std::none_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, demand, constraint, n); })) continue;
     const bool is_room_exact = profile_->placement == PlacementRule::kScored;
     ClassView* view = is_room_exact ? &views_.get(state, demand, constraint, 0) : nullptr;

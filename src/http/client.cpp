@@ -63,7 +63,12 @@ struct Client::Loop {
   std::uint64_t bytes_at_round_start = 0;
   std::mutex posted_mutex;
   std::vector<std::function<void()>> posted;
-  std::vector<std::pair<OnDone, Error>> refused;
+  struct Refusal {
+    RequestId id;
+    OnDone on_done;
+    Error error;
+  };
+  std::deque<Refusal> refused;  ///< by the queue's limit; told in the next round
 
   RequestId enqueue(std::unique_ptr<Transfer> transfer);
   void start_queued();
@@ -97,7 +102,7 @@ RequestId Client::Loop::enqueue(std::unique_ptr<Transfer> transfer) {
   if (queue.size() >= options.queue_max) {
     ++counters.failures;
     OnDone& on_done = transfer->is_stream ? transfer->handlers.on_done : transfer->on_done;
-    refused.emplace_back(std::move(on_done), Error{Error::Kind::kUnavailable, "too many requests are waiting to be sent"});
+    refused.push_back({id, std::move(on_done), Error{Error::Kind::kUnavailable, "too many requests are waiting to be sent"}});
     return id;
   }
   transfers.emplace(id, std::move(transfer));
@@ -195,12 +200,14 @@ bool Client::Loop::run_posted() {
     const std::lock_guard lock(posted_mutex);
     work.swap(posted);
   }
-  std::vector<std::pair<OnDone, Error>> answers;
-  answers.swap(refused);
-  for (auto& [on_done, error] : answers)
-    if (on_done) on_done(std::move(error));
+  const std::size_t told = refused.size();  // no more: a callback may send again and be refused again
+  for (std::size_t i = 0; i < told && !refused.empty(); ++i) {
+    Refusal refusal = std::move(refused.front());
+    refused.pop_front();
+    if (refusal.on_done) refusal.on_done(std::move(refusal.error));
+  }
   for (const auto& run : work) run();
-  return !work.empty() || !answers.empty();
+  return !work.empty() || told > 0;
 }
 
 bool Client::Loop::round() {
@@ -298,6 +305,7 @@ RequestId Client::stream(Request request, StreamHandlers handlers, Millis idle) 
 }
 
 void Client::cancel(RequestId id) {
+  std::erase_if(loop_->refused, [&](const Loop::Refusal& refusal) { return refusal.id == id; });
   const auto found = loop_->transfers.find(id);
   if (found == loop_->transfers.end()) return;
   found->second->is_cancelled = true;

@@ -52,7 +52,10 @@ struct Request {
   const char* content_type = "application/json";  ///< static string; of the body
   const char* accept = "application/json";        ///< static string
   Millis timeout{30'000};                         ///< whole request from the moment it leaves the queue; 0 = none (watch streams)
-  bool has_own_connection = false;                ///< set for long answers, such as lists; streams have one anyway
+  /// Asked at the moment when the request would go out on a connection, after all waiting for one; false: it does not, and fails with
+  /// kUnavailable. Empty: it goes. Runs inside poll() and must not call the client.
+  std::function<bool()> may_leave;
+  bool has_own_connection = false;  ///< set for long answers, such as lists; streams have one anyway
 };
 
 struct Response {

@@ -26,8 +26,21 @@ constexpr auto kAcceptPause = std::chrono::milliseconds(50);
 std::chrono::milliseconds duration_of(Millis millis) { return std::chrono::milliseconds(millis.value); }
 
 const char* method_of(beast::http::verb verb) {
-  if (verb == beast::http::verb::get || verb == beast::http::verb::head) return "GET";
-  return verb == beast::http::verb::post ? "POST" : "";
+  switch (verb) {
+    case beast::http::verb::get:
+    case beast::http::verb::head:
+      return "GET";
+    case beast::http::verb::post:
+      return "POST";
+    case beast::http::verb::put:
+      return "PUT";
+    case beast::http::verb::patch:
+      return "PATCH";
+    case beast::http::verb::delete_:
+      return "DELETE";
+    default:
+      return "";
+  }
 }
 
 /// The longest route that matches the path; `path_known` tells 405 from 404.

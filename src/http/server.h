@@ -19,7 +19,7 @@
 namespace ashlar::http {
 
 struct ServerRequest {
-  std::string method;  ///< "GET" or "POST"
+  std::string method;  ///< "GET" (also for HEAD), "POST", "PUT", "PATCH" or "DELETE"
   std::string path;    ///< percent-decoded, without query
   std::string query;   ///< after '?', raw
   std::string body;
@@ -41,7 +41,7 @@ inline ServerResponse json(int status, std::string body) { return {status, "appl
 
 using Handler = std::function<ServerResponse(const ServerRequest&)>;
 
-/// A route serves exactly `path`, or everything below it where it ends with '/'. The longest match wins. GET unless `method` says POST.
+/// A route serves exactly `path`, or everything below it where it ends with '/'. The longest match wins. GET unless `method` says otherwise.
 struct Route {
   std::string path;
   Handler handler;

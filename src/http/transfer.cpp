@@ -42,6 +42,13 @@ void open_stream(Transfer& t) {
   if (t.handlers.on_open && !t.is_cancelled) t.handlers.on_open(t.response);
 }
 
+/// The connection is there and the request would be written to it next; also asked anew where libcurl repeats a request.
+int on_leaving(void* user, char*, char*, int, int) {
+  Transfer& t = *static_cast<Transfer*>(user);
+  t.is_held_back = t.is_cancelled || !t.request.may_leave();
+  return t.is_held_back ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
 std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* user) {
   Transfer& t = *static_cast<Transfer*>(user);
   *t.bytes_received += size;
@@ -163,6 +170,8 @@ void configure_request(Transfer& t, const std::string& base_url) {
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &t);
   curl_easy_setopt(easy, CURLOPT_PRIVATE, &t);
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, t.error_text);
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, t.request.may_leave ? on_leaving : nullptr);
+  curl_easy_setopt(easy, CURLOPT_PREREQDATA, &t);
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, t.is_stream ? on_header : nullptr);
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, t.is_stream ? &t : nullptr);
 }
@@ -174,6 +183,8 @@ Result<Response> conclude(Transfer& t, CURLcode code) {
   }
   if (t.too_long)
     return Error{Error::Kind::kInvalid, "the answer to " + t.request.path + " is longer than " + std::to_string(t.body_bytes_max) + " bytes"};
+  if (t.is_held_back)
+    return Error{Error::Kind::kUnavailable, std::string(method_text(t.request.method)) + " " + t.request.path + ": not sent, its time had passed"};
   const std::string why = t.error_text[0] != '\0' ? t.error_text : curl_easy_strerror(code);
   const std::string what = std::string(method_text(t.request.method)) + " " + t.request.path + ": " + why;
   if (code == CURLE_OPERATION_TIMEDOUT) return Error{Error::Kind::kTimeout, what};

@@ -31,7 +31,7 @@ struct Transfer {
   Response response;
   OnDone on_done;
   StreamHandlers handlers;
-  bool is_stream = false, is_open = false, ended_by_reader = false, too_long = false, is_cancelled = false;
+  bool is_stream = false, is_open = false, ended_by_reader = false, too_long = false, is_cancelled = false, is_held_back = false;
   Millis idle;              ///< longest silence of a stream; 0: any
   SteadyTime last_bytes{};  ///< of a stream
   std::size_t body_bytes_max = 0;

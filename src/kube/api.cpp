@@ -21,7 +21,10 @@ using std::chrono::steady_clock;
 
 constexpr Millis kTokenFileAge{60'000};  // kubelet rotates tokens well before they expire; client-go reads once a minute too
 constexpr Millis kExecTimeout{30'000};
-constexpr Millis kRenewBeforeExpiry{120'000};  // an exec credential is renewed in the background so long before its end
+// An exec credential is renewed in the background so long before its end, or in the last fifth of its life if that is shorter.
+constexpr Millis kRenewBeforeExpiry{120'000};
+constexpr std::int64_t kRenewFraction = 5;
+constexpr Millis kExecRetry{10'000};  // after a run that failed, while the old credential goes on
 
 Error::Kind kind_of(int status) {
   switch (status) {
@@ -105,7 +108,9 @@ struct Api::Session {
   std::multimap<steady_clock::time_point, std::pair<std::uint64_t, std::function<void()>>> timers;
   std::uint64_t last_timer = 0;
   steady_clock::time_point token_read{};
-  Millis exec_expires;
+  Millis exec_due;                          ///< wall clock; when the plugin runs next; 0: only after a refusal
+  steady_clock::time_point exec_started{};  ///< of the last run but the first
+  bool has_exec_failed = false;             ///< the last run brought nothing
   std::optional<std::thread> exec_run;
   std::vector<Waiting> waiting;
   std::unordered_map<http::RequestId, http::RequestId> resent;  ///< first id → id of the second sending, while under way
@@ -120,6 +125,10 @@ struct Api::Session {
   void renew();  ///< fresh credentials now, or soon from the plugin
   void resend_waiting(bool renewed);
   void start_exec();
+  bool may_start_exec() const {
+    return !exec_run && steady_clock::now() - exec_started >= std::chrono::milliseconds(options.exec_interval_min.value);
+  }
+  void plan_exec(const ExecCredential& credential);
   void take_exec(Result<ExecCredential> credential);
   bool reread_token();
   void renew_if_due();
@@ -148,10 +157,11 @@ void Api::Session::on_refused(Waiting refused) {
 }
 
 void Api::Session::renew() {
-  if (options.access.exec)
-    start_exec();
-  else
-    resend_waiting(reread_token());
+  if (!options.access.exec) return resend_waiting(reread_token());
+  if (exec_run) return;  // its end sends them
+  if (may_start_exec()) return start_exec();
+  // The plugin has just run, so it would bring the same: what was sent before its answer is sent again with that, the rest ends here.
+  resend_waiting(!has_exec_failed);
 }
 
 void Api::Session::resend_waiting(bool renewed) {
@@ -171,7 +181,7 @@ void Api::Session::resend_waiting(bool renewed) {
 }
 
 void Api::Session::start_exec() {
-  if (exec_run) return;
+  exec_started = steady_clock::now();
   exec_run.emplace([this, plugin = *options.access.exec, access = options.access] {
     Result<ExecCredential> credential = run_exec_plugin(plugin, access, kExecTimeout);
     client->post([this, credential = std::move(credential)] { take_exec(credential); });
@@ -181,16 +191,24 @@ void Api::Session::start_exec() {
 void Api::Session::take_exec(Result<ExecCredential> credential) {
   if (exec_run) exec_run->join();
   exec_run.reset();
+  has_exec_failed = !credential.ok();
   if (!credential) {
-    exec_expires = options.now() + kRenewBeforeExpiry + Millis(10'000);  // the old one goes on; try again in ten seconds
+    exec_due = options.now() + kExecRetry;
     for (Waiting& one : waiting) one.refusal.result = credential.error();
     resend_waiting(false);
     return;
   }
-  exec_expires = credential->expires;
+  plan_exec(*credential);
   client->set_bearer_token(credential->token);
   if (!credential->cert_pem.empty()) client->set_client_certificate(credential->cert_pem, credential->key_pem);
   resend_waiting(true);
+}
+
+void Api::Session::plan_exec(const ExecCredential& credential) {
+  exec_due = Millis(0);
+  if (credential.expires.value == 0) return;
+  const std::int64_t life = std::max<std::int64_t>(0, (credential.expires - options.now()).value);  // 0: expired already, by clocks that differ
+  exec_due = credential.expires - Millis(std::min(kRenewBeforeExpiry.value, life / kRenewFraction));
 }
 
 bool Api::Session::reread_token() {
@@ -202,7 +220,7 @@ bool Api::Session::reread_token() {
 
 void Api::Session::renew_if_due() {
   if (options.access.exec) {
-    if (exec_expires.value != 0 && !exec_run && options.now() > exec_expires - kRenewBeforeExpiry) start_exec();
+    if (exec_due.value != 0 && may_start_exec() && options.now() >= exec_due) start_exec();
   } else if (!options.access.token_file.empty() && steady_clock::now() - token_read > std::chrono::milliseconds(kTokenFileAge.value)) {
     reread_token();
   }
@@ -227,19 +245,20 @@ Result<std::unique_ptr<Api>> Api::create(ApiOptions options) {
       return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
     };
   session->rng = Rng(options.seed != 0 ? options.seed : std::random_device{}());
-  Access& access = options.access;
+  session->options = std::move(options);
+  const Access& access = session->options.access;
   http::ClientOptions http_options{.base_url = access.server,
                                    .tls = access.tls,
                                    .bearer_token = access.token,
                                    .basic_user = access.basic_user,
                                    .basic_password = access.basic_password,
-                                   .user_agent = options.user_agent,
+                                   .user_agent = session->options.user_agent,
                                    .proxy = access.proxy,
-                                   .requests_in_flight_max = options.requests_in_flight_max};
+                                   .requests_in_flight_max = session->options.requests_in_flight_max};
   if (access.exec) {
     Result<ExecCredential> credential = run_exec_plugin(*access.exec, access, kExecTimeout);
     if (!credential) return credential.error();
-    session->exec_expires = credential->expires;
+    session->plan_exec(*credential);
     http_options.bearer_token = credential->token;
     if (!credential->cert_pem.empty()) {
       http_options.tls.cert_pem = credential->cert_pem;
@@ -254,7 +273,6 @@ Result<std::unique_ptr<Api>> Api::create(ApiOptions options) {
   Result<std::unique_ptr<http::Client>> client = http::Client::create(std::move(http_options));
   if (!client) return Error{client.error().kind, access.origin + ": " + client.error().message};
   session->client = std::move(client).value();
-  session->options = std::move(options);
   return std::unique_ptr<Api>(new Api(std::move(session)));
 }
 

@@ -1,6 +1,6 @@
 // How does one ask the API server for something? Api: the http::Client of one cluster plus credentials that renew themselves (token file each
-// minute, exec plugin before expiry and after a 401) and one mapping from HTTP answers to kinds of error. Driven by its owner through poll();
-// all callbacks run there.
+// minute; exec plugin before expiry and after a 401, never without a pause) and one mapping from HTTP answers to kinds of error. Driven by its owner
+// through poll(); all callbacks run there.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,9 @@ struct ApiOptions {
   Access access;
   std::string user_agent = "ashlar";
   std::size_t requests_in_flight_max = 256;
-  std::function<Millis()> now;  ///< wall clock for credential expiry and jitter; default: the system's
-  std::uint64_t seed = 0;       ///< of the jitter of back-offs; 0: from the system
+  std::function<Millis()> now;      ///< wall clock for credential expiry and jitter; default: the system's
+  std::uint64_t seed = 0;           ///< of the jitter of back-offs; 0: from the system
+  Millis exec_interval_min{5'000};  ///< between two starts of the exec plugin: one that only has expired credentials is not run without pause
 };
 
 class Api {
@@ -48,10 +49,11 @@ class Api {
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
 
-  /// A request whose credentials are refused (401) is sent once more with fresh ones before the callback sees it.
+  /// A request whose credentials are refused (401) is sent once more with fresh ones before the callback sees it; `may_leave` is asked each time.
   http::RequestId send(http::Request request, OnAnswer on_answer);
   /// A stream that is refused with 401 only makes the credentials renew; opening it again is the caller's business.
   http::RequestId stream(http::Request request, http::StreamHandlers handlers, Millis idle);
+  /// Also what was refused and waits for fresh credentials.
   void cancel(http::RequestId id);
 
   /// Runs timers and I/O; returns after progress or `timeout`. All callbacks run inside.

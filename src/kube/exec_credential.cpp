@@ -6,9 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "kube/json_reader.h"
@@ -46,6 +49,29 @@ struct Pipe {
   }
 };
 
+/// Standard base64, padded.
+std::string base64_text(std::string_view bytes) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t bits = 0;
+    for (std::size_t b = 0; b < 3; ++b) bits = bits << 8 | (b < count ? static_cast<unsigned char>(bytes[i + b]) : 0u);
+    for (std::size_t d = 0; d < 4; ++d) out += d <= count ? kDigits[bits >> (18 - 6 * d) & 63] : '=';
+  }
+  return out;
+}
+
+/// The trust anchors as PEM; empty where the system's are used or the file cannot be read (connecting reports that).
+std::string authority_pem(const http::Tls& tls) {
+  if (!tls.ca_pem.empty() || tls.ca_file.empty()) return tls.ca_pem;
+  std::ifstream in(tls.ca_file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
 std::string exec_info(const ExecPlugin& plugin, const Access& access) {
   JsonWriter w;
   w.begin_object()
@@ -58,6 +84,8 @@ std::string exec_info(const ExecPlugin& plugin, const Access& access) {
     w.key("cluster").begin_object().member("server", access.server);
     if (!access.tls.server_name.empty()) w.member("tls-server-name", access.tls.server_name);
     if (access.tls.insecure_skip_verify) w.member_bool("insecure-skip-tls-verify", true);
+    if (const std::string pem = authority_pem(access.tls); !pem.empty()) w.member("certificate-authority-data", base64_text(pem));
+    if (!access.proxy.empty()) w.member("proxy-url", access.proxy);
     w.end_object();
   }
   w.end_object().end_object();

@@ -22,7 +22,7 @@ struct ExecPlugin {
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>> environment;
   std::string api_version, install_hint;
-  bool provide_cluster_info = false;
+  bool provide_cluster_info = false;  ///< server, its name, trust anchors and proxy go to the plugin in KUBERNETES_EXEC_INFO
 };
 
 /// Everything needed to talk to one API server.

@@ -7,9 +7,18 @@
 #include "kube/decode.h"
 
 namespace ashlar::kube {
+namespace {
+
+constexpr Millis kReadTimeout{10'000};
+
+}  // namespace
 
 LiveActuator::LiveActuator(Api& api, LiveIntake& intake, ActuatorOptions options, Hooks hooks)
     : api_(api), intake_(intake), options_(options), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {}
+
+LiveActuator::~LiveActuator() {
+  for (const auto& [request, id] : under_way_) api_.cancel(id);
+}
 
 void LiveActuator::submit(const Plan& plan) {
   for (const Action& action : plan.actions) {
@@ -26,7 +35,7 @@ void LiveActuator::submit(const Plan& plan) {
 }
 
 void LiveActuator::pump() {
-  while (!queue_.empty() && in_flight_ < options_.in_flight_max) {
+  while (!queue_.empty() && under_way_.size() < options_.in_flight_max) {
     if (!hooks_.may_write()) return;
     const Ticket ticket = queue_.front();
     queue_.pop_front();
@@ -45,14 +54,14 @@ void LiveActuator::send(const Ticket& ticket) {
   Binding binding{pod->ns, pod->name, pod->uid, intake_.names().nodes.name(pod->node), {}};
   if (!pod->cards.is_empty()) binding.annotations.emplace_back(std::string(kCardsAnnotation), cards_text(pod->cards));
   pod->is_bind_under_way = true;
-  ++in_flight_;
   ++counters_.sent;
-  bind(api_, binding, [this, life = std::weak_ptr<char>(life_), ticket, node = binding.node](Answer answer) {
-    if (life.expired()) return;
-    --in_flight_;
+  const std::uint64_t request = ++last_request_;
+  const auto on_answer = [this, request, ticket, node = binding.node](Answer answer) {
+    under_way_.erase(request);
     take_answer(ticket, node, std::move(answer));
     pump();
-  });
+  };
+  under_way_[request] = kube::bind(api_, binding, on_answer, Encoding::kJson, hooks_.may_write);
 }
 
 void LiveActuator::count(const Answer& answer) {
@@ -87,12 +96,15 @@ void LiveActuator::take_answer(const Ticket& ticket, const Text& node, Answer an
     if (first_bind_.value == 0) first_bind_ = last_bind_;
     if (pod == nullptr) return;
     pod->bind_failures = 0;
+    if (hooks_.log) hooks_.log(LogLevel::kDebug, {"bound " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str(), "pod", pod->ns, pod->name});
     intake_.note_bound(ticket.slot, node, pod->cards);
     return;
   }
   count(answer);
   if (pod == nullptr) return;
-  if (hooks_.log) hooks_.log("binding " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str() + ": " + answer.result.error().message);
+  if (hooks_.log)
+    hooks_.log(LogLevel::kWarning, {"binding " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str() + ": " + answer.result.error().message,
+                                    "pod", pod->ns, pod->name});
   const Error::Kind kind = answer.result.error().kind;
   const bool is_refused_outright = kind == Error::Kind::kDenied || kind == Error::Kind::kInvalid;
   if (is_refused_outright)
@@ -104,14 +116,20 @@ void LiveActuator::take_answer(const Ticket& ticket, const Text& node, Answer an
 void LiveActuator::read_again(const Ticket& ticket) {
   const PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
-  if (!hooks_.may_write()) return;  // no longer ours to clear up; the next leader lists everything
+  // Reading needs no lease. Were it left out while the lease's renewal is late, nothing would ever ask again and the place would stay taken.
   ++counters_.reread;
-  ++in_flight_;
-  api_.send({.path = pod_path(pod->ns, pod->name), .timeout = Millis(10'000)}, [this, life = std::weak_ptr<char>(life_), ticket](Answer answer) {
-    if (life.expired()) return;
-    --in_flight_;
+  const std::uint64_t request = ++last_request_;
+  const auto on_answer = [this, request, ticket](Answer answer) {
+    under_way_.erase(request);
     take_pod(ticket, std::move(answer));
     pump();
+  };
+  under_way_[request] = api_.send({.path = pod_path(pod->ns, pod->name), .timeout = kReadTimeout}, on_answer);
+}
+
+void LiveActuator::read_again_later(const Ticket& ticket) {
+  api_.after(options_.retry_min * 5, [this, life = std::weak_ptr<char>(life_), ticket] {
+    if (!life.expired()) read_again(ticket);
   });
 }
 
@@ -120,14 +138,10 @@ void LiveActuator::take_pod(const Ticket& ticket, Answer answer) {
   if (pod == nullptr) return;
   if (!answer.ok()) {
     if (answer.result.error().kind == Error::Kind::kNotFound) return intake_.note_gone(ticket.slot);
-    // Unknown is not free: the place stays taken until the server can say.
-    api_.after(options_.retry_min * 5, [this, life = std::weak_ptr<char>(life_), ticket] {
-      if (!life.expired()) read_again(ticket);
-    });
-    return;
+    return read_again_later(ticket);
   }
   Result<Pod> read = decode_object<Pod>(answer.body, Encoding::kJson);
-  if (!read) return reject_later(ticket);
+  if (!read) return read_again_later(ticket);
   if (read->uid != pod->uid) return intake_.note_gone(ticket.slot);  // another pod of that name; the watch brings it
   const bool is_free = read->node_name.empty() && !read->is_terminal() && read->deletion_requested.value == 0 && read->scheduling_gates == 0;
   if (is_free) return reject_later(ticket);

@@ -6,7 +6,9 @@ namespace ashlar::kube {
 
 void AntiAffinity::count(const Text& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels, int by) {
   if (!rules || rules->required_anti_affinity.empty()) return;
-  auto owner = std::find_if(owners_.begin(), owners_.end(), [&](const Owner& o) { return o.ns == ns && (o.rules == rules || *o.rules == *rules); });
+  auto owner = std::find_if(owners_.begin(), owners_.end(), [&](const Owner& o) {
+    return o.ns == ns && (o.rules == rules || o.rules->required_anti_affinity == rules->required_anti_affinity);
+  });
   if (owner == owners_.end()) owner = owners_.insert(owner, {ns, rules, {}});
   for (std::size_t t = 0; t < rules->required_anti_affinity.size(); ++t) {
     const Text& key = rules->required_anti_affinity[t].topology_key;
@@ -20,6 +22,14 @@ void AntiAffinity::count(const Text& ns, const std::shared_ptr<const PodRules>& 
     if (entry->count <= 0) owner->values.erase(entry);
   }
   if (owner->values.empty()) owners_.erase(owner);
+}
+
+void AntiAffinity::note_namespace_changed() {
+  const bool matters = std::any_of(owners_.begin(), owners_.end(), [](const Owner& owner) {
+    const auto& terms = owner.rules->required_anti_affinity;
+    return std::any_of(terms.begin(), terms.end(), [](const PodAffinityTerm& t) { return t.namespace_selector.present; });
+  });
+  if (matters) ++change_count_;
 }
 
 bool AntiAffinity::applies(const PodAffinityTerm& term, const Text& owner_ns, const Text& ns, const Labels& labels) const {

@@ -24,6 +24,8 @@ class AntiAffinity {
   void add(const Text& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels) { count(ns, rules, node_labels, 1); }
   void remove(const Text& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels) { count(ns, rules, node_labels, -1); }
 
+  /// A namespace has other labels now, which terms may select by.
+  void note_namespace_changed();
   bool is_empty() const { return owners_.empty(); }
   /// Sorted, without doubles.
   Exclusions exclusions_for(const Text& ns, const Labels& labels) const;
@@ -45,7 +47,7 @@ class AntiAffinity {
   bool applies(const PodAffinityTerm& term, const Text& owner_ns, const Text& ns, const Labels& labels) const;
 
   NamespaceLabels namespaces_;
-  std::vector<Owner> owners_;  ///< one for each namespace and distinct rules
+  std::vector<Owner> owners_;  ///< one for each namespace and distinct list of terms, whatever else the rules say
   std::uint64_t change_count_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,21 +40,30 @@ struct GangRecord {
   std::vector<PodSlot> pods;  ///< all of them: waiting, bound and held
   JobId job;                  ///< none while the engine does not know the gang
   QueueId queue;
-  LevelId within, prefer;
+  LevelId within, prefer;       ///< `within` is none with a name below that is not empty: beyond the limit of levels
+  Text within_wish;             ///< ashlar.dev/within of its first pod that has one; hard
+  Text topology_key;            ///< of the PodGroup; hard
   std::uint32_t size = 1;       ///< members that must start together
   std::uint32_t in_engine = 0;  ///< pods that the engine knows as members
+  std::uint32_t told_min = 1;   ///< members that must start together, as the engine was told last
+  std::uint32_t strangers = 0;  ///< pods of other schedulers that name this PodGroup
   std::int32_t priority = 0;
-  Millis duration;  ///< 0 = not known
+  std::optional<std::int32_t> stated_priority;  ///< of the PodGroup
+  Text priority_class;                          ///< of the PodGroup
+  Millis duration;                              ///< 0 = not known
   Millis first_seen;
-  Text scheduler_name;  ///< of its first pod
-  Text group_uid;       ///< of the PodGroup object; empty while there is none
+  Millis submitted;    ///< its age in the engine's order, kept when it has to be submitted anew; 0 before that
+  Text stranger_name;  ///< the scheduler that the last of the strangers names
+  Text group_uid;      ///< of the PodGroup object; empty while there is none
   std::uint64_t group_condition_hash = 0;
   bool is_pod_group = false;
   bool is_gang = true;      ///< false: a PodGroup of basic policy with a topology key: members one by one in one domain
-  bool is_open = false;     ///< was complete and sound once; its waiting members are in the engine
-  bool is_started = false;  ///< all members that must start together were bound at the same time
+  bool is_open = false;     ///< complete and sound, or begun: its waiting members are in the engine
+  bool is_started = false;  ///< all members that must start together were bound at the same time, and one still is
   bool is_dirty = false;
-  bool is_mixed = false;  ///< pods of several scheduler names
+  bool is_stale = false;              ///< its topology wishes changed after the engine was told
+  bool has_mixed_queues = false;      ///< its waiting pods belong to several queues
+  bool has_mixed_schedulers = false;  ///< its pods name several schedulers that we serve
   bool has_timer = false;
   bool is_group_condition_due = false;
   bool is_group_told = false;  ///< the PodGroup's condition is True already: it never reverts

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "base/digest.h"
-
 namespace ashlar::kube {
 
 LiveIntake::LiveIntake(IntakeOptions options, LiveSource& out, Listeners listeners)
@@ -35,8 +33,8 @@ void LiveIntake::open() {
   if (!has_default) out_.add(QueueDefined{names_.queues.of(Text(kDefaultQueue)), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
 }
 
-bool LiveIntake::serves(const Text& scheduler_name) const {
-  return std::find(scheduler_names_.begin(), scheduler_names_.end(), scheduler_name) != scheduler_names_.end();
+std::size_t LiveIntake::scheduler_index(const Text& scheduler_name) const {
+  return static_cast<std::size_t>(std::find(scheduler_names_.begin(), scheduler_names_.end(), scheduler_name) - scheduler_names_.begin());
 }
 
 void LiveIntake::take(Change<Node>&& change) {
@@ -89,7 +87,7 @@ void LiveIntake::lose_node(const Text& name) {
     else if (r.phase == PodRecord::Phase::kAssumed) {  // the engine lets it wait again by itself; a binding under way is answered for an old turn
       ++r.bind_turn;
       r.node = NodeId::none();
-      set_phase(r, PodRecord::Phase::kWaiting);
+      r.phase = PodRecord::Phase::kWaiting;
     } else if (r.phase == PodRecord::Phase::kNominated) {
       forget(slot);
     }
@@ -114,6 +112,7 @@ void LiveIntake::announce_levels() {
   }
 }
 
+/// None for an empty name, and where the name would be one level too many.
 LevelId LiveIntake::level_for(const Text& name) {
   if (name.empty()) return LevelId::none();
   bool is_new = false;
@@ -122,20 +121,34 @@ LevelId LiveIntake::level_for(const Text& name) {
   return level;
 }
 
+/// A namespace may be labelled after its pods were made, and its news may come later than theirs: pods that wait are looked at again by settle(),
+/// once for all namespaces that changed.
 void LiveIntake::take(Change<Namespace>&& change) {
   if (change.kind == Change<Namespace>::Kind::kSynced) return;
-  if (change.kind == Change<Namespace>::Kind::kDeleted)
-    namespaces_.erase(change.object.name);
-  else
-    namespaces_[change.object.name] = std::move(change.object);
+  const Text name = change.object.name;
+  const Text queue_before = queue_name_in(name);
+  if (change.kind == Change<Namespace>::Kind::kDeleted) {
+    namespaces_.erase(name);
+    anti_affinity_.note_namespace_changed();
+  } else {
+    const auto [it, is_new] = namespaces_.try_emplace(name);
+    const bool has_other_labels = is_new || it->second.labels != change.object.labels;
+    it->second = std::move(change.object);
+    if (has_other_labels) anti_affinity_.note_namespace_changed();
+  }
+  if (queue_name_in(name) != queue_before) moved_namespaces_.push_back(name);
 }
 
 void LiveIntake::take(Change<PriorityClass>&& change) {
   if (change.kind == Change<PriorityClass>::Kind::kSynced) return;
+  const Text name = change.object.name;
   if (change.kind == Change<PriorityClass>::Kind::kDeleted)
-    priority_classes_.erase(change.object.name);
+    priority_classes_.erase(name);
   else
-    priority_classes_[change.object.name] = change.object.value;
+    priority_classes_[name] = change.object.value;
+  // Pods carry the number itself; PodGroups may name a class that is made after them.
+  for (GangSlot slot = 0; slot < gangs_.slots(); ++slot)
+    if (gangs_[slot].is_used && gangs_[slot].priority_class == name) touch(slot);
 }
 
 std::size_t LiveIntake::parked_count() const {
@@ -146,14 +159,15 @@ std::size_t LiveIntake::parked_count() const {
 
 void LiveIntake::settle() {
   out_.stamp();
+  if (!moved_namespaces_.empty()) refresh_queues();
   if (anti_affinity_seen_ != anti_affinity_.change_count()) refresh_constraints();
-  // evaluate() may touch further gangs only through note_*, which do not run here.
+  // evaluate() touches no other gang, and what it does to its own it has seen: the mark falls afterwards.
   std::vector<GangSlot> dirty;
   dirty.swap(dirty_);
   for (const GangSlot slot : dirty) {
     if (!gangs_[slot].is_used || !gangs_[slot].is_dirty) continue;
-    gangs_[slot].is_dirty = false;
     evaluate(slot);
+    gangs_[slot].is_dirty = false;
   }
 }
 

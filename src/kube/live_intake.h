@@ -63,10 +63,10 @@ class LiveIntake {
   void take(Change<PodGroup>&& change);
   void take(Change<Namespace>&& change);
   void take(Change<PriorityClass>&& change);
-  /// Brings gangs and constraints up to date with everything taken; to be called before the engine takes the events.
+  /// Brings queues, gangs and constraints up to date with everything taken; to be called before the engine takes the events.
   void settle();
-  /// Are there gangs or constraints that settle() would look at?
-  bool has_unsettled() const { return !dirty_.empty() || anti_affinity_seen_ != anti_affinity_.change_count(); }
+  /// Is there anything that settle() would look at?
+  bool has_unsettled() const { return !dirty_.empty() || !moved_namespaces_.empty() || anti_affinity_seen_ != anti_affinity_.change_count(); }
   /// The engine has taken all events: rows given back may be used again.
   void note_taken();
   /// Gangs that have been short of members for too long now say so. Returns when to call again; Millis::max() = never.
@@ -92,11 +92,12 @@ class LiveIntake {
   JobOwner owner(JobId job) const { return job.row() < owners_.size() ? owners_[job.row()] : JobOwner{}; }
   /// Labels of a node by row.
   const Labels& node_labels(NodeId node) const { return nodes_[node.row()].labels; }
-  bool serves(const Text& scheduler_name) const;
-  /// Why an incomplete or unsound gang is not in the engine; empty if it is.
-  std::string gang_trouble(const GangRecord& gang) const;
+  bool serves(const Text& scheduler_name) const { return scheduler_index(scheduler_name) < scheduler_names_.size(); }
+  /// Why an incomplete or unsound gang may not be placed; kNone if it may. O(members).
+  Hold gang_hold(const GangRecord& gang) const;
+  /// The same in words; empty if it may.
+  std::string gang_trouble(const GangRecord& gang) const { return gang_hold(gang).detail; }
   std::uint32_t members_present(const GangRecord& gang) const;
-  std::size_t waiting_count() const { return waiting_; }
   std::size_t parked_count() const;
   bool is_queue_known(const Text& name) const { return !names_.queues.find(name).is_none(); }
 
@@ -105,12 +106,10 @@ class LiveIntake {
     Labels labels;
     NodeFacts facts;
   };
-  struct Hold {
-    HoldReason reason = HoldReason::kNone;
-    std::string detail;
-  };
   using Parked = std::vector<std::pair<PodSlot, std::uint32_t>>;
 
+  /// Which of the names that we serve; as many as there are: none.
+  std::size_t scheduler_index(const Text& scheduler_name) const;
   // nodes
   void see_node(const Node& node);
   void lose_node(const Text& name);
@@ -121,15 +120,23 @@ class LiveIntake {
   void see_bound(PodSlot slot, const Pod& pod);
   void see_pending(PodSlot slot, const Pod& pod);
   void see_nominated(PodSlot slot, const Pod& pod);
-  Hold hold_for(PodRecord& r, const Pod& pod, GangWish& wish);
+  /// Another scheduler's pod and the PodGroup that it names: all pods of a group must share one scheduler.
+  void see_stranger(PodSlot slot, const Pod& pod);
+  void leave_strangers(PodSlot slot);
+  Hold hold_for(PodSlot slot, const Pod& pod, GangWish& wish);
   void enter_bound(PodSlot slot, NodeId node);
   void park(PodSlot slot);
   void hold_pod(PodSlot slot, const Hold& hold);
+  /// Nothing holds the pod itself: shows it to the engine, or to its gang.
+  void admit(PodSlot slot);
   void forget(PodSlot slot);
-  void set_phase(PodRecord& r, PodRecord::Phase phase);
   void leave_node(PodRecord& r);
   Text queue_name_for(const Pod& pod) const;
-  DemandId demand_of_bound(const Pod& pod);
+  /// The queue of pods that name none.
+  Text queue_name_in(const Text& ns) const;
+  /// Waiting pods of namespaces whose queue may have changed.
+  void refresh_queues();
+  void move_to_queue(PodSlot slot, const Text& name);
   ConstraintId constraint_for(const PodRecord& r);
   void submit_single(PodSlot slot);
   /// Takes the pod out of the engine, if it is in.
@@ -142,10 +149,16 @@ class LiveIntake {
   void leave_gang(PodSlot slot);
   void touch(GangSlot slot);
   void evaluate(GangSlot slot);
-  void open_if_ready(GangSlot slot);
+  void sum_up(GangRecord& gang, bool has_begun);
+  void take_out_waiting(GangSlot slot);
   void submit_members(GangSlot slot);
+  void tell_minimum(GangRecord& gang, std::uint32_t bound);
   void hold_members(GangSlot slot);
+  void say_if_held(GangSlot slot);
   void read_group(GangRecord& gang, const PodGroup& group);
+  void forget_group(GangRecord& gang);
+  void remove_if_unused(GangSlot slot);
+  void take_levels(GangRecord& gang, const Text& prefer);
   LevelId level_for(const Text& name);
 
   IntakeOptions options_;
@@ -167,7 +180,7 @@ class LiveIntake {
   std::vector<JobOwner> owners_;
   std::vector<GangSlot> dirty_;
   std::deque<std::pair<Millis, std::pair<Text, Text>>> impatient_;  ///< when a gang's patience ends, ascending
-  std::size_t waiting_ = 0;
+  std::vector<Text> moved_namespaces_;  ///< since the last settle(): pods that name no queue may belong to another one now
 };
 
 }  // namespace ashlar::kube

@@ -15,30 +15,34 @@ void LiveIntake::take(Change<PodGroup>&& change) {
   if (change.kind == Change<PodGroup>::Kind::kDeleted) {
     const GangSlot slot = gangs_.find(group.ns, group.name, true);
     if (slot == kNoGang) return;
-    gangs_[slot].group_uid = Text();
-    if (gangs_[slot].pods.empty())
-      gangs_.remove(slot);
-    else
-      touch(slot);
-    return;
+    forget_group(gangs_[slot]);
+    touch(slot);
+    return remove_if_unused(slot);
   }
   const GangSlot slot = gangs_.find_or_add(group.ns, group.name, true);
   read_group(gangs_[slot], group);
   touch(slot);
 }
 
+/// The object is gone; what was said on it went with it, and one of the same name is told everything anew.
+void LiveIntake::forget_group(GangRecord& g) {
+  g.group_uid = g.topology_key = g.priority_class = g.group_refusal = Text();
+  g.stated_priority.reset();
+  g.group_condition_hash = 0;
+  g.is_group_told = g.is_group_condition_due = false;
+}
+
 void LiveIntake::read_group(GangRecord& g, const PodGroup& group) {
+  if (g.group_uid != group.uid) forget_group(g);
   g.group_uid = group.uid;
   g.is_gang = group.min_count > 0;
   g.size = static_cast<std::uint32_t>(std::max(group.min_count, 1));
   g.group_refusal = group.unsupported;
-  if (!group.topology_key.empty()) g.within = level_for(group.topology_key);
-  if (group.priority)
-    g.priority = *group.priority;
-  else if (const auto it = priority_classes_.find(group.priority_class); it != priority_classes_.end())
-    g.priority = it->second;
+  g.topology_key = group.topology_key;
+  take_levels(g, {});
+  g.stated_priority = group.priority;
+  g.priority_class = group.priority_class;
   g.is_group_told = g.is_group_told || group.scheduled.status == ConditionStatus::kTrue;
-  g.is_started = g.is_started || group.scheduled.status == ConditionStatus::kTrue;
   if (group.scheduled.status == ConditionStatus::kFalse) g.group_condition_hash = condition_hash(group.scheduled.reason, group.scheduled.message);
 }
 
@@ -47,6 +51,21 @@ void LiveIntake::touch(GangSlot slot) {
   if (g.is_dirty) return;
   g.is_dirty = true;
   dirty_.push_back(slot);
+}
+
+void LiveIntake::remove_if_unused(GangSlot slot) {
+  const GangRecord& g = gangs_[slot];
+  if (g.pods.empty() && g.group_uid.empty() && g.strangers == 0) gangs_.remove(slot);
+}
+
+/// The levels that the gang's wishes name. A hard one beyond the limit of levels stays none and holds the gang, see gang_hold; a soft one is let go.
+/// PodGroups without pods of ours use up no level.
+void LiveIntake::take_levels(GangRecord& g, const Text& prefer) {
+  const Text& hard = g.topology_key.empty() ? g.within_wish : g.topology_key;
+  const LevelId within = g.pods.empty() ? LevelId::none() : level_for(hard);
+  g.is_stale = g.is_stale || within != g.within;
+  g.within = within;
+  if (g.prefer.is_none()) g.prefer = level_for(prefer);
 }
 
 void LiveIntake::join(PodSlot slot, const GangWish& wish) {
@@ -58,8 +77,8 @@ void LiveIntake::join(PodSlot slot, const GangWish& wish) {
   if (g.pods.empty()) g.first_seen = out_.now();
   g.pods.push_back(slot);
   if (!wish.is_pod_group) g.size = std::max(g.size, wish.size);
-  if (g.within.is_none()) g.within = level_for(wish.within);
-  if (g.prefer.is_none()) g.prefer = level_for(wish.prefer);
+  if (g.within_wish.empty()) g.within_wish = wish.within;
+  take_levels(g, wish.prefer);
   touch(r.gang);
 }
 
@@ -75,7 +94,7 @@ void LiveIntake::leave_gang(PodSlot slot) {
     g.pods.pop_back();
   }
   touch(gang);
-  if (g.pods.empty() && g.group_uid.empty()) gangs_.remove(gang);
+  remove_if_unused(gang);
 }
 
 std::uint32_t LiveIntake::members_present(const GangRecord& g) const {
@@ -85,60 +104,119 @@ std::uint32_t LiveIntake::members_present(const GangRecord& g) const {
   }));
 }
 
-std::string LiveIntake::gang_trouble(const GangRecord& g) const {
-  if (g.is_pod_group && g.group_uid.empty()) return "PodGroup " + g.name.str() + " does not exist (yet)";
-  if (!g.group_refusal.empty()) return "PodGroup field " + g.group_refusal.str() + " is not evaluated by Ashlar";
-  const std::uint32_t present = members_present(g);
-  if (present < g.size && !g.is_started) {
+Hold LiveIntake::gang_hold(const GangRecord& g) const {
+  const auto refused = [](std::string why) { return Hold{HoldReason::kGroupRefused, std::move(why)}; };
+  const std::string name = g.name.str();
+  if (g.is_pod_group && g.group_uid.empty()) return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet)"};
+  if (!g.group_refusal.empty()) return refused("PodGroup field " + g.group_refusal.str() + " is not evaluated by Ashlar");
+  const Text& hard = g.topology_key.empty() ? g.within_wish : g.topology_key;
+  if (!hard.empty() && g.within.is_none())
+    return refused("gang " + name + " must stay within one domain of " + hard.str() + ", which would be one topology level more than the " +
+                   std::to_string(Topology::kLevelsMax) + " that are followed");
+  if (!g.topology_key.empty() && !g.within_wish.empty() && names_.find_level(g.within_wish) != g.within)
+    return refused("PodGroup " + name + " asks for one domain of " + g.topology_key.str() + ", its pods (ashlar.dev/within) for one of " +
+                   g.within_wish.str() + "; name one of them");
+  if (g.strangers > 0) return refused("pods of PodGroup " + name + " name another scheduler (" + g.stranger_name.str() + "); all must name the same");
+  if (g.has_mixed_schedulers) return refused("the pods of gang " + name + " name different schedulers; all must name the same");
+  if (!g.is_started && members_present(g) < g.size) {
     for (const PodSlot s : g.pods)
       if (pods_[s].phase == Phase::kHeld && pods_[s].hold != HoldReason::kNone)
-        return "pod " + pods_[s].name.str() + " of the gang cannot be placed: " + hold_text(pods_[s]);
+        return refused("pod " + pods_[s].name.str() + " of the gang cannot be placed: " + hold_text(pods_[s]));
     // Without the number that exists: the text is rewritten for every pod that comes otherwise.
-    return "gang " + g.name.str() + " waits until " + std::to_string(g.size) + " of its pods exist";
+    return {HoldReason::kMembersMissing, "gang " + name + " waits until " + std::to_string(g.size) + " of its pods exist"};
   }
-  if (g.is_mixed) return "the pods of gang " + g.name.str() + " name different schedulers or queues";
+  if (g.has_mixed_queues) return refused("the pods of gang " + name + " belong to different queues");
   return {};
 }
 
-void LiveIntake::open_if_ready(GangSlot slot) {
-  GangRecord& g = gangs_[slot];
+/// What the gang is by what its pods say: queue, priority, duration. A gang that has begun stays in the queue that its members are charged to.
+void LiveIntake::sum_up(GangRecord& g, bool has_begun) {
   QueueId queue;
-  g.is_mixed = false;
+  g.has_mixed_queues = g.has_mixed_schedulers = false;
   std::int32_t priority = INT32_MIN;
   for (const PodSlot s : g.pods) {
     const PodRecord& r = pods_[s];
+    g.has_mixed_schedulers = g.has_mixed_schedulers || r.scheduler != pods_[g.pods.front()].scheduler;
     if (r.phase == Phase::kHeld || r.phase == Phase::kParked) continue;
-    if (queue.is_none()) queue = r.queue;
-    g.is_mixed = g.is_mixed || queue != r.queue || !r.is_ours;
     priority = std::max(priority, r.priority);
     g.duration = std::max(g.duration, r.duration);
+    if (has_begun && r.phase == Phase::kWaiting) continue;
+    if (queue.is_none()) queue = r.queue;
+    g.has_mixed_queues = g.has_mixed_queues || (!has_begun && queue != r.queue);
   }
-  if (g.queue.is_none() || g.job.is_none()) g.queue = queue;
-  if (!g.is_pod_group || g.priority == 0) g.priority = priority == INT32_MIN ? 0 : priority;
-  if (!g.is_open && gang_trouble(g).empty()) g.is_open = true;
+  const bool may_move = !has_begun || g.job.is_none();
+  if (may_move && !queue.is_none() && !g.has_mixed_queues && queue != g.queue) {
+    g.is_stale = true;
+    g.queue = queue;
+  }
+  const auto of_class = priority_classes_.find(g.priority_class);
+  const std::int32_t of_group = g.stated_priority ? *g.stated_priority : of_class == priority_classes_.end() ? 0 : of_class->second;
+  if (of_group != 0) priority = of_group;
+  if (priority == INT32_MIN || priority == g.priority) return;
+  g.priority = priority;
+  if (!g.job.is_none()) out_.add(PriorityChanged{g.job, priority});
 }
 
 void LiveIntake::evaluate(GangSlot slot) {
   GangRecord& g = gangs_[slot];
-  if (g.pods.empty()) {
+  if (g.pods.empty()) {  // what its pods wished and were ends with them
     g.is_open = g.is_started = false;
-    if (g.group_uid.empty()) gangs_.remove(slot);
-    return;
+    g.submitted = g.duration = Millis(0);
+    g.within_wish = Text();
+    g.prefer = LevelId::none();
+    take_levels(g, {});
+    return remove_if_unused(slot);
   }
-  std::uint32_t bound = 0;
-  for (const PodSlot s : g.pods) bound += pods_[s].phase == Phase::kBound ? 1 : 0;
-  if (bound >= g.size) g.is_started = true;
-  if (bound == 0 && !g.is_group_told) g.is_started = false;
-  open_if_ready(slot);
+  std::uint32_t bound = 0, assumed = 0;
+  for (const PodSlot s : g.pods) {
+    bound += pods_[s].phase == Phase::kBound ? 1 : 0;
+    assumed += pods_[s].phase == Phase::kAssumed ? 1 : 0;
+  }
+  // A PodGroup that was told True stays so, but pods that are all new are a gang to be started again.
+  g.is_started = bound > 0 && (g.is_started || g.is_group_told || bound >= g.size);
+  const bool has_begun = bound + assumed > 0;
+  sum_up(g, has_begun);
+  const HoldReason hold = gang_hold(g).reason;
+  if (hold == HoldReason::kNone) {
+    g.is_open = true;
+  } else if (g.is_open && (hold != HoldReason::kMembersMissing || !has_begun)) {
+    g.is_open = false;
+    take_out_waiting(slot);
+  }
+  if (g.is_stale && !has_begun) take_out_waiting(slot);
+  g.is_stale = false;
+  if (g.is_started) g.submitted = Millis(0);
   submit_members(slot);
-  if (g.is_pod_group && g.is_gang && bound >= g.size && !g.is_group_told && listeners_.on_group_condition_due)
-    listeners_.on_group_condition_due(slot);
+  tell_minimum(g, bound);
+  const bool is_to_tell = !g.group_uid.empty() && g.is_gang && bound >= g.size && !g.is_group_told;
+  if (is_to_tell && listeners_.on_group_condition_due) listeners_.on_group_condition_due(slot);
+  say_if_held(slot);
+}
+
+/// At once, or when the gang's patience ends.
+void LiveIntake::say_if_held(GangSlot slot) {
+  GangRecord& g = gangs_[slot];
   if (g.is_open || g.has_timer) return;
   if (out_.now() >= g.first_seen + kGangPatience) return hold_members(slot);
   g.has_timer = true;
   impatient_.emplace_back(g.first_seen + kGangPatience, std::pair(g.ns, g.name));
   // first_seen is the time of joining: nearly sorted; keep the queue ascending for tick().
   for (std::size_t i = impatient_.size(); i-- > 1 && impatient_[i].first < impatient_[i - 1].first;) std::swap(impatient_[i], impatient_[i - 1]);
+}
+
+/// Members that have no node leave the engine; what is bound or being bound stays.
+void LiveIntake::take_out_waiting(GangSlot slot) {
+  for (const PodSlot s : gangs_[slot].pods)
+    if (pods_[s].phase == Phase::kWaiting) withdraw(s);
+}
+
+/// The PodGroup's minCount may change while its pods wait. Said only where it makes a difference to the engine.
+void LiveIntake::tell_minimum(GangRecord& g, std::uint32_t bound) {
+  const std::uint32_t minimum = g.is_started ? 1 : g.size;
+  const bool is_met_both_ways = minimum <= bound && g.told_min <= bound;
+  if (g.job.is_none() || minimum == g.told_min || is_met_both_ways) return;
+  g.told_min = minimum;
+  out_.add(MembersAdded{g.job, minimum, {}});
 }
 
 void LiveIntake::submit_members(GangSlot slot) {
@@ -163,21 +241,22 @@ void LiveIntake::submit_members(GangSlot slot) {
     members.push_back({r.member, r.demand, r.constraint});
   }
   g.in_engine += static_cast<std::uint32_t>(entering.size());
-  const std::uint32_t members_min = g.is_started ? 1 : g.size;
+  g.told_min = g.is_started ? 1 : g.size;
   if (is_new) {
+    if (g.submitted.value == 0) g.submitted = out_.now();
     Workload w;
     w.job = g.job;
     w.queue = g.queue;
     w.priority = g.priority;
-    w.members_min = members_min;
+    w.members_min = g.told_min;
     w.within = g.within;
     w.prefer = g.prefer;
-    w.submitted = out_.now();
+    w.submitted = g.submitted;
     if (g.duration.value > 0) w.estimate = {g.duration, g.duration};
     w.members = std::move(members);
     out_.add(Submitted{std::move(w)});
   } else {
-    out_.add(MembersAdded{g.job, members_min, std::move(members)});
+    out_.add(MembersAdded{g.job, g.told_min, std::move(members)});
   }
   for (const PodSlot s : entering)
     if (pods_[s].phase == Phase::kBound) out_.add(Bound{pods_[s].member, pods_[s].node, pods_[s].cards});

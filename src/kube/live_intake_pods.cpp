@@ -1,19 +1,12 @@
 // The intake's pods: which of them the engine sees, as what, and what becomes of them.
 #include <algorithm>
 
-#include "base/check.h"
-#include "base/digest.h"
 #include "kube/live_intake.h"
 #include "kube/live_text.h"
 
 namespace ashlar::kube {
 
 using Phase = PodRecord::Phase;
-
-void LiveIntake::set_phase(PodRecord& r, Phase phase) {
-  waiting_ += (phase == Phase::kWaiting ? 1u : 0u) - (r.phase == Phase::kWaiting ? 1u : 0u);
-  r.phase = phase;
-}
 
 void LiveIntake::take(Change<Pod>&& change) {
   if (change.kind == Change<Pod>::Kind::kSynced) return;
@@ -29,15 +22,16 @@ void LiveIntake::take(Change<Pod>&& change) {
     slot = kNoPod;
   }
   const bool is_ours = serves(pod.scheduler_name);
-  const bool matters = is_ours || !pod.node_name.empty() || !pod.nominated_node_name.empty();
+  const bool matters = is_ours || !pod.node_name.empty() || !pod.nominated_node_name.empty() || !pod.group_name.empty();
   if (slot == kNoPod) {
     if (!matters) return;
     slot = pods_.add(pod.ns, pod.name);
     pods_[slot].uid = pod.uid;
     pods_[slot].is_ours = is_ours;
+    pods_[slot].scheduler = static_cast<std::uint8_t>(scheduler_index(pod.scheduler_name));
     pods_[slot].created = pod.created;
     pods_[slot].seen = out_.now();
-    set_phase(pods_[slot], Phase::kHeld);
+    pods_[slot].phase = Phase::kHeld;
   } else if (!matters) {
     forget(slot);
     return;
@@ -48,10 +42,16 @@ void LiveIntake::take(Change<Pod>&& change) {
 void LiveIntake::refresh(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
   r.labels = pod.labels;
+  if (r.phase == Phase::kBound && r.rules != pod.rules) {  // what was added under the old rules leaves under them
+    const Labels& where = nodes_[r.node.row()].labels;
+    anti_affinity_.add(r.ns, pod.rules, where);  // first, so that equal terms never vanish in between
+    anti_affinity_.remove(r.ns, r.rules, where);
+  }
   r.rules = pod.rules;
   r.priority = pod.priority;
   const bool has_refusal = pod.scheduled.status == ConditionStatus::kFalse;
   r.condition_hash = has_refusal ? condition_hash(pod.scheduled.reason, pod.scheduled.message) : 0;
+  if (!r.is_ours && !pod.group_name.empty()) see_stranger(slot, pod);
   if (!pod.node_name.empty())
     see_bound(slot, pod);
   else if (!r.is_ours)
@@ -60,20 +60,9 @@ void LiveIntake::refresh(PodSlot slot, const Pod& pod) {
     see_pending(slot, pod);
 }
 
-DemandId LiveIntake::demand_of_bound(const Pod& pod) {
-  Result<DemandId> demand = translator_.demand(pod);
-  if (demand) return *demand;
-  Pod plain = pod;  // asks that we cannot read still leave cores and memory to account for
-  plain.requests.extended.clear();
-  plain.rules = std::make_shared<const PodRules>();
-  demand = translator_.demand(plain);
-  ASHLAR_CHECK(demand.ok());
-  return *demand;
-}
-
 void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
-  const DemandId demand = demand_of_bound(pod);
+  const DemandId demand = translator_.held_by(pod);
   const bool is_known = (r.phase == Phase::kBound || r.phase == Phase::kParked) && r.node_name == pod.node_name;
   if (is_known && r.demand == demand) return;
   if (is_known && r.phase == Phase::kBound) {  // resized in place: account anew
@@ -116,7 +105,7 @@ void LiveIntake::note_bound(PodSlot slot, const Text& node_name, const CardMask&
 void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
   PodRecord& r = pods_[slot];
   const bool is_confirmation = r.phase == Phase::kAssumed && r.node == node;
-  set_phase(r, Phase::kBound);
+  r.phase = Phase::kBound;
   r.node = node;
   if (r.is_ours == false && r.queue.is_none()) r.queue = QueueId(0u);
   anti_affinity_.add(r.ns, r.rules, nodes_[node.row()].labels);
@@ -133,30 +122,35 @@ void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
 void LiveIntake::leave_node(PodRecord& r) {
   if (r.phase == Phase::kBound && !r.node.is_none()) anti_affinity_.remove(r.ns, r.rules, nodes_[r.node.row()].labels);
   r.node = NodeId::none();
-  if (r.phase == Phase::kBound) set_phase(r, Phase::kHeld);
+  if (r.phase == Phase::kBound) r.phase = Phase::kHeld;
 }
 
 void LiveIntake::park(PodSlot slot) {
   PodRecord& r = pods_[slot];
   leave_node(r);
   withdraw(slot);
-  set_phase(r, Phase::kParked);
+  r.phase = Phase::kParked;
   r.node = NodeId::none();
   parked_[r.node_name].emplace_back(slot, r.generation);
   if (r.gang != kNoGang) touch(r.gang);
 }
 
 Text LiveIntake::queue_name_for(const Pod& pod) const {
-  if (const Text* named = find_wish(pod, kQueueLabel)) return *named;
-  if (const auto it = options_.queue_of_namespace.find(pod.ns.str()); it != options_.queue_of_namespace.end()) return Text(it->second);
-  if (const auto it = namespaces_.find(pod.ns); it != namespaces_.end()) {
+  const Text* named = find_wish(pod, kQueueLabel);
+  return named != nullptr ? *named : queue_name_in(pod.ns);
+}
+
+Text LiveIntake::queue_name_in(const Text& ns) const {
+  if (const auto it = options_.queue_of_namespace.find(ns.str()); it != options_.queue_of_namespace.end()) return Text(it->second);
+  if (const auto it = namespaces_.find(ns); it != namespaces_.end()) {
     if (const Text* named = find_label(it->second.annotations, kQueueLabel)) return *named;
     if (const Text* named = find_label(it->second.labels, kQueueLabel)) return *named;
   }
   return Text(kDefaultQueue);
 }
 
-LiveIntake::Hold LiveIntake::hold_for(PodRecord& r, const Pod& pod, GangWish& wish) {
+Hold LiveIntake::hold_for(PodSlot slot, const Pod& pod, GangWish& wish) {
+  PodRecord& r = pods_[slot];
   if (pod.deletion_requested.value != 0) return {HoldReason::kDeleting, {}};
   if (pod.scheduling_gates > 0) return {HoldReason::kGated, {}};
   Result<GangWish> read = read_gang_wish(pod);
@@ -170,13 +164,36 @@ LiveIntake::Hold LiveIntake::hold_for(PodRecord& r, const Pod& pod, GangWish& wi
     if (!duration) return {HoldReason::kMalformed, "ashlar.dev/duration: " + duration.error().message};
     r.duration = *duration;
   }
+  if (r.demand != *demand) withdraw(slot);
+  r.demand = *demand;
   const Text queue_name = queue_name_for(pod);
+  r.names_queue = find_wish(pod, kQueueLabel) != nullptr;
   const QueueId queue = names_.queues.find(queue_name);
   if (queue.is_none()) return {HoldReason::kQueueUnknown, queue_name.str()};
-  if (r.is_in_engine() && r.demand != *demand) withdraw(pods_.find(r.ns, r.name));
-  r.demand = *demand;
+  if (r.queue != queue && r.gang == kNoGang) withdraw(slot);  // a gang moves as a whole, see sum_up
   r.queue = queue;
   return {};
+}
+
+void LiveIntake::refresh_queues() {
+  std::sort(moved_namespaces_.begin(), moved_namespaces_.end());
+  for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
+    const PodRecord& r = pods_[slot];
+    const bool may_move = r.phase == Phase::kWaiting || (r.phase == Phase::kHeld && r.hold == HoldReason::kQueueUnknown);
+    if (!r.is_ours || r.names_queue || !may_move) continue;
+    if (std::binary_search(moved_namespaces_.begin(), moved_namespaces_.end(), r.ns)) move_to_queue(slot, queue_name_in(r.ns));
+  }
+  moved_namespaces_.clear();
+}
+
+void LiveIntake::move_to_queue(PodSlot slot, const Text& name) {
+  PodRecord& r = pods_[slot];
+  const QueueId queue = names_.queues.find(name);
+  if (queue.is_none()) return hold_pod(slot, {HoldReason::kQueueUnknown, name.str()});
+  if (r.phase == Phase::kWaiting && r.queue == queue) return;
+  if (r.gang == kNoGang) withdraw(slot);
+  r.queue = queue;
+  admit(slot);
 }
 
 ConstraintId LiveIntake::constraint_for(const PodRecord& r) {
@@ -194,15 +211,25 @@ void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
   if (r.phase == Phase::kBound || r.phase == Phase::kParked) return;
   if (r.phase == Phase::kAssumed && pod.deletion_requested.value == 0) return;
   GangWish wish;
-  const Hold hold = hold_for(r, pod, wish);
+  Hold hold = hold_for(slot, pod, wish);
   if (r.gang == kNoGang && !wish.name.empty() && hold.reason != HoldReason::kDeleting && hold.reason != HoldReason::kGated) join(slot, wish);
+  if (hold.reason == HoldReason::kNone && r.gang != kNoGang && !wish.within.empty()) {
+    const Text& of_gang = gangs_[r.gang].within_wish;
+    if (wish.within != of_gang && names_.find_level(wish.within) != names_.find_level(of_gang))
+      hold = {HoldReason::kMalformed, "ashlar.dev/within is '" + wish.within.str() + "', but other pods of the gang say '" + of_gang.str() + "'"};
+  }
   if (hold.reason != HoldReason::kNone) return hold_pod(slot, hold);
+  admit(slot);
+}
+
+void LiveIntake::admit(PodSlot slot) {
+  PodRecord& r = pods_[slot];
   const ConstraintId constraint = constraint_for(r);
   const bool is_changed = r.is_in_engine() && constraint != r.constraint;
   r.constraint = constraint;
   r.hold = HoldReason::kNone;
   if (r.phase != Phase::kWaiting) r.seen = out_.now();
-  set_phase(r, Phase::kWaiting);
+  r.phase = Phase::kWaiting;
   if (is_changed) out_.add(ConstraintChanged{r.member, constraint});
   if (r.gang != kNoGang)
     touch(r.gang);
@@ -215,7 +242,7 @@ void LiveIntake::hold_pod(PodSlot slot, const Hold& hold) {
   withdraw(slot);
   ++r.bind_turn;
   r.node = NodeId::none();
-  set_phase(r, Phase::kHeld);
+  r.phase = Phase::kHeld;
   r.hold = hold.reason;
   r.hold_detail = Text(hold.detail);
   if (r.gang != kNoGang && (hold.reason == HoldReason::kDeleting || hold.reason == HoldReason::kGated)) leave_gang(slot);
@@ -228,11 +255,16 @@ void LiveIntake::see_nominated(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
   const NodeId node = names_.nodes.find(pod.nominated_node_name);
   if (node.is_none() || pod.deletion_requested.value != 0) {
-    forget(slot);
+    if (r.stranger_of == kNoGang) return forget(slot);
+    withdraw(slot);
+    r.node = NodeId::none();
+    r.phase = Phase::kHeld;
+    r.hold = HoldReason::kForeign;
+    r.hold_detail = pod.scheduler_name;
     return;
   }
   if (r.phase == Phase::kNominated && r.node == node) return;
-  const DemandId demand = demand_of_bound(pod);
+  const DemandId demand = translator_.held_by(pod);
   if (!r.is_in_engine()) {
     r.demand = demand;
     r.constraint = translator_.anywhere();
@@ -240,8 +272,26 @@ void LiveIntake::see_nominated(PodSlot slot, const Pod& pod) {
     submit_single(slot);
   }
   r.node = node;
-  set_phase(r, Phase::kNominated);
+  r.phase = Phase::kNominated;
   out_.add(Nominated{r.member, node, pod.priority});
+}
+
+void LiveIntake::see_stranger(PodSlot slot, const Pod& pod) {
+  PodRecord& r = pods_[slot];
+  if (r.stranger_of != kNoGang) return;  // neither its group nor its scheduler ever changes
+  r.stranger_of = gangs_.find_or_add(r.ns, pod.group_name, true);
+  GangRecord& g = gangs_[r.stranger_of];
+  ++g.strangers;
+  g.stranger_name = pod.scheduler_name;
+  touch(r.stranger_of);
+}
+
+void LiveIntake::leave_strangers(PodSlot slot) {
+  const GangSlot gang = pods_[slot].stranger_of;
+  pods_[slot].stranger_of = kNoGang;
+  --gangs_[gang].strangers;
+  touch(gang);
+  remove_if_unused(gang);
 }
 
 void LiveIntake::forget(PodSlot slot) {
@@ -249,7 +299,8 @@ void LiveIntake::forget(PodSlot slot) {
   leave_node(r);
   withdraw(slot);
   if (r.gang != kNoGang) leave_gang(slot);
-  set_phase(r, Phase::kFree);
+  if (r.stranger_of != kNoGang) leave_strangers(slot);
+  r.phase = Phase::kFree;
   pods_.remove(slot);
 }
 
@@ -274,7 +325,7 @@ void LiveIntake::submit_single(PodSlot slot) {
   w.job = r.job;
   w.queue = r.queue;
   w.priority = r.priority;
-  w.submitted = out_.now();
+  w.submitted = r.phase == Phase::kWaiting ? r.seen : out_.now();  // a waiting pod that is submitted anew keeps its age
   if (r.duration.value > 0) w.estimate = {r.duration, r.duration};
   w.is_ours = r.is_ours;
   w.members.push_back({r.member, r.demand, r.constraint});
@@ -315,7 +366,7 @@ void LiveIntake::refresh_constraints() {
 
 void LiveIntake::note_assumed(PodSlot slot, NodeId node, const CardMask& cards) {
   PodRecord& r = pods_[slot];
-  set_phase(r, Phase::kAssumed);
+  r.phase = Phase::kAssumed;
   r.node = node;
   r.cards = cards;
   ++r.bind_turn;
@@ -325,7 +376,7 @@ void LiveIntake::note_rejected(PodSlot slot) {
   PodRecord& r = pods_[slot];
   if (r.phase != Phase::kAssumed) return;
   out_.stamp();
-  set_phase(r, Phase::kWaiting);
+  r.phase = Phase::kWaiting;
   r.node = NodeId::none();
   if (r.is_in_engine()) out_.add(BindRejected{r.member});
 }

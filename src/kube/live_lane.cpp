@@ -1,9 +1,26 @@
 #include "kube/live_lane.h"
 
+#include <algorithm>
+
 namespace ashlar::kube {
+namespace {
+
+bool is_gone(const Answer& answer) { return !answer.ok() && answer.result.error().kind == Error::Kind::kNotFound; }
+
+bool is_waiting(const PodRecord& pod) { return pod.phase == PodRecord::Phase::kWaiting || pod.phase == PodRecord::Phase::kHeld; }
+
+std::uint64_t key_of(PodSlot slot, std::uint32_t generation) { return std::uint64_t{slot} << 32 | generation; }
+
+}  // namespace
 
 LiveLane::LiveLane(Api& api, LiveIntake& intake, LaneOptions options, Hooks hooks)
-    : api_(api), intake_(intake), options_(std::move(options)), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {}
+    : api_(api), intake_(intake), options_(std::move(options)), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {
+  if (!hooks_.may_leave) hooks_.may_leave = hooks_.may_write;
+}
+
+LiveLane::~LiveLane() {
+  for (const auto& [request, id] : under_way_) api_.cancel(id);
+}
 
 void LiveLane::want_condition(PodSlot slot, bool is_first) {
   PodRecord& pod = intake_.pods()[slot];
@@ -31,10 +48,10 @@ void LiveLane::want_failed_event(PodSlot slot, std::string note) {
 }
 
 void LiveLane::pump() {
-  while (in_flight_ < options_.in_flight_max && depth() > 0 && hooks_.may_write()) send_next();
+  while (under_way_.size() < options_.in_flight_max && depth() > 0 && hooks_.may_write()) send_next();
 }
 
-bool LiveLane::send_next() {
+void LiveLane::send_next() {
   const auto take_first = [](auto& queue) {
     auto mark = std::move(queue.front());
     queue.pop_front();
@@ -43,96 +60,157 @@ bool LiveLane::send_next() {
   if (!groups_.empty()) return send_group_condition(take_first(groups_));
   if (!first_.empty()) return send_condition(take_first(first_));
   if (!others_.empty()) return send_condition(take_first(others_));
-  return send_event(take_first(events_));
+  send_event(take_first(events_));
 }
 
-OnAnswer LiveLane::counted(std::function<void(const Answer&)> then) {
-  ++in_flight_;
-  return [this, life = std::weak_ptr<char>(life_), then = std::move(then)](Answer answer) {
-    if (life.expired()) return;
-    --in_flight_;
+void LiveLane::dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then) {
+  const std::uint64_t request = ++last_request_;
+  under_way_[request] = send([this, request, then = std::move(then)](const Answer& answer) {
+    under_way_.erase(request);
     if (!answer.ok()) ++counters_.failures;
     if (then) then(answer);
     pump();
-  };
+  });
 }
 
-bool LiveLane::send_condition(PodMark mark) {
-  if (!intake_.pods().is_current(mark.slot, mark.generation)) return false;
+// ---- conditions ------------------------------------------------------------------------------------------------------------------------
+
+bool LiveLane::begin(Attempts& attempts, std::uint64_t key) {
+  Attempt& attempt = attempts[key];
+  attempt.is_wanted = attempt.is_blocked;
+  if (attempt.is_blocked) return false;
+  attempt.is_blocked = true;
+  return true;
+}
+
+bool LiveLane::settle(Attempts& attempts, std::uint64_t key) {
+  const auto found = attempts.find(key);
+  if (found == attempts.end()) return false;
+  const bool is_wanted = found->second.is_wanted;
+  attempts.erase(found);
+  return is_wanted;
+}
+
+void LiveLane::drop_failed(Attempts& attempts, std::uint64_t key) {
+  if (const auto found = attempts.find(key); found != attempts.end() && !found->second.is_blocked) attempts.erase(found);
+}
+
+void LiveLane::try_again(Attempts& attempts, std::uint64_t key, std::function<void()> want) {
+  Attempt& attempt = attempts[key];
+  const int doublings = std::min<int>(attempt.failures, 16);
+  if (attempt.failures < 255) ++attempt.failures;
+  ++counters_.retries;
+  const Millis delay(std::min(options_.retry_max.value, options_.retry_min.value << doublings));
+  api_.after(delay, [&attempts, key, life = std::weak_ptr<char>(life_), want = std::move(want)] {
+    if (life.expired()) return;
+    attempts[key].is_blocked = false;
+    want();
+  });
+}
+
+void LiveLane::send_condition(PodMark mark) {
+  if (!intake_.pods().is_current(mark.slot, mark.generation)) return;
   PodRecord& record = intake_.pods()[mark.slot];
+  const std::uint64_t key = key_of(mark.slot, mark.generation);
   record.is_condition_due = false;
-  const bool is_waiting = record.phase == PodRecord::Phase::kWaiting || record.phase == PodRecord::Phase::kHeld;
-  if (!is_waiting) return false;
+  if (!is_waiting(record)) return drop_failed(pod_attempts_, key);
   const ConditionText text = hooks_.pod_text(mark.slot);
-  if (text.reason.empty()) return false;
+  if (text.reason.empty()) return drop_failed(pod_attempts_, key);
   const std::uint64_t hash = condition_hash(text.reason, text.message);
   if (record.condition_hash == hash) {
     ++counters_.equal_skipped;
-    return false;
+    return drop_failed(pod_attempts_, key);
   }
+  if (!begin(pod_attempts_, key)) return;
   record.condition_hash = hash;
   Pod pod;
   pod.ns = record.ns;
   pod.name = record.name;
   pod.uid = record.uid;
   ++counters_.conditions;
-  patch_pod_condition(api_, pod, {.type = "PodScheduled", .is_true = false, .reason = text.reason, .message = text.message, .now = api_.now()},
-                      counted([this, mark](const Answer& answer) {
-                        const Error::Kind kind = answer.ok() ? Error::Kind::kConflict : answer.result.error().kind;
-                        const bool is_worth_another_try = kind == Error::Kind::kTimeout || kind == Error::Kind::kUnavailable;
-                        if (!is_worth_another_try || !intake_.pods().is_current(mark.slot, mark.generation)) return;
-                        intake_.pods()[mark.slot].condition_hash = 0;
-                        api_.after(Millis(1000), [this, life = std::weak_ptr<char>(life_), mark] {
-                          if (!life.expired() && intake_.pods().is_current(mark.slot, mark.generation)) want_condition(mark.slot, false);
-                        });
-                      }));
-  return true;
+  const ConditionUpdate update{.type = "PodScheduled", .is_true = false, .reason = text.reason, .message = text.message, .now = api_.now()};
+  dispatch([&](OnAnswer on_answer) { return patch_pod_condition(api_, pod, update, std::move(on_answer), hooks_.may_leave); },
+           [this, mark](const Answer& answer) { take_condition(mark, answer); });
+  if (pod_attempts_[key].failures == 0) speak_for(mark, text);
 }
 
-bool LiveLane::send_group_condition(const GroupMark& mark) {
+/// Who waits outside the engine has no verdict that would bring an event: it comes with the condition. Of a gang that is held one pod speaks.
+void LiveLane::speak_for(const PodMark& mark, const ConditionText& text) {
+  const PodRecord& pod = intake_.pods()[mark.slot];
+  if (pod.is_in_engine()) return;
+  const bool is_held = pod.phase == PodRecord::Phase::kHeld;
+  const bool is_speaker = pod.gang == kNoGang || intake_.gangs()[pod.gang].pods.front() == mark.slot;
+  if (is_held || is_speaker) want_failed_event(mark.slot, text.message);
+}
+
+void LiveLane::take_condition(const PodMark& mark, const Answer& answer) {
+  const std::uint64_t key = key_of(mark.slot, mark.generation);
+  const bool is_current = intake_.pods().is_current(mark.slot, mark.generation);
+  if (answer.ok() || is_gone(answer) || !is_current) {
+    if (settle(pod_attempts_, key) && is_current) want_condition(mark.slot, false);
+    return;
+  }
+  intake_.pods()[mark.slot].condition_hash = 0;  // what the server has is not known
+  try_again(pod_attempts_, key, [this, mark, key] {
+    const bool is_there = intake_.pods().is_current(mark.slot, mark.generation) && is_waiting(intake_.pods()[mark.slot]);
+    if (is_there)
+      want_condition(mark.slot, false);
+    else
+      settle(pod_attempts_, key);
+  });
+}
+
+void LiveLane::send_group_condition(const GroupMark& mark) {
   GangRecord& gang = intake_.gangs()[mark.slot];
-  if (!gang.is_used || gang.group_uid != mark.uid) return false;
+  if (!gang.is_used || gang.group_uid != mark.uid) return;
   gang.is_group_condition_due = false;
-  if (gang.is_group_told) return false;
+  if (gang.is_group_told) return drop_failed(group_attempts_, mark.slot);
   bool is_true = false;
   const ConditionText text = hooks_.group_text(mark.slot, is_true);
-  if (text.reason.empty()) return false;
+  if (text.reason.empty()) return drop_failed(group_attempts_, mark.slot);
   const std::uint64_t hash = condition_hash(text.reason, text.message);
-  if (!is_true && gang.group_condition_hash == hash) {
+  if (gang.group_condition_hash == hash) {
     ++counters_.equal_skipped;
-    return false;
+    return drop_failed(group_attempts_, mark.slot);
   }
+  if (!begin(group_attempts_, mark.slot)) return;
   gang.group_condition_hash = hash;
-  gang.is_group_told = is_true;
   PodGroup group;
   group.ns = gang.ns;
   group.name = gang.name;
   group.uid = gang.group_uid;
   ++counters_.group_conditions;
-  patch_pod_group_condition(api_, options_.pod_groups, group,
-                            {.type = "", .is_true = is_true, .reason = text.reason, .message = text.message, .now = api_.now()},
-                            counted([this, mark](const Answer& answer) {
-                              if (answer.ok()) return;
-                              const Error::Kind kind = answer.result.error().kind;
-                              if (kind != Error::Kind::kTimeout && kind != Error::Kind::kUnavailable) return;
-                              api_.after(Millis(1000), [this, life = std::weak_ptr<char>(life_), mark] {
-                                if (life.expired()) return;
-                                GangRecord& again = intake_.gangs()[mark.slot];
-                                if (!again.is_used || again.group_uid != mark.uid) return;
-                                again.is_group_told = false;
-                                again.group_condition_hash = 0;
-                                want_group_condition(mark.slot);
-                              });
-                            }));
-  return true;
+  const ConditionUpdate update{.type = "", .is_true = is_true, .reason = text.reason, .message = text.message, .now = api_.now()};
+  dispatch(
+      [&](OnAnswer on_answer) { return patch_pod_group_condition(api_, options_.pod_groups, group, update, std::move(on_answer), hooks_.may_leave); },
+      [this, mark, is_true](const Answer& answer) { take_group_condition(mark, is_true, answer); });
 }
 
-bool LiveLane::send_event(EventMark mark) {
-  if (!intake_.pods().is_current(mark.pod.slot, mark.pod.generation)) return false;
+void LiveLane::take_group_condition(const GroupMark& mark, bool is_true, const Answer& answer) {
+  GangRecord& gang = intake_.gangs()[mark.slot];
+  const bool is_current = gang.is_used && gang.group_uid == mark.uid;
+  if (is_current && answer.ok() && is_true) gang.is_group_told = true;
+  if (answer.ok() || is_gone(answer) || !is_current) {
+    if (settle(group_attempts_, mark.slot) && gang.is_used) want_group_condition(mark.slot);
+    return;
+  }
+  gang.group_condition_hash = 0;
+  try_again(group_attempts_, mark.slot, [this, slot = mark.slot] {
+    // Whatever gang has the row now: one that is new there may have been kept from speaking.
+    if (intake_.gangs()[slot].is_used)
+      want_group_condition(slot);
+    else
+      settle(group_attempts_, slot);
+  });
+}
+
+// ---- events ----------------------------------------------------------------------------------------------------------------------------
+
+void LiveLane::send_event(const EventMark& mark) {
+  if (!intake_.pods().is_current(mark.pod.slot, mark.pod.generation)) return;
   const PodRecord& pod = intake_.pods()[mark.pod.slot];
   const bool is_scheduled = mark.note.empty();
-  if (is_scheduled && pod.phase != PodRecord::Phase::kBound) return false;
-  const std::string note = is_scheduled ? "Successfully assigned " + pod.ns.str() + "/" + pod.name.str() + " to " + pod.node_name.str() : mark.note;
+  if (is_scheduled ? pod.phase != PodRecord::Phase::kBound : !is_waiting(pod)) return;  // the world has moved on
   EventNote event;
   event.ns = pod.ns;
   event.name = pod.name;
@@ -140,14 +218,14 @@ bool LiveLane::send_event(EventMark mark) {
   event.type = is_scheduled ? "Normal" : "Warning";
   event.reason = is_scheduled ? "Scheduled" : "FailedScheduling";
   event.action = is_scheduled ? "Binding" : "Scheduling";
-  event.note = note;
+  const std::string scheduled = is_scheduled ? "Successfully assigned " + pod.ns.str() + "/" + pod.name.str() + " to " + pod.node_name.str() : "";
+  event.note = is_scheduled ? scheduled : mark.note;
   event.controller = "ashlar.dev/scheduler";
   event.instance = options_.identity;
   event.now = api_.now();
   event.sequence = ++sequence_;
   ++counters_.events;
-  create_event(api_, event, counted());
-  return true;
+  dispatch([&](OnAnswer on_answer) { return create_event(api_, event, std::move(on_answer), hooks_.may_leave); });
 }
 
 }  // namespace ashlar::kube

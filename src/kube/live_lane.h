@@ -1,9 +1,11 @@
 // When may conditions and events be written, and which? LiveLane: everything that is said about pods, in a lane that moves only while no binding
 // waits or is under way. Conditions are flags on the pods (never lost, at most one each; the text is made when it is sent, so it is never stale);
 // events are a bounded queue whose oldest entries are dropped and counted. PodGroups and the first pod of a job go first.
-// A condition equal to the one the server has is not written again.
+// A condition equal to the one the server has is not written again. One that the server did not take is made and sent anew, first after a second,
+// then ever less often, at least once a minute, until it is there or its object is gone. One object has one write under way at a time.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -23,32 +25,39 @@ struct LaneOptions {
   std::size_t events_max = 20'000;
   std::string identity = "ashlar";
   PodGroupVersion pod_groups = PodGroupVersion::kNone;
+  Millis retry_min{1'000}, retry_max{60'000};  ///< before a condition that failed is sent again, doubling
 };
 
 struct LaneCounters {
-  std::uint64_t conditions = 0, group_conditions = 0, events = 0, events_dropped = 0, equal_skipped = 0, failures = 0;
+  std::uint64_t conditions = 0, group_conditions = 0, events = 0, events_dropped = 0, equal_skipped = 0, failures = 0, retries = 0;
 };
 
 class LiveLane {
  public:
   struct Hooks {
     std::function<bool()> may_write;  ///< leader, and no binding waits or is under way
+    std::function<bool()> may_leave;  ///< leader; asked when a write goes out on a connection. Empty: as may_write
     /// What to say on a waiting pod now; empty reason = nothing.
     std::function<ConditionText(PodSlot)> pod_text;
     /// What to say on a gang's PodGroup; `is_true` when all members that must start together are bound.
     std::function<ConditionText(GangSlot, bool& is_true)> group_text;
   };
   LiveLane(Api& api, LiveIntake& intake, LaneOptions options, Hooks hooks);
+  /// Cancels what is under way.
+  ~LiveLane();
+  LiveLane(const LiveLane&) = delete;
+  LiveLane& operator=(const LiveLane&) = delete;
 
   void want_condition(PodSlot slot, bool is_first);
   void want_group_condition(GangSlot slot);
   /// "Scheduled" of a pod that is bound.
   void want_scheduled_event(PodSlot slot);
-  /// "FailedScheduling" with the pod's condition message.
+  /// "FailedScheduling" with the pod's condition message; given up if the pod waits no longer when its turn comes. Pods that the engine does not
+  /// see get theirs with a new condition by themselves.
   void want_failed_event(PodSlot slot, std::string note);
   void pump();
 
-  std::size_t in_flight() const { return in_flight_; }
+  std::size_t in_flight() const { return under_way_.size(); }
   std::size_t depth() const { return groups_.size() + first_.size() + others_.size() + events_.size(); }
   const LaneCounters& counters() const { return counters_; }
 
@@ -63,14 +72,33 @@ class LiveLane {
   };
   struct EventMark {
     PodMark pod;
-    std::string note;
-  };  ///< note empty: "Scheduled"
+    std::string note;  ///< empty: "Scheduled"
+  };
+  /// A condition's object while a write of it is under way or has failed; absent otherwise.
+  struct Attempt {
+    std::uint8_t failures = 0;
+    bool is_blocked = false;  ///< under way, or waits for its next try
+    bool is_wanted = false;   ///< there may be something newer to say
+  };
+  using Attempts = boost::unordered_flat_map<std::uint64_t, Attempt>;
 
-  bool send_next();
-  bool send_condition(PodMark mark);
-  bool send_group_condition(const GroupMark& mark);
-  bool send_event(EventMark mark);
-  OnAnswer counted(std::function<void(const Answer&)> then = {});
+  void send_next();
+  void send_condition(PodMark mark);
+  void send_group_condition(const GroupMark& mark);
+  void send_event(const EventMark& mark);
+  void speak_for(const PodMark& mark, const ConditionText& text);
+  void take_condition(const PodMark& mark, const Answer& answer);
+  void take_group_condition(const GroupMark& mark, bool is_true, const Answer& answer);
+  /// May this object be written about? Two writes could overtake each other; one that failed waits for its time, however often its text changes.
+  bool begin(Attempts& attempts, std::uint64_t key);
+  /// The server has it, or the object is gone. Says whether there may be something newer to say.
+  bool settle(Attempts& attempts, std::uint64_t key);
+  /// What failed before need not be said any more.
+  void drop_failed(Attempts& attempts, std::uint64_t key);
+  /// Runs `want` when it is time for the next try.
+  void try_again(Attempts& attempts, std::uint64_t key, std::function<void()> want);
+  /// Sends by `send(on_answer)` and keeps count.
+  void dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then = {});
 
   Api& api_;
   LiveIntake& intake_;
@@ -79,10 +107,13 @@ class LiveLane {
   std::deque<GroupMark> groups_;
   std::deque<PodMark> first_, others_;
   std::deque<EventMark> events_;
-  std::size_t in_flight_ = 0;
+  Attempts pod_attempts_;                                                ///< by slot and generation
+  Attempts group_attempts_;                                              ///< by slot
+  boost::unordered_flat_map<std::uint64_t, http::RequestId> under_way_;  ///< by our own count
+  std::uint64_t last_request_ = 0;
   std::uint64_t sequence_ = 0;
   LaneCounters counters_;
-  std::shared_ptr<char> life_;
+  std::shared_ptr<char> life_;  ///< timers that ring after the end of this object find it gone
 };
 
 }  // namespace ashlar::kube

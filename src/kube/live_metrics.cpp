@@ -51,6 +51,10 @@ struct LiveMetrics::Series {
   prometheus::Family<prometheus::Counter>& attempts =
       BuildCounter().Name("ashlar_scheduling_attempts_total").Help("Outcomes of looking at a job").Register(*registry);
   std::array<prometheus::Counter*, 8> by_verdict{};
+  prometheus::Family<prometheus::Histogram>& queue_waits =
+      BuildHistogram().Name("ashlar_queue_wait_seconds").Help("From a job being known to its placement").Register(*registry);
+  prometheus::Family<prometheus::Counter>& gangs =
+      BuildCounter().Name("ashlar_gang_placement_total").Help("Gangs placed, by the innermost level that holds the gang whole").Register(*registry);
   prometheus::Counter& examined = BuildCounter().Name("ashlar_jobs_examined_total").Help("Jobs looked at").Register(*registry).Add({});
   Series() {
     for (std::size_t v = 0; v < by_verdict.size(); ++v) {
@@ -71,6 +75,14 @@ void LiveMetrics::observe_step(double seconds, const Plan& plan) {
 
 void LiveMetrics::observe_decision(bool is_gang, Millis latency) {
   (is_gang ? series_->decision_gang : series_->decision_single).Observe(static_cast<double>(latency.value) * 1e-3);
+}
+
+void LiveMetrics::observe_queue_wait(const Text& queue, Millis wait) {
+  series_->queue_waits.Add({{"queue", queue.str()}}, kLatencyBuckets).Observe(static_cast<double>(wait.value) * 1e-3);
+}
+
+void LiveMetrics::observe_gang(const Text& queue, const std::string& level) {
+  series_->gangs.Add({{"queue", queue.str()}, {"level", level}}).Increment();
 }
 
 namespace {
@@ -114,6 +126,43 @@ void add_writes(Snapshot& out, const LiveReign& reign) {
   out.set("ashlar_lane_depth", "Conditions and events not yet written", {}, static_cast<double>(reign.lane().depth()));
   out.count("ashlar_events_dropped_total", "Events given up because their queue was full", {}, static_cast<double>(l.events_dropped));
   out.count("ashlar_lane_failures_total", "Conditions and events that could not be written", {}, static_cast<double>(l.failures));
+  out.count("ashlar_lane_retries_total", "Conditions kept for another try", {}, static_cast<double>(l.retries));
+}
+
+/// Wholly free cards of the best domain of each level, on nodes that take pods: what a gang within that level can get at most.
+void add_largest_gangs(Snapshot& out, LiveReign& reign) {
+  const Cluster& cluster = reign.state().cluster;
+  const LiveNames& names = reign.intake().names();
+  const std::size_t levels = names.levels().size();
+  // Best sums by model and level; level `levels` is the node, one more is the whole cluster.
+  std::map<std::uint32_t, std::vector<std::int64_t>> best;
+  std::map<std::uint32_t, std::vector<std::vector<std::int64_t>>> sums;  // model, level, domain
+  for (std::size_t row = 0; row < cluster.rows(); ++row) {
+    const NodeId node(row);
+    if (!cluster.is_live(node) || cluster.cards()[row] == 0 || !cluster.facts(node).is_ready) continue;
+    const std::int64_t idle = std::max(cluster.idle_cards()[row], 0);
+    const std::uint32_t model = cluster.models()[row].value;
+    std::vector<std::int64_t>& most = best[model];
+    std::vector<std::vector<std::int64_t>>& by_level = sums[model];
+    most.resize(levels + 2);
+    by_level.resize(levels);
+    most[levels] = std::max(most[levels], idle);
+    most[levels + 1] += idle;
+    const std::vector<DomainId>& domains = cluster.facts(node).domains;
+    for (std::size_t l = 0; l < std::min(levels, domains.size()); ++l) {
+      if (domains[l].is_none()) continue;
+      if (domains[l].row() >= by_level[l].size()) by_level[l].resize(domains[l].row() + 1);
+      most[l] = std::max(most[l], by_level[l][domains[l].row()] += idle);
+    }
+  }
+  for (const auto& [model, most] : best) {
+    const std::string name = ModelId(model).is_none() ? "unknown" : names.models.name(ModelId(model)).str();
+    for (std::size_t l = 0; l < most.size(); ++l) {
+      const std::string level = l < levels ? names.levels()[l].name.str() : l == levels ? "node" : "any";
+      out.set("ashlar_largest_placeable_gang_gpus", "Wholly free cards of the best domain", {{"model", name}, {"level", level}},
+              static_cast<double>(most[l]));
+    }
+  }
 }
 
 void add_queues(Snapshot& out, LiveReign& reign) {
@@ -154,6 +203,9 @@ std::string LiveMetrics::text(LiveReign* reign, const ProcessFacts& process) {
   if (reign != nullptr) {
     add_writes(snapshot, *reign);
     add_queues(snapshot, *reign);
+    add_largest_gangs(snapshot, *reign);
+    snapshot.set("ashlar_snapshot_age_seconds", "How long the oldest change that the engine has not seen has waited", {},
+                 static_cast<double>(reign->snapshot_age().value) * 1e-3);
     snapshot.set("ashlar_nodes", "Nodes known", {}, static_cast<double>(reign->state().cluster.live_count()));
     snapshot.set("ashlar_pods", "Pods known", {}, static_cast<double>(reign->intake().pods().size()));
     snapshot.count("ashlar_steps_total", "Decisions", {}, static_cast<double>(reign->steps()));

@@ -1,6 +1,6 @@
 // What can be measured of the live scheduler, and how is it read? LiveMetrics: counters and histograms of the loop thread, written out in Prometheus'
 // text format when asked. Names and labels are those of docs/reference/metrics.md; none of them carries a pod or job name.
-// Cost: an observation is a few nanoseconds, the text O(queues + models).
+// Cost: an observation is a few nanoseconds, one with a queue a microsecond, the text O(queues + nodes x levels).
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/quantity.h"
+#include "kube/text.h"
 #include "model/plan.h"
 
 namespace ashlar::kube {
@@ -38,6 +39,10 @@ class LiveMetrics {
   void observe_step(double seconds, const Plan& plan);
   /// From the moment at which a pod was seen eligible to its confirmed binding.
   void observe_decision(bool is_gang, Millis latency);
+  /// From the moment at which the engine learnt of a job to its placement.
+  void observe_queue_wait(const Text& queue, Millis wait);
+  /// A gang was placed; `level`: the innermost that holds it whole.
+  void observe_gang(const Text& queue, const std::string& level);
 
   /// `reign` may be null (standby).
   std::string text(LiveReign* reign, const ProcessFacts& process);

@@ -5,6 +5,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/check.h"
@@ -27,14 +28,23 @@ enum class HoldReason : std::uint8_t {
   kUnsupported,   ///< a hard field that is not evaluated; detail = its path
   kMalformed,     ///< one of our own labels or annotations cannot be read; detail says which and why
   kQueueUnknown,  ///< detail = the queue's name
-  kGroupMissing,  ///< its PodGroup does not exist (yet); detail = its name
-  kGroupRefused,  ///< its gang cannot be placed as it stands; detail says why
+  kForeign,       ///< another scheduler's pod, kept only because it names a PodGroup; detail = the scheduler's name
+  // Of a whole gang; its pods are kWaiting then, outside the engine. The detail says it in full.
+  kMembersMissing,  ///< fewer pods than must start together
+  kGroupMissing,    ///< its PodGroup does not exist (yet)
+  kGroupRefused,    ///< it cannot be placed as it stands
+};
+
+/// Why a pod or a gang is held, and about what.
+struct Hold {
+  HoldReason reason = HoldReason::kNone;
+  std::string detail;
 };
 
 struct PodRecord {
   enum class Phase : std::uint8_t {
     kFree,
-    kHeld,       ///< ours, waits outside the engine; see hold
+    kHeld,       ///< waits outside the engine; see hold
     kWaiting,    ///< ours, may be placed
     kAssumed,    ///< the engine chose a node; the binding is queued or under way
     kBound,      ///< the API server says so, on a node that we know
@@ -53,8 +63,9 @@ struct PodRecord {
   NodeId node;  ///< kAssumed, kBound, kNominated
   QueueId queue;
   GangSlot gang = kNoGang;
-  std::uint32_t generation = 0;  ///< of the slot; late answers compare
-  std::uint32_t bind_turn = 0;   ///< of the last binding asked for
+  GangSlot stranger_of = kNoGang;  ///< another scheduler's pod: the PodGroup that it names
+  std::uint32_t generation = 0;    ///< of the slot; late answers compare
+  std::uint32_t bind_turn = 0;     ///< of the last binding asked for
   std::int32_t priority = 0;
   CardMask cards;                    ///< chosen or read back
   Millis created, duration;          ///< duration: asked for, 0 = not known
@@ -65,7 +76,9 @@ struct PodRecord {
   bool is_ours = false;
   bool is_condition_due = false;
   bool is_bind_under_way = false;  ///< a binding was sent and not answered yet
+  bool names_queue = false;        ///< by its own label or annotation; otherwise the namespace decides
   std::uint8_t bind_failures = 0;
+  std::uint8_t scheduler = 0;  ///< which of the names that we serve
 
   bool is_in_engine() const { return !member.is_none(); }
 };

@@ -67,8 +67,8 @@ std::string remedy_text(const LiveIntake& intake, const Remedy& r) {
     case Remedy::Kind::kFewerCards:
       return "with " + std::to_string(r.amount) + " cards a pod it would start now";
     case Remedy::Kind::kMoreQuota:
-      return "queue " + intake.names().queues.name(r.queue).str() + " needs more quota: " +
-             quota_dimension_text(static_cast<std::int64_t>(r.dimension), r.amount);
+      return "queue " + intake.names().queues.name(r.queue).str() +
+             " needs more quota: " + quota_dimension_text(static_cast<std::int64_t>(r.dimension), r.amount);
     case Remedy::Kind::kFreeCards:
       return "it lacks " + std::to_string(r.amount) + " free cards where it could run";
     case Remedy::Kind::kMoreNodes:
@@ -129,11 +129,16 @@ Headline headline_of(LiveReign& reign, const Subject& subject, const Verdict& ve
     default:
       break;
   }
-  if (!pod.is_in_engine())
-    return {"Waiting", "MembersMissing: " + (subject.gang == kNoGang ? std::string() : intake.gang_trouble(intake.gangs()[subject.gang])), 4};
+  if (!pod.is_in_engine() && subject.gang != kNoGang) {
+    const Hold hold = intake.gang_hold(intake.gangs()[subject.gang]);
+    if (hold.reason != HoldReason::kNone)
+      return {hold.reason == HoldReason::kGroupRefused ? "Held" : "Waiting", std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 4};
+  }
   if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty()) return {"Waiting", "PendingEvaluation: its turn has not come yet", 4};
-  const Reason& first = verdict.reasons.front();
-  const bool is_never = verdict.kind == VerdictKind::kNeverFits;
+  const bool is_for_company = verdict.kind == VerdictKind::kNeverFits && waits_for_company_to_leave(reign.text_context(), pod.job);
+  const bool skips_first = is_for_company && verdict.reasons.size() > 1 && verdict.reasons[0].code == ReasonCode::kExceedsCluster;
+  const Reason& first = verdict.reasons[skips_first ? 1 : 0];
+  const bool is_never = verdict.kind == VerdictKind::kNeverFits && !is_for_company;
   return {is_never ? "Never" : "Waiting", std::string(reason_name(first.code)) + ": " + reason_text(reign.text_context(), first), is_never ? 5 : 4};
 }
 
@@ -239,8 +244,9 @@ void write_job(JsonWriter& w, LiveReign& reign, const WaitingJob& job, std::size
 
 }  // namespace
 
-http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest&) {
+http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& request) {
   const std::vector<WaitingJob> jobs = waiting_jobs(reign);
+  const std::size_t shown = std::min(jobs.size(), request.query_value("all") == "1" ? kJobsListedMax : kJobsShownMax);
   const LiveNames& names = reign.intake().names();
   const QueueTree& tree = reign.state().queues;
   std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_cards(names.queues.size(), 0);
@@ -248,7 +254,7 @@ http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest&) 
   w.key("jobs").begin_array();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const std::size_t q = jobs[i].queue.row();
-    if (i < kJobsShownMax) write_job(w, reign, jobs[i], static_cast<std::size_t>(pending_jobs[q] + 1), pending_cards[q]);
+    if (i < shown) write_job(w, reign, jobs[i], static_cast<std::size_t>(pending_jobs[q] + 1), pending_cards[q]);
     ++pending_jobs[q];
     pending_cards[q] += jobs[i].cards;
   }
@@ -268,7 +274,7 @@ http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest&) 
       w.integer(tree.quota(queue)[0]);
     w.member("pendingJobs", pending_jobs[q]).member("pendingGpus", pending_cards[q]).end_object();
   }
-  w.end_array().member("shown", static_cast<std::int64_t>(std::min(jobs.size(), kJobsShownMax)));
+  w.end_array().member("shown", static_cast<std::int64_t>(shown)).member("total", static_cast<std::int64_t>(jobs.size()));
   return finish(w);
 }
 

@@ -8,6 +8,9 @@
 namespace ashlar::kube {
 namespace {
 
+/// Confirmations change no decision; so many are taken all the same, so that they do not pile up.
+constexpr std::size_t kConfirmationsMax = 1024;
+
 std::int64_t monotonic_micros() {
   return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -45,6 +48,7 @@ LiveReign::LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::
                 {.may_write = may_write, .on_plan = [this](const Plan& plan) { take_plan(plan); }, .log = options_.log}),
       lane_(api, intake_, options_.lane,
             {.may_write = [this] { return may_write_() && actuator_.is_idle(); },
+             .may_leave = may_write,
              .pod_text = [this](PodSlot slot) { return pod_text(slot); },
              .group_text = [this](GangSlot slot, bool& is_true) { return group_text(slot, is_true); }}),
       may_write_(std::move(may_write)) {
@@ -67,17 +71,19 @@ bool LiveReign::should_step(Millis now) {
   const bool has_news = source_.has_news() || intake_.has_unsettled();
   if (!has_news) {
     news_since_ = Millis::max();
-    return source_.size() >= 1024;  // confirmations only
+    return source_.size() >= std::min(kConfirmationsMax, options_.events_per_step_max);
   }
   if (news_since_ == Millis::max()) news_since_ = now;
   const bool is_starving = actuator_.in_flight() * 2 < options_.actuator.in_flight_max;
-  return is_starving || now >= news_since_ + options_.window;
+  return is_starving || now >= news_since_ + options_.window || source_.size() >= options_.events_per_step_max;
 }
 
 Millis LiveReign::turn() {
   actuator_.pump();
   const Millis now = clock_.now();
   if (next_tick_ <= now) next_tick_ = intake_.tick(now);
+  const bool has_pending = source_.has_news() || intake_.has_unsettled();
+  pending_since_ = has_pending ? std::min(pending_since_, now) : Millis::max();
   if (should_step(now)) step();
   lane_.pump();
   // Without the right to write there is nothing to hurry for either: the lease's own timers go on.
@@ -93,7 +99,7 @@ Millis LiveReign::turn() {
 void LiveReign::step() {
   const std::int64_t began = monotonic_micros();
   intake_.settle();
-  news_since_ = Millis::max();
+  news_since_ = pending_since_ = Millis::max();
   const Plan& plan = driver_->step();
   intake_.note_taken();
   ++steps_;
@@ -105,9 +111,50 @@ void LiveReign::step() {
 void LiveReign::take_plan(const Plan& plan) {
   text_key_ = 0;
   for (const VerdictChange& change : plan.verdicts) {
-    const bool is_waiting = change.verdict.kind != VerdictKind::kPlaced && change.verdict.kind != VerdictKind::kPending;
-    if (is_waiting) say(change);
+    if (change.verdict.kind == VerdictKind::kPlaced)
+      note_placed(change.job);
+    else if (change.verdict.kind != VerdictKind::kPending)
+      say(change);
   }
+}
+
+void LiveReign::note_placed(JobId job) {
+  if (!state_->is_live(job)) return;
+  const Job& j = state_->job(job);
+  const Text queue = intake_.names().queues.name(j.queue);
+  metrics_.observe_queue_wait(queue, clock_.now() - j.submitted);
+  const JobOwner owner = intake_.owner(job);
+  if (owner.gang == kNoGang) return;
+  const std::string level = level_of_placement(job);
+  metrics_.observe_gang(queue, level);
+  if (!options_.log) return;
+  const GangRecord& gang = intake_.gangs()[owner.gang];
+  const std::string where = level == "node" ? "on one node" : level == "any" ? "across domains" : "within one " + level;
+  options_.log(LogLevel::kInfo, {"placed gang " + gang.ns.str() + "/" + gang.name.str() + ": " + std::to_string(j.members_placed) + " pods " + where,
+                                 "gang", gang.ns, gang.name});
+}
+
+std::string LiveReign::level_of_placement(JobId job) const {
+  const Cluster& cluster = state_->cluster;
+  std::vector<DomainId> common;
+  NodeId first;
+  bool is_one_node = true;
+  state_->each_member(job, [&](MemberId, const Member& m) {
+    if (!m.is_placed()) return;
+    const std::vector<DomainId>& domains = cluster.facts(m.node).domains;
+    if (first.is_none()) {
+      first = m.node;
+      common = domains;
+    }
+    is_one_node = is_one_node && m.node == first;
+    if (is_one_node) return;
+    for (std::size_t l = 0; l < common.size(); ++l)
+      if (l >= domains.size() || domains[l] != common[l]) common[l] = DomainId::none();
+  });
+  if (is_one_node) return "node";
+  for (std::size_t l = std::min<std::size_t>(common.size(), intake_.names().nested_count()); l-- > 0;)
+    if (!common[l].is_none()) return intake_.names().levels()[l].name.str();
+  return "any";
 }
 
 void LiveReign::say(const VerdictChange& change) {
@@ -157,15 +204,7 @@ ConditionText LiveReign::job_text(JobId job) {
 
 ConditionText LiveReign::pod_text(PodSlot slot) {
   const PodRecord& pod = intake_.pods()[slot];
-  if (pod.phase == PodRecord::Phase::kHeld) {
-    const bool is_silent = pod.hold == HoldReason::kNone || pod.hold == HoldReason::kGated || pod.hold == HoldReason::kDeleting;
-    return is_silent ? ConditionText{} : ConditionText{std::string(hold_reason_token(pod.hold)), hold_text(pod)};
-  }
-  if (pod.is_in_engine()) return job_text(pod.job);
-  if (pod.gang == kNoGang) return {};
-  const std::string trouble = intake_.gang_trouble(intake_.gangs()[pod.gang]);
-  if (trouble.empty()) return {};
-  return {std::string(reason_name(ReasonCode::kMembersMissing)), trouble};
+  return pod.is_in_engine() ? job_text(pod.job) : hold_condition(intake_, pod);
 }
 
 ConditionText LiveReign::group_text(GangSlot slot, bool& is_true) {
@@ -174,11 +213,8 @@ ConditionText LiveReign::group_text(GangSlot slot, bool& is_true) {
       std::count_if(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) { return intake_.pods()[s].phase == PodRecord::Phase::kBound; }));
   is_true = bound >= gang.size;
   if (is_true) return {"Scheduled", "all " + std::to_string(gang.size) + " pods that must start together are bound"};
-  if (!gang.is_open) return {gang.group_refusal.empty() ? "Unschedulable" : "SchedulerError", intake_.gang_trouble(gang)};
-  if (gang.job.is_none()) return {};
-  ConditionText text = job_text(gang.job);
-  if (!text.reason.empty()) text.reason = "Unschedulable";  // the only words that the API knows here are Unschedulable and SchedulerError
-  return text;
+  if (!gang.is_open) return hold_condition(intake_, gang);
+  return gang.job.is_none() ? ConditionText{} : job_text(gang.job);
 }
 
 }  // namespace ashlar::kube

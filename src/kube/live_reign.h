@@ -29,11 +29,11 @@ struct ReignOptions {
   MakeProfile profile;
   ActuatorOptions actuator;
   LaneOptions lane;
-  std::uint32_t binds_per_step_max = 64;  ///< with the window of the actuator: how long a newcomer may have to wait for its turn
-  Millis window{2};                       ///< news are gathered for so long before a decision while bindings are under way
-  std::size_t events_per_step_max = 10'000;
+  std::uint32_t binds_per_step_max = 64;     ///< with the window of the actuator: how long a newcomer may have to wait for its turn
+  Millis window{2};                          ///< news are gathered for so long before a decision while bindings are under way
+  std::size_t events_per_step_max = 10'000;  ///< so many gathered events bring the decision before the window is over
   OpenRecorder open_recorder;
-  std::function<void(std::string)> log;
+  OnLog log;
 };
 
 /// The profile as the live scheduler uses it: every rule that Kubernetes has is among its feasible policies, whatever the profile leaves out.
@@ -66,6 +66,8 @@ class LiveReign {
   const LiveLane& lane() const { return lane_; }
   Millis now() { return clock_.now(); }
   std::uint64_t steps() const { return steps_; }
+  /// How long the oldest news has waited for the engine; 0 where none waits.
+  Millis snapshot_age() { return pending_since_ == Millis::max() ? Millis(0) : clock_.now() - pending_since_; }
   TextContext text_context() const { return {intake_, *state_}; }
   ConditionText pod_text(PodSlot slot);
   /// The engine's word on a job, kPending where it has not seen it.
@@ -76,6 +78,9 @@ class LiveReign {
   void step();
   void take_plan(const Plan& plan);
   void say(const VerdictChange& change);
+  void note_placed(JobId job);
+  /// The innermost level of whose domains one holds the whole job: "node", a level's name, or "any".
+  std::string level_of_placement(JobId job) const;
   ConditionText group_text(GangSlot slot, bool& is_true);
   ConditionText job_text(JobId job);
 
@@ -92,6 +97,7 @@ class LiveReign {
   std::unique_ptr<Driver> driver_;
   std::function<bool()> may_write_;
   Millis look_again_at_ = Millis::max(), news_since_ = Millis::max(), next_tick_{0};
+  Millis pending_since_ = Millis::max();
   std::uint64_t steps_ = 0;
   bool is_deciding_ = true;
   // Jobs of one shape share a verdict: its text is made once.

@@ -16,7 +16,6 @@ namespace {
 
 constexpr Millis kPollMax{500};         ///< a signal's wish to stop is noticed so soon
 constexpr Millis kReadPatience{5'000};  ///< a question waits so long for the loop
-constexpr Millis kWatchSilenceMax{120'000};
 
 }  // namespace
 
@@ -49,11 +48,14 @@ struct LiveScheduler::Loop {
   LiveCache<PriorityClass> class_cache;
   LiveCache<PodGroup> group_cache;
   LiveCache<Pod> pod_cache;
-  std::atomic<bool> must_stop{false}, must_abandon{false}, is_ending{false}, is_ready{false}, is_serving{false};
-  bool has_won = false, has_lost = false, must_relist = false, are_pods_started = false, is_synced_once = false;
+  std::atomic<bool> must_stop{false}, must_abandon{false}, is_ending{false}, is_ready{false};
+  bool has_won = false, has_lost = false, are_pods_started = false;
 
-  void log(Level level, const std::string& message) const {
-    if (options.log) options.log(level, message);
+  void log(Level level, const LogLine& line) const {
+    if (options.log) options.log(level, line);
+  }
+  LogLine about_lease(const std::string& message) const {
+    return {message, "lease", Text(options.leader.lease_namespace), Text(options.leader.lease_name)};
   }
 
   // ---- reflectors --------------------------------------------------------------------------------------------------------------------
@@ -144,11 +146,11 @@ bool LiveScheduler::Loop::is_synced() const {
 
 void LiveScheduler::Loop::begin_reign() {
   has_won = false;
-  log(Level::kInfo, identity() + " leads");
+  log(Level::kInfo, about_lease(identity() + " leads"));
   ReignOptions o = options.reign;
   o.lane.identity = identity();
   o.lane.pod_groups = *group_version;
-  o.log = [this](const std::string& message) { log(Level::kWarning, message); };
+  o.log = options.log;
   reign = std::make_unique<LiveReign>(*api, std::move(o), metrics, [this] { return leader->may_write(); });
   if (!nodes) return start_reflectors();  // the first list is made under the lease
   namespace_cache.drain([&](Change<Namespace>&& c) { reign->take(std::move(c)); });
@@ -162,7 +164,7 @@ void LiveScheduler::Loop::begin_reign() {
 
 void LiveScheduler::Loop::end_reign() {
   has_lost = false;
-  log(Level::kWarning, identity() + " stands by");
+  log(Level::kWarning, about_lease(identity() + " stands by"));
   reign.reset();
   drop_reflectors();
   start_reflectors();
@@ -304,7 +306,7 @@ Result<std::unique_ptr<LiveScheduler>> LiveScheduler::create(LiveOptions options
                                                            l->has_won = false;
                                                            l->has_lost = l->reign != nullptr;
                                                          },
-                                                     .log = [l = loop.get()](const std::string& m) { l->log(LiveOptions::LogLevel::kWarning, m); },
+                                                     .log = [l = loop.get()](const std::string& m) { l->log(LogLevel::kWarning, l->about_lease(m)); },
                                                      .monotonic = {}});
   if (const Result<void> listening = loop->listen(); !listening) return listening.error();
   return std::unique_ptr<LiveScheduler>(new LiveScheduler(std::move(loop)));

@@ -16,6 +16,7 @@
 #include "http/server.h"
 #include "kube/api.h"
 #include "kube/live_leader.h"
+#include "kube/live_log.h"
 #include "kube/live_metrics.h"
 #include "kube/live_reign.h"
 
@@ -29,8 +30,8 @@ struct LiveOptions {
   bool is_listening = true;
   http::ServerOptions listen;
   std::string version = "0";
-  enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
-  std::function<void(LogLevel, const std::string&)> log;
+  using LogLevel = kube::LogLevel;
+  OnLog log;
   Millis drain_max{5'000};  ///< at the end: how long bindings under way are waited for
 };
 

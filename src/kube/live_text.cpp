@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "state/cluster.h"
 
 namespace ashlar::kube {
 namespace {
@@ -15,6 +16,7 @@ bool is_about_nodes(ReasonCode code) {
   switch (code) {
     case ReasonCode::kInsufficientResource:
     case ReasonCode::kInsufficientGpu:
+    case ReasonCode::kInsufficientGpuMemory:
     case ReasonCode::kModelMismatch:
     case ReasonCode::kSelectorMismatch:
     case ReasonCode::kTaintNotTolerated:
@@ -49,27 +51,51 @@ ConstraintId first_constraint(const State& state, JobId job) {
   return found;
 }
 
+/// The first taint that the constraint does not tolerate; nullptr where there is none.
+const ashlar::Taint* first_untolerated(const Constraint& constraint, const NodeFacts& facts) {
+  for (const ashlar::Taint& taint : facts.taints) {
+    if (taint.effect == ashlar::TaintEffect::kPreferNoSchedule) continue;
+    if (std::none_of(constraint.tolerations.begin(), constraint.tolerations.end(), [&](const auto& t) { return t.tolerates(taint); })) return &taint;
+  }
+  return nullptr;
+}
+
 /// Live nodes by the first taint that the constraint does not tolerate, in words.
 std::map<std::string, std::int64_t> untolerated(const TextContext& c, ConstraintId id) {
   std::map<std::string, std::int64_t> counts;
   const Cluster& cluster = c.state.cluster;
-  const Constraint& constraint = cluster.constraint(id);
   for (std::size_t n = 0; n < cluster.rows(); ++n) {
     if (!cluster.is_live(NodeId(n))) continue;
-    for (const ashlar::Taint& taint : cluster.facts(NodeId(n)).taints) {
-      if (taint.effect == ashlar::TaintEffect::kPreferNoSchedule) continue;
-      if (std::any_of(constraint.tolerations.begin(), constraint.tolerations.end(), [&](const auto& t) { return t.tolerates(taint); })) continue;
-      const Text key = c.intake.names().label_keys.name(taint.key);
-      const std::string pair = c.intake.names().label_text(taint.value);
-      const std::string value = pair.substr(std::min(pair.size(), key.view().size() + 1));
-      if (key == kUnschedulableTaint)
-        ++counts["node(s) were unschedulable"];
-      else
-        ++counts["node(s) had untolerated taint {" + key.str() + ": " + value + "}"];
-      break;
-    }
+    const ashlar::Taint* taint = first_untolerated(cluster.constraint(id), cluster.facts(NodeId(n)));
+    if (taint == nullptr) continue;
+    const Text key = c.intake.names().label_keys.name(taint->key);
+    const std::string pair = c.intake.names().label_text(taint->value);
+    const std::string value = pair.substr(std::min(pair.size(), key.view().size() + 1));
+    if (key == kUnschedulableTaint)
+      ++counts["node(s) were unschedulable"];
+    else
+      ++counts["node(s) had untolerated taint {" + key.str() + ": " + value + "}"];
   }
   return counts;
+}
+
+/// Live nodes that only the anti-affinity of pods already there takes away. The translator writes nothing else as a NotIn of the selector proper:
+/// nodeSelector becomes In, node affinity the alternatives.
+std::int64_t refused_company(const Cluster& cluster, ConstraintId id) {
+  const auto is_exclusion = [](const LabelExpression& e) { return e.op == LabelExpression::Op::kNotIn; };
+  const ashlar::NodeTerm& with = cluster.constraint(id).selector;
+  if (std::none_of(with.all.begin(), with.all.end(), is_exclusion)) return 0;
+  Constraint without = cluster.constraint(id);
+  std::erase_if(without.selector.all, is_exclusion);
+  std::int64_t count = 0;
+  for (std::size_t n = 0; n < cluster.rows(); ++n) {
+    if (!cluster.is_live(NodeId(n))) continue;
+    const NodeFacts& facts = cluster.facts(NodeId(n));
+    if (term_holds(with, facts) || !term_holds(without.selector, facts) || first_untolerated(without, facts) != nullptr) continue;
+    const auto holds = [&](const ashlar::NodeTerm& t) { return term_holds(t, facts); };
+    if (without.any_of.empty() || std::any_of(without.any_of.begin(), without.any_of.end(), holds)) ++count;
+  }
+  return count;
 }
 
 std::string gpu_resource_of(const TextContext& c, JobId job) {
@@ -77,6 +103,8 @@ std::string gpu_resource_of(const TextContext& c, JobId job) {
   const bool is_share = !demand.is_none() && amount_of(c.state.demand(demand), c.intake.names().find_resource(Text(kGpuMilliResource))) > 0;
   return std::string(is_share ? kGpuMilliResource : kGpuResource);
 }
+
+const std::string kAffinityWords = "node(s) didn't match Pod's node affinity/selector";
 
 /// Nodes by kube-scheduler's words for what refused them.
 std::map<std::string, std::int64_t> histogram(const TextContext& c, JobId job, const Verdict& verdict) {
@@ -92,10 +120,19 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, JobId job, c
       case ReasonCode::kInsufficientGpu:
         counts[gpu] = std::max(counts[gpu], r.numbers[0]);
         break;
-      case ReasonCode::kModelMismatch:
-      case ReasonCode::kSelectorMismatch:
-        counts["node(s) didn't match Pod's node affinity/selector"] += r.numbers[0];
+      case ReasonCode::kInsufficientGpuMemory:
+        counts["Insufficient GPU memory"] += r.numbers[0];
         break;
+      case ReasonCode::kModelMismatch:
+        counts[kAffinityWords] += r.numbers[0];
+        break;
+      case ReasonCode::kSelectorMismatch: {
+        const ConstraintId constraint = first_constraint(c.state, job);
+        const std::int64_t company = constraint.is_none() ? 0 : std::min(refused_company(c.state.cluster, constraint), r.numbers[0]);
+        if (company > 0) counts["node(s) didn't satisfy existing pods anti-affinity rules"] += company;
+        if (company < r.numbers[0]) counts[kAffinityWords] += r.numbers[0] - company;
+        break;
+      }
       case ReasonCode::kNotReady:
         counts["node(s) were not ready"] += r.numbers[0];
         break;
@@ -153,6 +190,9 @@ std::string hold_text(const PodRecord& pod) {
       return detail;
     case HoldReason::kQueueUnknown:
       return "queue " + detail + " is not configured";
+    case HoldReason::kForeign:
+      return "another scheduler's pod (" + detail + ")";
+    case HoldReason::kMembersMissing:
     case HoldReason::kGroupMissing:
     case HoldReason::kGroupRefused:
       return detail;
@@ -160,17 +200,25 @@ std::string hold_text(const PodRecord& pod) {
   return detail;
 }
 
-std::string_view hold_reason_token(HoldReason reason) {
-  switch (reason) {
-    case HoldReason::kGated:
-      return "SchedulingGated";
-    case HoldReason::kQueueUnknown:
-      return "QueueUnknown";
-    case HoldReason::kGroupMissing:
-      return "Unschedulable";
-    default:
-      return "SchedulerError";
+std::string_view hold_reason_token(HoldReason reason) { return reason == HoldReason::kGated ? "SchedulingGated" : kSchedulerError; }
+
+ConditionText hold_condition(const LiveIntake& intake, const PodRecord& pod) {
+  const auto in_words = [](HoldReason reason, const std::string& text) {
+    return ConditionText{std::string(hold_reason_token(reason)), std::string(hold_reason_name(reason)) + ": " + text};
+  };
+  if (pod.phase == PodRecord::Phase::kHeld) {
+    const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kQueueUnknown;
+    return is_worth_saying ? in_words(pod.hold, hold_text(pod)) : ConditionText{};
   }
+  if (pod.phase != PodRecord::Phase::kWaiting || pod.gang == kNoGang) return {};
+  const Hold hold = intake.gang_hold(intake.gangs()[pod.gang]);
+  return hold.reason == HoldReason::kNone ? ConditionText{} : in_words(hold.reason, hold.detail);
+}
+
+ConditionText hold_condition(const LiveIntake& intake, const GangRecord& gang) {
+  const Hold hold = intake.gang_hold(gang);
+  if (hold.reason == HoldReason::kNone) return {};
+  return {std::string(hold_reason_token(hold.reason)), std::string(hold_reason_name(hold.reason)) + ": " + hold.detail};
 }
 
 std::string_view hold_reason_name(HoldReason reason) {
@@ -187,6 +235,10 @@ std::string_view hold_reason_name(HoldReason reason) {
       return "Misconfigured";
     case HoldReason::kQueueUnknown:
       return "QueueUnknown";
+    case HoldReason::kForeign:
+      return "OtherScheduler";
+    case HoldReason::kMembersMissing:
+      return "MembersMissing";
     case HoldReason::kGroupMissing:
       return "PodGroupMissing";
     case HoldReason::kGroupRefused:
@@ -240,6 +292,8 @@ std::string reason_text(const TextContext& c, const Reason& r) {
              " asked";
     case ReasonCode::kInsufficientGpu:
       return n(0) + " nodes are short of cards: at most " + gpus(1) + " free on one, " + gpus(2) + " asked";
+    case ReasonCode::kInsufficientGpuMemory:
+      return n(0) + " nodes have no card with memory enough: at most " + n(1) + " MiB free on one, " + n(2) + " MiB asked";
     case ReasonCode::kModelMismatch:
       return n(0) + " nodes have cards of another model";
     case ReasonCode::kSelectorMismatch:
@@ -290,6 +344,11 @@ std::string reason_text(const TextContext& c, const Reason& r) {
   return {};
 }
 
+bool waits_for_company_to_leave(const TextContext& c, JobId job) {
+  const ConstraintId constraint = first_constraint(c.state, job);
+  return !constraint.is_none() && refused_company(c.state.cluster, constraint) > 0;
+}
+
 ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdict) {
   ConditionText text;
   const ReasonCode first = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
@@ -306,17 +365,18 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
       prefix = "gang " + g.name.str() + " of " + std::to_string(g.size) + ": ";
   }
   if (first != ReasonCode::kNone && !is_about_nodes(first)) {
-    text.reason = std::string(reason_name(first));
-    text.message = prefix + reason_text(c, verdict.reasons.front());
+    text.reason = kSchedulerError;
+    text.message = std::string(reason_name(first)) + ": " + prefix + reason_text(c, verdict.reasons.front());
     return text;
   }
-  text.reason = "Unschedulable";
+  text.reason = kUnschedulable;
   // kube-scheduler's sentence comes first: tools look for it at the beginning.
   text.message = availability(c, job, verdict);
   std::string more;
+  const bool is_for_company = waits_for_company_to_leave(c, job);
   for (const Reason& r : verdict.reasons) {
     const bool is_ours = r.code == ReasonCode::kTopologyFragmented || r.code == ReasonCode::kGangPartial || r.code == ReasonCode::kNoSuchDomain ||
-                         r.code == ReasonCode::kExceedsCluster || r.code == ReasonCode::kLimitReached;
+                         (r.code == ReasonCode::kExceedsCluster && !is_for_company) || r.code == ReasonCode::kLimitReached;
     if (is_ours) more += (more.empty() ? "" : "; ") + reason_text(c, r);
   }
   if (!prefix.empty() || !more.empty()) text.message += " " + prefix + (more.empty() ? "no room for all of it at once" : more) + ".";

@@ -16,23 +16,37 @@ namespace ashlar::kube {
 /// For comparing conditions without keeping their text; never 0.
 std::uint64_t condition_hash(std::string_view reason, std::string_view message);
 
+/// A condition's reason is one of the API's own words, since autoscalers and tools know no others: kUnschedulable where other or more nodes would
+/// help (autoscalers add nodes for exactly this), kSchedulerError for everything else; the message begins with our own word then.
+inline constexpr std::string_view kUnschedulable = "Unschedulable";
+inline constexpr std::string_view kSchedulerError = "SchedulerError";
+
 /// Why the pod is not shown to the engine.
 std::string hold_text(const PodRecord& pod);
-/// The token for a condition's reason; the API's own SchedulerError for fields that are not evaluated, so that no autoscaler adds nodes for them.
+/// The token for a condition's reason: the API's SchedulingGated for gates, else kSchedulerError, since no hold is ended by a node.
 std::string_view hold_reason_token(HoldReason reason);
+/// Our own word for it: "FieldNotEvaluated", "MembersMissing", ...
 std::string_view hold_reason_name(HoldReason reason);
 
 struct ConditionText {
   std::string reason, message;
 };
 
+/// What to say on a pod that is held, or that waits in a gang that is; an empty reason where there is nothing to say.
+ConditionText hold_condition(const LiveIntake& intake, const PodRecord& pod);
+/// What to say on the PodGroup of a gang that is held; an empty reason where it is not.
+ConditionText hold_condition(const LiveIntake& intake, const GangRecord& gang);
+
 struct TextContext {
   const LiveIntake& intake;
   const State& state;
 };
 
-/// "0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {team: blue}. ..." for a waiting job.
+/// "0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {team: blue}. ..." for a waiting job, or
+/// "QuotaExhausted: queue team uses 8 GPU of its 8 GPU".
 ConditionText verdict_text(const TextContext& context, JobId job, const Verdict& verdict);
+/// Is the job kept off nodes by the anti-affinity of pods there? Then "never fits" means: not as long as they stay.
+bool waits_for_company_to_leave(const TextContext& context, JobId job);
 /// One reason in our own words with its numbers, for `why`.
 std::string reason_text(const TextContext& context, const Reason& reason);
 std::string quota_dimension_text(std::int64_t dimension, std::int64_t amount);

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "base/digest.h"
-#include "kube/quantity_text.h"
+#include "base/quantity_text.h"
 
 namespace ashlar::kube {
 namespace {
@@ -68,7 +68,18 @@ const Text* find_wish(const Pod& pod, std::string_view key) {
   return pod.labels ? find_label(*pod.labels, key) : nullptr;
 }
 
-Result<CardAsk> Translator::card_ask(const Pod& pod, const Text* memory_ask) const {
+namespace {
+
+constexpr std::int64_t kCardMemoryMaxMib = std::int64_t{1} << 30;  ///< of one card; more is a typing error
+
+Result<MiB> memory_each(const Text& ask) {
+  const Result<std::int64_t> bytes = parse_quantity(ask, 1, Overflow::kSaturate);
+  if (!bytes || *bytes < 0) return invalid("ashlar.dev/gpu-memory is not a quantity: '" + ask.str() + "'");
+  if (*bytes >> 20 >= kCardMemoryMaxMib) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is more than any card has");
+  return MiB((*bytes >> 20) + ((*bytes & ((1 << 20) - 1)) != 0 ? 1 : 0));
+}
+
+Result<CardAsk> card_ask(const Pod& pod, const Text* memory_ask) {
   const std::int64_t whole = amount_of(pod.requests, kGpuResource);
   const std::int64_t milli = amount_of(pod.requests, kGpuMilliResource);
   CardAsk ask;
@@ -83,13 +94,30 @@ Result<CardAsk> Translator::card_ask(const Pod& pod, const Text* memory_ask) con
   else if (milli > 0)
     ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
   if (memory_ask == nullptr || ask.count == 0) return ask;
-  const Result<std::int64_t> bytes = parse_quantity(*memory_ask, 1, Overflow::kSaturate);
-  if (!bytes || *bytes < 0) return invalid("ashlar.dev/gpu-memory is not a quantity: '" + memory_ask->str() + "'");
-  ask.memory_each = MiB((*bytes + (1 << 20) - 1) >> 20);
+  const Result<MiB> memory = memory_each(*memory_ask);
+  if (!memory) return memory.error();
+  ask.memory_each = *memory;
   return ask;
 }
 
-Result<Demand> Translator::build_demand(const Pod& pod, const Text* memory_ask) {
+/// Never fewer cards than the pod may hold.
+CardAsk cards_held(const Pod& pod, const Text* memory_ask) {
+  const std::int64_t most = kCardsPerNodeMax;
+  const std::int64_t whole = std::clamp<std::int64_t>(amount_of(pod.requests, kGpuResource), 0, most);
+  const std::int64_t milli = std::clamp<std::int64_t>(amount_of(pod.requests, kGpuMilliResource), 0, most * kWholeCard);
+  CardAsk ask;
+  if (whole == 0 && milli > 0 && milli < kWholeCard)
+    ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
+  else
+    ask.count = static_cast<std::int32_t>(std::min(most, whole + (milli + kWholeCard - 1) / kWholeCard));
+  if (memory_ask == nullptr || ask.count == 0) return ask;
+  if (const Result<MiB> memory = memory_each(*memory_ask); memory) ask.memory_each = *memory;
+  return ask;
+}
+
+}  // namespace
+
+Demand Translator::plain_demand(const Pod& pod) {
   Demand demand;
   const auto add = [&](ResourceId id, std::int64_t amount) {
     if (amount > 0) demand.amounts.push_back({id, amount});
@@ -100,18 +128,30 @@ Result<Demand> Translator::build_demand(const Pod& pod, const Text* memory_ask) 
   add(resource::kPods, 1);
   for (const Amount& a : pod.requests.extended) {
     if (a.value <= 0) continue;
-    const ResourceId id = names_.resource(a.name);
-    if (id.is_none())
-      return invalid("asks for " + a.name.str() + ", but all " + std::to_string(resource::kColumnsMax) + " resource columns are taken");
-    add(id, a.value);
+    if (const ResourceId id = names_.resource(a.name); !id.is_none()) add(id, a.value);
   }
   std::sort(demand.amounts.begin(), demand.amounts.end(), [](const ResourceAmount& a, const ResourceAmount& b) { return a.resource < b.resource; });
-  Result<CardAsk> cards = card_ask(pod, memory_ask);
-  if (!cards) return cards.error();
-  demand.cards = *cards;
   if (pod.rules)
     for (const HostPort& p : pod.rules->host_ports) demand.ports.push_back({protocol_number(p.protocol), names_.address(p.host_ip), p.port});
   return demand;
+}
+
+Result<Demand> Translator::build_demand(const Pod& pod, const Text* memory_ask) {
+  Demand demand = plain_demand(pod);
+  for (const Amount& a : pod.requests.extended)
+    if (a.value > 0 && names_.find_resource(a.name).is_none())
+      return invalid("asks for " + a.name.str() + ", but all " + std::to_string(resource::kColumnsMax) + " resource columns are taken");
+  const Result<CardAsk> cards = card_ask(pod, memory_ask);
+  if (!cards) return cards.error();
+  demand.cards = *cards;
+  return demand;
+}
+
+DemandId Translator::held_by(const Pod& pod) {
+  if (const Result<DemandId> whole = demand(pod); whole) return *whole;
+  Demand held = plain_demand(pod);
+  held.cards = cards_held(pod, find_wish(pod, kGpuMemoryAsk));
+  return intern(std::move(held));
 }
 
 Result<DemandId> Translator::demand(const Pod& pod) {
@@ -282,7 +322,8 @@ NodeFacts Translator::node_facts(const Node& node) {
   const std::int64_t cards = std::max(amount_of(node.allocatable, kGpuResource), amount_of(node.allocatable, kGpuMilliResource) / kWholeCard);
   facts.cards = static_cast<std::int32_t>(std::clamp<std::int64_t>(cards, 0, kCardsPerNodeMax));
   if (const Text* product = find_label(node.labels, kGpuProductLabel)) facts.model = names_.models.of(*product);
-  if (const Text* memory = find_label(node.labels, kGpuMemoryLabel)) facts.memory_per_card = MiB(std::max<std::int64_t>(label_number(*memory), 0));
+  if (const Text* memory = find_label(node.labels, kGpuMemoryLabel))
+    facts.memory_per_card = MiB(std::clamp<std::int64_t>(label_number(*memory), 0, kCardMemoryMaxMib));
   for (const KeyValue& kv : node.labels)
     facts.labels.push_back({names_.label_keys.of(kv.key), names_.label(kv.key, kv.value), label_number(kv.value)});
   facts.labels.push_back({names_.label_keys.of(names_.node_name_key()), names_.label(names_.node_name_key(), node.name), NodeLabel::kNotANumber});

@@ -47,6 +47,9 @@ class Translator {
 
   /// What the pod needs from a node. kInvalid names the field where Ashlar cannot account for it.
   Result<DemandId> demand(const Pod& pod);
+  /// What a pod that is already bound holds, whatever its wishes look like: what cannot be read is left out, and cards are rounded up to whole
+  /// ones where two ways of asking for them contradict each other. The same as demand() where that has an answer.
+  DemandId held_by(const Pod& pod);
   /// Where it may run.
   ConstraintId constraint(const PodRules& rules, const Exclusions& exclusions);
   /// Same content as the pod's rules with nothing excluded, by the object that pods of one template share.
@@ -66,7 +69,8 @@ class Translator {
     DemandId id;
   };
   Result<Demand> build_demand(const Pod& pod, const Text* memory_ask);
-  Result<CardAsk> card_ask(const Pod& pod, const Text* memory_ask) const;
+  /// Everything but cards and the extended resources that have no column.
+  Demand plain_demand(const Pod& pod);
   DemandId intern(Demand demand);
   ConstraintId intern(Constraint constraint);
   LabelExpression expression(const Requirement& requirement, bool is_field);

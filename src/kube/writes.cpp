@@ -54,14 +54,20 @@ std::string ns_path(std::string_view prefix, std::string_view ns, std::string_vi
   return path;
 }
 
-http::RequestId post(Api& api, std::string path, std::string body, OnAnswer on_answer) {
-  return api.send({.method = Method::kPost, .path = std::move(path), .body = std::move(body), .timeout = kWriteTimeout}, std::move(on_answer));
+http::RequestId post(Api& api, std::string path, std::string body, OnAnswer on_answer, Fence fence = {}) {
+  return api.send(
+      {.method = Method::kPost, .path = std::move(path), .body = std::move(body), .timeout = kWriteTimeout, .may_leave = std::move(fence)},
+      std::move(on_answer));
 }
 
-http::RequestId patch(Api& api, std::string path, std::string body, const char* content_type, OnAnswer on_answer) {
-  return api.send(
-      {.method = Method::kPatch, .path = std::move(path), .body = std::move(body), .content_type = content_type, .timeout = kWriteTimeout},
-      std::move(on_answer));
+http::RequestId patch(Api& api, std::string path, std::string body, const char* content_type, OnAnswer on_answer, Fence fence = {}) {
+  return api.send({.method = Method::kPatch,
+                   .path = std::move(path),
+                   .body = std::move(body),
+                   .content_type = content_type,
+                   .timeout = kWriteTimeout,
+                   .may_leave = std::move(fence)},
+                  std::move(on_answer));
 }
 
 /// A patch that names another uid than the object's is answered 422 "metadata.uid: field is immutable" (seen on 1.37.1), not 409 as a binding
@@ -177,38 +183,40 @@ std::string binding_body(const Binding& binding, Encoding encoding) {
   return w.take();
 }
 
-http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding) {
+http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding, Fence fence) {
   const char* type = encoding == Encoding::kProtobuf ? kProtobufType : "application/json";
   return api.send({.method = Method::kPost,
                    .path = pod_path(binding.ns, binding.pod) + "/binding",
                    .body = binding_body(binding, encoding),
                    .content_type = type,
                    .accept = type,
-                   .timeout = kWriteTimeout},
+                   .timeout = kWriteTimeout,
+                   .may_leave = std::move(fence)},
                   std::move(on_answer));
 }
 
-http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer) {
+http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer, Fence fence) {
   JsonWriter w;
   w.begin_object().key("metadata").begin_object().member("uid", pod.uid.view()).end_object();
   w.key("status").begin_object().key("conditions").begin_array();
   write_condition(w, update.type, update);
   w.key("lastProbeTime").null().end_object().end_array().end_object().end_object();
-  return patch(api, pod_path(pod.ns, pod.name) + "/status", w.take(), kStrategicPatch, uid_mismatch_is_conflict(std::move(on_answer)));
+  return patch(api, pod_path(pod.ns, pod.name) + "/status", w.take(), kStrategicPatch, uid_mismatch_is_conflict(std::move(on_answer)),
+               std::move(fence));
 }
 
-http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group, const ConditionUpdate& update,
-                                          OnAnswer on_answer) {
+http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group, const ConditionUpdate& update, OnAnswer on_answer,
+                                          Fence fence) {
   JsonWriter w;
   w.begin_object().key("metadata").begin_object().member("uid", group.uid.view()).end_object();
   w.key("status").begin_object().key("conditions").begin_array();
   write_condition(w, update.type.empty() ? scheduled_condition_type(version) : update.type, update);
   w.end_object().end_array().end_object().end_object();
   return patch(api, pod_group_path(version, group.ns, group.name) + "/status", w.take(), kStrategicPatch,
-               uid_mismatch_is_conflict(std::move(on_answer)));
+               uid_mismatch_is_conflict(std::move(on_answer)), std::move(fence));
 }
 
-http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer) {
+http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer, Fence fence) {
   const std::string ns = event.ns.empty() ? "default" : event.ns.str();  // events about nodes and the like live in "default"
   char suffix[40];
   std::snprintf(suffix, sizeof suffix, ".%llx%04llx", static_cast<unsigned long long>(event.now.value),
@@ -224,7 +232,7 @@ http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answe
   if (!event.ns.empty()) w.member("namespace", event.ns.view());
   if (!event.uid.empty()) w.member("uid", event.uid.view());
   w.end_object().end_object();
-  return post(api, ns_path("/apis/events.k8s.io/v1", ns, "events"), w.take(), std::move(on_answer));
+  return post(api, ns_path("/apis/events.k8s.io/v1", ns, "events"), w.take(), std::move(on_answer), std::move(fence));
 }
 
 http::RequestId get_lease(Api& api, std::string_view ns, std::string_view name, OnLease on_answer) {

@@ -128,7 +128,8 @@ std::optional<ProfileProblem> problem_of(const Profile& profile) {
     if (std::find(profile.feasible.begin(), profile.feasible.end(), &policy) == profile.feasible.end())
       return ProfileProblem{"feasible", "the rule " + std::string(policy.name) + " is missing; no profile goes without it"};
   if (profile.tiers.size() > Profile::kTiersMax)
-    return ProfileProblem{"tiers", "at most " + std::to_string(Profile::kTiersMax) + " tiers are compared, not " + std::to_string(profile.tiers.size())};
+    return ProfileProblem{"tiers",
+                          "at most " + std::to_string(Profile::kTiersMax) + " tiers are compared, not " + std::to_string(profile.tiers.size())};
   for (const auto& tier : profile.tiers)
     for (const ScorePolicy* policy : tier)
       if (tier.size() > 1 && stands_alone(*policy)) return ProfileProblem{"tiers", std::string(policy->name) + " must stand alone in its tier"};

@@ -47,7 +47,7 @@ class PackingTrace {
 
 /// Who wants to know while a replay runs; each may be empty.
 struct PackingListeners {
-  std::function<void(std::int64_t pods)> progress;                   ///< now and then, with the pods that have arrived
+  std::function<void(std::int64_t pods)> progress;                  ///< now and then, with the pods that have arrived
   std::function<void(NodeId node, const CardMask& cards)> arrived;  ///< for every pod: its node (by rank) and cards; none where it was refused
 };
 

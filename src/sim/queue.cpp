@@ -46,9 +46,7 @@ struct SiteResult {
 };
 
 std::vector<Site> sites_of(const QueueReplay& replay) {
-  const auto shrunk = [&](std::int32_t nodes) {
-    return static_cast<std::int32_t>((std::int64_t{nodes} + replay.shrink - 1) / replay.shrink);
-  };
+  const auto shrunk = [&](std::int32_t nodes) { return static_cast<std::int32_t>((std::int64_t{nodes} + replay.shrink - 1) / replay.shrink); };
   std::vector<Site> sites(replay.is_pooled ? 1 : replay.trace.vcs.size());
   std::map<std::string_view, std::int32_t> nodes_of;
   for (const VcNodes& vc : replay.vcs) nodes_of[vc.vc] += vc.nodes;
@@ -205,8 +203,7 @@ Result<void> check_replay(const QueueReplay& replay) {
     has_nodes.push_back(std::any_of(replay.vcs.begin(), replay.vcs.end(), [&](const VcNodes& v) { return v.vc == vc; }));
   for (const TraceJob& job : replay.trace.jobs) {
     const std::string place = std::to_string(job.line) + ": ";
-    if (!has_nodes[job.vc])
-      return invalid(place + "vc: expected a virtual cluster of the file of nodes, got \"" + replay.trace.vcs[job.vc] + "\"");
+    if (!has_nodes[job.vc]) return invalid(place + "vc: expected a virtual cluster of the file of nodes, got \"" + replay.trace.vcs[job.vc] + "\"");
     const bool is_submit_whole = job.submit.value % 1000 == 0;
     if (!is_submit_whole || job.duration.value % 1000 != 0)
       return invalid(place + (is_submit_whole ? "duration" : "submit_time") + ": expected whole seconds (queueing replays count nothing else), got " +

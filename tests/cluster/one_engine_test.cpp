@@ -17,7 +17,7 @@ constexpr std::uint64_t kSeed = 42;
 struct Trace {
   std::vector<sim::OpenbNode> nodes_by_rank;
   std::vector<sim::OpenbPod> arrivals;
-  sim::ArrivalOrder order;                  ///< the first kPods of it
+  sim::ArrivalOrder order;  ///< the first kPods of it
   std::optional<sim::PackingTrace> packing;
 };
 

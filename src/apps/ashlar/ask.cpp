@@ -4,9 +4,8 @@
 #include <boost/json.hpp>
 #include <cstdlib>
 #include <iostream>
-#include <optional>
 
-#include "http/client.h"
+#include "http/question.h"
 #include "http/url.h"
 #include "kube/live_text.h"
 
@@ -14,7 +13,6 @@ namespace ashlar {
 namespace {
 
 constexpr const char* kDefaultServer = "http://127.0.0.1:10451";
-constexpr Millis kPatience{10'000};
 
 std::string server_of(const AskOptions& options) {
   if (!options.server.empty()) return options.server;
@@ -31,18 +29,17 @@ std::string server_of(const AskOptions& options) {
 
 std::string ask_scheduler(const AskOptions& options, const std::string& path) {
   const std::string server = server_of(options);
-  Result<std::unique_ptr<http::Client>> client = http::Client::create({.base_url = server});
-  if (!client) fail(2, client.error().message);
-  std::optional<Result<http::Response>> answer;
-  (*client)->send({.path = path, .timeout = kPatience}, [&](Result<http::Response> a) { answer = std::move(a); });
-  while (!answer) (*client)->poll(Millis(100));
-  if (!answer->ok())
-    fail(1, "no scheduler answers at " + server + " (" + answer->error().message + "); name it with --server or ASHLAR_SERVER, or forward its port");
-  http::Response response = std::move(*answer).value();
+  if (const Result<http::Url> url = http::parse_url(server); !url) fail(2, url.error().message);
+  Result<http::Response> answer = http::ask(server, path);
+  if (!answer)
+    fail(1, "no scheduler answers at " + server + " (" + answer.error().message + "); name it with --server or ASHLAR_SERVER, or forward its port");
+  http::Response response = std::move(answer).value();
   if (response.status == 200) return std::move(response.body);
   boost::system::error_code error;
   const boost::json::value value = boost::json::parse(response.body, error);
   const bool has_message = !error && value.is_object() && value.as_object().contains("message");
+  if (has_message && text_of(value.as_object(), "reason") == "Standby")
+    fail(1, server + ": " + text_of(value.as_object(), "message") + "; only the leader can answer");
   fail(response.status == 404 || response.status == 400 ? 2 : 1, has_message ? text_of(value.as_object(), "message") : response.body);
 }
 

@@ -1,4 +1,5 @@
-// How does a verb put a question to the running scheduler? One HTTP request to its read API, the answer as JSON. Wiring only.
+// How does a verb put a question to the running scheduler? One HTTP request to its read API, repeated while a standby
+// answers (a Service leads to either), the answer as JSON. Wiring only.
 #pragma once
 
 #include <boost/json/value.hpp>

@@ -154,8 +154,10 @@ void compare(Stage& stage, const demo::Script& full) {
     return;
   }
   const demo::Script script = full.comparable().faster(kCompareSpeed);
-  std::printf("\nThe same script at %d times the speed, first on kube-scheduler, then on Ashlar; for both without shares of a card and teams\n"
-              "(kube-scheduler has neither), without priorities (it would evict for them), and without the job that never fits:\n\n", kCompareSpeed);
+  std::printf(
+      "\nThe same script at %d times the speed, first on kube-scheduler, then on Ashlar; for both without shares of a card and teams\n"
+      "(kube-scheduler has neither), without priorities (it would evict for them), and without the job that never fits:\n\n",
+      kCompareSpeed);
   std::printf("  %-40s %13s %12s %18s %16s %10s\n", "", "gangs started", "split racks", "idle GPU-s waited", "time to finish", "jobs left");
   const std::string config = stage.plane->folder() + "/kube-scheduler.yaml";
   std::ofstream(config) << "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nclientConnection:\n  kubeconfig: "

@@ -121,6 +121,22 @@ kube::IntakeOptions intake_options(const config::SchedulerConfig& config) {
   return intake;
 }
 
+kube::OnLog log_of(const config::LoggingConfig& logging) {
+  const bool has_fields = logging.format == config::LoggingConfig::Format::kJson;
+  return [has_fields](kube::LogLevel level, const kube::LogLine& line) {
+    using Level = kube::LogLevel;
+    const auto to = level == Level::kDebug     ? spdlog::level::debug
+                    : level == Level::kInfo    ? spdlog::level::info
+                    : level == Level::kWarning ? spdlog::level::warn
+                                               : spdlog::level::err;
+    if (!spdlog::should_log(to)) return;
+    if (has_fields && !line.kind.empty())
+      spdlog::log(to, "{}{}{}{}{}{}{}", line.message, kLogFieldMark, line.kind, kLogFieldMark, line.ns.view(), kLogFieldMark, line.name.view());
+    else
+      spdlog::log(to, "{}", line.message);
+  };
+}
+
 }  // namespace
 
 kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Access access) {
@@ -134,6 +150,7 @@ kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Acce
   // What is decided is sent before anything else is: more than a window of it would keep an urgent newcomer waiting.
   options.reign.binds_per_step_max = static_cast<std::uint32_t>(std::min(config.batch.binds_per_step, config.batch.binds_in_flight));
   options.reign.window = config.batch.window;
+  options.reign.events_per_step_max = static_cast<std::size_t>(config.batch.events_per_step);
   options.reign.open_recorder = recorder_of(config.decision_log);
   options.leader.is_enabled = config.leader_election.is_enabled;
   options.leader.lease_name = config.leader_election.lease_name;
@@ -145,14 +162,7 @@ kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Acce
   options.is_listening = config.listen.is_enabled;
   options.listen.address = config.listen.host.empty() ? "0.0.0.0" : config.listen.host;
   options.listen.port = config.listen.port;
-  options.log = [](kube::LiveOptions::LogLevel level, const std::string& message) {
-    using Level = kube::LiveOptions::LogLevel;
-    const auto to = level == Level::kDebug     ? spdlog::level::debug
-                    : level == Level::kInfo    ? spdlog::level::info
-                    : level == Level::kWarning ? spdlog::level::warn
-                                               : spdlog::level::err;
-    spdlog::log(to, "{}", message);
-  };
+  options.log = log_of(config.logging);
   return options;
 }
 

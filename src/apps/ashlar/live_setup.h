@@ -11,6 +11,9 @@
 
 namespace ashlar {
 
+/// In JSON logs a line's object follows its message in the payload: kind, namespace and name, each after this mark, which no message holds.
+inline constexpr char kLogFieldMark = '\x1f';
+
 /// Options of the live scheduler as the settings say. Reads no file; credentials are in `access`.
 kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Access access);
 

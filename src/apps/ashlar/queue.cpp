@@ -37,17 +37,26 @@ void print_jobs(const object& answer, const std::string& only, bool is_wide) {
   }
 }
 
+void print_rest(const object& answer, bool is_all) {
+  const std::int64_t rest = number_of(answer, "total") - number_of(answer, "shown");
+  if (rest <= 0) return;
+  std::printf("... and %lld more wait behind the first %lld%s\n", static_cast<long long>(rest), static_cast<long long>(number_of(answer, "shown")),
+              is_all ? "" : "; --all lists them");
+}
+
 }  // namespace
 
 void add_queue(CLI::App& app) {
   auto options = std::make_shared<AskOptions>();
   auto only = std::make_shared<std::string>();
+  auto is_all = std::make_shared<bool>(false);
   CLI::App* verb = app.add_subcommand("queue", "Queues, their use, and who waits in which order");
   verb->add_option("queue", *only, "Only jobs of this queue");
+  verb->add_flag("-a,--all", *is_all, "List every waiting job (at most 20,000), not only the first 500");
   verb->add_option("--server", options->server, "URL of the scheduler; else $ASHLAR_SERVER, else http://127.0.0.1:10451");
   verb->add_option("-o,--output", options->output, "table, wide or json")->check(CLI::IsMember({"table", "wide", "json"}));
-  verb->callback([options, only] {
-    const std::string body = ask_scheduler(*options, "/api/v1/queue");
+  verb->callback([options, only, is_all] {
+    const std::string body = ask_scheduler(*options, *is_all ? "/api/v1/queue?all=1" : "/api/v1/queue");
     if (options->output == "json") {
       std::cout << body;
       return;
@@ -55,6 +64,7 @@ void add_queue(CLI::App& app) {
     const boost::json::value answer = parse_answer(body);
     print_queues(answer.as_object());
     print_jobs(answer.as_object(), *only, options->output == "wide");
+    print_rest(answer.as_object(), *is_all);
   });
 }
 

@@ -40,8 +40,7 @@ void run_replay(const ReplayVerbOptions& options) {
   if (!options.policy.empty()) {
     Result<config::ProfileSpec> spec = config::find_profile(options.policy);
     if (!spec) refuse(spec.error().message);
-    if (spec->lacks_mix())
-      refuse("profile " + options.policy + " needs a pod list; give a profile file that names one (podList)");
+    if (spec->lacks_mix()) refuse("profile " + options.policy + " needs a pod list; give a profile file that names one (podList)");
     replay.other = [spec = std::move(spec).value()](const store::NameTable& names) { return resolved_by(spec, names); };
   }
   const Result<store::ReplayReport> report = store::replay_file(options.log, replay);

@@ -27,17 +27,46 @@ struct SchedulerOptions {
 
 kube::LiveScheduler* running = nullptr;
 
-/// The message as the inside of a JSON string.
+/// The members of the JSON object that say what happened: "msg", and the line's object, such as "pod":{"namespace":"a","name":"b"}.
 class JsonText final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
-    for (const char c : message.payload) {
+    std::string_view parts[4];  // message, kind, namespace, name
+    std::string_view rest(message.payload.data(), message.payload.size());
+    for (std::string_view& part : parts) {
+      part = rest.substr(0, rest.find(kLogFieldMark));
+      rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    }
+    append_member("msg", parts[0], out);
+    if (parts[1].empty()) return;
+    append(",\"", out);
+    append_text(parts[1], out);
+    append("\":{", out);
+    if (!parts[2].empty()) {
+      append_member("namespace", parts[2], out);
+      append(",", out);
+    }
+    append_member("name", parts[3], out);
+    append("}", out);
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<JsonText>(); }
+
+ private:
+  static void append(std::string_view text, spdlog::memory_buf_t& out) { out.append(text.data(), text.data() + text.size()); }
+  static void append_text(std::string_view text, spdlog::memory_buf_t& out) {
+    for (const char c : text) {
       const bool is_control = static_cast<unsigned char>(c) < 0x20;
       if (c == '"' || c == '\\') out.push_back('\\');
       out.push_back(is_control ? ' ' : c);
     }
   }
-  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<JsonText>(); }
+  static void append_member(std::string_view key, std::string_view value, spdlog::memory_buf_t& out) {
+    append("\"", out);
+    append(key, out);
+    append("\":\"", out);
+    append_text(value, out);
+    append("\"", out);
+  }
 };
 
 /// Only sets a flag and wakes the loop, which is what a signal may do.
@@ -84,7 +113,7 @@ void set_up_logging(const config::LoggingConfig& logging) {
     return;
   }
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
-  formatter->add_flag<JsonText>('*').set_pattern(R"({"ts":%E.%F,"level":"%l","msg":"%*"})");
+  formatter->add_flag<JsonText>('*').set_pattern(R"({"ts":%E.%F,"level":"%l",%*})");
   spdlog::set_formatter(std::move(formatter));
 }
 

@@ -198,7 +198,8 @@ void CaseReader::read_queue(Words& words) {
   int depth = 1;
   for (QueueId above = parent; !above.is_none() && above != QueueId(0u) && depth < QueueTree::kDepthMax; ++depth)
     above = above.row() < parents_.size() ? parents_[above.row()] : QueueId(0u);
-  if (depth >= QueueTree::kDepthMax) return words.fail("queues are nested too deep", fmt::format("at most {} below one another", QueueTree::kDepthMax - 1));
+  if (depth >= QueueTree::kDepthMax)
+    return words.fail("queues are nested too deep", fmt::format("at most {} below one another", QueueTree::kDepthMax - 1));
   happen(at, EventBody(QueueDefined{queue, parent, quota}));
 }
 

@@ -231,7 +231,7 @@ void CaseReader::read_add(Words& words) {
     words.take("node");
     words.fail("only nodes are added", "\"add node SHAPE\" or \"add node NAME SHAPE\"");
   }
-  const bool is_named = !words.peek(1).empty() && (words.peek(1) == "cpu" || words.peek(1).find_first_of("=") == std::string_view::npos) &&
+  const bool is_named = !words.peek(1).empty() && (words.peek(1) == "cpu" || words.peek(1).find_first_of('=') == std::string_view::npos) &&
                         words.peek(1) != "at" && words.peek(1) != "labels" && words.peek(1) != "taint" && words.peek(1) != "taints" &&
                         words.peek(1) != "in" && words.peek(1) != "not-ready";
   const std::string name = is_named ? std::string(words.take("a name")) : fmt::format("node{}", file_.names.nodes.size());

@@ -247,6 +247,7 @@ std::vector<std::string> join_lines(const std::vector<CaseLine>& lines) {
   std::size_t width = 0;
   for (const CaseLine& line : lines) width = std::max(width, line.name.size());
   std::vector<std::string> out;
+  out.reserve(lines.size());
   for (const CaseLine& line : lines) out.push_back(fmt::format("{:<{}}  {}", line.name, width, line.rest));
   return out;
 }

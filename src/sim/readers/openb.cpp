@@ -12,7 +12,7 @@
 namespace ashlar::sim {
 namespace {
 
-constexpr std::int64_t kCardsPerNode = 128;                 ///< width of the engine's card mask
+constexpr std::int64_t kCardsPerNode = 128;  ///< width of the engine's card mask
 constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
 constexpr std::int64_t kMilliCoresMax = std::int64_t{1} << 30;  ///< a million cores
 constexpr std::int64_t kMemoryMax = std::int64_t{1} << 26;      ///< 64 TiB: sums of bytes over 100,000 rows stay within int64

@@ -22,7 +22,7 @@ constexpr std::string_view kLabelPrefix = "ashlar.dev/";
 
 constexpr std::size_t kLevelsBesidesNode = Topology::kLevelsMax - 1;
 constexpr std::int64_t kNodeMemoryMax = std::int64_t{64} << 40;  ///< sums over 100,000 nodes stay within int64
-constexpr int kQueueDepthMax = QueueTree::kDepthMax - 1;  ///< the root is one level of the tree
+constexpr int kQueueDepthMax = QueueTree::kDepthMax - 1;         ///< the root is one level of the tree
 
 constexpr IntegerForm kCount{1, kScenarioNodesMax, "a whole number 1..1000000"};
 constexpr IntegerForm kCards{0, 128, "the number of GPUs of a node, a whole number 0..128"};
@@ -236,7 +236,8 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
       int depth = 1;
       for (std::int32_t above = draft.queue.parent; above >= 0; above = scenario.queues[static_cast<std::size_t>(above)].parent) ++depth;
       if (depth > kQueueDepthMax)
-        return mistake.reject(draft.mark, draft.where + ".parent", "expected queues at most " + std::to_string(kQueueDepthMax) + " below one another");
+        return mistake.reject(draft.mark, draft.where + ".parent",
+                              "expected queues at most " + std::to_string(kQueueDepthMax) + " below one another");
       rows.emplace(draft.queue.name, static_cast<std::int32_t>(scenario.queues.size()));
       scenario.queues.push_back(draft.queue);
       is_placed[i] = has_added = true;

@@ -68,5 +68,63 @@ TEST_F(AntiAffinityTest, WaitingPodsFollowWhatComesAndGoes) {
   EXPECT_NE(where("w2"), "");
 }
 
+TEST_F(AntiAffinityTest, ATolerationAddedToABoundPodLeavesNothingBehind) {
+  see_two_racks();
+  see(loner("a"));
+  Pod tolerant = loner("a");
+  PodRules rules = *tolerant.rules;
+  rules.tolerations.push_back({Text(), Text(), true, TaintEffect::kAny});
+  tolerant = under(tolerant, rules);
+  see(tolerant);
+  gone(tolerant);
+  for (const char* name : {"w1", "w2", "w3"}) see(pod(name, 8, {{Text("app"), Text("web")}}));
+  step();
+  for (const char* name : {"w1", "w2", "w3"}) EXPECT_NE(where(name), "") << name;
+}
+
+TEST_F(AntiAffinityTest, TermsThatChangeUnderABoundPodAreFollowed) {
+  see_two_racks();
+  see(loner("a"));
+  see(under(loner("a"), PodRules{}));
+  for (const char* name : {"w1", "w2", "w3"}) see(pod(name, 8, {{Text("app"), Text("web")}}));
+  step();
+  for (const char* name : {"w1", "w2", "w3"}) EXPECT_NE(where(name), "") << name;
+}
+
+TEST_F(AntiAffinityTest, ANamespaceThatIsLabelledLaterIsLookedAtAgain) {
+  see_two_racks();
+  Pod p = loner("a");
+  PodRules rules = *p.rules;
+  rules.required_anti_affinity[0].namespace_selector.present = true;
+  rules.required_anti_affinity[0].namespace_selector.match_labels = {{Text("team"), Text("red")}};
+  see(under(p, rules));
+  see(pod("filler", 8));
+  Namespace elsewhere;
+  elsewhere.name = Text("elsewhere");
+  elsewhere.labels = {{Text("team"), Text("red")}};
+  see(elsewhere);
+  step();
+  ASSERT_EQ(where("filler"), "c");
+  see(pod("web", 8, {{Text("app"), Text("web")}}, "elsewhere"));
+  step();
+  EXPECT_EQ(record("web", "elsewhere").phase, PodRecord::Phase::kWaiting);
+  elsewhere.labels = {{Text("team"), Text("blue")}};
+  see(elsewhere);
+  step();
+  EXPECT_EQ(record("web", "elsewhere").phase, PodRecord::Phase::kBound);
+}
+
+TEST_F(AntiAffinityTest, NodesThatAreLeftOutForItAreCountedInKubeSchedulersWords) {
+  see_two_racks();
+  see(loner("a"));
+  PodRules rules;
+  rules.node_selector = {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r0")}};
+  see(under(pod("web", 8, {{Text("app"), Text("web")}}), rules));
+  step();
+  EXPECT_EQ(verdict_of("web").message,
+            "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 2 node(s) didn't satisfy existing pods anti-affinity "
+            "rules.");
+}
+
 }  // namespace
 }  // namespace ashlar::kube

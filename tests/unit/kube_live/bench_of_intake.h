@@ -63,6 +63,9 @@ class IntakeBench : public ::testing::Test, public Actuator {
   void see(Pod p) { intake.take(Change<Pod>{Change<Pod>::Kind::kModified, std::move(p)}); }
   void gone(Pod p) { intake.take(Change<Pod>{Change<Pod>::Kind::kDeleted, std::move(p)}); }
   void gone(Node n) { intake.take(Change<Node>{Change<Node>::Kind::kDeleted, std::move(n)}); }
+  void see(Namespace n) { intake.take(Change<Namespace>{Change<Namespace>::Kind::kModified, std::move(n)}); }
+  void see(PriorityClass c) { intake.take(Change<PriorityClass>{Change<PriorityClass>::Kind::kModified, std::move(c)}); }
+  void gone(PodGroup g) { intake.take(Change<PodGroup>{Change<PodGroup>::Kind::kDeleted, std::move(g)}); }
   void see(PodGroup g) { intake.take(Change<PodGroup>{Change<PodGroup>::Kind::kModified, std::move(g)}); }
 
   /// Lets the engine decide; what it binds is confirmed at once.
@@ -79,6 +82,25 @@ class IntakeBench : public ::testing::Test, public Actuator {
       intake.note_assumed(slot, bind.node, bind.cards);
       if (is_answering) intake.note_bound(slot, intake.names().nodes.name(bind.node), bind.cards);
     }
+  }
+  /// The pod with another label added.
+  static Pod with(Pod p, const std::string& key, const std::string& value) {
+    Labels labels = p.labels ? *p.labels : Labels();
+    labels.push_back({Text(key), Text(value)});
+    p.labels = std::make_shared<const Labels>(std::move(labels));
+    return p;
+  }
+  static Pod under(Pod p, PodRules rules) {
+    p.rules = std::make_shared<const PodRules>(std::move(rules));
+    return p;
+  }
+  Hold hold_of(const std::string& pod_name) {
+    const PodRecord& r = record(pod_name);
+    return r.gang == kNoGang ? Hold{} : intake.gang_hold(intake.gangs()[r.gang]);
+  }
+  ConditionText verdict_of(const std::string& pod_name) {
+    const JobId job = record(pod_name).job;
+    return verdict_text({intake, state}, job, engine.verdict_of(job));
   }
   const PodRecord& record(const std::string& name, const std::string& ns = "ns") {
     const PodSlot slot = intake.pods().find(Text(ns), Text(name));

@@ -1,4 +1,6 @@
 // What pods and nodes mean to the engine.
+#include <algorithm>
+
 #include "bench_of_intake.h"
 
 namespace ashlar::kube {
@@ -206,6 +208,242 @@ TEST_F(Translation, AnUnknownQueueIsNamed) {
   EXPECT_EQ(record("p").hold, HoldReason::kQueueUnknown);
   EXPECT_EQ(hold_text(record("p")), "queue nowhere is not configured");
   EXPECT_EQ(due, std::vector<std::string>{"p"});
+}
+
+// ---- what bound pods hold -------------------------------------------------------------------------------------------------------------
+
+class Held : public IntakeBench {
+ protected:
+  static Pod bound(Pod p, const std::string& node_name = "n") {
+    p.scheduler_name = Text("default-scheduler");
+    p.node_name = Text(node_name);
+    return p;
+  }
+  static Pod annotated(Pod p, const std::string& key, const std::string& value) {
+    p.annotations = std::make_shared<const Labels>(Labels{{Text(key), Text(value)}});
+    return p;
+  }
+};
+
+TEST_F(Held, ABoundPodWithAnUnreadableAnnotationKeepsItsCards) {
+  see(node("n", 8));
+  see(bound(annotated(pod("p", 8), "ashlar.dev/gpu-memory", "lots")));
+  see(pod("q", 1));
+  step();
+  EXPECT_EQ(idle_cards("n"), 0);
+  EXPECT_EQ(where("q"), "");
+}
+
+TEST_F(Held, AnUnreadableAnnotationOnARunningPodFreesNothing) {
+  see(node("n", 8));
+  see(bound(pod("p", 8)));
+  step();
+  see(bound(annotated(pod("p", 8), "ashlar.dev/gpu-memory", "lots")));
+  step();
+  EXPECT_EQ(idle_cards("n"), 0);
+}
+
+TEST_F(Held, CardsAskedForInTwoWaysAreCountedWhole) {
+  see(node("n", 8));
+  Pod p = pod("p", 2);
+  p.requests.extended = {{Text("ashlar.dev/gpu-milli"), 500}, {Text("nvidia.com/gpu"), 2}};
+  see(bound(p));
+  step();
+  EXPECT_EQ(idle_cards("n"), 5);
+}
+
+TEST_F(Held, AShareBeyondOneCardIsRoundedUpToWholeCards) {
+  see(node("n", 8));
+  see(bound(share("p", 1500)));
+  step();
+  EXPECT_EQ(idle_cards("n"), 6);
+}
+
+TEST_F(Held, PortsAndOtherResourcesAreKeptToo) {
+  Node n = node("n", 8);
+  n.allocatable.extended.insert(n.allocatable.extended.begin(), {Text("example.com/nic"), 4});
+  see(n);
+  PodRules rules;
+  rules.host_ports.push_back({HostPort::Protocol::kTcp, 8080, Text()});
+  Pod p = annotated(under(pod("p", 8), rules), "ashlar.dev/gpu-memory", "lots");
+  p.requests.extended.insert(p.requests.extended.begin(), {Text("example.com/nic"), 3});
+  see(bound(p));
+  Pod nic = pod("nic", 0);
+  nic.requests.extended = {{Text("example.com/nic"), 2}};
+  see(nic);
+  see(under(pod("port", 0), rules));
+  step();
+  EXPECT_EQ(where("nic"), "");
+  EXPECT_EQ(where("port"), "");
+}
+
+TEST_F(Held, CardsCountAlthoughAllResourceColumnsAreTaken) {
+  Node n = node("n", 8);
+  for (int i = 0; i < 70; ++i) n.allocatable.extended.insert(n.allocatable.extended.begin(), {Text("example.com/r" + std::to_string(i)), 1});
+  see(n);
+  Pod p = pod("p", 8);
+  p.requests.extended.insert(p.requests.extended.begin(), {Text("example.com/one-more"), 1});
+  see(bound(p));
+  step();
+  EXPECT_EQ(idle_cards("n"), 0);
+}
+
+TEST_F(Held, AnEndlessCardMemoryIsATypingError) {
+  see(node("n", 8));
+  see(annotated(pod("p", 1), "ashlar.dev/gpu-memory", "8Ei"));
+  EXPECT_EQ(record("p").hold, HoldReason::kMalformed);
+}
+
+// ---- queues ----------------------------------------------------------------------------------------------------------------------------
+
+class Queues : public IntakeBench {
+ protected:
+  Queues() : IntakeBench(IntakeOptions{.queues = {{"red"}, {"blue"}}}) {}
+  static Namespace labelled(const std::string& queue) {
+    Namespace n;
+    n.name = Text("ns");
+    if (!queue.empty()) n.labels = {{Text("ashlar.dev/queue"), Text(queue)}};
+    return n;
+  }
+  std::string queue_of(const std::string& name) {
+    const PodRecord& r = record(name);
+    return r.is_in_engine() ? intake.names().queues.name(state.job(r.job).queue).str() : "";
+  }
+};
+
+TEST_F(Queues, AWaitingPodMovesWithItsLabelAndKeepsItsAge) {
+  see(pod("p", 1, {{Text("ashlar.dev/queue"), Text("red")}}));
+  step();
+  EXPECT_EQ(queue_of("p"), "red");
+  const Millis submitted = state.job(record("p").job).submitted;
+  time = time + Millis(1000);
+  see(pod("p", 1, {{Text("ashlar.dev/queue"), Text("blue")}}));
+  step();
+  EXPECT_EQ(queue_of("p"), "blue");
+  EXPECT_EQ(state.job(record("p").job).submitted, submitted);
+}
+
+TEST_F(Queues, ANamespaceThatIsLabelledLaterMovesItsWaitingPods) {
+  see(pod("p", 1));
+  see(gang_pod("g", 0, 2, 1));
+  see(gang_pod("g", 1, 2, 1));
+  see(pod("own", 1, {{Text("ashlar.dev/queue"), Text("blue")}}));
+  step();
+  EXPECT_EQ(queue_of("p"), "default");
+  see(labelled("red"));
+  EXPECT_TRUE(intake.has_unsettled());
+  step();
+  EXPECT_EQ(queue_of("p"), "red");
+  EXPECT_EQ(queue_of("g-0"), "red");
+  EXPECT_EQ(queue_of("own"), "blue") << "its own label counts more";
+}
+
+TEST_F(Queues, APodWhoseNamespaceNamesAnUnknownQueueIsHeldUntilItNamesAnother) {
+  see(labelled("nowhere"));
+  see(pod("p", 1));
+  step();
+  EXPECT_EQ(record("p").hold, HoldReason::kQueueUnknown);
+  see(labelled("red"));
+  step();
+  EXPECT_EQ(queue_of("p"), "red");
+  see(labelled("nowhere"));
+  step();
+  EXPECT_EQ(record("p").hold, HoldReason::kQueueUnknown);
+  EXPECT_EQ(state.backlog_size(), 0u);
+}
+
+TEST_F(Queues, AnExhaustedQuotaAsksNoAutoscalerForNodes) {
+  Verdict verdict{VerdictKind::kOverQuota, WakeOn::kQuota, time, {}, {}};
+  see(pod("p", 1));
+  step();
+  verdict.reasons.push_back({ReasonCode::kQuotaExhausted, intake.names().queues.find(Text("red")).value, {0, 8000, 8000}});
+  const ConditionText text = verdict_text({intake, state}, record("p").job, verdict);
+  EXPECT_EQ(text.reason, "SchedulerError");
+  EXPECT_EQ(text.message, "QuotaExhausted: queue red uses 8 GPU of its 8 GPU");
+}
+
+// ---- selectors, taints, preferences ---------------------------------------------------------------------------------------------------
+
+class Selectors : public IntakeBench {
+ protected:
+  /// Nodes "one", "two" and "none" with the label rank=1, rank=2 and without it.
+  void see_ranks() {
+    see(node("one", 8, {{Text("rank"), Text("1")}}));
+    see(node("two", 8, {{Text("rank"), Text("2")}}));
+    see(node("none", 8));
+  }
+  /// The nodes on which a pod with this requirement may run, in order of name.
+  std::vector<std::string> allowed(SelectorOp op, std::vector<Text> values) {
+    PodRules rules;
+    rules.has_required_affinity = true;
+    rules.required_affinity.push_back({{{Text("rank"), op, std::move(values)}}, {}});
+    std::vector<std::string> on;
+    for (int i = 0; i < 4; ++i) see(under(pod("p" + std::to_string(i), 8), rules));
+    step();
+    for (int i = 0; i < 4; ++i)
+      if (const std::string name = where("p" + std::to_string(i)); !name.empty()) on.push_back(name);
+    std::sort(on.begin(), on.end());
+    return on;
+  }
+  using Names = std::vector<std::string>;
+};
+
+TEST_F(Selectors, Greater) {
+  see_ranks();
+  EXPECT_EQ(allowed(SelectorOp::kGt, {Text("1")}), Names{"two"});
+}
+
+TEST_F(Selectors, Less) {
+  see_ranks();
+  EXPECT_EQ(allowed(SelectorOp::kLt, {Text("2")}), Names{"one"});
+}
+
+TEST_F(Selectors, GreaterThanNoNumberMatchesNothing) {
+  see_ranks();
+  EXPECT_EQ(allowed(SelectorOp::kGt, {Text("many")}), Names{});
+}
+
+TEST_F(Selectors, NotInMatchesNodesWithoutTheLabelToo) {
+  see_ranks();
+  EXPECT_EQ(allowed(SelectorOp::kNotIn, {Text("1")}), (Names{"none", "two"}));
+}
+
+TEST_F(Selectors, Exists) {
+  see_ranks();
+  EXPECT_EQ(allowed(SelectorOp::kExists, {}), (Names{"one", "two"}));
+}
+
+TEST_F(Selectors, DoesNotExist) {
+  see_ranks();
+  EXPECT_EQ(allowed(SelectorOp::kDoesNotExist, {}), Names{"none"});
+}
+
+TEST_F(Selectors, ATaintOfPreferNoScheduleKeepsNobodyOut) {
+  Node n = node("n", 8);
+  n.taints = {{Text("team"), Text("blue"), TaintEffect::kPreferNoSchedule}};
+  see(n);
+  see(pod("p", 1));
+  step();
+  EXPECT_EQ(where("p"), "n");
+}
+
+TEST_F(Selectors, ANominationKeepsOutPodsOfItsPriorityAndLetsHigherOnesIn) {
+  see(node("n", 8));
+  Pod nominated = pod("nominated", 8);
+  nominated.scheduler_name = Text("default-scheduler");
+  nominated.nominated_node_name = Text("n");
+  nominated.priority = 100;
+  see(nominated);
+  Pod equal = pod("equal", 8), higher = pod("higher", 8);
+  equal.priority = 100;
+  higher.priority = 101;
+  see(equal);
+  step();
+  EXPECT_EQ(where("equal"), "");
+  see(higher);
+  step();
+  EXPECT_EQ(where("equal"), "");
+  EXPECT_EQ(where("higher"), "n");
 }
 
 TEST_F(Translation, GatedPodsWaitWithoutAWord) {

@@ -139,7 +139,8 @@ TEST(QueueReplayInput, RejectsWhatItCannotReplay) {
 
 TEST(RestartOverheadText, ReadsThreeNumbersAndNothingElse) {
   EXPECT_EQ(*parse_restart_overhead("40,40,60"), (RestartOverhead{40, 40, 60}));
-  for (const char* bad : {"", "7", "7,30", "7,30,60,90", "7,30,x", "-1,30,60", "9223372036854775,1,1", "7, 30,60"}) EXPECT_FALSE(parse_restart_overhead(bad).ok()) << bad;
+  for (const char* bad : {"", "7", "7,30", "7,30,60,90", "7,30,x", "-1,30,60", "9223372036854775,1,1", "7, 30,60"})
+    EXPECT_FALSE(parse_restart_overhead(bad).ok()) << bad;
 }
 
 }  // namespace

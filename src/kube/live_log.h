@@ -1,0 +1,30 @@
+// What does the live scheduler say in its log? LogLine: a sentence that names its object, and the same object apart, for logs that machines read.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kube/text.h"
+
+namespace ashlar::kube {
+
+enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
+
+struct LogLine {
+  std::string message;
+  std::string_view kind = {};  ///< "pod", "gang", ... of the object; static text; empty: it is about none
+  Text ns, name;               ///< of the object
+
+  LogLine(std::string text) : message(std::move(text)) {}
+  LogLine(const char* text) : message(text) {}
+  LogLine(std::string text, std::string_view object_kind, Text object_ns, Text object_name)
+      : message(std::move(text)), kind(object_kind), ns(std::move(object_ns)), name(std::move(object_name)) {}
+  /// For whoever wants the sentence only.
+  operator const std::string&() const { return message; }
+};
+using OnLog = std::function<void(LogLevel, const LogLine&)>;
+
+}  // namespace ashlar::kube

@@ -1,0 +1,385 @@
+// What becomes of a gang when its PodGroup, its pods' wishes or what they belong to change; and what holds it, in which words.
+#include "bench_of_intake.h"
+
+namespace ashlar::kube {
+namespace {
+
+class GangChanges : public IntakeBench {
+ protected:
+  GangChanges() : GangChanges({}) {}
+  explicit GangChanges(std::vector<std::string> scheduler_names)
+      : IntakeBench(IntakeOptions{.scheduler_names = scheduler_names.empty() ? std::vector<std::string>{"ashlar"} : std::move(scheduler_names),
+                                  .levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}},
+                                  .queues = {{"red"}, {"blue"}}}) {}
+  void see_nodes(int count) {
+    for (int n = 0; n < count; ++n) see(node("n" + std::to_string(n), 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r")}}));
+  }
+  static PodGroup group(int min_count, const std::string& uid = "uid-pg") {
+    PodGroup g;
+    g.ns = Text("ns");
+    g.name = Text("pg");
+    g.uid = Text(uid);
+    g.min_count = min_count;
+    return g;
+  }
+  static PodGroup told(PodGroup g) {
+    g.scheduled.status = ConditionStatus::kTrue;
+    return g;
+  }
+  static Pod grouped(int index, std::int64_t gpus = 8) {
+    Pod p = pod("pg-" + std::to_string(index), gpus);
+    p.group_name = Text("pg");
+    return p;
+  }
+  int bound() {
+    int count = 0;
+    for (PodSlot s = 0; s < intake.pods().slots(); ++s) count += intake.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
+    return count;
+  }
+  const Job& job_of(const std::string& name) { return state.job(record(name).job); }
+};
+
+// ---- levels beyond the limit -----------------------------------------------------------------------------------------------------------
+
+class LevelLimit : public GangChanges {
+ protected:
+  /// Two levels are configured, fourteen more are named by gangs.
+  void take_all_levels() {
+    for (int i = 0; i < 14; ++i) {
+      const std::string gang = "filler" + std::to_string(i);
+      see(with(gang_pod(gang, 0, 2, 1), "ashlar.dev/within", "l/level" + std::to_string(i)));
+    }
+    ASSERT_EQ(intake.names().levels().size(), 16u);
+  }
+};
+
+TEST_F(LevelLimit, AHardWishForOneLevelTooManyHoldsTheGang) {
+  see_nodes(2);
+  take_all_levels();
+  for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/switch"));
+  step();
+  EXPECT_EQ(bound(), 0);
+  const ConditionText text = hold_condition(intake, record("g-0"));
+  EXPECT_EQ(text.reason, "SchedulerError");
+  EXPECT_NE(text.message.find("l/switch"), std::string::npos) << text.message;
+  EXPECT_NE(text.message.find("16"), std::string::npos) << text.message;
+}
+
+TEST_F(LevelLimit, ATopologyKeyThatIsOneLevelTooManyHoldsTheGang) {
+  see_nodes(2);
+  take_all_levels();
+  PodGroup g = group(2);
+  g.topology_key = Text("l/switch");
+  see(g);
+  for (int i = 0; i < 2; ++i) see(grouped(i));
+  step();
+  EXPECT_EQ(bound(), 0);
+  EXPECT_EQ(hold_condition(intake, intake.gangs()[record("pg-0").gang]).reason, "SchedulerError");
+}
+
+TEST_F(LevelLimit, ASoftWishForOneLevelTooManyIsLetGo) {
+  see_nodes(2);
+  take_all_levels();
+  for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/prefer", "l/switch"));
+  step();
+  EXPECT_EQ(bound(), 2);
+}
+
+TEST_F(GangChanges, APodGroupWithoutPodsOfOursUsesUpNoLevel) {
+  PodGroup g = group(2);
+  g.topology_key = Text("l/switch");
+  see(g);
+  EXPECT_EQ(intake.names().levels().size(), 2u);
+  see(grouped(0));
+  EXPECT_EQ(intake.names().levels().size(), 3u);
+}
+
+TEST_F(GangChanges, PodsThatNameAnotherHardDomainThanTheirGangAreHeld) {
+  see_nodes(2);
+  see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/within", "rack"));
+  see(with(gang_pod("g", 1, 2, 8), "ashlar.dev/within", "block"));
+  step();
+  EXPECT_EQ(bound(), 0);
+  EXPECT_EQ(hold_text(record("g-1")), "ashlar.dev/within is 'block', but other pods of the gang say 'rack'");
+}
+
+TEST_F(GangChanges, APodGroupAndItsPodsMayNotNameDifferentDomains) {
+  see_nodes(2);
+  PodGroup g = group(2);
+  g.topology_key = Text("l/rack");
+  see(g);
+  for (int i = 0; i < 2; ++i) see(with(grouped(i), "ashlar.dev/within", "block"));
+  step();
+  EXPECT_EQ(bound(), 0);
+  EXPECT_EQ(hold_of("pg-0").reason, HoldReason::kGroupRefused);
+}
+
+// ---- a PodGroup that was told True -----------------------------------------------------------------------------------------------------
+
+TEST_F(GangChanges, PodsThatAreAllNewStartTogetherAlthoughTheGroupWasToldTrue) {
+  see_nodes(2);
+  see(told(group(2)));
+  see(grouped(0));
+  step();
+  EXPECT_EQ(bound(), 0);
+  see(grouped(1));
+  step();
+  EXPECT_EQ(bound(), 2);
+  for (int i = 0; i < 2; ++i) gone(grouped(i));
+  see(grouped(7));
+  step();
+  EXPECT_EQ(bound(), 0);
+  see(grouped(8));
+  step();
+  EXPECT_EQ(bound(), 2);
+}
+
+TEST_F(GangChanges, ALostMemberOfAGroupToldTrueIsReplacedAloneAfterARestart) {
+  see_nodes(2);
+  see(told(group(2)));
+  Pod survivor = grouped(0);
+  survivor.node_name = Text("n0");
+  see(survivor);
+  see(grouped(7));
+  step();
+  EXPECT_EQ(where("pg-7"), "n1");
+}
+
+TEST_F(GangChanges, AnotherPodGroupOfTheSameNameIsToldAnew) {
+  see_nodes(2);
+  see(group(2));
+  for (int i = 0; i < 2; ++i) see(grouped(i));
+  step();
+  step();
+  ASSERT_EQ(due_groups.size(), 1u);
+  const GangSlot slot = record("pg-0").gang;
+  intake.gangs()[slot].is_group_told = true;  // as the lane does
+  intake.gangs()[slot].is_group_condition_due = true;
+  gone(group(2));
+  step();
+  see(group(2, "uid-second"));
+  step();
+  EXPECT_EQ(due_groups.size(), 2u);
+  EXPECT_FALSE(intake.gangs()[slot].is_group_told);
+  EXPECT_FALSE(intake.gangs()[slot].is_group_condition_due);
+  see(group(2, "uid-third"));  // the deletion was missed
+  step();
+  EXPECT_EQ(due_groups.size(), 3u);
+}
+
+TEST_F(GangChanges, AGangWhosePodGroupGoesIsHeld) {
+  see_nodes(1);
+  see(group(2));
+  for (int i = 0; i < 2; ++i) see(grouped(i));
+  step();
+  ASSERT_EQ(state.backlog_size(), 1u);
+  gone(group(2));
+  see_nodes(2);
+  step();
+  EXPECT_EQ(bound(), 0);
+  EXPECT_EQ(hold_of("pg-0").reason, HoldReason::kGroupMissing);
+  see(group(2, "uid-second"));
+  step();
+  EXPECT_EQ(bound(), 2);
+}
+
+// ---- minCount --------------------------------------------------------------------------------------------------------------------------
+
+TEST_F(GangChanges, ALowerMinCountLetsAWaitingGangStart) {
+  see_nodes(2);
+  see(group(4));
+  for (int i = 0; i < 4; ++i) see(grouped(i));
+  step();
+  EXPECT_EQ(bound(), 0);
+  see(group(2));
+  step();
+  EXPECT_EQ(bound(), 2);
+}
+
+TEST_F(GangChanges, AHigherMinCountHoldsAGangThatWaits) {
+  see_nodes(1);
+  see(group(2));
+  for (int i = 0; i < 2; ++i) see(grouped(i));
+  step();
+  ASSERT_EQ(state.backlog_size(), 1u);
+  see(group(3));
+  see_nodes(3);
+  step();
+  EXPECT_EQ(bound(), 0);
+  EXPECT_EQ(hold_of("pg-0").reason, HoldReason::kMembersMissing);
+  see(grouped(2));
+  step();
+  EXPECT_EQ(bound(), 3);
+}
+
+TEST_F(GangChanges, MembersThatAreBoundStayWhenMinCountChanges) {
+  see_nodes(2);
+  see(group(3));
+  Pod first = grouped(0);  // of an earlier leader, whose other bindings failed
+  first.node_name = Text("n0");
+  see(first);
+  for (int i = 1; i < 3; ++i) see(grouped(i));
+  step();
+  EXPECT_EQ(bound(), 1);
+  see(group(2));
+  step();
+  EXPECT_EQ(bound(), 2);
+  EXPECT_EQ(where("pg-0"), "n0");
+}
+
+TEST_F(GangChanges, BoundMembersAreAStartedGangOnceMinCountIsThatLow) {
+  see_nodes(2);
+  see(group(3));
+  for (int i = 0; i < 2; ++i) {
+    Pod p = grouped(i);
+    p.node_name = Text("n" + std::to_string(i));
+    see(p);
+  }
+  step();
+  EXPECT_FALSE(job_of("pg-0").is_started);
+  see(group(2));
+  step();
+  EXPECT_TRUE(job_of("pg-0").is_started);
+}
+
+TEST_F(GangChanges, AGangThatIsTakenOutForAWhileKeepsItsAge) {
+  see_nodes(1);
+  see(group(2));
+  for (int i = 0; i < 2; ++i) see(grouped(i));
+  step();
+  const Millis submitted = job_of("pg-0").submitted;
+  time = time + Millis(60'000);
+  see(group(3));
+  step();
+  see(group(2));
+  step();
+  EXPECT_EQ(job_of("pg-0").submitted, submitted);
+}
+
+// ---- whose pods, whose queue -----------------------------------------------------------------------------------------------------------
+
+TEST_F(GangChanges, APodOfAnotherSchedulerHoldsThePodGroup) {
+  see_nodes(3);
+  see(group(2));
+  Pod stranger = grouped(9);
+  stranger.scheduler_name = Text("somebody-else");
+  see(stranger);
+  for (int i = 0; i < 2; ++i) see(grouped(i));
+  step();
+  EXPECT_EQ(bound(), 0);
+  const ConditionText text = hold_condition(intake, record("pg-0"));
+  EXPECT_EQ(text.reason, "SchedulerError");
+  EXPECT_NE(text.message.find("somebody-else"), std::string::npos) << text.message;
+  EXPECT_TRUE(hold_condition(intake, record("pg-9")).reason.empty()) << "nothing is said on a pod of another scheduler";
+  gone(stranger);
+  step();
+  EXPECT_EQ(bound(), 2);
+}
+
+TEST_F(GangChanges, APodGroupOfAnotherSchedulerIsNoneOfOurBusiness) {
+  see(group(2));
+  Pod stranger = grouped(0);
+  stranger.scheduler_name = Text("somebody-else");
+  see(stranger);
+  step();
+  time = time + Millis(60'000);
+  intake.tick(time);
+  step();
+  EXPECT_TRUE(due.empty());
+  EXPECT_TRUE(due_groups.empty());
+  gone(stranger);
+  gone(group(2));
+  EXPECT_EQ(intake.gangs().find(Text("ns"), Text("pg"), true), kNoGang);
+  EXPECT_EQ(intake.pods().size(), 0u);
+}
+
+class TwoNames : public GangChanges {
+ protected:
+  TwoNames() : GangChanges({"ashlar", "ashlar-batch"}) {}
+};
+
+TEST_F(TwoNames, AGangWhosePodsNameTwoOfOurSchedulersIsHeld) {
+  see_nodes(2);
+  see(gang_pod("g", 0, 2, 8));
+  Pod other = gang_pod("g", 1, 2, 8);
+  other.scheduler_name = Text("ashlar-batch");
+  see(other);
+  step();
+  EXPECT_EQ(bound(), 0);
+  EXPECT_EQ(hold_of("g-0").detail, "the pods of gang g name different schedulers; all must name the same");
+  gone(other);
+  see(gang_pod("g", 2, 2, 8));
+  step();
+  EXPECT_EQ(bound(), 2);
+}
+
+TEST_F(GangChanges, AGangMovesToItsNewQueueWhenAllItsPodsHave) {
+  see_nodes(1);
+  for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/queue", "red"));
+  step();
+  EXPECT_EQ(job_of("g-0").queue, intake.names().queues.find(Text("red")));
+  see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"));
+  step();
+  EXPECT_EQ(state.backlog_size(), 0u) << "half of it belongs to another queue";
+  EXPECT_EQ(hold_condition(intake, record("g-0")).message, "GangHeld: the pods of gang g belong to different queues");
+  see(with(gang_pod("g", 1, 2, 8), "ashlar.dev/queue", "blue"));
+  step();
+  EXPECT_EQ(state.backlog_size(), 1u);
+  EXPECT_EQ(job_of("g-0").queue, intake.names().queues.find(Text("blue")));
+}
+
+TEST_F(GangChanges, APriorityClassThatComesLateCounts) {
+  PodGroup g = group(2);
+  g.priority_class = Text("urgent");
+  see(g);
+  for (int i = 0; i < 2; ++i) see(grouped(i));
+  step();
+  EXPECT_EQ(job_of("pg-0").priority, 0);
+  PriorityClass urgent;
+  urgent.name = Text("urgent");
+  urgent.value = 1000;
+  see(urgent);
+  step();
+  EXPECT_EQ(job_of("pg-0").priority, 1000);
+}
+
+// ---- words -----------------------------------------------------------------------------------------------------------------------------
+
+TEST_F(GangChanges, AFieldOfThePodGroupThatIsNotEvaluatedIsSaidOnPodsAndGroup) {
+  see_nodes(2);
+  PodGroup g = group(2);
+  g.unsupported = Text("spec.resourceClaims");
+  see(g);
+  for (int i = 0; i < 2; ++i) see(grouped(i));
+  step();
+  EXPECT_EQ(bound(), 0);
+  for (const ConditionText& text : {hold_condition(intake, record("pg-0")), hold_condition(intake, intake.gangs()[record("pg-0").gang])}) {
+    EXPECT_EQ(text.reason, "SchedulerError");
+    EXPECT_EQ(text.message, "GangHeld: PodGroup field spec.resourceClaims is not evaluated by Ashlar");
+  }
+}
+
+TEST_F(GangChanges, TheGroupOfAMemberThatIsNotEvaluatedIsNotCalledUnschedulable) {
+  see_nodes(2);
+  see(group(2));
+  see(grouped(0));
+  PodRules rules;
+  rules.unsupported = Text("spec.resourceClaims");
+  see(under(grouped(1), rules));
+  step();
+  EXPECT_EQ(hold_condition(intake, intake.gangs()[record("pg-0").gang]).reason, "SchedulerError");
+  EXPECT_EQ(hold_condition(intake, record("pg-1")).message.find("FieldNotEvaluated: spec.resourceClaims"), 0u);
+}
+
+TEST_F(GangChanges, NoAutoscalerIsAskedForNodesWhereNodesWouldNotHelp) {
+  see(gang_pod("g", 0, 2, 8));
+  step();
+  const ConditionText text = hold_condition(intake, record("g-0"));
+  EXPECT_EQ(text.reason, "SchedulerError");
+  EXPECT_EQ(text.message, "MembersMissing: gang g waits until 2 of its pods exist");
+  EXPECT_EQ(hold_reason_token(HoldReason::kQueueUnknown), "SchedulerError");
+  EXPECT_EQ(hold_reason_token(HoldReason::kGated), "SchedulingGated");
+}
+
+}  // namespace
+}  // namespace ashlar::kube

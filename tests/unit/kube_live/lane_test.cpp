@@ -1,0 +1,233 @@
+// Conditions and events: when they go out, which are dropped, and what becomes of those that the server does not take.
+#include "kube/live_lane.h"
+
+#include <map>
+
+#include "bench_of_intake.h"
+#include "scripted_api.h"
+
+namespace ashlar::kube {
+namespace {
+
+class Lane : public IntakeBench {
+ protected:
+  http::ServerResponse serve(const http::ServerRequest& request) {
+    if (request.method == "PATCH" && !refusals.empty()) {
+      const int code = refusals.front();
+      refusals.erase(refusals.begin());
+      return ScriptedApi::status(code);
+    }
+    return http::json(200, "{}");
+  }
+  LaneOptions options() const { return {.pod_groups = PodGroupVersion::kV1Beta1, .retry_min = Millis(10), .retry_max = Millis(40)}; }
+  std::unique_ptr<LiveLane> lane_of(LaneOptions o) {
+    return std::make_unique<LiveLane>(server.api(), intake, std::move(o),
+                                      LiveLane::Hooks{.may_write = [this] { return is_free; },
+                                                      .may_leave = {},
+                                                      .pod_text = [this](PodSlot) { return text; },
+                                                      .group_text =
+                                                          [this](GangSlot, bool& is_true) {
+                                                            is_true = is_group_true;
+                                                            return text;
+                                                          }});
+  }
+  PodSlot waiting(const std::string& name) {
+    see(pod(name, 1));
+    return intake.pods().find(Text("ns"), Text(name));
+  }
+  GangSlot group(const std::string& name) {
+    PodGroup g;
+    g.ns = Text("ns");
+    g.name = Text(name);
+    g.uid = Text("uid-" + name);
+    g.min_count = 2;
+    see(std::move(g));
+    return intake.gangs().find(Text("ns"), Text(name), true);
+  }
+  /// As the loop does: the lane gets its turn after each poll.
+  template <class IsDone>
+  bool until(IsDone&& is_done) {
+    return server.until([&] {
+      lane->pump();
+      return is_done();
+    });
+  }
+  /// Until nothing waits and nothing is under way.
+  void drain() {
+    ASSERT_TRUE(until([&] { return lane->depth() == 0 && lane->in_flight() == 0; }));
+  }
+  std::size_t conditions(const std::string& name) { return server.count({"PATCH", "/pods/" + name + "/status"}); }
+  std::size_t events(const std::string& name) { return server.count({"POST", "/events", "\"" + name + "\""}); }
+
+  bool is_free = true, is_group_true = false;
+  std::vector<int> refusals;
+  ConditionText text{"Unschedulable", "0/1 nodes are available"};
+  ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }};
+  std::unique_ptr<LiveLane> lane = lane_of(options());
+};
+
+TEST_F(Lane, IsSilentWhileBindingsWaitOrAreUnderWay) {
+  is_free = false;
+  const PodSlot slot = waiting("a");
+  lane->want_condition(slot, true);
+  lane->want_failed_event(slot, "no room");
+  lane->pump();
+  server.poll_for(Millis(50));
+  EXPECT_EQ(lane->in_flight(), 0u);
+  EXPECT_EQ(lane->depth(), 2u);
+  is_free = true;
+  drain();
+  EXPECT_EQ(conditions("a"), 1u);
+  EXPECT_EQ(events("a"), 1u);
+}
+
+TEST_F(Lane, OfTooManyEventsTheOldestAreDroppedAndCounted) {
+  LaneOptions o = options();
+  o.events_max = 2;
+  lane = lane_of(o);
+  is_free = false;
+  for (const char* name : {"a", "b", "c"}) {
+    const PodSlot slot = waiting(name);
+    lane->want_condition(slot, false);
+    lane->want_failed_event(slot, "no room");
+  }
+  EXPECT_EQ(lane->counters().events_dropped, 1u);
+  is_free = true;
+  drain();
+  EXPECT_EQ(events("a"), 0u);
+  EXPECT_EQ(events("b") + events("c"), 2u);
+  EXPECT_EQ(server.count({"PATCH"}), 3u) << "conditions are never dropped";
+}
+
+TEST_F(Lane, AConditionThatIsNotTakenIsSentUntilItIs) {
+  refusals = {409, 403, 504, 503, 422, 418};
+  const PodSlot slot = waiting("a");
+  lane->want_condition(slot, true);
+  lane->pump();
+  ASSERT_TRUE(until([&] { return conditions("a") == 7; })) << conditions("a");
+  drain();
+  EXPECT_EQ(lane->counters().failures, 6u);
+  EXPECT_EQ(lane->counters().retries, 6u);
+  server.poll_for(Millis(100));
+  EXPECT_EQ(conditions("a"), 7u) << "then no more";
+}
+
+TEST_F(Lane, TheConditionOfAPodThatIsGoneIsNotSentAgain) {
+  refusals = {404};
+  lane->want_condition(waiting("a"), true);
+  lane->want_condition(waiting("b"), true);
+  drain();
+  server.poll_for(Millis(100));
+  EXPECT_EQ(server.count({"PATCH"}), 2u);
+  EXPECT_EQ(lane->counters().retries, 0u);
+}
+
+TEST_F(Lane, AFailedConditionWaitsForItsTimeHoweverOftenItsTextChanges) {
+  LaneOptions o = options();
+  o.retry_min = o.retry_max = Millis(150);
+  lane = lane_of(o);
+  refusals = {403};
+  const PodSlot slot = waiting("a");
+  lane->want_condition(slot, true);
+  drain();
+  for (const char* message : {"1", "2", "3"}) {
+    text.message = message;
+    lane->want_condition(slot, true);
+    drain();
+  }
+  EXPECT_EQ(conditions("a"), 1u);
+  ASSERT_TRUE(until([&] { return conditions("a") == 2; }));
+  EXPECT_NE(server.seen({"PATCH"}).back().find(R"("message":"3")"), std::string::npos);
+}
+
+TEST_F(Lane, TwoWritesAboutOnePodAreNeverUnderWayTogether) {
+  const PodSlot slot = waiting("a");
+  server.hold();
+  lane->want_condition(slot, true);
+  lane->pump();
+  text.message = "newer";
+  lane->want_condition(slot, true);
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 1u);
+  server.let_go();
+  ASSERT_TRUE(until([&] { return conditions("a") == 2; }));
+  EXPECT_NE(server.seen({"PATCH"}).back().find("newer"), std::string::npos);
+}
+
+TEST_F(Lane, AnEqualConditionIsNotWrittenAgain) {
+  const PodSlot slot = waiting("a");
+  lane->want_condition(slot, true);
+  drain();
+  lane->want_condition(slot, true);
+  drain();
+  Pod known = pod("b", 1);
+  known.scheduled = {ConditionStatus::kFalse, Text(text.reason), Text(text.message)};
+  see(known);
+  lane->want_condition(intake.pods().find(Text("ns"), Text("b")), true);
+  drain();
+  EXPECT_EQ(server.count({"PATCH"}), 1u);
+  EXPECT_EQ(lane->counters().equal_skipped, 2u);
+}
+
+TEST_F(Lane, ARefusalIsNotToldOfAPodThatIsBoundMeanwhile) {
+  see(node("n", 8));
+  is_free = false;
+  const PodSlot slot = waiting("a");
+  lane->want_failed_event(slot, "no room");
+  step();
+  ASSERT_EQ(where("a"), "n");
+  lane->want_scheduled_event(slot);
+  is_free = true;
+  drain();
+  EXPECT_EQ(events("a"), 1u);
+  EXPECT_EQ(server.count({"POST", R"("reason":"Scheduled")"}), 1u);
+}
+
+TEST_F(Lane, AHeldPodGetsItsEventWithItsCondition) {
+  Pod p = pod("a", 1, {{Text("ashlar.dev/queue"), Text("nobody's")}});
+  see(p);
+  const PodSlot slot = intake.pods().find(Text("ns"), Text("a"));
+  ASSERT_EQ(record("a").phase, PodRecord::Phase::kHeld);
+  for (int i = 0; i < 2; ++i) {
+    lane->want_condition(slot, false);
+    drain();
+  }
+  EXPECT_EQ(server.count({"POST", R"("reason":"FailedScheduling")", text.message}), 1u);
+}
+
+TEST_F(Lane, OfAGangThatIsShortOfMembersOnePodSpeaks) {
+  for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 4, 1));
+  for (int i = 0; i < 3; ++i) lane->want_condition(intake.pods().find(Text("ns"), Text("g-" + std::to_string(i))), false);
+  drain();
+  EXPECT_EQ(server.count({"PATCH"}), 3u);
+  EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u);
+}
+
+TEST_F(Lane, TheConditionOfAPodGroupIsSentUntilItIsTaken) {
+  refusals = {403, 409};
+  is_group_true = true;
+  text = {"Scheduled", "all 2 pods"};
+  const GangSlot slot = group("g");
+  lane->want_group_condition(slot);
+  lane->pump();
+  EXPECT_FALSE(intake.gangs()[slot].is_group_told) << "not before the server has it";
+  ASSERT_TRUE(until([&] { return intake.gangs()[slot].is_group_told; }));
+  EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status"}), 3u);
+  is_group_true = false;
+  lane->want_group_condition(slot);
+  drain();
+  EXPECT_EQ(server.count({"PATCH"}), 3u) << "it never goes back";
+}
+
+TEST_F(Lane, AllIsCancelledWithTheLane) {
+  server.hold();
+  for (int i = 0; i < 10; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 10u);
+  lane.reset();
+  server.poll_for(Millis(20));
+  EXPECT_EQ(server.api().in_flight(), 0u);
+}
+
+}  // namespace
+}  // namespace ashlar::kube

@@ -1,0 +1,171 @@
+// Who may write, and until when: the lease on a scripted server, with a monotonic clock that stands where it is put.
+#include "kube/live_leader.h"
+
+#include "scripted_api.h"
+
+namespace ashlar::kube {
+namespace {
+
+class Leader : public ::testing::Test {
+ protected:
+  /// One lease, with the API server's rule that an update names the version that it replaces.
+  http::ServerResponse serve(const http::ServerRequest& request) {
+    if (is_failing) return ScriptedApi::status(503);
+    if (request.method == "GET") return version == 0 ? ScriptedApi::status(404) : http::json(200, text());
+    const std::string named = field(request.body, "resourceVersion");
+    if (request.method == "PUT" && named != std::to_string(version)) return ScriptedApi::status(409, "the object has been modified");
+    holder = field(request.body, "holderIdentity");
+    ++version;
+    return http::json(request.method == "POST" ? 201 : 200, text());
+  }
+  std::string text() const {
+    return R"({"kind":"Lease","metadata":{"name":"l","namespace":"n","resourceVersion":")" + std::to_string(version) +
+           R"("},"spec":{"holderIdentity":")" + holder + R"(","leaseDurationSeconds":8,"leaseTransitions":1}})";
+  }
+  static std::string field(const std::string& body, const std::string& key) {
+    const std::size_t at = body.find("\"" + key + "\":\"");
+    if (at == std::string::npos) return "";
+    const std::size_t from = at + key.size() + 4;
+    return body.substr(from, body.find('"', from) - from);
+  }
+  void held_by(const std::string& name) {
+    server.change([&] {
+      holder = name;
+      ++version;
+    });
+  }
+
+  LiveLeader& start() {
+    // Timers run on the machine's clock: a short period. Deadline and duration are read from the clock below.
+    leader = std::make_unique<LiveLeader>(server.api(),
+                                          LeaderOptions{.lease_namespace = "n", .lease_name = "l", .identity = "me", .retry_period = Millis(20)},
+                                          LiveLeader::Hooks{.on_started = [this] { ++started; },
+                                                            .on_stopped =
+                                                                [this] {
+                                                                  ++stopped;
+                                                                  writes_at_stop = writes();
+                                                                },
+                                                            .log = [](const std::string&) {},
+                                                            .monotonic = [this] { return now; }});
+    leader->start();
+    return *leader;
+  }
+  void lead() {
+    start();
+    ASSERT_TRUE(server.until([&] { return leader->may_write(); }));
+  }
+  /// No request is under way, and the next timer has not rung.
+  void settle() {
+    ASSERT_TRUE(server.until([&] { return server.api().in_flight() == 0; }));
+  }
+  std::size_t writes() { return server.count({"PUT"}) + server.count({"POST"}); }
+  /// Lets some looks at the lease pass.
+  void look_on() {
+    const std::size_t before = server.count({"GET"});
+    ASSERT_TRUE(server.until([&] { return server.count({"GET"}) >= before + 3; }));
+  }
+
+  int version = 0;
+  std::string holder;
+  bool is_failing = false;
+  Millis now{1'000'000};
+  int started = 0, stopped = 0;
+  std::size_t writes_at_stop = 0;
+  std::unique_ptr<LiveLeader> leader;
+  ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }};
+};
+
+TEST_F(Leader, LeadsAtOnceWhereThereIsNoLease) {
+  lead();
+  EXPECT_EQ(started, 1);
+  EXPECT_EQ(server.count({"POST"}), 1u);
+  EXPECT_EQ(leader->holder(), "me");
+}
+
+TEST_F(Leader, WritesNothingFromTheRenewDeadlineOn) {
+  lead();
+  settle();
+  server.change([&] { is_failing = true; });
+  now += Millis(4'999);
+  EXPECT_TRUE(leader->may_write());
+  now += Millis(1);
+  EXPECT_FALSE(leader->may_write()) << "before anybody has noticed that the lease is lost";
+  settle();
+  const std::size_t before = writes();
+  ASSERT_TRUE(server.until([&] { return stopped == 1; }));
+  EXPECT_EQ(writes_at_stop, before) << "not even a renewal";
+  EXPECT_FALSE(leader->is_leading());
+}
+
+TEST_F(Leader, ARenewalAnsweredLateCountsFromWhenItWasSent) {
+  lead();
+  settle();
+  now += Millis(4'900);
+  server.hold();
+  const std::size_t before = writes();
+  ASSERT_TRUE(server.until([&] { return writes() > before; }));
+  now += Millis(1'100);
+  EXPECT_FALSE(leader->may_write());
+  server.let_go();
+  ASSERT_TRUE(server.until([&] { return leader->may_write(); })) << "the lease was ours all the time";
+  EXPECT_EQ(stopped, 0);
+  EXPECT_EQ(started, 1);
+  server.hold();
+  now += Millis(3'899);
+  EXPECT_TRUE(leader->may_write());
+  now += Millis(1);
+  EXPECT_FALSE(leader->may_write());
+}
+
+TEST_F(Leader, TakesOverWhatHasNotChangedForItsWholeDuration) {
+  held_by("other");
+  start();
+  look_on();
+  now += Millis(7'999);
+  look_on();
+  EXPECT_FALSE(leader->is_leading());
+  held_by("other");  // renewed
+  look_on();
+  now += Millis(7'999);
+  look_on();
+  EXPECT_FALSE(leader->is_leading());
+  EXPECT_EQ(leader->holder(), "other");
+  now += Millis(1);
+  ASSERT_TRUE(server.until([&] { return leader->may_write(); }));
+  EXPECT_EQ(server.count({"PUT", R"("holderIdentity":"me")", R"("leaseTransitions":2)"}), 1u);
+}
+
+TEST_F(Leader, StandsDownWhenSomebodyElseHoldsTheLease) {
+  lead();
+  held_by("other");
+  ASSERT_TRUE(server.until([&] { return stopped == 1; }));
+  EXPECT_FALSE(leader->may_write());
+  look_on();
+  EXPECT_EQ(leader->holder(), "other");
+  EXPECT_EQ(started, 1);
+}
+
+TEST_F(Leader, AConflictWithItsOwnWritingIsNoLoss) {
+  lead();
+  server.change([&] { ++version; });  // a renewal whose answer was lost
+  const std::size_t before = writes();
+  ASSERT_TRUE(server.until([&] { return writes() >= before + 4; }));
+  EXPECT_EQ(stopped, 0);
+  EXPECT_TRUE(leader->may_write());
+}
+
+TEST_F(Leader, GivesTheLeaseBackAndWritesNoMore) {
+  lead();
+  settle();
+  bool is_done = false;
+  leader->release([&] { is_done = true; });
+  EXPECT_FALSE(leader->may_write());
+  ASSERT_TRUE(server.until([&] { return is_done; }));
+  EXPECT_EQ(server.seen({"PUT"}).back().find(R"("holderIdentity":"me")"), std::string::npos);
+  const std::size_t before = writes();
+  server.poll_for(Millis(80));
+  EXPECT_EQ(writes(), before);
+}
+
+}  // namespace
+}  // namespace ashlar::kube

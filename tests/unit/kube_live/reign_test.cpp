@@ -1,0 +1,133 @@
+// One leadership without a server: when it decides, and what it counts. Nothing polls, so bindings stay under way.
+#include "kube/live_reign.h"
+
+#include <gtest/gtest.h>
+
+namespace ashlar::kube {
+namespace {
+
+class Reign : public ::testing::Test {
+ protected:
+  Reign() {
+    auto made = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [this] { return now; }});
+    EXPECT_TRUE(made.ok());
+    api = std::move(made).value();
+    options.intake.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}};
+    options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
+    options.log = [this](LogLevel level, const LogLine& line) {
+      if (level == LogLevel::kInfo) log.push_back(line);
+    };
+  }
+  void begin() {
+    reign = std::make_unique<LiveReign>(*api, options, metrics, [this] { return is_leading; });
+  }
+  void see(const std::string& name, const std::string& rack, std::int64_t gpus = 8) {
+    Node n;
+    n.name = Text(name);
+    n.ready = ConditionStatus::kTrue;
+    n.allocatable.cpu = MilliCores(64'000);
+    n.pods_max = 110;
+    n.allocatable.extended = {{Text("nvidia.com/gpu"), gpus}};
+    n.labels = {{Text("l/block"), Text("b")}, {Text("l/rack"), Text(rack)}};
+    reign->take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
+  }
+  void see_pod(const std::string& name, std::int64_t gpus, const std::string& gang = "", int size = 0) {
+    Pod p;
+    p.ns = Text("ns");
+    p.name = Text(name);
+    p.uid = Text("uid-" + name);
+    p.scheduler_name = Text("ashlar");
+    p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
+    Labels labels;
+    if (!gang.empty()) labels = {{Text("ashlar.dev/gang"), Text(gang)}, {Text("ashlar.dev/gang-size"), Text(std::to_string(size))}};
+    p.labels = std::make_shared<const Labels>(std::move(labels));
+    reign->take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
+  }
+  bool says(const std::string& part) { return metrics.text(reign.get(), {}).find(part) != std::string::npos; }
+
+  Millis now{1'000'000};
+  bool is_leading = true;
+  std::unique_ptr<Api> api;
+  LiveMetrics metrics;
+  ReignOptions options;
+  std::vector<LogLine> log;
+  std::unique_ptr<LiveReign> reign;
+};
+
+TEST_F(Reign, GatheredEventsBringTheDecisionBeforeTheWindowIsOver) {
+  options.actuator.in_flight_max = 1;
+  options.window = Millis(3'600'000);
+  options.events_per_step_max = 3;
+  begin();
+  see("n0", "r0");
+  see_pod("p", 1);
+  reign->turn();
+  ASSERT_EQ(reign->actuator().in_flight(), 1u);
+  const std::uint64_t before = reign->steps();
+  see("n1", "r0");
+  see("n2", "r0");
+  reign->turn();
+  EXPECT_EQ(reign->steps(), before) << "a binding is under way, so news are gathered";
+  see("n3", "r0");
+  reign->turn();
+  EXPECT_EQ(reign->steps(), before + 1);
+}
+
+TEST_F(Reign, TheAgeOfTheSnapshotIsThatOfTheOldestNewsNotYetTaken) {
+  options.actuator.in_flight_max = 1;
+  options.window = Millis(10'000);
+  begin();
+  see("n0", "r0");
+  see_pod("p", 1);
+  reign->turn();
+  EXPECT_EQ(reign->snapshot_age(), Millis(0));
+  see("n1", "r0");
+  reign->turn();
+  now += Millis(2'500);
+  EXPECT_TRUE(says("ashlar_snapshot_age_seconds 2.5"));
+  now += Millis(10'000);
+  reign->turn();
+  EXPECT_EQ(reign->snapshot_age(), Millis(0));
+}
+
+TEST_F(Reign, GangsAreCountedByTheInnermostLevelThatHoldsThem) {
+  begin();
+  for (int r = 0; r < 2; ++r)
+    for (int n = 0; n < 2; ++n) see("r" + std::to_string(r) + "n" + std::to_string(n), "r" + std::to_string(r));
+  EXPECT_EQ(reign->steps(), 0u);
+  for (int i = 0; i < 2; ++i) see_pod("g-" + std::to_string(i), 8, "g", 2);
+  reign->turn();
+  EXPECT_TRUE(says(R"(ashlar_gang_placement_total{level="rack",queue="default"} 1)")) << metrics.text(reign.get(), {});
+  for (int i = 0; i < 2; ++i) see_pod("h-" + std::to_string(i), 4, "h", 2);
+  reign->turn();
+  EXPECT_TRUE(says(R"(ashlar_gang_placement_total{level="node",queue="default"} 1)"));
+  EXPECT_TRUE(says(R"(ashlar_queue_wait_seconds_count{queue="default"} 2)"));
+  ASSERT_EQ(log.size(), 2u);
+  EXPECT_EQ(log[0].message, "placed gang ns/g: 2 pods within one rack");
+  EXPECT_EQ(log[0].kind, "gang");
+  EXPECT_EQ(log[0].name, Text("g"));
+}
+
+TEST_F(Reign, TheLargestGangIsThatOfTheBestDomain) {
+  begin();
+  see("a", "r0");
+  see("b", "r1");
+  see("c", "r1", 4);
+  reign->turn();
+  EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="node",model="unknown"} 8)")) << metrics.text(reign.get(), {});
+  EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="rack",model="unknown"} 12)"));
+  EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="block",model="unknown"} 20)"));
+  EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="any",model="unknown"} 20)"));
+}
+
+TEST_F(Reign, NothingIsDecidedWithoutTheRightToWrite) {
+  begin();
+  see("a", "r0");
+  see_pod("p", 1);
+  is_leading = false;
+  reign->turn();
+  EXPECT_EQ(reign->steps(), 0u);
+}
+
+}  // namespace
+}  // namespace ashlar::kube

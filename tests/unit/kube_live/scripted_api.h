@@ -1,0 +1,102 @@
+// An API server that says what a test wants: every request is kept, answered by the test's script, and can be held back at will.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "http/server.h"
+#include "kube/api.h"
+
+namespace ashlar::kube {
+
+class ScriptedApi {
+ public:
+  using Script = std::function<http::ServerResponse(const http::ServerRequest&)>;
+
+  explicit ScriptedApi(Script script) : script_(std::move(script)) {
+    std::vector<http::Route> routes;
+    for (const char* method : {"GET", "POST", "PUT", "PATCH"})
+      routes.push_back({"/", [this](const http::ServerRequest& request) { return take(request); }, method});
+    auto server = http::Server::start({}, std::move(routes));
+    EXPECT_TRUE(server.ok());
+    server_ = std::move(server).value();
+    auto api = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:" + std::to_string(server_->port())}});
+    EXPECT_TRUE(api.ok());
+    api_ = std::move(api).value();
+  }
+  ~ScriptedApi() {
+    let_go();
+    server_.reset();
+  }
+
+  Api& api() { return *api_; }
+  /// Polls until `is_done`, at most for ten seconds.
+  template <class IsDone>
+  bool until(IsDone&& is_done) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!is_done() && std::chrono::steady_clock::now() < deadline) api_->poll(Millis(5));
+    return is_done();
+  }
+  void poll_for(Millis time) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(time.value);
+    while (std::chrono::steady_clock::now() < deadline) api_->poll(Millis(5));
+  }
+
+  /// From now on requests are taken but not answered.
+  void hold() {
+    const std::lock_guard lock(lock_);
+    is_holding_ = true;
+  }
+  void let_go() {
+    const std::lock_guard lock(lock_);
+    is_holding_ = false;
+    changed_.notify_all();
+  }
+  /// Changes what the script reads; it runs on the server's thread.
+  template <class Change>
+  void change(Change&& change) {
+    const std::lock_guard lock(lock_);
+    change();
+  }
+  /// Requests whose "METHOD path body" holds all parts, oldest first.
+  std::vector<std::string> seen(const std::vector<std::string>& parts) {
+    const std::lock_guard lock(lock_);
+    std::vector<std::string> found;
+    for (const std::string& line : seen_)
+      if (std::all_of(parts.begin(), parts.end(), [&](const std::string& part) { return line.find(part) != std::string::npos; }))
+        found.push_back(line);
+    return found;
+  }
+  std::size_t count(const std::vector<std::string>& parts) { return seen(parts).size(); }
+
+  static http::ServerResponse status(int code, const std::string& message = "no") {
+    return http::json(code, R"({"kind":"Status","message":")" + message + R"("})");
+  }
+
+ private:
+  http::ServerResponse take(const http::ServerRequest& request) {
+    std::unique_lock lock(lock_);
+    seen_.push_back(request.method + " " + request.path + " " + request.body);
+    changed_.wait(lock, [this] { return !is_holding_; });
+    return script_(request);
+  }
+
+  Script script_;
+  std::mutex lock_;
+  std::condition_variable changed_;
+  bool is_holding_ = false;
+  std::vector<std::string> seen_;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<Api> api_;
+};
+
+}  // namespace ashlar::kube
