@@ -41,7 +41,8 @@ class Scheduler {
 
 class Arena {
  public:
-  Arena(cluster::ControlPlane& plane, kube::Api& api, std::string ashlar_binary) : plane_(plane), api_(api), ashlar_(std::move(ashlar_binary)) {}
+  Arena(cluster::ControlPlane& plane, kube::Api& api, std::string ashlar_binary, int binds_in_flight)
+      : plane_(plane), api_(api), ashlar_(std::move(ashlar_binary)), binds_in_flight_(binds_in_flight) {}
 
   kube::Api& api() { return api_; }
   cluster::ControlPlane& plane() { return plane_; }
@@ -148,7 +149,8 @@ class Arena {
   Result<cluster::ChildProcess*> start_ashlar() {
     const std::string config = write_file("ashlar.yaml",
                                           "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\ntopology:\n  levels: [block, rack]\n"
-                                          "leaderElection:\n  enabled: false\n");
+                                          "leaderElection:\n  enabled: false\nbatch:\n  bindsInFlight: " +
+                                              std::to_string(binds_in_flight_) + "\n");
     auto process = cluster::ChildProcess::start({ashlar_, "scheduler", "--kubeconfig", plane_.kubeconfig(), "--config", config},
                                                 plane_.folder() + "/ashlar.log");
     if (!process) return process.error();
@@ -159,6 +161,7 @@ class Arena {
   cluster::ControlPlane& plane_;
   kube::Api& api_;
   std::string ashlar_;
+  int binds_in_flight_;
   std::vector<std::unique_ptr<cluster::ChildProcess>> own_;
   std::size_t namespaces_ = 0;
 };

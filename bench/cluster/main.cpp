@@ -15,7 +15,7 @@ using namespace ashlar::bench;
 
 struct Plan {
   std::size_t nodes = 5000, pods = 10'000;
-  int runs = 3, kube_runs = 1;
+  int runs = 3, kube_runs = 1, binds_in_flight = 64;
   std::vector<std::string> only;
   std::vector<std::string> schedulers = {"kube", "ashlar"};
   std::string binary;
@@ -201,7 +201,7 @@ int run(const Plan& plan) {
   if (!plane) return std::fprintf(stderr, "bench_cluster: %s\n", plane.error().message.c_str()), 1;
   auto api = (*plane)->connect(256);
   if (!api) return std::fprintf(stderr, "bench_cluster: %s\n", api.error().message.c_str()), 1;
-  Arena arena(**plane, **api, plan.binary);
+  Arena arena(**plane, **api, plan.binary, plan.binds_in_flight);
   Report report("schedulers on one real API server, " + std::to_string(plan.nodes) + " nodes x 8, " + std::to_string(plan.pods) + " pods, best of " +
                 std::to_string(plan.runs) + " at least (kube-scheduler's rates: best of " + std::to_string(plan.kube_runs) + ")");
   arena.post_nodes(plan.nodes);
@@ -228,6 +228,7 @@ int main(int argc, char** argv) {
   app.add_option("--pods", plan.pods, "pods of a drain");
   app.add_option("--runs", plan.runs, "runs of each figure at least, the best counts");
   app.add_option("--kube-runs", plan.kube_runs, "runs of kube-scheduler in the rates, which take it long");
+  app.add_option("--binds-in-flight", plan.binds_in_flight, "Ashlar's batch.bindsInFlight");
   app.add_option("--ashlar", plan.binary, "the program to measure");
   CLI11_PARSE(app, argc, argv);
   return run(plan);

@@ -1,5 +1,6 @@
-// When was each pod bound? Observer: a watch of the bound pods of one namespace, as small as the API server can make it (metadata only), so that
-// watching costs every scheduler the same little. Times are those at which the watch showed the pod. Runs inside Api::poll().
+// When was each pod bound? Observer: a watch of the bound pods of one namespace, in protobuf, which the API server encodes once for all who watch in it
+// (schedulers, kubelets, controllers), so that watching costs every scheduler the same little. Times are those at which the watch showed the pod.
+// Runs inside Api::poll().
 #pragma once
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "../rawbind.h"
 #include "kube/api.h"
+#include "kube/decode.h"
 
 namespace ashlar::bench {
 
@@ -21,7 +23,7 @@ class Observer {
     bool is_open = false;
     const std::string path =
         "/api/v1/namespaces/" + ns_ + "/pods?watch=1&fieldSelector=spec.nodeName%21%3D&allowWatchBookmarks=false&timeoutSeconds=3600";
-    stream_ = api_.stream({.path = path, .accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", .timeout = Millis(0)},
+    stream_ = api_.stream({.path = path, .accept = "application/vnd.kubernetes.protobuf;stream=watch", .timeout = Millis(0)},
                           {.on_open = [&is_open](const http::Response&) { is_open = true; },
                            .on_chunk = [this](std::string_view chunk) { return read(chunk); },
                            .on_done = [](Result<http::Response>) {}},
@@ -56,25 +58,21 @@ class Observer {
 
  private:
   bool read(std::string_view chunk) {
-    rest_.append(chunk);
-    std::size_t from = 0;
-    for (std::size_t end; (end = rest_.find('\n', from)) != std::string::npos; from = end + 1) take(std::string_view(rest_).substr(from, end - from));
-    rest_.erase(0, from);
-    return true;
+    return frames_.feed(chunk, [this](std::string_view frame) { return take(frame); }).ok();
   }
-  void take(std::string_view line) {
-    constexpr std::string_view kName = "\"name\":\"";
-    const std::size_t at = line.find(kName);
-    if (line.find("\"ADDED\"") == std::string_view::npos || at == std::string_view::npos) return;
-    const std::size_t from = at + kName.size();
+  bool take(std::string_view frame) {
+    const auto event = kube::decode_watch_event<kube::Pod>(frame, kube::Encoding::kProtobuf);
+    if (!event || event->kind != kube::WatchEventKind::kAdded) return true;
     const auto now = steady_clock::now();
-    if (!bound_at_.emplace(std::string(line.substr(from, line.find('"', from) - from)), now).second) return;
+    if (!bound_at_.emplace(event->object.name.str(), now).second) return true;
     if (bound_at_.size() == 1) first_ = now;
     last_ = now;
+    return true;
   }
 
   kube::Api& api_;
-  std::string ns_, rest_;
+  std::string ns_;
+  kube::FrameSplitter frames_{kube::Encoding::kProtobuf};
   http::RequestId stream_ = 0;
   std::unordered_map<std::string, steady_clock::time_point> bound_at_;
   steady_clock::time_point first_{}, last_{};
