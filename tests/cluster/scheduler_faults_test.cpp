@@ -62,6 +62,33 @@ TEST_F(LiveSchedulerFaults, ARestartInTheMiddleOfAGangCompletesItInItsRack) {
   expect_no_oversubscription();
 }
 
+TEST_F(LiveSchedulerFaults, AGangInPiecesHoldsTheRestInItsRackAndSaysSo) {
+  post_gpu_nodes(8, 4);
+  post_pods(gang("half", 4, 8, {{"ashlar.dev/within", "rack"}}));
+  // Two of four are bound, and somebody else has taken the last nodes of their rack; the other rack is free.
+  for (int i = 0; i < 2; ++i) {
+    const kube::Pod p = pod("half-" + std::to_string(i));
+    must([&](OnAnswer done) { kube::bind(*api_, {p.ns, p.name, p.uid, kube::Text(node_name(static_cast<std::size_t>(i))), {}}, std::move(done)); });
+  }
+  for (int i = 2; i < 4; ++i) {
+    kube::PodSpec filler = gpu_pod("filler-" + std::to_string(i), 8);
+    filler.node_name = node_name(static_cast<std::size_t>(i));
+    post_pod(filler);
+  }
+  auto scheduler = start();
+  const std::string words = "2 members are bound and stay, 2 are held for the same domain";
+  EXPECT_TRUE(wait([&] { return pod("half-2").scheduled.message.str().find(words) != std::string::npos; })) << pod("half-2").scheduled.message.str();
+  EXPECT_TRUE(pod("half-2").node_name.empty());
+  const auto fillers = pods();
+  for (const auto& [name, p] : fillers)
+    if (name.starts_with("filler"))
+      answer_of([&, path = "/api/v1/namespaces/default/pods/" + name + "?gracePeriodSeconds=0"](OnAnswer done) {
+        api_->send({.method = http::Method::kDelete, .path = path}, std::move(done));
+      });
+  ASSERT_TRUE(wait_bound(4, "half"));
+  for (const auto& [name, p] : pods()) EXPECT_LE(p.node_name.str(), "node-003") << name;
+}
+
 TEST_F(LiveSchedulerFaults, CardsOfSharesAreReadBackAfterARestart) {
   post_gpu_nodes(1);
   const auto share = [&](const std::string& name) {

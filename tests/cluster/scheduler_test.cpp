@@ -33,6 +33,7 @@ TEST_F(LiveSchedulerTest, BindsAPodAndWritesItsCards) {
   const kube::Text* cards = kube::find_label(*bound.annotations, "ashlar.dev/cards");
   ASSERT_NE(cards, nullptr);
   EXPECT_EQ(*cards, "0,1");
+  EXPECT_TRUE(wait_event("Scheduled", "Successfully assigned default/one to node-000"));
 }
 
 TEST_F(LiveSchedulerTest, LeavesPodsOfOtherSchedulersAlone) {
@@ -155,6 +156,7 @@ TEST_F(LiveSchedulerTest, SaysInKubeSchedulersWordsWhyAPodWaits) {
   }
   EXPECT_EQ(seen.scheduled.reason, "Unschedulable");
   EXPECT_EQ(seen.scheduled.message, "0/4 nodes are available: 1 node(s) had untolerated taint {team: blue}, 3 Insufficient nvidia.com/gpu.");
+  EXPECT_TRUE(wait_event("FailedScheduling", seen.scheduled.message.str()));
 }
 
 TEST_F(LiveSchedulerTest, NeverBindsAPodWithAFieldItDoesNotEvaluate) {

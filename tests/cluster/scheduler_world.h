@@ -192,6 +192,16 @@ class SchedulerWorld : public ::testing::Test {
     return found;
   }
   kube::Pod pod(const std::string& name) { return pods()[name]; }
+  /// The list of the namespace's events as the server writes it.
+  std::string events() {
+    return answer_of([&](OnAnswer done) { api_->send({.path = "/apis/events.k8s.io/v1/namespaces/default/events"}, std::move(done)); }).body;
+  }
+  bool wait_event(const std::string& reason, const std::string& note) {
+    return wait([&] {
+      const std::string all = events();
+      return all.find("\"reason\":\"" + reason + "\"") != std::string::npos && all.find(note) != std::string::npos;
+    });
+  }
   std::size_t bound_count(const std::string& prefix = "") {
     std::size_t count = 0;
     for (const auto& [name, p] : pods()) count += name.starts_with(prefix) && !p.node_name.empty() ? 1 : 0;

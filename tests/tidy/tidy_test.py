@@ -162,9 +162,10 @@ class House(unittest.TestCase):
         self.assertEqual(checks_of({**policy, **case}), {"policies tested and documented"})
         self.assertEqual(checks_of({**policy, **row}), {"policies tested and documented"})
         self.assertEqual(checks_of({**policy, **case, **row}), set())
+        self.assertEqual(checks_of({**policy, "tests/cases/a.case": "# pack-tight is a word here\n", **row}), {"policies tested and documented"})
 
     def test_a_part_of_a_policy_needs_none(self):
-        files = {"src/policy/score/fgd.h": source("Fgd fgd();\n"), "src/policy/score/fgd_mix.h": source(""), "tests/cases/a.case": "fgd\n",
+        files = {"src/policy/score/fgd.h": source("Fgd fgd();\n"), "src/policy/score/fgd_mix.h": source(""), "tests/cases/a.case": "profile fgd\n",
                  "docs/reference/policies.md": "| `fgd` |\n"}
         self.assertEqual(checks_of({**files, "src/policy/tables.cpp": source('const Row kTable[] = {{"fgd"}};\n')}), set())
         named = source('const Row kTable[] = {{"fgd"}, {"fgd-mix"}};\n')

@@ -141,6 +141,10 @@ void expect_same_plans(const std::vector<Recorded>& log, const Profile& profile,
 }
 
 Profile some_profile() {
+  if (*rc::gen::inRange(0, 3) == 0) {
+    return *builtin_profile(*rc::gen::element<std::string>("spread", "fifo", "fifo-skip", "easy", "sjf", "sjf-skip", "qssf", "qssf-oracle",
+                                                           "best-fit", "dotprod", "gpu-packing", "gpu-clustering", "random"));
+  }
   Profile profile = profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy));
   if (*rc::gen::arbitrary<bool>()) {
     profile.tiers = {{find_score("random")}};
