@@ -12,6 +12,12 @@ Verdict held_until(Millis promised, Millis now) {
   return {VerdictKind::kWaits, WakeOn::kHeadOfQueue, now, {}, {{ReasonCode::kReservationHeld, 0, {promised.value, 0, 0}}}};
 }
 
+/// Who waits for quota is delayed only by jobs that count against the same limit.
+bool concerns(const State& state, const Verdict& waiting, const Agenda::Head& head) {
+  if (waiting.wake_on != WakeOn::kQuota || waiting.reasons.empty()) return true;
+  return state.queues.is_within(state.job(head.entry.job).queue, QueueId(waiting.reasons.front().subject));
+}
+
 }  // namespace
 
 bool Engine::find_binding_promises(State& state, Round& round, const Agenda::Head& head) {
@@ -25,14 +31,20 @@ bool Engine::find_binding_promises(State& state, Round& round, const Agenda::Hea
   }
   std::vector<Agenda::Head> ahead;
   for (const auto& [queue, heads] : agenda_.blocked_heads())
-    if (heads.begin()->entry < head.entry) ahead.push_back(*heads.begin());
+    if (heads.begin()->entry < head.entry && concerns(state, agenda_.shape(heads.begin()->shape).verdict, head)) ahead.push_back(*heads.begin());
   std::sort(ahead.begin(), ahead.end());
   if (ahead.size() > Promises::kMax) ahead.resize(Promises::kMax);
   for (const Agenda::Head& blocked : ahead) {
     Trial trial(state);
     Rng draws(draws_.state());
     const Promise& promise = promises_.to({trial, views_, *profile_, draws}, blocked, agenda_.shape(blocked.shape).key, round.plan.at);
-    if (promise.at != Millis::max() && end > promise.at) round.binding.push_back(blocked.entry.job);
+    if (promise.at == Millis::max() || end <= promise.at) continue;
+    if (!promise.spares_quota_for(state, head.entry.job)) {
+      round.held.push_back({head.shape, end, promise.at});
+      report(round, head.entry.job, held_until(promise.at, round.plan.at));
+      return false;
+    }
+    round.binding.push_back(blocked.entry.job);
   }
   return true;
 }

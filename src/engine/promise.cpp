@@ -25,8 +25,8 @@ class EndSearch {
 
   /// On success the trial holds the job placed with everybody gone who ends by then.
   std::optional<Millis> run() {
-    std::size_t failed = 0;  // so many moments are not enough
-    std::size_t next = std::min(moments_.size(), std::max<std::size_t>(enough_cards(), 1));
+    std::size_t next = std::min(moments_.size(), std::max({enough_cards(), enough_quota(), std::size_t{1}}));
+    std::size_t failed = next == 0 ? 0 : next - 1;  // so many moments are not enough
     for (std::size_t step = 1; failed < moments_.size(); step *= 2) {
       if (fits_after(next)) return moments_[between(failed, next) - 1].at;
       failed = next;
@@ -70,6 +70,28 @@ class EndSearch {
     for (std::size_t e = 0; count < moments_.size() && free < asked; ++count)
       for (; e < moments_[count].ends; ++e) free += ends[e].cards;
     return count;
+  }
+  /// No fewer moments than these free as much of the job's queues as it needs.
+  std::size_t enough_quota() const {
+    std::optional<Reason> refusal = quota_refusal(state_, job_);
+    if (!refusal || refusal->code != ReasonCode::kQuotaExhausted) return 0;
+    const QueueId limiting(refusal->subject);
+    const auto dimension = static_cast<std::size_t>(refusal->numbers[0]);
+    std::int64_t lacking = state_.queues.used(limiting)[dimension] + quota_needed(state_, job_)[dimension] - state_.queues.quota(limiting)[dimension];
+    std::size_t count = 0;
+    for (std::size_t e = 0; count < moments_.size() && lacking > 0; ++count)
+      for (; e < moments_[count].ends; ++e) lacking -= held_of(ended_[e], limiting)[dimension];
+    return count;
+  }
+  /// What the job's members hold of a queue above it.
+  QuotaVector held_of(JobId job, QueueId queue) const {
+    QuotaVector held{};
+    if (job == job_ || !state_.queues.is_within(state_.job(job).queue, queue)) return held;
+    state_.each_member(job, [&](MemberId, const Member& m) {
+      if (!m.is_placed()) return;
+      for (std::size_t d = 0; d < kQuotaDimensions; ++d) held[d] += state_.quota_of_demand(m.demand)[d];
+    });
+    return held;
   }
   bool fits_after(std::size_t moments) {
     Trial& trial = context_.trial;
@@ -193,6 +215,17 @@ bool Promise::allows(const State& state, std::span<const Trial::Step> steps) con
     if (!is_enough(*it)) return false;
   }
   return true;
+}
+
+bool Promise::spares_quota_for(const State& state, JobId job) const {
+  const QueueId queue = state.job(job).queue;
+  const QuotaVector needed = quota_needed(state, job);
+  return std::all_of(quota_spares.begin(), quota_spares.end(), [&](const QuotaSpare& spare) {
+    if (!state.queues.is_within(queue, spare.queue)) return true;
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+      if (needed[d] > 0 && needed[d] > spare.left[d]) return false;
+    return true;
+  });
 }
 
 void Promise::withhold(Trial& trial) const {

@@ -38,6 +38,8 @@ struct Promise {
 
   /// Does it hold if these placements last beyond it?
   bool allows(const State& state, std::span<const Trial::Step> steps) const;
+  /// Have the queues above the promised job quota enough for what another one needs at least, beyond the promise?
+  bool spares_quota_for(const State& state, JobId job) const;
   /// Keeps from whoever is placed in the trial what the promised job needs of the capacity that is free now.
   void withhold(Trial& trial) const;
   /// These placements last beyond it: less is left over.

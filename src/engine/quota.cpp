@@ -10,7 +10,7 @@ void add(QuotaVector& sum, const QuotaVector& one) {
 
 }  // namespace
 
-std::optional<Reason> quota_refusal(const State& state, JobId job) {
+QuotaVector quota_needed(const State& state, JobId job) {
   QuotaVector sum{};
   const Job& j = state.job(job);
   std::uint32_t counted = 0;
@@ -20,8 +20,10 @@ std::optional<Reason> quota_refusal(const State& state, JobId job) {
     ++counted;
     add(sum, state.quota_of_demand(state.member(m).demand));
   }
-  return state.queues.refusal(j.queue, sum);
+  return sum;
 }
+
+std::optional<Reason> quota_refusal(const State& state, JobId job) { return state.queues.refusal(state.job(job).queue, quota_needed(state, job)); }
 
 std::uint32_t members_within_quota(const State& state, JobId job) {
   const Job& j = state.job(job);

@@ -9,7 +9,10 @@
 
 namespace ashlar {
 
-/// The limit that the members needed together would exceed; none if the queue takes them. Sums beyond int64 count as the largest.
+/// What the members needed together count for. Sums beyond int64 count as the largest.
+QuotaVector quota_needed(const State& state, JobId job);
+
+/// The limit that the members needed together would exceed; none if the queue takes them.
 std::optional<Reason> quota_refusal(const State& state, JobId job);
 
 /// How many of the job's waiting members, in rank order, its queue can take; with those needed there must be room already.
