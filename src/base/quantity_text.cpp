@@ -27,37 +27,11 @@ bool read_suffix(std::string_view suffix, Scale& scale) {
     return true;
   }
   if (suffix.size() == 1) {
-    switch (suffix[0]) {
-      case 'n':
-        scale.decimal_exponent = -9;
-        return true;
-      case 'u':
-        scale.decimal_exponent = -6;
-        return true;
-      case 'm':
-        scale.decimal_exponent = -3;
-        return true;
-      case 'k':
-        scale.decimal_exponent = 3;
-        return true;
-      case 'M':
-        scale.decimal_exponent = 6;
-        return true;
-      case 'G':
-        scale.decimal_exponent = 9;
-        return true;
-      case 'T':
-        scale.decimal_exponent = 12;
-        return true;
-      case 'P':
-        scale.decimal_exponent = 15;
-        return true;
-      case 'E':
-        scale.decimal_exponent = 18;
-        return true;
-      default:
-        return false;
-    }
+    static constexpr std::string_view kBelowOne = "num", kAboveOne = "kMGTPE";
+    const std::size_t below = kBelowOne.find(suffix[0]), above = kAboveOne.find(suffix[0]);
+    if (below != std::string_view::npos) scale.decimal_exponent = 3 * static_cast<int>(below) - 9;
+    if (above != std::string_view::npos) scale.decimal_exponent = 3 * static_cast<int>(above) + 3;
+    return scale.decimal_exponent != 0;
   }
   if (suffix[0] != 'e' && suffix[0] != 'E') return false;
   suffix.remove_prefix(1);

@@ -36,19 +36,13 @@ bool is_about_nodes(ReasonCode code) {
 }
 
 DemandId first_demand(const State& state, JobId job) {
-  DemandId found;
-  state.each_member(job, [&](MemberId, const Member& m) {
-    if (found.is_none() && !m.is_placed()) found = m.demand;
-  });
-  return found;
+  const MemberId first = state.first_waiting_member(job);
+  return first.is_none() ? DemandId::none() : state.member(first).demand;
 }
 
 ConstraintId first_constraint(const State& state, JobId job) {
-  ConstraintId found;
-  state.each_member(job, [&](MemberId, const Member& m) {
-    if (found.is_none() && !m.is_placed()) found = m.constraint;
-  });
-  return found;
+  const MemberId first = state.first_waiting_member(job);
+  return first.is_none() ? ConstraintId::none() : state.member(first).constraint;
 }
 
 /// The first taint that the constraint does not tolerate; nullptr where there is none.
