@@ -1,15 +1,26 @@
 #: ./dev bench [NAME [ARGUMENTS]]
 #:
-#: Builds and runs bench/NAME (program bench_NAME); without a name, lists them. Each prints the machine, what it measured, and
-#: the limit it must keep; its exit status says whether it did. Keep the machine otherwise idle.
+#: Builds and runs bench/NAME (program bench_NAME, or bench/NAME/run.py); without a name, lists them. Each prints the machine, what it
+#: measured, and the limit it must keep; its exit status says whether it did. Keep the machine otherwise idle.
+#:
+#:   ./dev bench mutants [N] [--seed S] [--folder F]    how many of N one-line faults the unit tests notice (bench/mutants/README.md)
+#:   ./dev bench mutants --known                        those that once survived; all must die
 
 bench_names() { find bench -maxdepth 1 -mindepth 1 \( -name '*.cpp' -o -type d \) -printf '%f\n' 2>/dev/null | sed 's/\.cpp$//' | sort; }
+say_machine() {
+  say "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores, $(awk '/MemTotal/ {printf "%.0f GiB", $2/1048576}' /proc/meminfo), $(git rev-parse --short HEAD 2>/dev/null || echo unversioned)"
+}
 
 run_bench() {
   local name=${1:-}
   if [ -z "$name" ]; then bench_names; return; fi
   shift
   ensure_packages
+  if [ -e "bench/$name/run.py" ]; then
+    say_machine
+    python3 "bench/$name/run.py" "$@"
+    return
+  fi
   refresh_targets release
   has_target release "bench_$name" || die "no benchmark '$name'; there are: $(bench_names | tr '\n' ' ')"
   if [[ $name =~ cluster|bind|sim ]]; then build_targets release ashlar; fi
@@ -20,6 +31,6 @@ run_bench() {
   build_targets release "bench_$name"
   ASHLAR_ASSETS=$("$controlplane" --where)
   export ASHLAR_ASSETS
-  say "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores, $(awk '/MemTotal/ {printf "%.0f GiB", $2/1048576}' /proc/meminfo), $(git rev-parse --short HEAD 2>/dev/null || echo unversioned)"
+  say_machine
   "$bin/bench_$name" "$@"
 }

@@ -129,6 +129,7 @@ test_everything() {
   refresh_targets release
   run_step "tidy's own test" python3 tests/tidy/tidy_test.py
   run_step "tidy" python3 tests/tidy/tidy.py
+  run_step "drawing of mutants" python3 bench/mutants/draw_test.py
   say "release tests"
   build_targets release ashlar tests
   for folder in "${folders[@]}"; do run_gtest release "${folder}_test"; done

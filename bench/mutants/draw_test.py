@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Each rule writes the fault it is named for, and nothing where a mutant would say nothing."""
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import draw  # noqa: E402
+
+
+def after(line, prefix="int f(int a, int b) {\n"):
+    """The mutants of one line inside a function, as (rule, what the line becomes)."""
+    text = "// A file.\n" + prefix + line + "\n  return a;\n}\n"
+    number = 1 + len(prefix.splitlines()) + 1
+    return {(m.rule, m.after.strip()) for m in draw.sites_of("src/base/a.cpp", text) if m.line == number}
+
+
+class Rules(unittest.TestCase):
+    def test_bounds(self):
+        self.assertIn(("bound", "if (a <= b) g();"), after("  if (a < b) g();"))
+        self.assertIn(("bound", "if (a > b) g();"), after("  if (a >= b) g();"))
+
+    def test_template_brackets_are_no_bounds(self):
+        self.assertEqual(set(), {m for m in after("  std::vector<int> x = h<int>(a);") if m[0] == "bound"})
+
+    def test_arrows_are_no_signs(self):
+        self.assertEqual(set(), {m for m in after("  auto y = p->q(b);") if m[0] == "sign"})
+
+    def test_signs(self):
+        self.assertIn(("sign", "a -= b;"), after("  a += b;"))
+        self.assertIn(("sign", "--a;"), after("  ++a;"))
+
+    def test_logic(self):
+        self.assertIn(("logic", "if (x || !y) g();"), after("  if (x && !y) g();"))
+        self.assertIn(("logic", "if (x && y) g();"), after("  if (x && !y) g();"))
+
+    def test_constants(self):
+        self.assertIn(("constant", "int c = 8;"), after("  int c = 7;"))
+        self.assertIn(("constant", "x = false;"), after("  x = true;"))
+
+    def test_named_limits_stand_outside_functions_too(self):
+        found = draw.sites_of("src/base/a.h", "// A file.\nconstexpr std::size_t kTriesMax = 64;\n")
+        self.assertIn("constexpr std::size_t kTriesMax = 1;", {m.after for m in found})
+
+    def test_dropped_calls_and_exits(self):
+        self.assertIn(("dropped call", ";"), after("  rows.push_back(a);"))
+        self.assertIn(("dropped exit", "if (false && (a == 3)) return 1;"), after("  if (a == 3) return 1;"))
+
+    def test_conditions_of_dropped_exits_keep_their_literals(self):
+        self.assertIn(("dropped exit", 'if (false && (s == "x")) continue;'), after('  if (s == "x") continue;'))
+
+    def test_comments_literals_and_checks_are_left_alone(self):
+        for line in ('  // a < b && c == 3', '  ASHLAR_CHECK(a < b);', '  rows.reserve(3);'):
+            self.assertEqual(set(), after(line), line)
+        self.assertEqual(set(), {m for m in after('  s = "1 < 2";') if m[0] in ("bound", "constant")})
+
+    def test_a_mutant_differs_from_its_line(self):
+        for m in draw.sites_of("src/base/a.cpp", "int f(int a) {\n  if (!a && a < 3) return a + 1;\n  return 0;\n}\n"):
+            self.assertNotEqual(m.before, m.after)
+
+
+class Drawing(unittest.TestCase):
+    sites = draw.sites_of("src/base/a.cpp", "int f(int a) {\n  ++a;\n  a += 3;\n  return a < 5 ? 1 : 0;\n}\n")
+
+    def test_the_seed_decides(self):
+        self.assertEqual(draw.shuffled(self.sites, "s"), draw.shuffled(self.sites, "s"))
+
+    def test_one_site_of_a_line(self):
+        drawn = draw.shuffled(self.sites, "s")
+        self.assertEqual(len({m.line for m in drawn}), len(drawn))
+
+
+if __name__ == "__main__":
+    unittest.main()
