@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "folders.h"
 #include "policy/profile.h"
 #include "sim/expected.h"
 #include "sim/packing.h"

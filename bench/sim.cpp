@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "bench_report.h"
+#include "folders.h"
 
 namespace {
 

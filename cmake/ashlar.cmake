@@ -127,6 +127,17 @@ function(ashlar_link_plainly target)
   endif()
 endfunction()
 
+# Where a test finds its cases, fixtures and programs, whatever folder it is started from: "folders.h" defines ASHLAR_SOURCE_DIR and ASHLAR_BINARY_DIR. A header
+# and not a flag, so that the compiler cache shares all other objects between checkouts.
+function(ashlar_folders_for target)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/folders/folders.h CONTENT "// Generated: where this checkout and its programs lie.
+#pragma once
+#define ASHLAR_SOURCE_DIR \"${PROJECT_SOURCE_DIR}\"
+#define ASHLAR_BINARY_DIR \"${PROJECT_BINARY_DIR}/bin\"
+" @ONLY)
+  target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/generated/folders)
+endfunction()
+
 # ashlar_test(NAME DEPENDS ... [SOURCES_IN folder]): one gtest binary NAME_test of all *.cpp in tests/unit/NAME.
 function(ashlar_test name)
   cmake_parse_arguments(arg "" "SOURCES_IN" "DEPENDS" ${ARGN})
@@ -144,8 +155,7 @@ function(ashlar_test name)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${name}_test PRIVATE -Wno-maybe-uninitialized)  # g++ 12 sees them in aggregates that are initialised in part
   endif()
-  # Where a test finds its cases and fixtures, whatever folder it is started from.
-  target_compile_definitions(${name}_test PRIVATE ASHLAR_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ASHLAR_BINARY_DIR="${PROJECT_BINARY_DIR}/bin")
+  ashlar_folders_for(${name}_test)
   ashlar_link_plainly(${name}_test)
   ashlar_precompile(${name}_test test GTest::gmock GTest::gtest rapidcheck Threads::Threads)
   add_dependencies(tests ${name}_test)
@@ -174,7 +184,7 @@ function(ashlar_bench name)
   add_executable(bench_${name} ${arg_SOURCES})
   target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/bench)
   target_link_libraries(bench_${name} PRIVATE ${targets} benchmark::benchmark Threads::Threads)
-  target_compile_definitions(bench_${name} PRIVATE ASHLAR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  ashlar_folders_for(bench_${name})
   ashlar_optimise_across_files(bench_${name} LIBRARIES_ONLY)
 endfunction()
 

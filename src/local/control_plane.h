@@ -23,6 +23,7 @@ struct ControlPlaneOptions {
   std::vector<std::string> feature_gates;     ///< further "Name=true"
   std::vector<std::string> api_server_flags;  ///< further flags; a repeated flag wins over ours
   bool with_token_credentials = true;         ///< the kubeconfig holds a token of group system:masters
+  bool with_audit = false;                    ///< audit.log tells every binding and every read of a pod, from the moment it was received
 };
 
 class ControlPlane {
@@ -37,6 +38,12 @@ class ControlPlane {
   const std::string& folder() const { return folder_; }          ///< logs, kubeconfig, data; removed at the end
   const std::string& server() const { return server_; }          ///< "https://127.0.0.1:PORT"
   const std::string& token() const { return token_; }
+
+  std::string audit_log() const { return folder_ + "/audit.log"; }
+  /// Token of the service account ashlar/ashlar, which may do what deploy/rbac.yaml grants once that is applied.
+  const std::string& scheduler_token() const { return scheduler_token_; }
+  /// Writes objects to the server as `kubectl apply -f` does; kNotFound where kubectl is absent.
+  Result<void> apply(const std::vector<std::string>& files);
 
   /// A client of this server, through the kubeconfig.
   Result<std::unique_ptr<kube::Api>> connect(std::size_t requests_in_flight_max = 256) const;
@@ -67,7 +74,7 @@ class ControlPlane {
   std::string log_of(const std::string& name) const { return folder_ + "/" + name + ".log"; }
 
   ControlPlaneOptions options_;
-  std::string folder_, kubeconfig_, server_, token_, etcd_url_;
+  std::string folder_, kubeconfig_, server_, token_, scheduler_token_, etcd_url_;
   std::uint16_t api_port_ = 0, etcd_port_ = 0, etcd_peer_port_ = 0;
   ChildProcess etcd_, api_server_;
   std::vector<std::unique_ptr<ChildProcess>> others_;

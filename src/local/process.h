@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ class ChildProcess {
   ~ChildProcess();
 
   bool is_running();
+  /// Waits for the program to end: its exit status (128 + number where a signal ended it); nullopt where it still runs after `patience`.
+  std::optional<int> wait(Millis patience);
   pid_t pid() const { return pid_; }
   /// SIGTERM, then SIGKILL for the whole group after `patience`. No effect where it has ended.
   void stop(Millis patience = Millis(5'000));

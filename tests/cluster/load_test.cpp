@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "cluster/scheduler_world.h"
+#include "folders.h"
 
 namespace ashlar::live_tests {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "cluster/scheduler_world.h"
 #include "config/profile_file.h"
+#include "folders.h"
 #include "sim/packing.h"
 #include "sim/readers/text_source.h"
 

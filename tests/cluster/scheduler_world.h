@@ -1,5 +1,5 @@
 // How does a test of the live scheduler look at a cluster? SchedulerWorld: one control plane for the whole program, a client, short verbs to post nodes,
-// pods and groups, and schedulers that run on threads of their own inside this process.
+// pods and groups, and schedulers that run on threads of their own inside this process, as the service account of deploy/ and with API priority and fairness.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,9 @@
 #include <thread>
 #include <vector>
 
+#include "cluster/audit.h"
 #include "cluster/fixture/control_plane.h"
+#include "folders.h"
 #include "kube/decode.h"
 #include "kube/live_scheduler.h"
 #include "kube/writes.h"
@@ -90,12 +92,20 @@ class RunningScheduler {
 class SchedulerWorld : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::start({});
-    if (plane)
+    Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::start({.with_audit = true});
+    absent_ = !plane && plane.error().kind == Error::Kind::kNotFound;
+    if (!plane) {
+      why_ = plane.error().message;
+      return;
+    }
+    // The scheduler may do what the shipped roles grant and nothing else.
+    const std::string deploy = ASHLAR_SOURCE_DIR "/deploy/";
+    const Result<void> granted = (*plane)->apply({deploy + "namespace.yaml", deploy + "rbac.yaml"});
+    absent_ = !granted && granted.error().kind == Error::Kind::kNotFound;
+    if (granted)
       plane_ = std::move(plane).value();
     else
-      why_ = plane.error().message;
-    absent_ = !plane && plane.error().kind == Error::Kind::kNotFound;
+      why_ = granted.error().message;
   }
   static void TearDownTestSuite() { plane_.reset(); }
 
@@ -236,9 +246,16 @@ class SchedulerWorld : public ::testing::Test {
     for (const auto& [card, milli] : milli_by_card) EXPECT_LE(milli, 1000) << card;
   }
 
+  /// What the server has seen of bindings so far.
+  static BindAudit audit() { return BindAudit(plane_->audit_log()); }
+  static constexpr const char* kSchedulerUser = "system:serviceaccount:ashlar:ashlar";
+  /// Nobody asked for a second node while the first request might have been carried out.
+  static void expect_no_second_target() { EXPECT_EQ(audit().second_targets(kSchedulerUser), std::vector<std::string>{}); }
+
   void clean() {
-    for (const char* path : {"/api/v1/namespaces/default/pods?gracePeriodSeconds=0", "/api/v1/nodes",
-                             "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups", "/apis/events.k8s.io/v1/namespaces/default/events"})
+    for (const char* path :
+         {"/api/v1/namespaces/default/pods?gracePeriodSeconds=0", "/api/v1/nodes", "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups",
+          "/apis/events.k8s.io/v1/namespaces/default/events", "/apis/coordination.k8s.io/v1/namespaces/ashlar/leases"})
       answer_of([&](OnAnswer done) { api_->send({.method = http::Method::kDelete, .path = path}, std::move(done)); });
     wait([&] { return pods().empty(); }, std::chrono::seconds(20));
   }
@@ -247,14 +264,13 @@ class SchedulerWorld : public ::testing::Test {
   kube::LiveOptions options(const std::string& identity = "a") {
     kube::LiveOptions o;
     o.access = api_->access();
+    o.access.token = plane_->scheduler_token();
     o.reign.intake.levels = {{kube::Text("block"), kube::Text("example.com/block")}, {kube::Text("rack"), kube::Text("example.com/rack")}};
     o.reign.profile = [](const auto&) {
       Result<Profile> profile = builtin_profile("ashlar");
       return std::move(profile).value();
     };
-    o.leader.lease_namespace = "default";
-    o.leader.lease_name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    for (char& c : o.leader.lease_name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    o.leader.lease_namespace = "ashlar";
     o.leader.identity = identity;
     o.log = [this, identity](kube::LiveOptions::LogLevel, const std::string& message) {
       const std::lock_guard lock(log_lock_);

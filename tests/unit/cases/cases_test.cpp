@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "folders.h"
 #include "sim/case/case.h"
 
 namespace ashlar {

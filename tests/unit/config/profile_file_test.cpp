@@ -1,5 +1,6 @@
 // Profile files and pod lists: what is read, what is refused.
 #include "config/profile_file.h"
+#include "folders.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // ashlar.yaml: what is read, what is refused and in which words, and that the documented examples hold.
 #include "config/scheduler_config.h"
+#include "folders.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // Recorded answers of a real kube-apiserver 1.37.1 (answers/*.json, *.pb: the same objects in both encodings) and garbage made of them.
 #include "kube/decode.h"
+#include "folders.h"
 
 #include <gtest/gtest.h>
 

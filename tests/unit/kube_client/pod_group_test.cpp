@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "../http/loopback.h"
+#include "folders.h"
 #include "kube/decode.h"
 #include "kube/pod_group_api.h"
 #include "kube/writes.h"

@@ -17,6 +17,8 @@
 #include <fstream>
 #include <string>
 
+#include "folders.h"
+
 namespace ashlar::sim::testing {
 
 /// A folder of its own that goes away with the test.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "folders.h"
 #include "policy/profile.h"
 #include "sim/expected.h"
 #include "sim/packing.h"

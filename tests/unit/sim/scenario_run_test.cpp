@@ -1,5 +1,6 @@
 // Scenarios: generated work, topology, quota and failing nodes, by results that can be worked out by hand or by their laws.
 #include "sim/scenario_run.h"
+#include "folders.h"
 
 #include <gtest/gtest.h>
 

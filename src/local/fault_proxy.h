@@ -1,0 +1,71 @@
+// FaultProxy: stands between a client and an API server and breaks what a network, a load balancer or a sick server breaks. It takes plain HTTP/1.1 on
+// a loopback port, forwards over TLS, and applies each fault to the next requests (or watch events) that match it, counting every one that it hit, so
+// that a test can tell a fault that was survived from one that never happened. One thread a connection; for tests.
+//
+//   auto proxy = local::FaultProxy::start(plane.server()).value();
+//   access.server = proxy->url();
+//   auto fault = proxy->inject({.kind = Fault::Kind::kResetAfter, .method = "POST", .path = "/binding", .times = 3});
+//   ...
+//   EXPECT_EQ(proxy->hits(fault), 3u);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/quantity.h"
+#include "base/result.h"
+
+namespace ashlar::local {
+
+struct Fault {
+  enum class Kind : std::uint8_t {
+    kDelay,       ///< the request is forwarded after `delay`
+    kDrop,        ///< the connection is closed before the request is forwarded: the server never sees it
+    kResetAfter,  ///< the server carries the request out, and the connection is reset before its answer is passed on
+    kStatus,      ///< answered with `status` (and Retry-After) by the proxy; the server never sees it
+    kGarble,      ///< the body of the answer, or one event of a watch, comes with bytes overwritten
+    kTruncate,    ///< half of the answer's body comes, then the connection is closed
+    kDuplicate,   ///< one event of a watch comes twice
+    kSilence,     ///< the watch stays open and brings nothing more
+  };
+  Kind kind = Kind::kDelay;
+  std::string method;     ///< empty: any
+  std::string path;       ///< a part of path and query; empty: any
+  std::size_t times = 1;  ///< this many requests, or events of watches
+  int status = 503;
+  Millis retry_after;  ///< sent with kStatus where it is not 0; whole seconds
+  Millis delay{100};
+  std::string message = "injected by the fault proxy";  ///< of the Status object sent with kStatus
+};
+
+class FaultProxy {
+ public:
+  using FaultId = std::size_t;
+
+  /// `server`: "https://127.0.0.1:PORT"; its certificate is not checked.
+  static Result<std::unique_ptr<FaultProxy>> start(const std::string& server);
+  /// Cuts every connection and joins all threads.
+  ~FaultProxy();
+  FaultProxy(const FaultProxy&) = delete;
+  FaultProxy& operator=(const FaultProxy&) = delete;
+
+  std::string url() const;  ///< "http://127.0.0.1:PORT"
+  /// From now on; faults that match the same request apply in the order of injection, one a request.
+  FaultId inject(Fault fault);
+  /// How many requests or events it has hit so far.
+  std::size_t hits(FaultId id) const;
+  /// Faults that have hits left no longer apply; their counts stay.
+  void clear();
+  /// Requests received so far whose path and query contain `part`.
+  std::size_t requests(std::string_view part = {}) const;
+
+ private:
+  struct Loop;
+  explicit FaultProxy(std::unique_ptr<Loop> loop);
+  std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace ashlar::local
