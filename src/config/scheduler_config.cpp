@@ -1,5 +1,7 @@
 #include "config/scheduler_config.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -133,11 +135,20 @@ void read_operation(YamlReader& reader, const YAML::Node& root, SchedulerConfig&
   }
 }
 
+void read_listen(YamlReader& reader, const YAML::Node& root, const char* key, ListenConfig& out) {
+  if (!root[key].IsDefined()) return;
+  Result<ListenConfig> listen = parse_listen(reader.text(root, key, ""));
+  if (!listen)
+    reader.fail(root[key], listen.error().message);
+  else
+    out = std::move(*listen);
+}
+
 SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   SchedulerConfig config = default_config();
   if (!reader.is_map(root, "the configuration",
                      {"apiVersion", "kind", "schedulerNames", "profile", "queues", "namespaces", "topology", "leaderElection", "listen",
-                      "decisionLog", "logging", "batch"})) {
+                      "healthProbeBindAddress", "decisionLog", "logging", "batch"})) {
     reader.fail(root, "the configuration must be a map");
     return config;
   }
@@ -153,13 +164,11 @@ SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   read_namespaces(reader, root["namespaces"], config);
   read_topology(reader, root["topology"], config);
   read_leader_election(reader, root["leaderElection"], config.leader_election);
-  if (root["listen"].IsDefined()) {
-    Result<ListenConfig> listen = parse_listen(reader.text(root, "listen", ""));
-    if (!listen)
-      reader.fail(root["listen"], listen.error().message);
-    else
-      config.listen = std::move(*listen);
-  }
+  read_listen(reader, root, "listen", config.listen);
+  read_listen(reader, root, "healthProbeBindAddress", config.health_probe_bind_address);
+  const ListenConfig& probes = config.health_probe_bind_address;
+  if (reader.is_ok() && probes.is_enabled && config.listen.is_enabled && probes.port != 0 && probes.port == config.listen.port)
+    reader.fail(root["healthProbeBindAddress"], "healthProbeBindAddress needs a port of its own, not that of listen");
   read_operation(reader, root, config);
   return config;
 }
@@ -187,6 +196,8 @@ Result<SchedulerConfig> read_config(const std::string& file) {
   return parse_config(*text, file);
 }
 
+bool ListenConfig::is_public() const { return is_enabled && host != "::1" && !host.starts_with("127."); }
+
 Result<ListenConfig> parse_listen(std::string_view text) {
   ListenConfig listen;
   if (text == "off") {
@@ -204,6 +215,9 @@ Result<ListenConfig> parse_listen(std::string_view text) {
   const auto [end, code] = std::from_chars(port.data(), port.data() + port.size(), listen.port);
   if (code != std::errc() || end != port.data() + port.size()) return bad();
   listen.host = host;
+  unsigned char address[sizeof(in6_addr)];
+  if (!host.empty() && inet_pton(AF_INET, listen.host.c_str(), address) != 1 && inet_pton(AF_INET6, listen.host.c_str(), address) != 1)
+    return invalid("\"" + listen.host + "\" is no IP address; write one, such as 127.0.0.1, or nothing for every address");
   return listen;
 }
 

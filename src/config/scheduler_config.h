@@ -54,6 +54,9 @@ struct ListenConfig {
   std::string host = "127.0.0.1";  ///< empty = every address
   std::uint16_t port = 10451;      ///< 0 = any free one
   bool is_enabled = true;
+
+  /// Where everybody on this machine or network may connect, rather than its own users alone.
+  bool is_public() const;
 };
 
 /// How much is decided and sent before the scheduler looks at news again.
@@ -71,7 +74,8 @@ struct SchedulerConfig {
   std::vector<NamespaceQueue> namespaces;
   std::vector<std::string> topology_levels;  ///< node label keys, outermost first
   LeaderElectionConfig leader_election;
-  ListenConfig listen;
+  ListenConfig listen;                                   ///< the read API, with health and metrics
+  ListenConfig health_probe_bind_address{{}, 0, false};  ///< health, and metrics without names of tenants
   DecisionLogConfig decision_log;
   LoggingConfig logging;
   BatchConfig batch;

@@ -8,6 +8,8 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+#include <list>
+#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -55,69 +57,97 @@ const Route* find_route(const std::vector<Route>& routes, const std::string& pat
   return best;
 }
 
-ServerResponse answer_to(const std::vector<Route>& routes, const ServerRequest& request) {
-  bool path_known = false;
-  const Route* route = find_route(routes, request.path, request.method, path_known);
-  if (route == nullptr) return path_known ? text(405, "method not allowed\n") : text(404, "not found\n");
-  try {
-    return route->handler(request);
-  } catch (const std::exception& error) {
-    return text(500, std::string("internal error: ") + error.what() + "\n");
-  }
-}
+class Connection;
+
+/// The server's thread as other threads see it: late answers go through here while it runs, and nowhere once it has ended.
+struct Gate {
+  std::mutex mutex;
+  asio::io_context* context = nullptr;  ///< null once the server has ended
+};
 
 struct Shared {
   ServerOptions options;
   std::vector<Route> routes;
-  std::size_t connections = 0;
+  std::list<Connection*> open;  ///< whose last step (accepted, request begun, answer begun or written) is the longest ago comes first
+  std::shared_ptr<Gate> gate = std::make_shared<Gate>();
 };
 
 /// One client. Reads a request, answers it, and goes on while the client keeps the connection. Lives as long as an operation is pending.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(tcp::socket socket, Shared& shared) : stream_(std::move(socket)), shared_(shared) {
+  Connection(tcp::socket socket, Shared& shared) : stream_(std::move(socket)), patience_(stream_.get_executor()), shared_(shared) {
     buffer_.reserve(shared_.options.read_buffer_bytes);
-    ++shared_.connections;
+    place_ = shared_.open.insert(shared_.open.end(), this);
   }
-  ~Connection() { --shared_.connections; }
+  ~Connection() {
+    if (!is_cut_off_) shared_.open.erase(place_);
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
   void start() {
     beast::error_code error;
     stream_.socket().set_option(tcp::no_delay(true), error);
     const tcp::endpoint remote = stream_.socket().remote_endpoint(error);
     if (!error) remote_ = remote.address().to_string() + ":" + std::to_string(remote.port());
-    if (shared_.connections > shared_.options.connections_max) return write(text(503, "too many connections\n"), 11, false, false);
-    wait();
+    wait(shared_.options.header_timeout);
+  }
+
+  /// Has it sent no whole request since its last answer?
+  bool is_silent() const { return is_silent_; }
+  /// Ends it at once; pending operations end with an error and let it go.
+  void cut_off() {
+    is_cut_off_ = true;
+    is_awaited_ = false;
+    shared_.open.erase(place_);
+    stream_.close();
+    patience_.cancel();
   }
 
  private:
-  void wait() {
-    if (buffer_.size() > 0) return read();  // a pipelined request is already here
-    stream_.expires_after(duration_of(shared_.options.idle_timeout));
+  void step() {
+    if (!is_cut_off_) shared_.open.splice(shared_.open.end(), shared_.open, place_);
+  }
+
+  /// For the first byte of a request. A new connection has the time of its headers for it, so that silence is no cheaper than slowness.
+  void wait(Millis patience) {
+    step();
+    is_silent_ = true;
+    if (buffer_.size() > 0) return read_headers();  // a pipelined request is already here
+    stream_.expires_after(duration_of(patience));
     stream_.async_read_some(buffer_.prepare(shared_.options.read_buffer_bytes),
                             [self = shared_from_this()](beast::error_code error, std::size_t size) {
                               if (error) return;
                               self->buffer_.commit(size);
-                              self->read();
+                              self->read_headers();
                             });
   }
 
-  void read() {
+  void read_headers() {
     parser_.emplace();
     parser_->header_limit(kHeaderBytesMax);
     parser_->body_limit(shared_.options.body_bytes_max);
     parser_->eager(true);
+    stream_.expires_after(duration_of(shared_.options.header_timeout));
+    beast::http::async_read_header(stream_, buffer_, *parser_,
+                                   [self = shared_from_this()](beast::error_code error, std::size_t) { self->take_headers(error); });
+  }
+
+  void take_headers(beast::error_code error) {
+    if (error || parser_->is_done()) return take(error);
+    step();
+    is_silent_ = false;
     stream_.expires_after(duration_of(shared_.options.request_timeout));
-    beast::http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code error, std::size_t) { self->take(error); });
+    beast::http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code failed, std::size_t) { self->take(failed); });
   }
 
   void take(beast::error_code error) {
-    if (error == beast::http::error::body_limit) return write(text(413, "the body is too large\n"), 11, false, false);
-    if (error == beast::http::error::header_limit) return write(text(431, "the headers are too large\n"), 11, false, false);
+    if (error == beast::http::error::body_limit) return refuse(413, "the body is too large\n");
+    if (error == beast::http::error::header_limit) return refuse(431, "the headers are too large\n");
     if (error == beast::error::timeout || error == beast::http::error::end_of_stream || error == asio::error::operation_aborted ||
         (error && error.category() == asio::error::get_system_category()))
       return close();
-    if (error) return write(text(400, "malformed request: " + error.message() + "\n"), 11, false, false);
+    if (error) return refuse(400, "malformed request: " + error.message() + "\n");
     auto message = parser_->release();
     ServerRequest request;
     request.method = method_of(message.method());
@@ -128,22 +158,71 @@ class Connection : public std::enable_shared_from_this<Connection> {
     request.body = std::move(message.body());
     request.remote = remote_;
     request.authorization = std::string(message[beast::http::field::authorization]);
-    write(answer_to(shared_.routes, request), message.version(), message.keep_alive(), message.method() == beast::http::verb::head);
+    form_ = {message.version(), message.keep_alive(), message.method() == beast::http::verb::head};
+    is_silent_ = false;
+    answer(request);
   }
 
-  void write(ServerResponse answer, unsigned version, bool keep_alive, bool head_only) {
+  void refuse(int status, std::string why) {
+    form_ = {};
+    write(text(status, std::move(why)));
+  }
+
+  void answer(const ServerRequest& request) {
+    step();
+    bool is_path_known = false;
+    const Route* route = find_route(shared_.routes, request.path, request.method, is_path_known);
+    if (route == nullptr) return write(is_path_known ? text(405, "method not allowed\n") : text(404, "not found\n"));
+    ++questions_;
+    is_awaited_ = true;
+    try {
+      if (!route->late) return take_answer(questions_, route->handler(request));
+      await_answer();
+      route->late(request, reply());
+    } catch (const std::exception& error) {
+      take_answer(questions_, text(500, std::string("internal error: ") + error.what() + "\n"));
+    }
+  }
+
+  void await_answer() {
+    patience_.expires_after(duration_of(shared_.options.answer_timeout));
+    patience_.async_wait([self = shared_from_this(), number = questions_](beast::error_code stopped) {
+      if (!stopped) self->take_answer(number, text(503, "the answer takes too long\n"));
+    });
+  }
+
+  Reply reply() {
+    return [gate = shared_.gate, asker = weak_from_this(), number = questions_](ServerResponse response) {
+      const std::lock_guard lock(gate->mutex);
+      if (gate->context == nullptr) return;
+      asio::post(*gate->context, [asker, number, response = std::move(response)]() mutable {
+        if (const auto self = asker.lock()) self->take_answer(number, std::move(response));
+      });
+    };
+  }
+
+  /// `number` counts the questions of this connection: what answers an earlier one is late and forgotten.
+  void take_answer(std::uint64_t number, ServerResponse response) {
+    if (!is_awaited_ || number != questions_) return;
+    is_awaited_ = false;
+    patience_.cancel();
+    write(std::move(response));
+  }
+
+  void write(ServerResponse answer) {
+    step();
     response_.emplace();
-    response_->version(version);
+    response_->version(form_.version);
     response_->result(static_cast<unsigned>(std::clamp(answer.status, 100, 599)));
     response_->set(beast::http::field::content_type, answer.content_type);
-    response_->keep_alive(keep_alive);
+    response_->keep_alive(form_.keep_alive);
     const std::size_t size = answer.body.size();
-    if (!head_only) response_->body() = std::move(answer.body);
+    if (!form_.head_only) response_->body() = std::move(answer.body);
     response_->content_length(size);
     stream_.expires_after(duration_of(shared_.options.request_timeout));
-    beast::http::async_write(stream_, *response_, [self = shared_from_this(), keep_alive](beast::error_code error, std::size_t) {
-      if (error || !keep_alive) return self->close();
-      self->wait();
+    beast::http::async_write(stream_, *response_, [self = shared_from_this()](beast::error_code error, std::size_t) {
+      if (error || !self->form_.keep_alive) return self->close();
+      self->wait(self->shared_.options.idle_timeout);
     });
   }
 
@@ -164,13 +243,31 @@ class Connection : public std::enable_shared_from_this<Connection> {
     return percent_decode(escaped);
   }
 
+  /// How the answer to the present request is written.
+  struct Form {
+    unsigned version = 11;
+    bool keep_alive = false, head_only = false;
+  };
+
   beast::tcp_stream stream_;
+  asio::steady_timer patience_;  ///< for a late answer
   beast::flat_buffer buffer_;
   std::optional<beast::http::request_parser<beast::http::string_body>> parser_;
   std::optional<beast::http::response<beast::http::string_body>> response_;
+  Form form_;
+  std::uint64_t questions_ = 0;
+  bool is_silent_ = true, is_awaited_ = false, is_cut_off_ = false;
   Shared& shared_;
+  std::list<Connection*>::iterator place_;
   std::string remote_;
 };
+
+/// Room for one more: the silent one whose last step is the longest ago goes, or whoever's is, where none is silent.
+void make_room(Shared& shared) {
+  if (shared.open.size() < shared.options.connections_max || shared.open.empty()) return;
+  const auto silent = std::find_if(shared.open.begin(), shared.open.end(), [](const Connection* c) { return c->is_silent(); });
+  (silent == shared.open.end() ? shared.open.front() : *silent)->cut_off();
+}
 
 }  // namespace
 
@@ -195,6 +292,7 @@ struct Server::Loop {
     acceptor.async_accept([this](beast::error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
       if (!error) {
+        make_room(shared);
         std::make_shared<Connection>(std::move(socket), shared)->start();
         return accept();
       }
@@ -223,12 +321,17 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, std::vector
   if (error) return Error{Error::Kind::kUnavailable, "cannot listen on " + place + ": " + error.message()};
   loop->shared.options = std::move(options);
   loop->shared.routes = std::move(routes);
+  loop->shared.gate->context = &loop->context;
   loop->accept();
   loop->thread = std::thread([raw = loop.get()] { raw->context.run(); });
   return std::unique_ptr<Server>(new Server(std::move(loop)));
 }
 
 Server::~Server() {
+  {
+    const std::lock_guard lock(loop_->shared.gate->mutex);
+    loop_->shared.gate->context = nullptr;
+  }
   loop_->context.stop();
   loop_->thread.join();
 }

@@ -1,6 +1,7 @@
-// How do metrics, health and the read API leave the process? Server: a small HTTP/1.1 server (Boost.Beast) on one thread of its own with exact
-// or prefix routes. A handler runs on the server's thread and returns the whole answer, so it must read published copies only and be quick.
-// Limits on connections, request size and time are always on. Cost: about 50 us per small request; idle connections cost their read buffer.
+// Server: a small HTTP/1.1 server (Boost.Beast) on one thread of its own, for metrics, health and the read API, with exact and prefix routes.
+// A handler runs on the server's thread and must be quick; one whose answer takes another thread is a LateHandler, and holds nobody else up meanwhile.
+// Connections, request sizes and times are bounded; a connection beyond the bound takes the place of the one that has been silent longest, so idle
+// sockets keep nobody out. Cost: about 50 us per small request; idle connections cost their read buffer.
 //
 //   auto server = http::Server::start({.address = "127.0.0.1", .port = 0}, {{"/healthz", [](const auto&) { return http::text(200, "ok"); }}});
 #pragma once
@@ -40,22 +41,29 @@ inline ServerResponse text(int status, std::string body) { return {status, "text
 inline ServerResponse json(int status, std::string body) { return {status, "application/json", std::move(body)}; }
 
 using Handler = std::function<ServerResponse(const ServerRequest&)>;
+/// Answers one request, from any thread, at most once; also after the server or the connection is gone, when it does nothing.
+using Reply = std::function<void(ServerResponse)>;
+/// Sees to it that `reply` is called soon; where it is not, the other side is told 503 after ServerOptions::answer_timeout.
+using LateHandler = std::function<void(const ServerRequest&, Reply reply)>;
 
 /// A route serves exactly `path`, or everything below it where it ends with '/'. The longest match wins. GET unless `method` says otherwise.
 struct Route {
   std::string path;
   Handler handler;
   std::string method = "GET";
+  LateHandler late = {};  ///< instead of `handler`
 };
 
 struct ServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;                      ///< 0: the system chooses, see Server::port()
-  std::size_t connections_max = 256;           ///< further ones are answered 503 and closed
+  std::size_t connections_max = 256;           ///< a further one takes the place of the one that has been silent longest
   std::size_t body_bytes_max = 16u << 20;      ///< 413 beyond (an extender call with full nodes is several MB)
   std::size_t read_buffer_bytes = 128u << 10;  ///< reserved for each connection: Beast reads small pieces otherwise (measured 6x slower)
-  Millis request_timeout{10'000};              ///< from the first byte of a request to the last of its answer
-  Millis idle_timeout{60'000};                 ///< between two requests on one connection
+  Millis header_timeout{5'000};    ///< for the first byte of a new connection, and from the first byte of any request to the end of its headers
+  Millis request_timeout{10'000};  ///< for the body, and again for the answer to be taken
+  Millis answer_timeout{5'000};    ///< of a LateHandler
+  Millis idle_timeout{60'000};     ///< between two requests on one connection
 };
 
 class Server {

@@ -51,10 +51,16 @@ struct LiveMetrics::Series {
   prometheus::Family<prometheus::Counter>& attempts =
       BuildCounter().Name("ashlar_scheduling_attempts_total").Help("Outcomes of looking at a job").Register(*registry);
   std::array<prometheus::Counter*, 8> by_verdict{};
-  prometheus::Family<prometheus::Histogram>& queue_waits =
-      BuildHistogram().Name("ashlar_queue_wait_seconds").Help("From a job being known to its placement").Register(*registry);
-  prometheus::Family<prometheus::Counter>& gangs =
-      BuildCounter().Name("ashlar_gang_placement_total").Help("Gangs placed, by the innermost level that holds the gang whole").Register(*registry);
+  /// The series that an operator sees by queue, and everybody as one.
+  struct Placements {
+    std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
+    prometheus::Family<prometheus::Histogram>& waits =
+        BuildHistogram().Name("ashlar_queue_wait_seconds").Help("From a job being known to its placement").Register(*registry);
+    prometheus::Family<prometheus::Counter>& gangs =
+        BuildCounter().Name("ashlar_gang_placement_total").Help("Gangs placed, by the innermost level that holds the gang whole").Register(*registry);
+  };
+  Placements by_queue, together;
+  prometheus::Histogram& every_wait = together.waits.Add({}, kLatencyBuckets);
   prometheus::Counter& examined = BuildCounter().Name("ashlar_jobs_examined_total").Help("Jobs looked at").Register(*registry).Add({});
   Series() {
     for (std::size_t v = 0; v < by_verdict.size(); ++v) {
@@ -78,11 +84,14 @@ void LiveMetrics::observe_decision(bool is_gang, Millis latency) {
 }
 
 void LiveMetrics::observe_queue_wait(const Text& queue, Millis wait) {
-  series_->queue_waits.Add({{"queue", queue.str()}}, kLatencyBuckets).Observe(static_cast<double>(wait.value) * 1e-3);
+  const double seconds = static_cast<double>(wait.value) * 1e-3;
+  series_->by_queue.waits.Add({{"queue", queue.str()}}, kLatencyBuckets).Observe(seconds);
+  series_->every_wait.Observe(seconds);
 }
 
 void LiveMetrics::observe_gang(const Text& queue, const std::string& level) {
-  series_->gangs.Add({{"queue", queue.str()}, {"level", level}}).Increment();
+  series_->by_queue.gangs.Add({{"queue", queue.str()}, {"level", level}}).Increment();
+  series_->together.gangs.Add({{"level", level}}).Increment();
 }
 
 namespace {
@@ -93,6 +102,11 @@ void add_process(Snapshot& out, const ProcessFacts& process) {
   out.set("ashlar_ready", "1 when the caches are filled", {}, process.is_ready ? 1 : 0);
   out.count("ashlar_http_client_requests_total", "Requests sent to the API server", {}, static_cast<double>(process.requests));
   out.count("ashlar_http_client_failures_total", "Requests without an answer", {}, static_cast<double>(process.request_failures));
+  if (process.decision_log) {
+    out.count("ashlar_decision_log_steps_lost_total", "Decisions that are not in the decision log", {},
+              static_cast<double>(process.decision_log->steps_lost));
+    out.set("ashlar_decision_log_stopped", "1 while the decision log cannot be written", {}, process.decision_log->is_stopped ? 1 : 0);
+  }
   for (const auto& [resource, watch] : process.watches) {
     const prometheus::Labels labels{{"resource", std::string(resource)}};
     out.set("ashlar_watch_lag_seconds", "Time since the watch last brought a byte", labels, static_cast<double>(watch.silent.value) * 1e-3);
@@ -165,7 +179,7 @@ void add_largest_gangs(Snapshot& out, LiveReign& reign) {
   }
 }
 
-void add_queues(Snapshot& out, LiveReign& reign) {
+void add_quotas(Snapshot& out, LiveReign& reign) {
   const State& state = reign.state();
   const LiveNames& names = reign.intake().names();
   for (std::size_t q = 1; q < names.queues.size(); ++q) {
@@ -177,32 +191,35 @@ void add_queues(Snapshot& out, LiveReign& reign) {
     out.set("ashlar_queue_guaranteed_gpus", "Cards that the queue may use", labels,
             quota == kUnlimited ? std::numeric_limits<double>::infinity() : static_cast<double>(quota) / 1000);
   }
-  std::map<std::pair<std::uint32_t, std::string>, std::pair<double, double>> pending;  // jobs, cards
+}
+
+/// Jobs that wait by queue and reason; under no queue at all for anybody.
+void add_pending(Snapshot& out, LiveReign& reign, MetricsReader reader) {
+  const LiveNames& names = reign.intake().names();
+  const auto labels_of = [&](const QueueId queue, const char* other, const std::string& value) {
+    prometheus::Labels labels{{other, value}};
+    if (reader == MetricsReader::kOperator) labels.emplace("queue", names.queues.name(queue).str());
+    return labels;
+  };
+  std::map<prometheus::Labels, double> jobs, cards;
   reign.engine().agenda().each_shape([&](ShapeId, const Agenda::Shape& shape) {
     const ReasonCode code = shape.is_open || shape.verdict.reasons.empty() ? ReasonCode::kNone : shape.verdict.reasons.front().code;
-    auto& sums = pending[{shape.key.queue.value, std::string(reason_name(code))}];
-    sums.first += static_cast<double>(shape.jobs.size());
-    sums.second += static_cast<double>(shape.jobs.size()) * static_cast<double>(shape.cards);
+    jobs[labels_of(shape.key.queue, "reason", std::string(reason_name(code)))] += static_cast<double>(shape.jobs.size());
+    cards[labels_of(shape.key.queue, "model", "any")] += static_cast<double>(shape.jobs.size()) * static_cast<double>(shape.cards);
   });
-  std::map<std::uint32_t, double> cards;
-  for (const auto& [key, sums] : pending) {
-    out.set("ashlar_queue_pending_jobs", "Jobs that wait", {{"queue", names.queues.name(QueueId(key.first)).str()}, {"reason", key.second}},
-            sums.first);
-    cards[key.first] += sums.second;
-  }
-  for (const auto& [queue, n] : cards)
-    out.set("ashlar_queue_pending_gpus", "Cards that waiting jobs ask for", {{"queue", names.queues.name(QueueId(queue)).str()}, {"model", "any"}},
-            n);
+  for (const auto& [labels, n] : jobs) out.set("ashlar_queue_pending_jobs", "Jobs that wait", labels, n);
+  for (const auto& [labels, n] : cards) out.set("ashlar_queue_pending_gpus", "Cards that waiting jobs ask for", labels, n);
 }
 
 }  // namespace
 
-std::string LiveMetrics::text(LiveReign* reign, const ProcessFacts& process) {
+std::string LiveMetrics::text(LiveReign* reign, const ProcessFacts& process, MetricsReader reader) {
   Snapshot snapshot;
   add_process(snapshot, process);
   if (reign != nullptr) {
     add_writes(snapshot, *reign);
-    add_queues(snapshot, *reign);
+    if (reader == MetricsReader::kOperator) add_quotas(snapshot, *reign);
+    add_pending(snapshot, *reign, reader);
     add_largest_gangs(snapshot, *reign);
     snapshot.set("ashlar_snapshot_age_seconds", "How long the oldest change that the engine has not seen has waited", {},
                  static_cast<double>(reign->snapshot_age().value) * 1e-3);
@@ -211,6 +228,8 @@ std::string LiveMetrics::text(LiveReign* reign, const ProcessFacts& process) {
     snapshot.count("ashlar_steps_total", "Decisions", {}, static_cast<double>(reign->steps()));
   }
   std::vector<prometheus::MetricFamily> families = series_->registry->Collect();
+  const Series::Placements& placements = reader == MetricsReader::kOperator ? series_->by_queue : series_->together;
+  for (auto& family : placements.registry->Collect()) families.push_back(std::move(family));
   for (auto& family : snapshot.registry.Collect()) families.push_back(std::move(family));
   return prometheus::TextSerializer().Serialize(families);
 }

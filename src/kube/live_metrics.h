@@ -1,5 +1,6 @@
 // What can be measured of the live scheduler, and how is it read? LiveMetrics: counters and histograms of the loop thread, written out in Prometheus'
-// text format when asked. Names and labels are those of docs/reference/metrics.md; none of them carries a pod or job name.
+// text format when asked. Names and labels are those of docs/reference/metrics.md; none of them carries a pod or job name, and the name of a queue
+// only where the reader may see it.
 // Cost: an observation is a few nanoseconds, one with a queue a microsecond, the text O(queues + nodes x levels).
 #pragma once
 
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +19,12 @@
 namespace ashlar::kube {
 
 class LiveReign;
+
+/// How the decision log does.
+struct LogFacts {
+  std::uint64_t steps_lost = 0;
+  bool is_stopped = false;  ///< it cannot be written at present
+};
 
 /// What belongs to the process rather than to a leadership.
 struct ProcessFacts {
@@ -29,7 +37,11 @@ struct ProcessFacts {
     Millis silent;
   };
   std::map<std::string_view, Watch> watches;
+  std::optional<LogFacts> decision_log;  ///< absent where none is kept
 };
+
+/// Who reads the metrics: whoever reaches the probes' port, or whoever may also ask the read API.
+enum class MetricsReader : std::uint8_t { kAnybody, kOperator };
 
 class LiveMetrics {
  public:
@@ -44,8 +56,8 @@ class LiveMetrics {
   /// A gang was placed; `level`: the innermost that holds it whole.
   void observe_gang(const Text& queue, const std::string& level);
 
-  /// `reign` may be null (standby).
-  std::string text(LiveReign* reign, const ProcessFacts& process);
+  /// `reign` may be null (standby). For anybody, series are summed over the queues, whose names are the tenants' as a rule.
+  std::string text(LiveReign* reign, const ProcessFacts& process, MetricsReader reader = MetricsReader::kOperator);
 
  private:
   struct Series;

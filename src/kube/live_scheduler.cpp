@@ -1,7 +1,5 @@
 #include "kube/live_scheduler.h"
 
-#include <chrono>
-#include <future>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,8 +12,8 @@
 namespace ashlar::kube {
 namespace {
 
-constexpr Millis kPollMax{500};         ///< a signal's wish to stop is noticed so soon
-constexpr Millis kReadPatience{5'000};  ///< a question waits so long for the loop
+constexpr Millis kPollMax{500};       ///< a signal's wish to stop is noticed so soon
+constexpr Millis kMetricsAge{1'000};  ///< anybody may ask for metrics at any rate: on the probes' port a text serves so long
 
 }  // namespace
 
@@ -26,6 +24,7 @@ struct LiveScheduler::Loop {
   ~Loop() {
     is_ending = true;
     server.reset();
+    probe_server.reset();
     reign.reset();
     leader.reset();
     drop_reflectors();
@@ -36,7 +35,7 @@ struct LiveScheduler::Loop {
   LiveMetrics metrics;
   std::unique_ptr<LiveLeader> leader;
   std::unique_ptr<LiveReign> reign;
-  std::unique_ptr<http::Server> server;
+  std::unique_ptr<http::Server> server, probe_server;
   std::optional<PodGroupVersion> group_version;
   std::unique_ptr<Reflector<Node>> nodes;
   std::unique_ptr<Reflector<Namespace>> namespaces;
@@ -50,6 +49,8 @@ struct LiveScheduler::Loop {
   LiveCache<Pod> pod_cache;
   std::atomic<bool> must_stop{false}, must_abandon{false}, is_ending{false}, is_ready{false};
   bool has_won = false, has_lost = false, are_pods_started = false;
+  http::ServerResponse public_metrics;  ///< as last made for the probes' port
+  Millis public_metrics_at;
 
   void log(Level level, const LogLine& line) const {
     if (options.log) options.log(level, line);
@@ -87,7 +88,9 @@ struct LiveScheduler::Loop {
 
   // ---- questions ---------------------------------------------------------------------------------------------------------------------
   Result<void> listen();
-  http::ServerResponse ask(std::function<http::ServerResponse()> question);
+  std::vector<http::Route> health_routes(MetricsReader reader);
+  http::ServerResponse metrics_answer(MetricsReader reader);
+  http::LateHandler on_loop(std::function<http::ServerResponse(const http::ServerRequest&)> question);
   ProcessFacts facts() const;
   template <class T>
   void add_watch(ProcessFacts& facts, std::string_view name, const std::unique_ptr<Reflector<T>>& reflector) const;
@@ -218,21 +221,12 @@ void LiveScheduler::Loop::finish() {
 
 // ---- questions -------------------------------------------------------------------------------------------------------------------------
 
-/// Runs the question on the loop's thread and waits for the answer on the server's.
-http::ServerResponse LiveScheduler::Loop::ask(std::function<http::ServerResponse()> question) {
-  if (is_ending || must_stop) return http::text(503, "stopping\n");
-  struct Shared {
-    std::promise<http::ServerResponse> answer;
+/// Runs the question on the loop's thread; the server's goes on meanwhile.
+http::LateHandler LiveScheduler::Loop::on_loop(std::function<http::ServerResponse(const http::ServerRequest&)> question) {
+  return [this, question = std::move(question)](const http::ServerRequest& request, http::Reply reply) {
+    if (is_ending || must_stop) return reply(http::text(503, "stopping\n"));
+    api->post([question, request, reply = std::move(reply)] { reply(question(request)); });
   };
-  auto shared = std::make_shared<Shared>();
-  std::future<http::ServerResponse> answer = shared->answer.get_future();
-  api->post([shared, question = std::move(question)] { shared->answer.set_value(question()); });
-  const Millis step(50);
-  for (Millis waited(0); waited < kReadPatience; waited += step) {
-    if (answer.wait_for(std::chrono::milliseconds(step.value)) == std::future_status::ready) return answer.get();
-    if (is_ending) break;
-  }
-  return http::text(503, "the scheduler is busy or stopping\n");
 }
 
 template <class T>
@@ -255,40 +249,51 @@ ProcessFacts LiveScheduler::Loop::facts() const {
   add_watch(f, "namespaces", namespaces);
   add_watch(f, "priorityclasses", classes);
   add_watch(f, "podgroups", groups);
+  if (options.decision_log) f.decision_log = options.decision_log();
   return f;
 }
 
-Result<void> LiveScheduler::Loop::listen() {
-  if (!options.is_listening) return {};
-  const auto read = [this](http::ServerResponse (*answer)(LiveReign&, const http::ServerRequest&)) {
-    return [this, answer](const http::ServerRequest& request) {
-      return ask([this, answer, request] {
-        if (!reign) return standby_answer(leader->holder());
-        if (!is_ready) return not_ready_answer();
-        return answer(*reign, request);
-      });
-    };
-  };
-  std::vector<http::Route> routes{
+http::ServerResponse LiveScheduler::Loop::metrics_answer(MetricsReader reader) {
+  const bool is_public = reader == MetricsReader::kAnybody;
+  if (is_public && !public_metrics.body.empty() && api->now() - public_metrics_at < kMetricsAge) return public_metrics;
+  http::ServerResponse response = http::text(200, metrics.text(is_ready ? reign.get() : nullptr, facts(), reader));
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  if (!is_public) return response;
+  public_metrics_at = api->now();
+  return public_metrics = std::move(response);
+}
+
+std::vector<http::Route> LiveScheduler::Loop::health_routes(MetricsReader reader) {
+  return {
       {"/healthz", [](const http::ServerRequest&) { return http::text(200, "ok\n"); }},
-      {"/livez", [this](const http::ServerRequest&) { return ask([] { return http::text(200, "ok\n"); }); }},
+      {.path = "/livez", .handler = {}, .late = on_loop([](const http::ServerRequest&) { return http::text(200, "ok\n"); })},
       {"/readyz", [this](const http::ServerRequest&) { return is_ready ? http::text(200, "ok\n") : http::text(503, "caches are not filled\n"); }},
-      {"/metrics",
-       [this](const http::ServerRequest&) {
-         return ask([this] {
-           http::ServerResponse response = http::text(200, metrics.text(is_ready ? reign.get() : nullptr, facts()));
-           response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-           return response;
-         });
-       }},
-      {"/api/v1/why", read(answer_why)},
-      {"/api/v1/queue", read(answer_queue)},
-      {"/api/v1/nodes", read(answer_nodes)},
+      {.path = "/metrics", .handler = {}, .late = on_loop([this, reader](const http::ServerRequest&) { return metrics_answer(reader); })},
   };
-  Result<std::unique_ptr<http::Server>> started = http::Server::start(options.listen, std::move(routes));
-  if (!started) return started.error();
-  server = std::move(started).value();
-  return {};
+}
+
+Result<void> LiveScheduler::Loop::listen() {
+  const auto read = [this](http::ServerResponse (*answer)(LiveReign&, const http::ServerRequest&)) {
+    return on_loop([this, answer](const http::ServerRequest& request) {
+      if (!reign) return standby_answer(leader->holder());
+      if (!is_ready) return not_ready_answer();
+      return answer(*reign, request);
+    });
+  };
+  const auto start = [](const http::ServerOptions& o, std::vector<http::Route> routes, std::unique_ptr<http::Server>& out) -> Result<void> {
+    Result<std::unique_ptr<http::Server>> started = http::Server::start(o, std::move(routes));
+    if (!started) return started.error();
+    out = std::move(started).value();
+    return {};
+  };
+  if (options.has_probes)
+    if (Result<void> started = start(options.probes, health_routes(MetricsReader::kAnybody), probe_server); !started) return started;
+  if (!options.is_listening) return {};
+  std::vector<http::Route> routes = health_routes(MetricsReader::kOperator);
+  routes.push_back({.path = "/api/v1/why", .handler = {}, .late = read(answer_why)});
+  routes.push_back({.path = "/api/v1/queue", .handler = {}, .late = read(answer_queue)});
+  routes.push_back({.path = "/api/v1/nodes", .handler = {}, .late = read(answer_nodes)});
+  return start(options.listen, std::move(routes), server);
 }
 
 Result<std::unique_ptr<LiveScheduler>> LiveScheduler::create(LiveOptions options) {
@@ -324,5 +329,6 @@ void LiveScheduler::abandon() {
   loop_->api->wakeup();
 }
 std::uint16_t LiveScheduler::port() const { return loop_->server ? loop_->server->port() : 0; }
+std::uint16_t LiveScheduler::probe_port() const { return loop_->probe_server ? loop_->probe_server->port() : 0; }
 
 }  // namespace ashlar::kube

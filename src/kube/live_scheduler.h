@@ -28,7 +28,10 @@ struct LiveOptions {
   LeaderOptions leader;
   Encoding encoding = Encoding::kProtobuf;  ///< of pods and nodes
   bool is_listening = true;
-  http::ServerOptions listen;
+  http::ServerOptions listen;  ///< of the read API
+  bool has_probes = false;
+  http::ServerOptions probes;  ///< health and metrics without names of tenants; a server of its own, so that nobody's questions delay it
+  std::function<LogFacts()> decision_log = {};  ///< how the log does that `reign.open_recorder` keeps; empty where there is none. Called on the loop
   std::string version = "0";
   using LogLevel = kube::LogLevel;
   OnLog log;
@@ -49,8 +52,10 @@ class LiveScheduler {
   void stop();
   /// Ends run() at once, as a crash would: nothing is finished, the lease is not given back. For tests.
   void abandon();
-  /// Where metrics and questions are answered; 0 where nobody listens.
+  /// Where questions are answered, health and all metrics too; 0 where nobody listens.
   std::uint16_t port() const;
+  /// Where health and metrics without names of tenants are answered; 0 where nobody listens.
+  std::uint16_t probe_port() const;
 
  private:
   struct Loop;

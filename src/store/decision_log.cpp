@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "store/codec.h"
@@ -24,40 +22,27 @@ bool are_equal(const EngineOptions& a, const EngineOptions& b) {
 }  // namespace
 
 Result<std::unique_ptr<DecisionLog>> DecisionLog::open(DecisionLogOptions options, Subject subject) {
-  std::error_code error;
-  std::filesystem::create_directories(options.folder, error);
-  if (error) return Error{Error::Kind::kUnavailable, "cannot make the folder of the decision log " + options.folder + ": " + error.message()};
-  std::uint64_t last_file = 0;
-  for (auto it = std::filesystem::directory_iterator(options.folder, error); !error && it != std::filesystem::directory_iterator();
-       it.increment(error))
-    last_file = std::max(last_file, file_number(it->path().filename().string()));
-  if (error) return Error{Error::Kind::kUnavailable, "cannot read the folder of the decision log " + options.folder + ": " + error.message()};
-  std::unique_ptr<DecisionLog> log(new DecisionLog(std::move(options), subject, last_file));
-  const bool has_begun = log->begin_file();
-  log->writer_.flush();  // so that a folder that cannot be written is an error now and not a surprise later
-  if (!has_begun || log->writer_.has_stopped()) {
-    const std::string trouble = log->writer_.trouble();
-    return Error{Error::Kind::kUnavailable, trouble.empty() ? "the snapshot is larger than the buffer of the decision log" : trouble};
-  }
-  return log;
+  auto writer = FileWriter::open(
+      {.folder = options.folder, .files_max = std::max<std::uint64_t>(options.files_max, 1), .waiting_bytes_max = options.waiting_bytes_max});
+  if (!writer) return writer.error();
+  auto log = std::make_unique<DecisionLog>(std::move(options), subject, *writer);
+  (*writer)->flush();  // so that a folder that cannot be written is an error now and not a surprise later
+  if (!log->has_gap_ && !log->has_stopped()) return log;
+  return Error{Error::Kind::kUnavailable, log->has_stopped() ? log->trouble() : "the snapshot is larger than the buffer of the decision log"};
 }
 
-DecisionLog::DecisionLog(DecisionLogOptions options, Subject subject, std::uint64_t last_file)
-    : options_(std::move(options)),
-      subject_(subject),
-      writer_(
-          {.folder = options_.folder, .files_max = std::max<std::uint64_t>(options_.files_max, 1), .waiting_bytes_max = options_.waiting_bytes_max}),
-      names_(subject.names),
-      file_(last_file) {}
+DecisionLog::DecisionLog(DecisionLogOptions options, Subject subject, std::shared_ptr<FileWriter> writer)
+    : options_(std::move(options)), subject_(subject), writer_(std::move(writer)), names_(subject.names) {
+  begin_file();
+}
 
 DecisionLog::~DecisionLog() { end_file(); }
 
 bool DecisionLog::begin_file() {
   const Profile& profile = subject_.engine.profile();
   engine_options_ = subject_.engine.options();
-  LogHeader header{options_.written_by,     options_.note,   wall_clock_ms(), file_ + 1,    subject_.state.revision(),
-                   subject_.state.digest(), engine_options_, profile.seed,    profile.name, options_.profile_text,
-                   bytes_of(profile)};
+  LogHeader header{options_.written_by, options_.note, wall_clock_ms(), writer_->next_file(),  subject_.state.revision(), subject_.state.digest(),
+                   engine_options_,     profile.seed,  profile.name,    options_.profile_text, bytes_of(profile)};
   framed_ = kMagic;
   ByteWriter frame(framed_);
   frame.fixed32(kFormatVersion);
@@ -73,9 +58,8 @@ bool DecisionLog::begin_file() {
   payload_.clear();
   append_snapshot(payload_, subject_.state, subject_.engine);
   add(RecordKind::kSnapshot);
-  has_gap_ = !writer_.begin_file(file_ + 1, framed_);
+  has_gap_ = !writer_->begin_file(framed_);
   if (has_gap_) return false;
-  ++file_;
   ++counts_.files;
   counts_.bytes += framed_.size();
   file_bytes_ = framed_.size();
@@ -91,7 +75,7 @@ void DecisionLog::end_file() {
   payload.fixed64(file_steps_);
   framed_.clear();
   append_record(framed_, RecordKind::kEnd, payload_, file_records_++);
-  writer_.append(framed_);
+  writer_->append(framed_);
 }
 
 void DecisionLog::rotate() {
@@ -101,16 +85,22 @@ void DecisionLog::rotate() {
 
 void DecisionLog::lose_step() {
   ++counts_.steps_lost;
+  writer_->count_lost();
   has_gap_ = true;
-  if (writer_.has_stopped()) {
-    if (!has_told_trouble_ && options_.on_trouble) options_.on_trouble(writer_.trouble() + "; the decision log stops, scheduling goes on");
-    has_told_trouble_ = true;
-  } else if (writer_.waiting_bytes() == 0) {
-    begin_file();
-  }
+  tell_trouble();
+  if (writer_->may_begin_file()) begin_file();
+}
+
+void DecisionLog::tell_trouble() {
+  if (writer_->has_stopped() == has_told_trouble_) return;
+  has_told_trouble_ = !has_told_trouble_;
+  if (!options_.on_trouble) return;
+  options_.on_trouble(has_told_trouble_ ? writer_->trouble() + "; steps are left out of the decision log until it can be written, scheduling goes on"
+                                        : "the decision log goes on in a new file; " + std::to_string(writer_->lost()) + " steps are missing so far");
 }
 
 void DecisionLog::record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) {
+  if (has_told_trouble_) tell_trouble();
   if (has_gap_) return lose_step();
   payload_.clear();
   ByteWriter out(payload_);
@@ -126,7 +116,7 @@ void DecisionLog::record(std::span<const Event> batch, const Plan& plan, std::ui
   encode_plan(out, plan);
   framed_.clear();
   append_record(framed_, RecordKind::kStep, payload_, file_records_);
-  if (!writer_.append(framed_)) return lose_step();
+  if (!writer_->append(framed_)) return lose_step();
   ++file_records_;
   ++file_steps_;
   ++counts_.steps;

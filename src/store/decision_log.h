@@ -2,7 +2,8 @@
 // the names and a snapshot, so that it replays alone; `ashlar replay` and replay_file (replay.h) read them. Recording a pod's life costs about 0.2 us on
 // the loop's thread and some 120 bytes; a new file costs one snapshot (about 6 ms for 5,000 nodes and 50,000 pods, every 64 MiB of log).
 // It never holds up scheduling: bytes are written by a thread of their own behind a bounded buffer. If the disk cannot keep up, steps are left out and
-// counted, and a new file begins with a snapshot when it has caught up. If it fails, the trouble is told once, recording stops, scheduling goes on.
+// counted, and a new file begins with a snapshot when it has caught up. If it fails (it is full, say), the trouble is told, steps are left out and
+// counted, and a new file is tried after a pause of 1 s that grows to a minute; scheduling goes on.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct DecisionLogOptions {
   std::string written_by = "ashlar";
   std::string profile_text;  ///< the YAML of the profile, for people; the log holds the profile itself besides
   std::string note;
-  std::function<void(const std::string&)> on_trouble;  ///< called once, from record, when recording stops
+  std::function<void(const std::string&)> on_trouble;  ///< called from record, once when recording stops and once when it goes on
 };
 
 class DecisionLog final : public Recorder {
@@ -47,32 +48,34 @@ class DecisionLog final : public Recorder {
   };
 
   /// Starts a new file, numbered after those that are there, with a snapshot of the state as it is now. An Error if the folder cannot be used.
+  /// Waits for the disk.
   static Result<std::unique_ptr<DecisionLog>> open(DecisionLogOptions options, Subject subject);
+  /// The same with a writer that is there already, whose folder and bounds hold; never waits for the disk, and trouble is told as any later one.
+  DecisionLog(DecisionLogOptions options, Subject subject, std::shared_ptr<FileWriter> writer);
   ~DecisionLog() override;
 
   void record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) override;
   /// Waits until everything recorded is with the operating system.
-  void flush() { writer_.flush(); }
+  void flush() { writer_->flush(); }
   /// Ends the current file in order and begins another one.
   void rotate();
 
   const Counts& counts() const { return counts_; }
-  bool has_stopped() const { return writer_.has_stopped(); }
+  bool has_stopped() const { return writer_->has_stopped(); }
   /// Why it stopped; empty while all is well.
-  std::string trouble() const { return writer_.trouble(); }
+  std::string trouble() const { return writer_->trouble(); }
 
  private:
-  DecisionLog(DecisionLogOptions options, Subject subject, std::uint64_t last_file);
   bool begin_file();
   void end_file();
   void lose_step();
+  void tell_trouble();
 
   const DecisionLogOptions options_;
   const Subject subject_;
-  FileWriter writer_;
+  std::shared_ptr<FileWriter> writer_;
   NameLedger names_;
   Counts counts_;
-  std::uint64_t file_ = 0;  ///< number of the current file
   std::uint64_t file_bytes_ = 0;
   std::uint64_t file_bytes_end_ = 0;  ///< it ends here: never less than two snapshots, so that snapshots stay the smaller part
   std::uint64_t file_records_ = 0;

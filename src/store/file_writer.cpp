@@ -1,6 +1,7 @@
 #include "store/file_writer.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@ namespace {
 /// The thread is woken when so much waits (a wake-up costs the loop more than the copy of a step), and by itself after kIdle.
 constexpr std::size_t kWakeBytes = 256u << 10;
 constexpr std::chrono::milliseconds kIdle{200};
+constexpr mode_t kFolderMode = 0700, kFileMode = 0600;
 
 std::string in_words(const char* doing, const std::string& path, int error) {
   return std::string("cannot ") + doing + " " + path + ": " + std::strerror(error);
@@ -26,7 +28,31 @@ std::string in_words(const char* doing, const std::string& path, int error) {
 
 }  // namespace
 
-FileWriter::FileWriter(Options options) : options_(std::move(options)), thread_([this] { run(); }) {}
+Result<std::shared_ptr<FileWriter>> FileWriter::open(Options options) {
+  const auto unusable = [&](const std::string& what, const std::string& why, Error::Kind kind) {
+    return Error{kind, "cannot " + what + " the folder of the decision log " + options.folder + ": " + why};
+  };
+  std::error_code error;
+  if (!std::filesystem::is_directory(options.folder, error)) {
+    const std::filesystem::path parent = std::filesystem::path(options.folder).lexically_normal().parent_path();
+    if (!parent.empty()) std::filesystem::create_directories(parent, error);
+    if (::mkdir(options.folder.c_str(), kFolderMode) != 0) {
+      const bool is_no_folder = errno == EEXIST || errno == ENOTDIR || errno == EACCES;
+      return unusable("make", errno == EEXIST ? "it is a file" : std::strerror(errno),
+                      is_no_folder ? Error::Kind::kInvalid : Error::Kind::kUnavailable);
+    }
+  }
+  if (::access(options.folder.c_str(), W_OK | X_OK) != 0) return unusable("write to", std::strerror(errno), Error::Kind::kInvalid);
+  std::uint64_t last_file = 0;
+  for (auto it = std::filesystem::directory_iterator(options.folder, error); !error && it != std::filesystem::directory_iterator();
+       it.increment(error))
+    last_file = std::max(last_file, file_number(it->path().filename().string()));
+  if (error) return unusable("read", error.message(), Error::Kind::kUnavailable);
+  return std::shared_ptr<FileWriter>(new FileWriter(std::move(options), last_file));
+}
+
+FileWriter::FileWriter(Options options, std::uint64_t last_file)
+    : options_(std::move(options)), last_file_(last_file), pause_(options_.pause_min), thread_([this] { run(); }) {}
 
 FileWriter::~FileWriter() {
   {
@@ -37,13 +63,19 @@ FileWriter::~FileWriter() {
   thread_.join();
 }
 
-bool FileWriter::queue(std::uint64_t file, std::string_view bytes) {
+bool FileWriter::queue(bool is_new_file, std::string_view bytes) {
   bool must_wake = false;
   {
     const std::lock_guard lock(mutex_);
-    if (!trouble_.empty() || waiting_bytes_ + bytes.size() > options_.waiting_bytes_max) return false;
-    if (file != 0 || pieces_.empty() || pieces_.back().bytes.size() >= kWakeBytes) pieces_.push_back({file, {}});
+    if (waiting_bytes_ + bytes.size() > options_.waiting_bytes_max) return false;
+    if (!trouble_.empty() && !is_trying_) {
+      if (!is_new_file || std::chrono::steady_clock::now() < try_after_) return false;
+      is_trying_ = true;
+    }
+    if (is_new_file || pieces_.empty() || pieces_.back().file != 0 || pieces_.back().bytes.size() >= kWakeBytes)
+      pieces_.push_back({is_new_file ? ++last_file_ : 0, {}});
     pieces_.back().bytes.append(bytes);
+    if (!is_new_file) ++pieces_.back().records;
     must_wake = waiting_bytes_ < kWakeBytes && waiting_bytes_ + bytes.size() >= kWakeBytes;
     waiting_bytes_ += bytes.size();
   }
@@ -51,14 +83,24 @@ bool FileWriter::queue(std::uint64_t file, std::string_view bytes) {
   return true;
 }
 
-bool FileWriter::begin_file(std::uint64_t number, std::string_view bytes) { return queue(number, bytes); }
-bool FileWriter::append(std::string_view bytes) { return queue(0, bytes); }
+bool FileWriter::begin_file(std::string_view bytes) { return queue(true, bytes); }
+bool FileWriter::append(std::string_view bytes) { return queue(false, bytes); }
+
+std::uint64_t FileWriter::next_file() const {
+  const std::lock_guard lock(mutex_);
+  return last_file_ + 1;
+}
+
+bool FileWriter::may_begin_file() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_bytes_ == 0 && (trouble_.empty() || (!is_trying_ && std::chrono::steady_clock::now() >= try_after_));
+}
 
 void FileWriter::flush() {
   std::unique_lock lock(mutex_);
   must_hurry_ = true;
   has_work_.notify_one();
-  is_idle_.wait(lock, [&] { return (pieces_.empty() && !is_writing_) || !trouble_.empty(); });
+  is_idle_.wait(lock, [&] { return pieces_.empty() && !is_writing_; });
   must_hurry_ = false;
 }
 
@@ -86,20 +128,39 @@ void FileWriter::run() {
     is_writing_ = true;
     lock.unlock();
     std::string trouble;
-    for (const Piece& piece : work)
+    bool has_begun_file = false;
+    for (const Piece& piece : work) {
       if (trouble.empty()) trouble = write(piece);
+      has_begun_file |= piece.file != 0 && trouble.empty();
+      if (!trouble.empty()) lost_ += piece.records;
+    }
     lock.lock();
     is_writing_ = false;
     for (const Piece& piece : work) waiting_bytes_ -= piece.bytes.size();
-    if (!trouble.empty()) {
-      trouble_ = trouble;
-      pieces_.clear();
-      waiting_bytes_ = 0;
-    }
+    settle(std::move(trouble), has_begun_file);
     is_idle_.notify_all();
-    if (is_last || !trouble.empty()) break;
+    if (is_last) break;
   }
   close_file();
+}
+
+/// What the last pieces mean for those to come. The lock is held.
+void FileWriter::settle(std::string trouble, bool has_begun_file) {
+  if (has_begun_file) {
+    trouble_.clear();
+    is_trying_ = false;
+  }
+  if (trouble.empty()) return;
+  close_file();
+  trouble_ = std::move(trouble);
+  is_trying_ = false;
+  // What fails again soon is tried less and less often: each file begun takes the place of an old one.
+  const Moment now = std::chrono::steady_clock::now();
+  pause_ = now - try_after_ > options_.pause_max ? options_.pause_min : std::min(2 * pause_, options_.pause_max);
+  try_after_ = now + pause_;
+  for (const Piece& piece : pieces_) lost_ += piece.records;
+  pieces_.clear();
+  waiting_bytes_ = 0;
 }
 
 std::string FileWriter::write(const Piece& piece) {
@@ -109,19 +170,23 @@ std::string FileWriter::write(const Piece& piece) {
   while (!left.empty()) {
     const ssize_t written = ::write(descriptor_, left.data(), left.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return in_words("write", path_, errno);
+    if (written < 0) {
+      std::string trouble = in_words("write", path_, errno);
+      if (piece.file != 0) ::unlink(path_.c_str());  // without its snapshot it would replay nothing
+      return trouble;
+    }
     left.remove_prefix(static_cast<std::size_t>(written));
   }
+  if (piece.file != 0) remove_old_files(piece.file);
   return {};
 }
 
 std::string FileWriter::open_file(std::uint64_t number) {
   close_file();
   path_ = options_.folder + "/" + file_name(number);
-  descriptor_ = ::open(path_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) return in_words("create", path_, errno);
-  remove_old_files(number);
-  return {};
+  ::mkdir(options_.folder.c_str(), kFolderMode);  // somebody may have taken it away
+  descriptor_ = ::open(path_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, kFileMode);
+  return descriptor_ < 0 ? in_words("create", path_, errno) : std::string();
 }
 
 void FileWriter::remove_old_files(std::uint64_t newest) const {

@@ -1,14 +1,20 @@
-// FileWriter: bytes to files on a thread of its own, so that a slow disk never holds up a decision. What waits to be written is bounded; when it is too
-// much, append says no and the caller leaves a gap. The first failed write (disk full, folder gone) stops it for good; the trouble is kept in words.
+// FileWriter: bytes to numbered files on a thread of its own, so that a slow disk never holds up a decision. What waits to be written is bounded; when it
+// is too much, append says no and the caller leaves a gap. A failed write (disk full, folder gone) stops it for a while, 1 s at first and up to a minute:
+// then a new file may begin. Files are the owner's alone (mode 0600), and so is a folder that is made here (0700).
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
+
+#include "base/result.h"
 
 namespace ashlar::store {
 
@@ -18,31 +24,49 @@ class FileWriter {
     std::string folder;
     std::uint64_t files_max = 16;  ///< older files are removed when a new one begins
     std::size_t waiting_bytes_max = 64u << 20;
+    std::chrono::milliseconds pause_min{1'000};  ///< after a failure; doubled with each that follows
+    std::chrono::milliseconds pause_max{60'000};
   };
-  explicit FileWriter(Options options);
+  /// Makes the folder where it is not there and looks which files it holds. kInvalid where it is no folder or may not be written, kUnavailable where
+  /// it cannot be made or read. Blocks on the disk; nothing else but flush() and the destructor does.
+  static Result<std::shared_ptr<FileWriter>> open(Options options);
   /// Writes what waits, closes the file.
   ~FileWriter();
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
 
-  /// What follows goes to the file of this number. False if there is no room for `bytes` or writing has stopped; nothing is queued then.
-  bool begin_file(std::uint64_t number, std::string_view bytes);
+  /// Number of the next file.
+  std::uint64_t next_file() const;
+  /// What follows goes to a new file, which has the number next_file(). False if there is no room for `bytes`, or writing has stopped and the pause is
+  /// not over; nothing is queued then. If `bytes` cannot be written whole, the file is removed.
+  bool begin_file(std::string_view bytes);
   bool append(std::string_view bytes);
-  /// Waits until everything is with the operating system.
+  /// May a file begin now, and has everything queued been written?
+  bool may_begin_file() const;
+  /// Waits until everything is with the operating system, or writing has stopped.
   void flush();
 
   std::size_t waiting_bytes() const;
+  /// Has the last write failed? Over when a new file has begun.
   bool has_stopped() const;
-  /// Empty while all is well.
+  /// Why it stopped; empty while all is well.
   std::string trouble() const;
 
+  /// Records that did not reach a file: those its callers left out, and those given up with a failed write. Kept here since logs of several leaderships, one after the other, share a writer.
+  void count_lost() { lost_.fetch_add(1, std::memory_order_relaxed); }
+  std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+
  private:
+  using Moment = std::chrono::steady_clock::time_point;
   struct Piece {
-    std::uint64_t file = 0;  ///< nonzero: begin this file first
+    std::uint64_t file = 0;  ///< nonzero: begin this file first; the piece is its opening and nothing else
     std::string bytes;
+    std::uint64_t records = 0;  ///< appended
   };
-  bool queue(std::uint64_t file, std::string_view bytes);
+  FileWriter(Options options, std::uint64_t last_file);
+  bool queue(bool is_new_file, std::string_view bytes);
   void run();
+  void settle(std::string trouble, bool has_begun_file);
   std::string write(const Piece& piece);
   std::string open_file(std::uint64_t number);
   void remove_old_files(std::uint64_t newest) const;
@@ -56,7 +80,12 @@ class FileWriter {
   bool is_writing_ = false;
   bool is_ending_ = false;
   bool must_hurry_ = false;
+  std::uint64_t last_file_;
   std::string trouble_;
+  bool is_trying_ = false;  ///< it has stopped, and a new file is on its way
+  Moment try_after_;
+  std::chrono::milliseconds pause_;  ///< after the last failure
+  std::atomic<std::uint64_t> lost_{0};
   int descriptor_ = -1;
   std::string path_;
   std::thread thread_;

@@ -69,34 +69,23 @@ class LiveNameSource final : public store::NameSource {
 /// A decision log that brings its names along.
 class NamedLog final : public Recorder {
  public:
-  NamedLog(const kube::LiveIntake& intake) : names_(intake) {}
-  bool open(store::DecisionLogOptions options, const State& state, const Engine& engine) {
-    auto opened = store::DecisionLog::open(std::move(options), {state, engine, &names_});
-    if (!opened) {
-      spdlog::warn("decision log: {}", opened.error().message);
-      return false;
-    }
-    log_ = std::move(opened).value();
-    return true;
-  }
-  void record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) override { log_->record(batch, plan, digest); }
+  NamedLog(const kube::LiveIntake& intake, store::DecisionLogOptions options, const State& state, const Engine& engine,
+           std::shared_ptr<store::FileWriter> writer)
+      : names_(intake), log_(std::move(options), {state, engine, &names_}, std::move(writer)) {}
+  void record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) override { log_.record(batch, plan, digest); }
 
  private:
   LiveNameSource names_;
-  std::unique_ptr<store::DecisionLog> log_;
+  store::DecisionLog log_;
 };
 
-kube::OpenRecorder recorder_of(const config::DecisionLogConfig& log) {
-  if (log.path.empty()) return {};
-  return [log](const State& state, const Engine& engine, const kube::LiveIntake& intake) -> std::unique_ptr<Recorder> {
+kube::OpenRecorder recorder_of(const config::DecisionLogConfig& log, std::shared_ptr<store::FileWriter> writer) {
+  if (!writer) return {};
+  return [log, writer = std::move(writer)](const State& state, const Engine& engine, const kube::LiveIntake& intake) -> std::unique_ptr<Recorder> {
     store::DecisionLogOptions options;
-    options.folder = log.path;
     options.file_bytes_max = static_cast<std::uint64_t>(log.file_bytes_max);
-    options.files_max = static_cast<std::uint64_t>(log.files_max);
     options.on_trouble = [](const std::string& what) { spdlog::warn("decision log: {}", what); };
-    auto named = std::make_unique<NamedLog>(intake);
-    if (!named->open(std::move(options), state, engine)) return nullptr;
-    return named;
+    return std::make_unique<NamedLog>(intake, std::move(options), state, engine, writer);
   };
 }
 
@@ -137,9 +126,23 @@ kube::OnLog log_of(const config::LoggingConfig& logging) {
   };
 }
 
+/// Probes are small and many are allowed to come and go; whoever means harm gets no more memory than that.
+constexpr std::size_t kProbeConnectionsMax = 64, kProbeBytesMax = 4u << 10;
+
+void listen_on(const config::ListenConfig& listen, bool& is_enabled, http::ServerOptions& out) {
+  is_enabled = listen.is_enabled;
+  out.address = listen.host.empty() ? "0.0.0.0" : listen.host;
+  out.port = listen.port;
+}
+
 }  // namespace
 
-kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Access access) {
+Result<std::shared_ptr<store::FileWriter>> log_writer(const config::DecisionLogConfig& log) {
+  if (log.path.empty()) return std::shared_ptr<store::FileWriter>();
+  return store::FileWriter::open({.folder = log.path, .files_max = static_cast<std::uint64_t>(log.files_max)});
+}
+
+kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Access access, std::shared_ptr<store::FileWriter> log) {
   kube::LiveOptions options;
   options.access = std::move(access);
   options.reign.intake = intake_options(config);
@@ -151,7 +154,8 @@ kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Acce
   options.reign.binds_per_step_max = static_cast<std::uint32_t>(std::min(config.batch.binds_per_step, config.batch.binds_in_flight));
   options.reign.window = config.batch.window;
   options.reign.events_per_step_max = static_cast<std::size_t>(config.batch.events_per_step);
-  options.reign.open_recorder = recorder_of(config.decision_log);
+  options.reign.open_recorder = recorder_of(config.decision_log, log);
+  if (log) options.decision_log = [log] { return kube::LogFacts{log->lost(), log->has_stopped()}; };
   options.leader.is_enabled = config.leader_election.is_enabled;
   options.leader.lease_name = config.leader_election.lease_name;
   options.leader.lease_namespace = config.leader_election.lease_namespace;
@@ -159,9 +163,10 @@ kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Acce
   options.leader.renew_deadline = config.leader_election.renew_deadline;
   options.leader.retry_period = config.leader_election.retry_period;
   options.leader.identity = unique_identity();
-  options.is_listening = config.listen.is_enabled;
-  options.listen.address = config.listen.host.empty() ? "0.0.0.0" : config.listen.host;
-  options.listen.port = config.listen.port;
+  listen_on(config.listen, options.is_listening, options.listen);
+  listen_on(config.health_probe_bind_address, options.has_probes, options.probes);
+  options.probes.connections_max = kProbeConnectionsMax;
+  options.probes.body_bytes_max = options.probes.read_buffer_bytes = kProbeBytesMax;
   options.log = log_of(config.logging);
   return options;
 }

@@ -8,13 +8,17 @@
 #include "base/result.h"
 #include "config/scheduler_config.h"
 #include "kube/live_scheduler.h"
+#include "store/file_writer.h"
 
 namespace ashlar {
 
 /// In JSON logs a line's object follows its message in the payload: kind, namespace and name, each after this mark, which no message holds.
 inline constexpr char kLogFieldMark = '\x1f';
 
+/// What writes the decision log, for as long as the process lives; null where none is wanted. Makes its folder; an Error where that cannot be used.
+Result<std::shared_ptr<store::FileWriter>> log_writer(const config::DecisionLogConfig& log);
+
 /// Options of the live scheduler as the settings say. Reads no file; credentials are in `access`.
-kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Access access);
+kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Access access, std::shared_ptr<store::FileWriter> log = nullptr);
 
 }  // namespace ashlar

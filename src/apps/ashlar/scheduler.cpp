@@ -20,7 +20,7 @@ namespace {
 enum ExitStatus : int { kFailed = 1, kBadInput = 2 };
 
 struct SchedulerOptions {
-  std::string kubeconfig, context, config_file, profile, listen, decision_log;
+  std::string kubeconfig, context, config_file, profile, listen, probes, decision_log;
   std::vector<std::string> scheduler_names;
   bool has_no_election = false, is_validate_only = false;
 };
@@ -81,6 +81,13 @@ void on_signal(int) {
 
 int status_of(const Error& error) { return error.kind == Error::Kind::kInvalid ? kBadInput : kFailed; }
 
+void set_address(const std::string& text, const std::string& option, config::ListenConfig& out) {
+  if (text.empty()) return;
+  Result<config::ListenConfig> listen = config::parse_listen(text);
+  if (!listen) refuse(kBadInput, option + ": " + listen.error().message);
+  out = *listen;
+}
+
 config::SchedulerConfig settings(const SchedulerOptions& options) {
   Result<config::SchedulerConfig> config = options.config_file.empty() ? Result(config::default_config()) : config::read_config(options.config_file);
   if (!config) refuse(kBadInput, config.error().message);
@@ -90,11 +97,8 @@ config::SchedulerConfig settings(const SchedulerOptions& options) {
     if (!profile) refuse(kBadInput, profile.error().message);
     config->profile = std::move(profile).value();
   }
-  if (!options.listen.empty()) {
-    Result<config::ListenConfig> listen = config::parse_listen(options.listen);
-    if (!listen) refuse(kBadInput, listen.error().message);
-    config->listen = *listen;
-  }
+  set_address(options.listen, "--listen", config->listen);
+  set_address(options.probes, "--health-probe-bind-address", config->health_probe_bind_address);
   if (!options.decision_log.empty()) config->decision_log.path = options.decision_log;
   if (options.has_no_election) config->leader_election.is_enabled = false;
   return std::move(config).value();
@@ -117,26 +121,39 @@ void set_up_logging(const config::LoggingConfig& logging) {
   spdlog::set_formatter(std::move(formatter));
 }
 
+/// The host of an address, as in a URL.
+std::string shown(const config::ListenConfig& listen) {
+  if (listen.host.empty()) return "0.0.0.0";
+  return listen.host.find(':') == std::string::npos ? listen.host : "[" + listen.host + "]";
+}
+
 void run_scheduler(const SchedulerOptions& options) {
   const config::SchedulerConfig config = settings(options);
   set_up_logging(config.logging);
   Result<kube::Access> access = kube::load_access({.kubeconfig = options.kubeconfig, .context = options.context, .environment = {}});
   if (!access && !options.is_validate_only) refuse(status_of(access.error()), access.error().message);
-  kube::LiveOptions live = live_options(config, access ? std::move(access).value() : kube::Access{});
-  live.version = ASHLAR_VERSION;
   if (options.is_validate_only) {
     const Result<Profile> profile = kube::live_profile(config.profile.profile);
     if (!profile) refuse(kBadInput, profile.error().message);
     std::cout << "the configuration is valid\n";
     return;
   }
+  Result<std::shared_ptr<store::FileWriter>> log = log_writer(config.decision_log);
+  if (!log) refuse(status_of(log.error()), log.error().message);
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is a full disk for the decision log, and no reason to die
+  kube::LiveOptions live = live_options(config, std::move(access).value(), std::move(log).value());
+  live.version = ASHLAR_VERSION;
   const std::string identity = live.leader.identity;
   Result<std::unique_ptr<kube::LiveScheduler>> scheduler = kube::LiveScheduler::create(std::move(live));
   if (!scheduler) refuse(status_of(scheduler.error()), scheduler.error().message);
   std::string names;
   for (const std::string& name : config.scheduler_names) names += (names.empty() ? "" : ", ") + name;
   spdlog::info("ashlar {} serves {} with profile {} as {}", ASHLAR_VERSION, names, config.profile.profile.name, identity);
-  if ((*scheduler)->port() != 0) spdlog::info("metrics and questions: http://{}:{}", config.listen.host, (*scheduler)->port());
+  if ((*scheduler)->port() != 0) spdlog::info("questions, health and metrics: http://{}:{}", shown(config.listen), (*scheduler)->port());
+  if ((*scheduler)->probe_port() != 0)
+    spdlog::info("health and metrics: http://{}:{}", shown(config.health_probe_bind_address), (*scheduler)->probe_port());
+  if (config.listen.is_public())
+    spdlog::warn("the read API answers without authentication on {}; whoever reaches it learns the names of all tenants", shown(config.listen));
   running = scheduler->get();
   struct sigaction action {};
   action.sa_handler = on_signal;
@@ -159,7 +176,10 @@ void add_scheduler(CLI::App& app) {
   verb->add_option("--scheduler-name", options->scheduler_names, "spec.schedulerName of the pods to place; may be given several times")
       ->type_name("NAME");
   verb->add_option("--profile", options->profile, "Built-in profile or profile file; wins over the settings")->type_name("NAME|FILE");
-  verb->add_option("--listen", options->listen, "HOST:PORT for metrics, health and questions, or off")->type_name("ADDRESS");
+  verb->add_option("--listen", options->listen, "HOST:PORT for questions (ashlar why, queue, nodes), health and metrics, or off")
+      ->type_name("ADDRESS");
+  verb->add_option("--health-probe-bind-address", options->probes, "HOST:PORT for health and metrics without names of tenants, or off")
+      ->type_name("ADDRESS");
   verb->add_option("--decision-log", options->decision_log, "Folder for the decision log")->type_name("DIR");
   verb->add_flag("--no-leader-election", options->has_no_election, "Lead at once, without a Lease; for a single process");
   verb->add_flag("--validate-only", options->is_validate_only, "Check the settings and stop");

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <yaml-cpp/yaml.h>
 
 #include <filesystem>
 #include <fstream>
@@ -70,6 +71,7 @@ TEST(Config, TheDocumentedValuesAreTheDefaults) {
   EXPECT_EQ(said.leader_election.lease_namespace, plain.leader_election.lease_namespace);
   EXPECT_EQ(said.listen.port, plain.listen.port);
   EXPECT_EQ(said.listen.host, plain.listen.host);
+  EXPECT_EQ(said.health_probe_bind_address.is_enabled, plain.health_probe_bind_address.is_enabled);
   EXPECT_EQ(said.logging.level, plain.logging.level);
   EXPECT_EQ(said.logging.format, plain.logging.format);
   EXPECT_EQ(said.batch.binds_per_step, plain.batch.binds_per_step);
@@ -124,6 +126,9 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"logging: {level: warn}\n", "unknown level \"warn\"; did you mean \"warning\"?"},
       {"listen: localhost\n", "is not an address"},
       {"listen: localhost:70000\n", "is not an address"},
+      {"listen: localhost:10451\n", "\"localhost\" is no IP address"},
+      {"healthProbeBindAddress: 10452\n", "a.yaml:3:25: \"10452\" is not an address"},
+      {"healthProbeBindAddress: ':10451'\n", "needs a port of its own"},
       {"schedulerNames: []\n", "must not be empty"},
       {"schedulerNames: [a, a]\n", "listed twice"},
       {"queues: [{quota: {cpu: 1}}]\n", "a queue needs a name"},
@@ -170,12 +175,42 @@ TEST(Config, AProfileFileIsFoundBesideTheConfiguration) {
   EXPECT_EQ(read_config((folder / "none.yaml").string()).error().kind, Error::Kind::kNotFound);
 }
 
+TEST(Config, ProbesHaveAnAddressOfTheirOwn) {
+  EXPECT_FALSE(default_config().health_probe_bind_address.is_enabled);
+  const SchedulerConfig c = *parse_config(std::string(kHead) + "healthProbeBindAddress: ':10452'\n", "a.yaml");
+  EXPECT_TRUE(c.health_probe_bind_address.is_enabled);
+  EXPECT_EQ(c.health_probe_bind_address.port, 10452);
+  EXPECT_TRUE(c.health_probe_bind_address.is_public());
+  EXPECT_FALSE(c.listen.is_public());
+}
+
+// What deploy/ configures is valid, keeps the read API to the pod, and the probes' port is the one that Deployment, Service and Prometheus name.
+TEST(Config, TheDeploymentProbesAndScrapesThePortThatIsConfigured) {
+  const std::string deploy = std::string(ASHLAR_SOURCE_DIR) + "/deploy/";
+  const Result<SchedulerConfig> c = parse_config(YAML::LoadFile(deploy + "configuration.yaml")["data"]["ashlar.yaml"].Scalar(), "ashlar.yaml");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_FALSE(c->listen.is_public());
+  ASSERT_TRUE(c->health_probe_bind_address.is_public());
+  const std::string port = std::to_string(c->health_probe_bind_address.port);
+  const std::vector<YAML::Node> documents = YAML::LoadAllFromFile(deploy + "deployment.yaml");
+  ASSERT_EQ(documents.size(), 2u);
+  const YAML::Node pod = documents[0]["spec"]["template"], container = pod["spec"]["containers"][0], opened = container["ports"][0];
+  EXPECT_EQ(pod["metadata"]["annotations"]["prometheus.io/port"].Scalar(), port);
+  EXPECT_EQ(opened["containerPort"].Scalar(), port);
+  EXPECT_EQ(container["ports"].size(), 1u);
+  for (const char* probe : {"livenessProbe", "readinessProbe"}) EXPECT_EQ(container[probe]["httpGet"]["port"].Scalar(), opened["name"].Scalar());
+  const YAML::Node served = documents[1]["spec"]["ports"];
+  ASSERT_EQ(served.size(), 1u);
+  EXPECT_EQ(served[0]["port"].Scalar(), port);
+  EXPECT_EQ(served[0]["targetPort"].Scalar(), opened["name"].Scalar());
+}
+
 TEST(Config, AddressesToListenOn) {
   EXPECT_EQ(parse_listen(":80")->host, "");
   EXPECT_EQ(parse_listen("[::1]:80")->host, "::1");
   EXPECT_EQ(parse_listen("10.0.0.1:0")->port, 0);
   EXPECT_FALSE(parse_listen("off")->is_enabled);
-  for (const char* bad : {"", "80", "::1:80", "a:b", "a:-1", "a:"}) EXPECT_FALSE(parse_listen(bad).ok()) << bad;
+  for (const char* bad : {"", "80", "::1:80", "a:b", "a:-1", "a:", "nowhere:80", "1.2.3:80"}) EXPECT_FALSE(parse_listen(bad).ok()) << bad;
 }
 
 }  // namespace

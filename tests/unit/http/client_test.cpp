@@ -242,13 +242,6 @@ TEST(Server, RefusesBodiesBeyondItsLimit) {
   EXPECT_EQ(ask(*client, {.method = Method::kPost, .path = "/echo", .body = std::string(99, 'x')})->status, 200);
 }
 
-TEST(Server, RefusesConnectionsBeyondItsLimit) {
-  const auto server = echo_server({.connections_max = 1});
-  const auto first = client_of(*server), second = client_of(*server);
-  EXPECT_EQ(ask(*first, {.path = "/echo"})->status, 200);
-  EXPECT_EQ(ask(*second, {.path = "/echo"})->status, 503);
-}
-
 TEST(Server, TakesMegabytesBothWays) {
   const auto server = echo_server();
   const std::string large(4u << 20, 'y');

@@ -102,6 +102,15 @@ TEST_F(Reign, GangsAreCountedByTheInnermostLevelThatHoldsThem) {
   reign->turn();
   EXPECT_TRUE(says(R"(ashlar_gang_placement_total{level="node",queue="default"} 1)"));
   EXPECT_TRUE(says(R"(ashlar_queue_wait_seconds_count{queue="default"} 2)"));
+  see_pod("waits", 9);
+  reign->turn();
+  EXPECT_TRUE(says(R"(ashlar_queue_pending_jobs{queue="default")"));
+  EXPECT_TRUE(says(R"(ashlar_queue_guaranteed_gpus{model="any",queue="default"})"));
+  const std::string for_anybody = metrics.text(reign.get(), {}, MetricsReader::kAnybody);
+  EXPECT_EQ(for_anybody.find("default"), std::string::npos) << for_anybody;
+  for (const char* sum : {R"(ashlar_gang_placement_total{level="rack"} 1)", "ashlar_queue_wait_seconds_count 2",
+                          "ashlar_queue_pending_jobs{reason=", R"(ashlar_queue_pending_gpus{model="any"} 9)"})
+    EXPECT_NE(for_anybody.find(sum), std::string::npos) << sum << " in\n" << for_anybody;
   ASSERT_EQ(log.size(), 2u);
   EXPECT_EQ(log[0].message, "placed gang ns/g: 2 pods within one rack");
   EXPECT_EQ(log[0].kind, "gang");

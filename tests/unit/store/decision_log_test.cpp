@@ -6,6 +6,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <filesystem>
@@ -359,36 +360,103 @@ RC_GTEST_PROP(DecisionLog, any_bytes_are_read_without_a_crash, (const std::strin
   RC_ASSERT(!replay_file(path).ok());
 }
 
-// Scheduling goes on when the disk is full; the trouble is told once.
-TEST(DecisionLog, a_full_disk_stops_the_log_and_nothing_else) {
+/// No file of this process may grow beyond `bytes` while this lives: what a full disk is to a writer.
+class FullDisk {
+ public:
+  explicit FullDisk(std::uint64_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit small{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, old_handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*old_handler_)(int);
+};
+
+/// A writer that tries again soon.
+std::shared_ptr<FileWriter> eager_writer(const std::string& folder) {
+  auto writer = FileWriter::open({.folder = folder, .pause_min = std::chrono::milliseconds(1), .pause_max = std::chrono::milliseconds(8)});
+  EXPECT_TRUE(writer.ok());
+  return writer.value();
+}
+
+// Scheduling goes on while the disk is full, and so does the log when there is room again: in a new file, without what was decided meanwhile.
+TEST(DecisionLog, a_full_disk_costs_steps_until_there_is_room_again) {
   const Folder folder;
   std::vector<std::string> troubles;
   Life life("ashlar", 3);
-  auto log =
-      DecisionLog::open({.folder = folder.str(), .on_trouble = [&](const std::string& t) { troubles.push_back(t); }}, {life.state, life.engine});
-  ASSERT_TRUE(log.ok());
-  life.recorder = log->get();
+  const auto writer = eager_writer(folder.str());
+  auto log = std::make_unique<DecisionLog>(DecisionLogOptions{.on_trouble = [&](const std::string& t) { troubles.push_back(t); }},
+                                           DecisionLog::Subject{life.state, life.engine}, writer);
+  life.recorder = log.get();
   life.open();
-  (*log)->flush();
-  rlimit before{};
-  ::getrlimit(RLIMIT_FSIZE, &before);
-  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small{fs::file_size(first_file(folder)) + 1000, before.rlim_max};
-  ::setrlimit(RLIMIT_FSIZE, &small);
-  life.run(300);
-  (*log)->flush();
-  life.run(100);
-  ::setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, old_handler);
-  EXPECT_TRUE((*log)->has_stopped());
-  EXPECT_GT((*log)->counts().steps_lost, 10u);
-  ASSERT_EQ(troubles.size(), 1u);
-  EXPECT_NE(troubles.front().find("cannot write"), std::string::npos) << troubles.front();
-  EXPECT_NE(troubles.front().find("scheduling goes on"), std::string::npos);
-  // What reached the disk is still good.
-  const auto report = replay_file(first_file(folder));
+  log->flush();
+  std::uint64_t lost = 0;
+  {
+    const FullDisk disk(200);
+    for (int i = 0; i < 30; ++i) {  // now and then a new file is tried, for whose snapshot there is no room either
+      life.run(5);
+      log->flush();
+    }
+    EXPECT_TRUE(log->has_stopped());
+    lost = writer->lost();
+    EXPECT_GT(lost, 100u);
+    ASSERT_EQ(troubles.size(), 1u);
+    EXPECT_NE(troubles.front().find("cannot write"), std::string::npos) << troubles.front();
+    EXPECT_NE(troubles.front().find("scheduling goes on"), std::string::npos);
+  }
+  while (log->has_stopped()) {
+    life.run(1);
+    log->flush();
+  }
+  life.run(50);
+  log->flush();
+  EXPECT_FALSE(log->has_stopped());
+  ASSERT_EQ(troubles.size(), 2u);
+  EXPECT_NE(troubles.back().find("goes on in a new file"), std::string::npos) << troubles.back();
+  log.reset();
+  // The first file is good up to where it ends, no file without its snapshot was left behind, and the new one is whole.
+  const auto report = replay_file(folder.str());
   ASSERT_TRUE(report.ok()) << report.error().message;
   EXPECT_TRUE(report->is_identical());
+  EXPECT_EQ(report->files.size(), 2u);
+}
+
+TEST(DecisionLog, is_readable_by_its_owner_alone) {
+  const Folder folder;
+  const std::string path = (folder.path / "a" / "log").string();
+  const mode_t before = ::umask(0);
+  record_life(path, "ashlar", 3, 10);
+  ::umask(before);
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all);
+  for (const auto& entry : fs::directory_iterator(path))
+    EXPECT_EQ(entry.status().permissions(), fs::perms::owner_read | fs::perms::owner_write) << entry.path();
+}
+
+// Leaderships of one process follow each other on one writer.
+TEST(DecisionLog, logs_share_a_writer_one_after_the_other) {
+  const Folder folder;
+  const auto writer = eager_writer(folder.str());
+  for (const std::uint64_t seed : {3u, 4u}) {
+    Life life("ashlar", seed);
+    DecisionLog log({}, {life.state, life.engine}, writer);
+    life.recorder = &log;
+    life.open();
+    life.run(20);
+  }
+  writer->flush();
+  EXPECT_EQ(writer->next_file(), 3u);
+  for (const char* name : {"decisions-000001.alog", "decisions-000002.alog"}) {
+    const auto report = replay_file((folder.path / name).string());
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_TRUE(report->is_identical());
+    EXPECT_TRUE(report->notes.empty()) << name << " was not closed in order";
+  }
 }
 
 TEST(DecisionLog, a_folder_that_cannot_be_used_is_an_error_at_once) {
@@ -398,6 +466,10 @@ TEST(DecisionLog, a_folder_that_cannot_be_used_is_an_error_at_once) {
   const auto log = DecisionLog::open({.folder = (folder.path / "file" / "log").string()}, {life.state, life.engine});
   ASSERT_FALSE(log.ok());
   EXPECT_NE(log.error().message.find("cannot make the folder"), std::string::npos);
+  const auto file = FileWriter::open({.folder = (folder.path / "file").string()});
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.error().kind, Error::Kind::kInvalid);
+  EXPECT_NE(file.error().message.find("it is a file"), std::string::npos) << file.error().message;
 }
 
 // A disk that cannot keep up costs steps, and the log begins anew from a snapshot when it has caught up.
