@@ -11,6 +11,7 @@ start_background_build() {
   [ -n "$("$controlplane" --missing "$@")" ] || return 0
   setsid nice -n 5 "$controlplane" "$@" >"$root/build/controlplane.log" 2>&1 &
   background_build=$!
+  export ASHLAR_BUILDING=$background_build   # the demo waits for this process before it compares
 }
 stop_background_build() { [ -z "${background_build:-}" ] || kill -- "-$background_build" 2>/dev/null || true; }
 

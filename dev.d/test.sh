@@ -1,8 +1,8 @@
 #: ./dev test [FOLDER...] [-- GTEST OPTIONS]
 #:
 #: With folders: builds and runs their unit tests (release). Without: the unit tests and cases in release, core and parsers under
-#: the address and undefined-behaviour sanitizers, tests against a real API server, the documentation's commands, the short demo,
-#: and the structure of the tree.
+#: the address and undefined-behaviour sanitizers, tests against a real API server, the program with bad input, the documentation's
+#: commands, the short demo, and the structure of the tree.
 #: Published traces are read from $ASHLAR_TRACES (default ../shared/traces); without them their tests are skipped by name.
 #: The last line is `N passed, N failed`, with `, N skipped` where there are any. Logs lie in build/logs.
 
@@ -140,7 +140,8 @@ test_everything() {
   for folder in "${sanitized[@]}"; do ASHLAR_SANITIZED=1 ASHLAR_TRACES=$root/build/no-traces run_gtest asan "${folder}_test"; done
   say "real API server"
   run_cluster_tests
-  say "the documentation's commands"
+  say "bad input, and the documentation's commands"
+  run_step "verbs" python3 tests/verbs/verbs_test.py "$bin/ashlar"
   run_step "documentation" python3 tests/docs/docs_test.py "$bin/ashlar" "$ASHLAR_ASSETS"
   say "demo, short form"
   if "$bin/ashlar" --help | grep -qE '^  demo '; then

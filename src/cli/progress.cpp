@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
+
+#include "cli/terminal.h"
 
 namespace ashlar::cli {
 namespace {
@@ -42,16 +43,6 @@ int terminal_width() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-bool has_colour() {
-  const char* no_colour = std::getenv("NO_COLOR");
-  return no_colour == nullptr || *no_colour == '\0';
-}
-
-bool is_terminal() {
-  const char* kind = std::getenv("TERM");
-  return ::isatty(STDERR_FILENO) == 1 && (kind == nullptr || std::string_view(kind) != "dumb");
-}
-
 }  // namespace
 
 std::string progress_line(const ProgressLine& line) {
@@ -75,7 +66,7 @@ std::string progress_line(const ProgressLine& line) {
 }
 
 ProgressBar::ProgressBar(std::string label, std::int64_t total)
-    : label_(std::move(label)), total_(total), is_shown_(is_terminal()), start_(std::chrono::steady_clock::now()), last_(start_) {}
+    : label_(std::move(label)), total_(total), is_shown_(is_screen(STDERR_FILENO)), start_(std::chrono::steady_clock::now()), last_(start_) {}
 
 ProgressBar::~ProgressBar() { finish(); }
 
@@ -92,8 +83,12 @@ void ProgressBar::set_label(std::string label) { label_ = std::move(label); }
 void ProgressBar::draw(std::int64_t done) {
   const double elapsed = std::chrono::duration<double>(last_ - start_).count();
   // One column stays free: terminals wrap when the last one is written.
-  const std::string line = progress_line(
-      {.label = label_, .done = done, .total = total_, .elapsed_seconds = elapsed, .width = terminal_width() - 1, .has_colour = has_colour()});
+  const std::string line = progress_line({.label = label_,
+                                          .done = done,
+                                          .total = total_,
+                                          .elapsed_seconds = elapsed,
+                                          .width = terminal_width() - 1,
+                                          .has_colour = wants_colour(STDERR_FILENO)});
   std::fputs(("\r\x1b[K" + line).c_str(), stderr);
   std::fflush(stderr);
   was_drawn_ = true;

@@ -20,7 +20,7 @@ std::string draw(const Scene& scene, Millis elapsed, Millis length, const ViewOp
 /// Shows frames in place on a terminal, or only new lines of news elsewhere.
 class Screen {
  public:
-  /// `is_terminal` as found out by the caller; NO_COLOR is respected by `has_colour`.
+  /// `is_terminal`: the cursor can be moved there.
   Screen(bool is_terminal, bool has_colour);
   ~Screen();
   void show(const Scene& scene, Millis elapsed, Millis length);

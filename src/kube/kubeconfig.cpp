@@ -32,12 +32,23 @@ Error field_error(const Entry& entry, const std::string& field, const std::strin
   return invalid(entry.file + ": " + entry.place + (field.empty() ? "" : "." + field) + ": " + why);
 }
 
+constexpr std::size_t kBytesMax = 16u << 20;  ///< of a kubeconfig; those of many clusters have some 100 KB
+
+/// A file, or a pipe as shells make it of <(command).
 Result<std::string> read_file(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_fifo(status))
+    return invalid("cannot read " + path + ": it is a " + (fs::is_directory(status) ? "folder" : "device") + ", not a file");
   std::ifstream in(path, std::ios::binary);
   if (!in) return invalid("cannot read " + path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
+  std::string text;
+  std::string block(64u << 10, '\0');
+  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
+    text.append(block, 0, static_cast<std::size_t>(in.gcount()));
+    if (text.size() > kBytesMax) return invalid("cannot read " + path + ": it is larger than " + std::to_string(kBytesMax >> 20) + " MiB");
+  }
+  return text;
 }
 
 int base64_value(char c) {

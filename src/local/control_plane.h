@@ -7,9 +7,13 @@
 //   auto api = (*plane)->connect();
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -26,9 +30,17 @@ struct ControlPlaneOptions {
   bool with_audit = false;                    ///< audit.log tells every binding and every read of a pod, from the moment it was received
 };
 
+/// What an API server that ended while starting says that it does not know, in words such as "the feature gate GenericWorkload"; empty where its log
+/// says nothing of the kind.
+std::string unknown_to_server(std::string_view log);
+
+/// Removes the folders of clusters in `temporary` whose process was killed before it could.
+void remove_abandoned_folders(const std::string& temporary);
+
 class ControlPlane {
  public:
-  /// kNotFound where a binary is absent (the message says which and how to get it): skip the test by that word.
+  /// kNotFound where a binary is absent, or where the API server that KUBEBUILDER_ASSETS gives lacks what the options ask for (the message says which
+  /// and how to get it): skip the test by that word.
   static Result<std::unique_ptr<ControlPlane>> start(ControlPlaneOptions options);
   ~ControlPlane();
   ControlPlane(const ControlPlane&) = delete;
@@ -59,6 +71,9 @@ class ControlPlane {
   /// remembers more).
   Result<void> compact_history();
 
+  /// Waits until there is such a binary, for as long as the process that builds it lives and at most so long. False where it does not come;
+  /// `goes_on` is asked twice a second.
+  static bool await_binary(const std::string& name, pid_t builder, Millis patience, const std::function<bool()>& goes_on);
   /// Path of a further binary of the control plane (kwok, kubectl, kube-scheduler, ...); kNotFound where absent.
   static Result<std::string> find_binary(const std::string& name);
   /// Starts such a binary with the log beside the others; stopped with this object at the latest.
@@ -78,6 +93,7 @@ class ControlPlane {
   std::uint16_t api_port_ = 0, etcd_port_ = 0, etcd_peer_port_ = 0;
   ChildProcess etcd_, api_server_;
   std::vector<std::unique_ptr<ChildProcess>> others_;
+  int alive_ = -1;  ///< a locked file of the folder: while this process lives, nobody else can lock it
 };
 
 /// A loopback port that was free a moment ago.

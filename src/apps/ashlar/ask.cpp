@@ -32,7 +32,8 @@ std::string ask_scheduler(const AskOptions& options, const std::string& path) {
   if (const Result<http::Url> url = http::parse_url(server); !url) fail(2, url.error().message);
   Result<http::Response> answer = http::ask(server, path);
   if (!answer)
-    fail(1, "no scheduler answers at " + server + " (" + answer.error().message + "); name it with --server or ASHLAR_SERVER, or forward its port");
+    fail(1, "no scheduler answers at " + server + " (" + answer.error().message +
+                "); name it with --server or ASHLAR_SERVER, or forward its port (kubectl port-forward)");
   http::Response response = std::move(answer).value();
   if (response.status == 200) return std::move(response.body);
   boost::system::error_code error;
@@ -43,11 +44,25 @@ std::string ask_scheduler(const AskOptions& options, const std::string& path) {
   fail(response.status == 404 || response.status == 400 ? 2 : 1, has_message ? text_of(value.as_object(), "message") : response.body);
 }
 
-boost::json::value parse_answer(const std::string& body) {
+boost::json::object parse_answer(const std::string& body, std::string_view kind) {
   boost::system::error_code error;
   boost::json::value value = boost::json::parse(body, error);
   if (error || !value.is_object()) fail(1, "the answer is not JSON; is this an Ashlar scheduler?");
-  return value;
+  if (text_of(value.as_object(), "kind") != kind) fail(1, "the answer is no " + std::string(kind) + "; is this an Ashlar scheduler?");
+  return std::move(value.as_object());
+}
+
+boost::json::object print_answer(const AskOptions& options, const std::string& body, std::string_view kind,
+                                 const std::function<std::string(const boost::json::object&)>& render) {
+  boost::json::object answer = parse_answer(body, kind);
+  std::string text;
+  try {
+    text = render(answer);
+  } catch (const std::exception& error) {
+    fail(1, "the answer has another form than a " + std::string(kind) + " of this version (" + error.what() + ")");
+  }
+  std::cout << (options.output == "json" ? body : text) << std::flush;
+  return answer;
 }
 
 std::string percent_encoded(const std::string& text) { return http::percent_encode(text); }

@@ -1,9 +1,12 @@
 // How does a verb put a question to the running scheduler? One HTTP request to its read API, repeated while a standby
-// answers (a Service leads to either), the answer as JSON. Wiring only.
+// answers (the lead may just be changing), the answer as JSON. Wiring only.
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace ashlar {
 
@@ -15,7 +18,12 @@ struct AskOptions {
 
 /// The answer's text. Trouble is printed to stderr and ends the verb with exit status 1 (2 for names that nobody knows).
 std::string ask_scheduler(const AskOptions& options, const std::string& path);
-boost::json::value parse_answer(const std::string& body);
+/// The answer as an object of this kind ("Why", "QueueList", "NodeList"); anything else ends the verb with exit status 1.
+boost::json::object parse_answer(const std::string& body, std::string_view kind);
+/// Prints what `render` makes of an answer of that kind, or `body` itself as JSON. An answer that lacks what is shown ends the verb with exit status 1
+/// before anything is printed.
+boost::json::object print_answer(const AskOptions& options, const std::string& body, std::string_view kind,
+                                 const std::function<std::string(const boost::json::object&)>& render);
 std::string percent_encoded(const std::string& text);
 
 // Members of a JSON object, with defaults for absent ones.

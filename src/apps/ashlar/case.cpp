@@ -3,13 +3,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "apps/ashlar/verbs.h"
+#include "cli/terminal.h"
 #include "sim/case/case.h"
 #include "sim/output_file.h"
 #include "sim/readers/text_source.h"
@@ -24,11 +24,6 @@ struct CaseOptions {
   bool is_update = false;
 };
 
-bool wants_colour() {
-  const char* no_colour = std::getenv("NO_COLOR");
-  return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0');
-}
-
 int run_file(const std::string& path, bool is_update) {
   const Result<std::string> text = sim::read_text(path);
   if (!text) {
@@ -41,7 +36,7 @@ int run_file(const std::string& path, bool is_update) {
     return outcome.error().kind == Error::Kind::kInvalid ? kBadInput : kDiffers;
   }
   if (outcome->is_as_expected()) return kDone;
-  std::cout << sim::diff_text(*outcome, path, wants_colour());
+  std::cout << sim::diff_text(*outcome, path, cli::wants_colour(STDOUT_FILENO));
   if (!is_update) return kDiffers;
   if (const Result<void> written = sim::write_whole_file(path, outcome->updated); !written) {
     std::cerr << written.error().message << '\n';

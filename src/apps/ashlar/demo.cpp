@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "apps/ashlar/verbs.h"
+#include "cli/terminal.h"
 #include "demo/play.h"
 #include "demo/view.h"
 #include "kube/writes.h"
@@ -21,7 +22,7 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kCompareSpeed = 4;
-constexpr int kYardstickWaitSeconds = 420;  ///< kube-scheduler may still be building while the script plays
+constexpr Millis kYardstickPatience{420'000};  ///< building kube-scheduler takes some minutes on a small machine
 
 struct DemoOptions {
   bool is_short = false, has_no_wait = false, has_no_comparison = false;
@@ -89,7 +90,7 @@ Stage set_up() {
   std::printf("starting etcd and kube-apiserver on loopback ...\n");
   std::fflush(stdout);
   auto plane = local::ControlPlane::start({});
-  if (!plane) fail(plane.error().message + "\n  ./dev demo builds them; or set KUBEBUILDER_ASSETS to a folder that has them");
+  if (!plane) fail(plane.error().message + (plane.error().kind == Error::Kind::kNotFound ? "\n  ./dev demo builds and takes what it needs" : ""));
   stage.plane = std::move(*plane);
   auto api = stage.plane->connect();
   if (!api) fail(api.error().message);
@@ -129,17 +130,15 @@ demo::Score play(Stage& stage, const demo::Script& script, demo::PlayOptions opt
   return score;
 }
 
-/// Waits for the yardstick's binary, which ./dev demo builds while the script plays.
+/// Waits for the yardstick's binary where it is still being built: ./dev demo says by which process.
 bool has_yardstick() {
-  for (int waited = 0; waited < kYardstickWaitSeconds && !is_interrupted; ++waited) {
-    if (local::ControlPlane::find_binary("kube-scheduler").ok()) return true;
-    const char* building = std::getenv("ASHLAR_BUILDING");
-    if (building == nullptr || *building == '\0') return false;
-    if (waited == 0) std::printf("waiting for kube-scheduler, which is still being built ...\n");
-    std::fflush(stdout);
-    sleep(1);
-  }
-  return false;
+  if (local::ControlPlane::find_binary("kube-scheduler").ok()) return true;
+  const char* building = std::getenv("ASHLAR_BUILDING");
+  const pid_t builder = building == nullptr ? 0 : std::atoi(building);
+  if (builder <= 0) return false;
+  std::printf("waiting for kube-scheduler, which is still being built ...\n");
+  std::fflush(stdout);
+  return local::ControlPlane::await_binary("kube-scheduler", builder, kYardstickPatience, [] { return !is_interrupted; });
 }
 
 void print_row(const demo::Score& s) {
@@ -150,7 +149,7 @@ void print_row(const demo::Score& s) {
 
 void compare(Stage& stage, const demo::Script& full) {
   if (!has_yardstick()) {
-    std::printf("kube-scheduler is not there: no comparison.\n");
+    std::printf("kube-scheduler is not there: no comparison. ./dev demo builds it (where that fails, build/controlplane.log says why).\n");
     return;
   }
   const demo::Script script = full.comparable().faster(kCompareSpeed);
@@ -195,15 +194,14 @@ void say_goodbye(const Stage& stage) {
 void run_demo(const DemoOptions& options) {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
+  if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup it goes on
   Stage stage = set_up();
   start_ashlar(stage);
   const demo::Script script = options.is_short ? demo::short_story() : demo::two_minutes();
-  const char* no_color = std::getenv("NO_COLOR");
-  const bool is_terminal = isatty(STDOUT_FILENO) == 1;
-  const bool has_colour = options.color == "always" || (options.color == "auto" && is_terminal && (no_color == nullptr || *no_color == '\0'));
+  const bool has_colour = options.color == "always" || (options.color == "auto" && cli::wants_colour(STDOUT_FILENO));
   demo::Score score;
   {
-    demo::Screen screen(is_terminal, has_colour);
+    demo::Screen screen(cli::is_screen(STDOUT_FILENO), has_colour);
     score = play(stage, script, {.ns = "demo", .keeps_waiting_jobs = true, .on_frame = {}}, &screen);
   }
   std::printf("%d of %d gangs started, %d split across racks without need, %.0f idle GPU-seconds while work waited\n", score.gangs_started,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <cmath>
 #include <iostream>
 #include <utility>
 
@@ -18,11 +19,13 @@ namespace {
 
 constexpr std::size_t kInFlightMax = 64;  ///< what one connection carries well
 constexpr int kFailed = 1, kBadInput = 2;
+constexpr int kCreated = 201;
+constexpr double kSpeedMax = 1e9;
 
 struct LoadOptions {
   std::string pods, nodes, kubeconfig, ns = "default", scheduler_name = "ashlar";
   double speed = 0;  ///< 0: as fast as the API server takes them
-  std::size_t limit = SIZE_MAX;
+  std::int64_t limit = INT64_MAX;
 };
 
 [[noreturn]] void refuse(int status, const std::string& message) {
@@ -95,7 +98,12 @@ class Sender {
       while (sent < count && sent - answered < kInFlightMax && at(sent) <= passed()) {
         write(sent++, [&](const kube::Answer& answer) {
           ++answered;
-          if (!answer.ok() && ++failures_ <= 5) std::cerr << "ashlar load: " << answer.result.error().message << '\n';
+          // What creates an object says 201; a proxy's page says 200 to anything.
+          if (answer.ok() && answer.status == kCreated) return;
+          const std::string why = answer.ok()
+                                      ? "the server answers HTTP " + std::to_string(answer.status) + " and has created nothing; is it an API server?"
+                                      : answer.result.error().message;
+          if (++failures_ <= 5) std::cerr << "ashlar load: " << why << '\n';
         });
       }
       api_.poll(Millis(sent < count ? 5 : 100));
@@ -112,6 +120,7 @@ class Sender {
 };
 
 void run_load(const LoadOptions& options) {
+  if (std::isnan(options.speed)) refuse(kBadInput, "--speed: expected a number from 0, got nan");
   std::vector<sim::OpenbNode> nodes;
   if (!options.nodes.empty()) {
     Result<std::vector<sim::OpenbNode>> read = sim::read_openb_nodes(options.nodes);
@@ -122,9 +131,9 @@ void run_load(const LoadOptions& options) {
   if (!pods) refuse(kBadInput, pods.error().message);
   std::stable_sort(pods->begin(), pods->end(),
                    [](const auto& a, const auto& b) { return a.created.value_or(Millis(0)) < b.created.value_or(Millis(0)); });
-  pods->resize(std::min(pods->size(), options.limit));
+  pods->resize(std::min(pods->size(), static_cast<std::size_t>(options.limit)));
   Result<kube::Access> access = kube::load_access({.kubeconfig = options.kubeconfig, .context = {}, .environment = {}});
-  if (!access) refuse(kFailed, access.error().message);
+  if (!access) refuse(access.error().kind == Error::Kind::kInvalid ? kBadInput : kFailed, access.error().message);
   Result<std::unique_ptr<kube::Api>> api = kube::Api::create({.access = std::move(access).value(), .user_agent = "ashlar-load"});
   if (!api) refuse(kFailed, api.error().message);
   Sender sender(**api);
@@ -152,8 +161,8 @@ void add_load(CLI::App& app) {
   verb->add_option("--kubeconfig", options->kubeconfig, "Kubeconfig file")->type_name("FILE");
   verb->add_option("-n,--namespace", options->ns, "Namespace of the pods");
   verb->add_option("--scheduler-name", options->scheduler_name, "spec.schedulerName of the pods");
-  verb->add_option("--speed", options->speed, "Trace seconds per second; 0 = as fast as possible")->check(CLI::NonNegativeNumber);
-  verb->add_option("--limit", options->limit, "At most so many pods");
+  verb->add_option("--speed", options->speed, "Trace seconds per second; 0 = as fast as possible")->check(CLI::Range(0.0, kSpeedMax));
+  verb->add_option("--limit", options->limit, "Maximum number of pods")->check(CLI::Range(std::int64_t{0}, INT64_MAX));
   verb->callback([options] { run_load(*options); });
 }
 

@@ -3,18 +3,62 @@
 #include "apps/ashlar/verbs.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <new>
+#include <streambuf>
+#include <string>
+#include <string_view>
+
+#include "sim/readers/text_source.h"
 
 namespace {
 
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
+/// Messages quote files that anybody may have written: what stderr is given passes through here, and holds nothing that steers a terminal.
+class PlainText final : public std::streambuf {
+ public:
+  explicit PlainText(std::ostream& out) : out_(out), below_(out.rdbuf(this)) {}
+  ~PlainText() override { out_.rdbuf(below_); }
+  PlainText(const PlainText&) = delete;
+  PlainText& operator=(const PlainText&) = delete;
+
+ protected:
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    for (std::string_view rest(text, static_cast<std::size_t>(size)); !rest.empty();) {
+      const std::size_t end = std::min(rest.find_first_of("\n\t"), rest.size());
+      const std::string line = ashlar::sim::printable(rest.substr(0, end));
+      below_->sputn(line.data(), static_cast<std::streamsize>(line.size()));
+      if (end < rest.size()) below_->sputc(rest[end]);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return size;
+  }
+  int overflow(int c) override {
+    const char one = static_cast<char>(c);
+    return c == traits_type::eof() || xsputn(&one, 1) != 1 ? traits_type::eof() : c;
+  }
+  int sync() override { return below_->pubsync(); }
+
+ private:
+  std::ostream& out_;
+  std::streambuf* below_;
+};
+
+int checked_output(int status) {
+  if (std::cout.flush() && std::fflush(stdout) == 0) return status;
+  std::cerr << "ashlar: the output could not be written in full\n";
+  return kFailed;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const PlainText plain(std::cerr);
   CLI::App app{"Ashlar decides which workload runs on which accelerators, when and beside whom."};
   app.name("ashlar");
   app.require_subcommand(1);
@@ -24,16 +68,15 @@ int main(int argc, char** argv) {
 #undef ASHLAR_ADD
   try {
     app.parse(argc, argv);
-    if (!std::cout.flush() || std::fflush(stdout) != 0) {
-      std::cerr << "ashlar: the output could not be written in full\n";
-      return kFailed;
-    }
-    return 0;
+    return checked_output(0);
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
     // Asking for --help is a ParseError too, with status 0.
-    return app.exit(error) == 0 ? 0 : kBadInput;
+    return app.exit(error) == 0 ? checked_output(0) : kBadInput;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "ashlar: there is not enough memory\n";
+    return kFailed;
   } catch (const std::exception& error) {
     std::cerr << "ashlar: " << error.what() << '\n';
     return kFailed;

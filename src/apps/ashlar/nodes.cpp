@@ -1,9 +1,9 @@
 // `ashlar nodes`: what each node has free, card by card: '.' idle, '#' full, 1-9 tenths in use.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <boost/json.hpp>
-#include <cstdio>
-#include <iostream>
 
 #include "apps/ashlar/ask.h"
 #include "apps/ashlar/verbs.h"
@@ -29,16 +29,17 @@ std::string domains_text(const object& node) {
   return text.empty() ? "-" : text;
 }
 
-void print_nodes(const object& answer) {
-  std::printf("%-28s %-18s %5s %5s %-16s %9s %6s  %s\n", "NAME", "MODEL", "CARDS", "IDLE", "USE", "FREE-CPU", "PODS", "DOMAINS");
+std::string nodes_text(const object& answer) {
+  std::string text =
+      fmt::format("{:<28} {:<18} {:>5} {:>5} {:<16} {:>9} {:>6}  {}\n", "NAME", "MODEL", "CARDS", "IDLE", "USE", "FREE-CPU", "PODS", "DOMAINS");
   for (const boost::json::value& value : answer.at("nodes").as_array()) {
     const object& n = value.as_object();
     const std::string model = text_of(n, "model");
-    std::printf("%-28s %-18s %5lld %5lld %-16s %9.6g %6lld  %s\n", text_of(n, "name").c_str(), model.empty() ? "-" : model.c_str(),
-                static_cast<long long>(number_of(n, "cards")), static_cast<long long>(number_of(n, "idleCards")), cards_picture(n).c_str(),
-                static_cast<double>(number_of(n, "freeMilliCores")) / 1000, static_cast<long long>(number_of(n, "freePods")),
-                domains_text(n).c_str());
+    text += fmt::format("{:<28} {:<18} {:>5} {:>5} {:<16} {:>9.6g} {:>6}  {}\n", text_of(n, "name"), model.empty() ? "-" : model,
+                        number_of(n, "cards"), number_of(n, "idleCards"), cards_picture(n),
+                        static_cast<double>(number_of(n, "freeMilliCores")) / 1000, number_of(n, "freePods"), domains_text(n));
   }
+  return text;
 }
 
 }  // namespace
@@ -52,10 +53,7 @@ void add_nodes(CLI::App& app) {
   verb->add_option("-o,--output", options->output, "table or json")->check(CLI::IsMember({"table", "json"}));
   verb->callback([options, name] {
     const std::string body = ask_scheduler(*options, "/api/v1/nodes" + (name->empty() ? std::string() : "?name=" + percent_encoded(*name)));
-    if (options->output == "json")
-      std::cout << body;
-    else
-      print_nodes(parse_answer(body).as_object());
+    print_answer(*options, body, "NodeList", nodes_text);
   });
 }
 

@@ -1,8 +1,8 @@
 // `ashlar queue`: the queues with what they use, and who waits in which order.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
-#include <cstdio>
-#include <iostream>
 
 #include "apps/ashlar/ask.h"
 #include "apps/ashlar/verbs.h"
@@ -12,36 +12,36 @@ namespace {
 
 using boost::json::object;
 
-void print_queues(const object& answer) {
-  std::printf("%-24s %10s %10s %8s %10s\n", "QUEUE", "USED-GPU", "QUOTA-GPU", "WAITING", "WAIT-GPU");
+std::string queues_text(const object& answer) {
+  std::string text = fmt::format("{:<24} {:>10} {:>10} {:>8} {:>10}\n", "QUEUE", "USED-GPU", "QUOTA-GPU", "WAITING", "WAIT-GPU");
   for (const boost::json::value& value : answer.at("queues").as_array()) {
     const object& q = value.as_object();
-    char quota[32] = "none";
-    if (!q.at("quotaMilliGpu").is_null()) std::snprintf(quota, sizeof quota, "%.6g", static_cast<double>(number_of(q, "quotaMilliGpu")) / 1000);
-    std::printf("%-24s %10.6g %10s %8lld %10lld\n", text_of(q, "name").c_str(), static_cast<double>(number_of(q, "usedMilliGpu")) / 1000, quota,
-                static_cast<long long>(number_of(q, "pendingJobs")), static_cast<long long>(number_of(q, "pendingGpus")));
+    const bool has_quota = !q.at("quotaMilliGpu").is_null();
+    const std::string quota = has_quota ? fmt::format("{:.6g}", static_cast<double>(number_of(q, "quotaMilliGpu")) / 1000) : "none";
+    text += fmt::format("{:<24} {:>10.6g} {:>10} {:>8} {:>10}\n", text_of(q, "name"), static_cast<double>(number_of(q, "usedMilliGpu")) / 1000, quota,
+                        number_of(q, "pendingJobs"), number_of(q, "pendingGpus"));
   }
+  return text;
 }
 
-void print_jobs(const object& answer, const std::string& only, bool is_wide) {
+std::string jobs_text(const object& answer, const std::string& only, bool is_wide) {
   const boost::json::array& jobs = answer.at("jobs").as_array();
-  if (jobs.empty()) return;
-  std::printf("\n%-32s %-16s %4s %6s %6s %8s  %s\n", "NAME", "QUEUE", "POS", "GPUS", "AHEAD", "AGE", "REASON");
+  if (jobs.empty()) return {};
+  std::string text = fmt::format("\n{:<32} {:<16} {:>4} {:>6} {:>6} {:>8}  {}\n", "NAME", "QUEUE", "POS", "GPUS", "AHEAD", "AGE", "REASON");
   for (const boost::json::value& value : jobs) {
     const object& j = value.as_object();
     if (!only.empty() && text_of(j, "queue") != only) continue;
     const std::string reason = is_wide && !text_of(j, "message").empty() ? text_of(j, "reason") + ": " + text_of(j, "message") : text_of(j, "reason");
-    std::printf("%-32s %-16s %4lld %6lld %6lld %8s  %s\n", text_of(j, "name").c_str(), text_of(j, "queue").c_str(),
-                static_cast<long long>(number_of(j, "position")), static_cast<long long>(number_of(j, "gpus")),
-                static_cast<long long>(number_of(j, "gpusAhead")), span_text(number_of(j, "ageMillis")).c_str(), reason.c_str());
+    text += fmt::format("{:<32} {:<16} {:>4} {:>6} {:>6} {:>8}  {}\n", text_of(j, "name"), text_of(j, "queue"), number_of(j, "position"),
+                        number_of(j, "gpus"), number_of(j, "gpusAhead"), span_text(number_of(j, "ageMillis")), reason);
   }
+  return text;
 }
 
-void print_rest(const object& answer, bool is_all) {
+std::string rest_text(const object& answer, bool is_all) {
   const std::int64_t rest = number_of(answer, "total") - number_of(answer, "shown");
-  if (rest <= 0) return;
-  std::printf("... and %lld more wait behind the first %lld%s\n", static_cast<long long>(rest), static_cast<long long>(number_of(answer, "shown")),
-              is_all ? "" : "; --all lists them");
+  if (rest <= 0) return {};
+  return fmt::format("... and {} more wait behind the first {}{}\n", rest, number_of(answer, "shown"), is_all ? "" : "; --all lists them");
 }
 
 }  // namespace
@@ -57,14 +57,9 @@ void add_queue(CLI::App& app) {
   verb->add_option("-o,--output", options->output, "table, wide or json")->check(CLI::IsMember({"table", "wide", "json"}));
   verb->callback([options, only, is_all] {
     const std::string body = ask_scheduler(*options, *is_all ? "/api/v1/queue?all=1" : "/api/v1/queue");
-    if (options->output == "json") {
-      std::cout << body;
-      return;
-    }
-    const boost::json::value answer = parse_answer(body);
-    print_queues(answer.as_object());
-    print_jobs(answer.as_object(), *only, options->output == "wide");
-    print_rest(answer.as_object(), *is_all);
+    print_answer(*options, body, "QueueList", [&](const object& answer) {
+      return queues_text(answer) + jobs_text(answer, *only, options->output == "wide") + rest_text(answer, *is_all);
+    });
   });
 }
 

@@ -92,6 +92,8 @@ config::SchedulerConfig settings(const SchedulerOptions& options) {
   Result<config::SchedulerConfig> config = options.config_file.empty() ? Result(config::default_config()) : config::read_config(options.config_file);
   if (!config) refuse(kBadInput, config.error().message);
   if (!options.scheduler_names.empty()) config->scheduler_names = options.scheduler_names;
+  for (const std::string& name : config->scheduler_names)
+    if (name.empty()) refuse(kBadInput, "--scheduler-name must not be empty");
   if (!options.profile.empty()) {
     Result<config::ProfileSpec> profile = config::find_profile(options.profile);
     if (!profile) refuse(kBadInput, profile.error().message);
@@ -159,6 +161,9 @@ void run_scheduler(const SchedulerOptions& options) {
   action.sa_handler = on_signal;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
+  struct sigaction before {};
+  // The terminal is gone; under nohup that is no reason to end.
+  if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
   (*scheduler)->run();
   running = nullptr;
   spdlog::info("stopped");

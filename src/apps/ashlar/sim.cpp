@@ -3,6 +3,7 @@
 // before everything has been read and run, and a report file is written whole or not at all.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -47,6 +48,20 @@ config::ProfileSpec profile_spec(const std::string& name, const std::string& fol
   if (spec.lacks_mix())
     fail(invalid("profile \"" + name + "\" scores by fgd, which needs a mix: name a profile file with mix.podList or mix.classes"), kBadInput);
   return spec;
+}
+
+/// The entries of an option that takes several with commas. CLI11 drops empty ones, which are slips.
+std::vector<std::string> list_of(const std::vector<std::string>& given, const std::string& option) {
+  std::vector<std::string> entries;
+  for (const std::string& text : given) {
+    for (std::size_t from = 0; from <= text.size();) {
+      const std::size_t comma = std::min(text.find(',', from), text.size());
+      if (comma == from) fail(invalid(option + ": expected a name beside every comma, got \"" + text + "\""), kBadInput);
+      entries.push_back(text.substr(from, comma - from));
+      from = comma + 1;
+    }
+  }
+  return entries;
 }
 
 /// Options that all three share.
@@ -99,14 +114,18 @@ void write_results(const std::vector<Run>& runs, const Forms<Run>& forms, const 
 
 struct PackingOptions {
   std::string nodes, pods, arrivals;
-  std::vector<std::uint64_t> seeds;
+  std::vector<std::string> seeds;
   std::vector<std::string> policies;
   OutputOptions output;
 };
 
 std::vector<sim::ArrivalOrder> orders_of(const PackingOptions& options, std::vector<sim::ArrivalOrder> all) {
   std::vector<sim::ArrivalOrder> orders;
-  for (const std::uint64_t seed : options.seeds) {
+  for (const std::string& text : list_of(options.seeds, "--seed")) {
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    if (error != std::errc() || end != text.data() + text.size())
+      fail(invalid("--seed: expected whole numbers from 0, got \"" + text + "\""), kBadInput);
     const auto it = std::find_if(all.begin(), all.end(), [&](const sim::ArrivalOrder& order) { return order.seed == seed; });
     if (it == all.end()) fail(invalid(options.arrivals + ": no arrival order of seed " + std::to_string(seed)), kBadInput);
     orders.push_back(*it);
@@ -117,7 +136,8 @@ std::vector<sim::ArrivalOrder> orders_of(const PackingOptions& options, std::vec
 void run_packing_verb(const PackingOptions& options) {
   must(sim::parse_output_format(options.output.format));
   std::vector<config::ProfileSpec> specs;
-  for (const std::string& policy : options.policies) {
+  const std::vector<std::string> policies = list_of(options.policies, "--policy");
+  for (const std::string& policy : policies) {
     specs.push_back(must(config::find_profile(policy)));
     if (specs.back().profile.victim != VictimRule::kNone)
       fail(invalid("profile \"" + policy + "\" stops running jobs; in a packing replay pods stay, so there is nothing for it to do"), kBadInput);
@@ -129,7 +149,7 @@ void run_packing_verb(const PackingOptions& options) {
   std::vector<sim::PackingRun> runs;
   for (const sim::ArrivalOrder& order : orders) {
     for (std::size_t p = 0; p < specs.size(); ++p) {
-      cli::ProgressBar bar(options.policies[p] + ", seed " + std::to_string(order.seed), static_cast<std::int64_t>(order.arrivals.size()));
+      cli::ProgressBar bar(policies[p] + ", seed " + std::to_string(order.seed), static_cast<std::int64_t>(order.arrivals.size()));
       const Profile profile = config::resolved(specs[p], [&](std::string_view name) { return trace.catalog().find_model(name); });
       runs.push_back(sim::run_packing(trace, order, profile, {.progress = progress_of(bar), .arrived = {}}));
     }
@@ -144,10 +164,9 @@ void add_packing_replay(CLI::App& sim) {
   verb->add_option("--nodes", options->nodes, "node list: sn,cpu_milli,memory_mib,gpu,model (.csv, also .gz, .xz, .zst)")->required();
   verb->add_option("--pods", options->pods, "pod list: name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec]")->required();
   verb->add_option("--arrivals", options->arrivals, "arrival orders: seed,kind,values")->required();
-  verb->add_option("--seed", options->seeds, "seeds of the arrival file, with commas; all of them by default")->delimiter(',');
+  verb->add_option("--seed", options->seeds, "seeds of the arrival file, with commas; all of them by default");
   verb->add_option("--policy", options->policies,
                    "fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, another profile or a profile file; several with commas")
-      ->delimiter(',')
       ->required();
   options->output.add_to(*verb);
   verb->callback([options] { run_packing_verb(*options); });
@@ -184,10 +203,11 @@ QueuePolicy queue_policy(const std::string& name) {
 void run_queue_verb(const QueueOptions& options) {
   must(sim::parse_output_format(options.output.format));
   const sim::RestartOverhead overhead = must(sim::parse_restart_overhead(options.overhead));
+  const std::vector<std::string> names = list_of(options.policies, "--policy");
   std::vector<QueuePolicy> policies;
-  for (const std::string& name : options.policies) policies.push_back(queue_policy(name));
-  const sim::JobTrace trace = must(sim::read_jobs(options.jobs));
+  for (const std::string& name : names) policies.push_back(queue_policy(name));
   const std::vector<sim::VcNodes> vcs = must(sim::read_vcs(options.vcs));
+  const sim::JobTrace trace = must(sim::read_jobs_for_replay(options.jobs, vcs));
   sim::QueueReplay replay{.trace = trace,
                           .vcs = vcs,
                           .shrink = options.shrink,
@@ -221,7 +241,6 @@ void add_queue_replay(CLI::App& sim) {
       ->check(CLI::Range(1, 1'000'000));
   verb->add_option("--policy", options->policies,
                    "fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, another profile or a profile file; several with commas")
-      ->delimiter(',')
       ->required();
   verb->add_flag("--pooled", options->is_pooled, "one cluster of all virtual clusters' nodes");
   verb->add_option("--restart-overhead", options->overhead, "seconds that a restart costs a job of one card, of up to 8, of more")
@@ -248,7 +267,7 @@ void run_scenario_verb(const RunOptions& options) {
   must(sim::parse_output_format(options.output.format));
   const sim::Scenario scenario = must(sim::read_scenario(options.scenario));
   std::vector<config::ProfileSpec> specs;
-  for (const std::string& name : options.policies) specs.push_back(profile_spec(name));
+  for (const std::string& name : list_of(options.policies, "--policy")) specs.push_back(profile_spec(name));
   if (options.policies.empty())
     for (const std::string& name : scenario.profiles) specs.push_back(profile_spec(name, folder_of(options.scenario)));
   sim::ScenarioRun simulation = must(sim::ScenarioRun::make(scenario));
@@ -272,7 +291,7 @@ void add_run(CLI::App& sim) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = sim.add_subcommand("run", "A scenario of nodes, queues, work and failures in virtual time, under one profile or several");
   verb->add_option("scenario", options->scenario, "YAML file (docs/reference/scenario.md)")->required();
-  verb->add_option("--policy", options->policies, "profiles instead of the scenario's own; several with commas")->delimiter(',');
+  verb->add_option("--policy", options->policies, "profiles instead of the scenario's own; several with commas");
   options->output.add_to(*verb);
   verb->callback([options] { run_scenario_verb(*options); });
 }

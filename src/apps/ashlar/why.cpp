@@ -2,7 +2,7 @@
 // 5 = it can never run as it stands.
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
-#include <iostream>
+#include <sstream>
 
 #include "apps/ashlar/ask.h"
 #include "apps/ashlar/verbs.h"
@@ -22,7 +22,7 @@ std::string asks_text(const object& why) {
   return text;
 }
 
-void print_headline(const object& why) {
+std::string headline(const object& why) {
   std::string line = text_of(why, "name");
   std::string asks = asks_text(why);
   if (const boost::json::value* gang = why.if_contains("gang")) {
@@ -39,31 +39,33 @@ void print_headline(const object& why) {
   line += "   " + state;
   if (why.contains("ageMillis")) line += " " + span_text(number_of(why, "ageMillis"));
   if (!text_of(why, "queue").empty()) line += "   queue " + text_of(why, "queue");
-  std::cout << line << '\n';
+  return line + '\n';
 }
 
-void print_why(const object& why) {
-  print_headline(why);
-  const bool is_waiting = number_of(why, "exitStatus") != 0;
-  std::cout << (is_waiting ? "BLOCKED BY  " : "            ") << text_of(why, "headline");
+std::string why_text(const object& why) {
+  std::ostringstream out;
+  out << headline(why);
+  const bool is_waiting = why.at("exitStatus").as_int64() != 0;
+  out << (is_waiting ? "BLOCKED BY  " : "            ") << text_of(why, "headline");
   if (why.contains("verdictAgeMillis"))
-    std::cout << "   verdict " << span_text(number_of(why, "verdictAgeMillis")) << " old, step " << number_of(why, "step");
-  std::cout << '\n';
+    out << "   verdict " << span_text(number_of(why, "verdictAgeMillis")) << " old, step " << number_of(why, "step");
+  out << '\n';
   if (const boost::json::value* reasons = why.if_contains("reasons")) {
     bool is_first = true;
     for (const boost::json::value& r : reasons->as_array()) {
-      if (!is_first) std::cout << "ALSO        " << text_of(r.as_object(), "code") << ": " << text_of(r.as_object(), "message") << '\n';
+      if (!is_first) out << "ALSO        " << text_of(r.as_object(), "code") << ": " << text_of(r.as_object(), "message") << '\n';
       is_first = false;
     }
   }
   if (const boost::json::value* remedies = why.if_contains("remedies"); remedies != nullptr && !remedies->as_array().empty()) {
-    std::cout << "WOULD RUN NOW IF (smallest first)\n";
+    out << "WOULD RUN NOW IF (smallest first)\n";
     int number = 0;
-    for (const boost::json::value& r : remedies->as_array()) std::cout << "  " << ++number << ". " << text_of(r.as_object(), "message") << '\n';
+    for (const boost::json::value& r : remedies->as_array()) out << "  " << ++number << ". " << text_of(r.as_object(), "message") << '\n';
   }
   if (const boost::json::value* ignored = why.if_contains("ignored"))
     for (const boost::json::value& path : ignored->as_array())
-      std::cout << "IGNORED     " << std::string(path.as_string()) << " is a preference that Ashlar does not evaluate\n";
+      out << "IGNORED     " << std::string(path.as_string()) << " is a preference that Ashlar does not evaluate\n";
+  return out.str();
 }
 
 }  // namespace
@@ -80,13 +82,7 @@ void add_why(CLI::App& app) {
   verb->callback([options, name, ns] {
     const std::string full = name->find('/') == std::string::npos ? *ns + "/" + *name : *name;
     const std::string body = ask_scheduler(*options, "/api/v1/why?name=" + percent_encoded(full));
-    const boost::json::value answer = parse_answer(body);
-    if (options->output == "json")
-      std::cout << body;
-    else
-      print_why(answer.as_object());
-    std::cout.flush();
-    const std::int64_t status = number_of(answer.as_object(), "exitStatus");
+    const std::int64_t status = number_of(print_answer(*options, body, "Why", why_text), "exitStatus");
     if (status != 0) throw CLI::RuntimeError(static_cast<int>(status));
   });
 }

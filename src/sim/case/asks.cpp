@@ -171,7 +171,9 @@ void take_ask(Words& words, CaseNames& names, MemberAsk& ask) {
     } else if (words.accept("affinity")) {
       for (const std::string_view term : split(words.take(kExpressionForm), ';')) ask.constraint.any_of.push_back(term_of(words, names, term));
     } else if (words.accept("wish")) {
-      const auto weight = static_cast<std::int32_t>(words.take_count("a weight from 1 to 100"));
+      const std::int64_t number = words.take_count("a weight from 1 to 100");
+      if (number > 100) words.fail(fmt::format("{} is no weight", number), "a weight from 1 to 100");
+      const auto weight = static_cast<std::int32_t>(words.has_failed() ? 1 : number);
       ask.constraint.preferred.push_back({weight, term_of(words, names, words.take(kExpressionForm))});
     } else if (words.accept("tolerates")) {
       take_tolerations(words, names, ask);

@@ -91,6 +91,8 @@ class CaseReader {
     MemberId member;
   };
   JobOrMember take_member(Words& words);
+  /// The members of the case that a statement is about: the one named, or all of its job. Empty only where the statement has failed.
+  std::vector<MemberId> take_members(Words& words);
 
   CaseFile& file_;
   std::vector<NodeFacts> facts_;            ///< [node] as last told
@@ -98,6 +100,7 @@ class CaseReader {
   std::vector<std::pair<QueueId, QuotaVector>> quotas_;
   std::vector<QueueId> parents_;  ///< [queue]
   std::uint32_t nested_ = 0;
+  std::int64_t cards_ = 0;  ///< of all nodes
   Millis latest_{0};
   Millis block_at_{-1};
 };

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kTiB = std::int64_t{1} << 40;
 constexpr std::string_view kShapeForm = "a shape such as h100x8 (model and cards) or cpu (no cards)";
+constexpr std::int64_t kNodesMax = 100'000, kCardsMax = 1'000'000;  ///< a case is read and played within seconds
 constexpr std::string_view kNodesForm = "a number of nodes and a shape, \"cluster 4 x h100x8\"";
 
 /// "racks" is of level "rack".
@@ -184,13 +185,16 @@ void CaseReader::finish_node(NodeId node, NodeFacts facts, Millis at) {
 
 void CaseReader::read_cluster(Words& words) {
   const std::int64_t count = words.take_count(kNodesForm);
-  if (count > 100'000) words.fail(fmt::format("{} nodes", count), "at most 100000");
+  if (count + static_cast<std::int64_t>(file_.names.nodes.size()) > kNodesMax)
+    words.fail(fmt::format("{} nodes in all", count + static_cast<std::int64_t>(file_.names.nodes.size())), fmt::format("at most {}", kNodesMax));
   if (!words.accept("x")) {
     words.take("x");
     words.fail("no \"x\" between number and shape", kNodesForm);
   }
   NodeFacts facts;
   take_shape(words, facts);
+  if (!words.has_failed() && (cards_ += count * facts.cards) > kCardsMax)
+    words.fail(fmt::format("{} cards in all", cards_), fmt::format("at most {}", kCardsMax));
   std::vector<LevelSize> sizes;
   while (!words.is_at_end() && words.peek() != "at") {
     if (const LevelSize size = take_level_size(words); !size.name.empty())

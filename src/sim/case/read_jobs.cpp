@@ -197,24 +197,30 @@ void CaseReader::read_end(Words& words) {
     happen(at, EventBody(MemberGone{which.member}));
 }
 
-void CaseReader::read_reject(Words& words) {
+std::vector<MemberId> CaseReader::take_members(Words& words) {
   const JobOrMember which = take_member(words);
+  if (words.has_failed()) return {};
+  if (!which.member.is_none()) return {which.member};
+  if (which.job.row() < file_.names.members.size()) return file_.names.members[which.job.row()];
+  words.fail("a row without a job has no members", "the name of a job, or a member's row as \"#99/0\"");
+  return {};
+}
+
+void CaseReader::read_reject(Words& words) {
+  const std::vector<MemberId> members = take_members(words);
   const Millis at = take_at(words);
   if (words.has_failed()) return;
-  const auto& members = file_.names.members[which.job.row()];
-  if (!which.member.is_none()) return happen(at, RejectNext{which.member});
   for (const MemberId member : members) happen(at, RejectNext{member});
 }
 
 void CaseReader::read_bind(Words& words) {
-  const JobOrMember which = take_member(words);
+  const std::vector<MemberId> members = take_members(words);
   const NodeId node = take_node(words);
   CardMask cards;
   if (words.accept("cards")) cards = take_cards_of_node(words);
   const Millis at = take_at(words);
   if (words.has_failed()) return;
-  if (!which.member.is_none()) return happen(at, EventBody(Bound{which.member, node, cards}));
-  for (const MemberId member : file_.names.members[which.job.row()]) happen(at, EventBody(Bound{member, node, cards}));
+  for (const MemberId member : members) happen(at, EventBody(Bound{member, node, cards}));
 }
 
 void CaseReader::read_evict(Words& words) {
@@ -241,13 +247,12 @@ void CaseReader::read_estimate(Words& words) {
 
 /// Another scheduler keeps a node for its pod; "none" when it no longer does.
 void CaseReader::read_nominate(Words& words) {
-  const JobOrMember which = take_member(words);
+  const std::vector<MemberId> members = take_members(words);
   const NodeId node = words.accept("none") ? NodeId::none() : take_node(words);
   const std::int32_t priority = words.accept("priority") ? signed_number(words, "a priority such as 100") : 0;
   const Millis at = take_at(words);
-  if (words.has_failed()) return;
-  const MemberId member = which.member.is_none() ? file_.names.members[which.job.row()].front() : which.member;
-  happen(at, EventBody(Nominated{member, node, priority}));
+  if (words.has_failed() || members.empty()) return;
+  happen(at, EventBody(Nominated{members.front(), node, priority}));
 }
 
 }  // namespace ashlar::sim

@@ -14,11 +14,7 @@ namespace {
 constexpr std::size_t kQuotedCellMax = 60;
 
 /// A cell as it can be shown on one line of a terminal.
-std::string shown(std::string_view cell) {
-  std::string out;
-  for (char c : cell.substr(0, kQuotedCellMax)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return '"' + out + (cell.size() > kQuotedCellMax ? "...\"" : "\"");
-}
+std::string shown(std::string_view cell) { return '"' + printable(cell.substr(0, kQuotedCellMax)) + (cell.size() > kQuotedCellMax ? "...\"" : "\""); }
 
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
@@ -148,7 +144,7 @@ bool CsvReader::next_row() {
   }
   if (cells_.size() != header_.size()) {
     const std::size_t offset = cells_.size() > header_.size() ? cells_[header_.size()].offset : cells_.back().offset;
-    error_ = invalid(place(offset) + ": expected " + std::to_string(header_.size()) + " cells (" + joined(header_) + "), got " +
+    error_ = invalid(place(offset) + ": expected " + std::to_string(header_.size()) + " cells (" + printable(joined(header_)) + "), got " +
                      std::to_string(cells_.size()));
     cells_.clear();
     return false;
@@ -205,7 +201,7 @@ void CsvReader::reject_piece(CsvColumn column, std::string_view piece, std::stri
   std::size_t offset = is_cell ? cells_[column.index].offset : line_start_;
   // A piece of a quoted cell has no place of its own in the file; its cell is near enough.
   if (is_cell && !cells_[column.index].is_quoted) offset = static_cast<std::size_t>(piece.data() - text_.data());
-  const std::string title = column.index < header_.size() && !header_[column.index].empty() ? header_[column.index] + ": " : "";
+  const std::string title = column.index < header_.size() && !header_[column.index].empty() ? printable(header_[column.index]) + ": " : "";
   error_ = invalid(place(offset) + ": " + title + expectation(form, piece));
 }
 

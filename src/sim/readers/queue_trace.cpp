@@ -83,7 +83,7 @@ class SwfLine {
     const auto [end, failure] = std::from_chars(field.data(), field.data() + field.size(), value);
     if (failure != std::errc() || end != field.data() + field.size() || !std::isfinite(value) || value < -1 || value > kSecondsMax) {
       error_ = invalid(place(field.data()) + ": field " + std::to_string(index) + ": expected " + std::string(form) + " or -1, got \"" +
-                       std::string(field.substr(0, 60)) + "\"");
+                       printable(field.substr(0, 60)) + "\"");
       return -1;
     }
     return value;
@@ -93,8 +93,8 @@ class SwfLine {
   const std::optional<Error>& error() const { return error_; }
   Error reject(std::size_t index, std::string_view form) const {
     const std::string_view field = fields_[index - 1];
-    return invalid(place(field.data()) + ": field " + std::to_string(index) + ": expected " + std::string(form) + ", got \"" + std::string(field) +
-                   "\"");
+    return invalid(place(field.data()) + ": field " + std::to_string(index) + ": expected " + std::string(form) + ", got \"" +
+                   printable(field.substr(0, 60)) + "\"");
   }
 
  private:
@@ -134,7 +134,10 @@ Result<void> read_swf_job(SwfLine& line, NameTable& queues, SwfTrace& swf) {
 
 }  // namespace
 
-Result<JobTrace> read_jobs(const std::string& path) {
+namespace {
+
+/// `vcs` may be null: then jobs may name any virtual cluster and come at any millisecond.
+Result<JobTrace> read_job_file(const std::string& path, const std::vector<VcNodes>* vcs) {
   Result<CsvReader> csv = CsvReader::open(path);
   if (!csv) return csv.error();
   const CsvColumn vc = csv->column("vc"), gpus = csv->column_either("gpu_num", "g"), submit = csv->column_either("submit_time", "s");
@@ -144,13 +147,22 @@ Result<JobTrace> read_jobs(const std::string& path) {
   JobTrace trace;
   trace.has_estimates = estimate.is_present();
   NameTable names(trace.vcs);
+  const auto expect_whole = [&](CsvColumn column, Millis time) {
+    if (vcs != nullptr && time.value % 1000 != 0) csv->reject(column, "whole seconds (queueing replays count nothing else)");
+  };
   while (csv->next_row()) {
     TraceJob job;
     job.line = static_cast<std::uint32_t>(csv->line());
+    const std::size_t known = trace.vcs.size();
     job.vc = names.row(csv->word(vc, "the name of a virtual cluster"));
+    const bool is_new = trace.vcs.size() > known;
+    if (vcs != nullptr && is_new && std::none_of(vcs->begin(), vcs->end(), [&](const VcNodes& v) { return v.vc == trace.vcs.back(); }))
+      csv->reject(vc, "a virtual cluster of the file of nodes");
     job.gpus = static_cast<std::int32_t>(csv->integer(gpus, {1, kGpusMax, "the number of GPUs of the job, a whole number from 1"}));
     job.submit = seconds_of(*csv, submit, 0, kSubmitForm);
+    expect_whole(submit, job.submit);
     job.duration = seconds_of(*csv, duration, 0, kDurationForm);
+    expect_whole(duration, job.duration);
     job.estimate = estimate.is_present() ? seconds_of(*csv, estimate, -kSecondsMax, kEstimateForm) : job.duration;
     trace.jobs.push_back(job);
   }
@@ -158,6 +170,11 @@ Result<JobTrace> read_jobs(const std::string& path) {
   if (trace.jobs.empty()) return invalid(path + ":2:1: expected at least one job, got none");
   return trace;
 }
+
+}  // namespace
+
+Result<JobTrace> read_jobs(const std::string& path) { return read_job_file(path, nullptr); }
+Result<JobTrace> read_jobs_for_replay(const std::string& path, const std::vector<VcNodes>& vcs) { return read_job_file(path, &vcs); }
 
 Result<std::vector<VcNodes>> read_vcs(const std::string& path) {
   Result<CsvReader> csv = CsvReader::open(path);
@@ -167,10 +184,12 @@ Result<std::vector<VcNodes>> read_vcs(const std::string& path) {
   const CsvColumn vc = csv->find("vc").is_present() || unnamed.index != 0 ? csv->column("vc") : unnamed;
   const CsvColumn nodes = csv->column_either("node num", "num");
   std::vector<VcNodes> vcs;
+  std::int64_t sum = 0;
   while (csv->next_row()) {
     VcNodes each;
     each.vc = csv->word(vc, "the name of a virtual cluster");
     each.nodes = static_cast<std::int32_t>(csv->integer(nodes, {1, kGpusMax, "the number of 8-GPU nodes, a whole number from 1"}));
+    if ((sum += each.nodes) > kNodesOfAllVcsMax) csv->reject(nodes, "at most " + std::to_string(kNodesOfAllVcsMax) + " nodes in the whole file");
     const bool is_known = std::any_of(vcs.begin(), vcs.end(), [&](const VcNodes& other) { return other.vc == each.vc; });
     if (is_known) csv->reject(vc, "every virtual cluster once");
     vcs.push_back(std::move(each));

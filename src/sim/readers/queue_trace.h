@@ -27,6 +27,8 @@ struct JobTrace {
   bool has_estimates = false;    ///< false: the file has no such column, and `estimate` is the duration
 };
 
+inline constexpr std::int64_t kNodesOfAllVcsMax = 1'000'000;  ///< pooled they are one cluster, as large as a scenario may be
+
 /// Nodes of one virtual cluster.
 struct VcNodes {
   std::string vc;
@@ -36,7 +38,10 @@ struct VcNodes {
 /// Columns vc,gpu_num,submit_time,duration[,priority] or vc,g,s,d[,p], in seconds (fractions of at most a millisecond); others are ignored.
 Result<JobTrace> read_jobs(const std::string& path);
 
-/// Columns vc (or an unnamed first one) and "node num" or num.
+/// What a queueing replay asks of its jobs besides: whole seconds, and a virtual cluster that `vcs` has.
+Result<JobTrace> read_jobs_for_replay(const std::string& path, const std::vector<VcNodes>& vcs);
+
+/// Columns vc (or an unnamed first one) and "node num" or num. At most kNodesOfAllVcsMax nodes in all.
 Result<std::vector<VcNodes>> read_vcs(const std::string& path);
 
 /// Standard Workload Format (Feitelson, version 2.2): lines of 18 fields, `;` comments. Jobs that never ran (run time or processors

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "config/profile_file.h"
 #include "config/yaml_document.h"
 #include "sim/readers/name_pattern.h"
 #include "sim/readers/scenario_parts.h"
@@ -105,6 +107,13 @@ void read_head(YamlMap& root, Scenario& scenario) {
   if (scenario.horizon && scenario.horizon->value <= 0) root.reject("horizon", "expected a time above 0, got 0");
   scenario.profiles = root.words("profile");
   if (scenario.profiles.empty()) scenario.profiles.emplace_back("ashlar");
+  for (const std::string& name : scenario.profiles) {
+    const Result<config::ProfileSpec> spec = config::find_profile(name, std::filesystem::path(scenario.path).parent_path().string());
+    if (!spec)
+      root.reject("profile", spec.error().message);
+    else if (spec->lacks_mix())
+      root.reject("profile", "profile \"" + name + "\" scores by fgd, which needs a mix: name a profile file with mix.podList or mix.classes");
+  }
 }
 
 /// YAML to a scenario; yaml-cpp's own exceptions are caught by the caller.

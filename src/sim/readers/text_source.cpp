@@ -1,5 +1,6 @@
 #include "sim/readers/text_source.h"
 
+#include <algorithm>
 #include <array>
 #include <boost/iostreams/device/array.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
@@ -11,6 +12,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <system_error>
 
 namespace ashlar::sim {
@@ -124,6 +126,7 @@ Result<std::string> read_bytes(const std::string& path) {
   const auto status = std::filesystem::status(path, failure);
   if (!std::filesystem::exists(status)) return Error{Error::Kind::kNotFound, path + ": no such file; check the path"};
   if (std::filesystem::is_directory(status)) return invalid(path + ": is a folder; expected a file");
+  if (!std::filesystem::is_regular_file(status) && !std::filesystem::is_fifo(status)) return invalid(path + ": is a device; expected a file");
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (!file) return Error{Error::Kind::kDenied, path + ": cannot be opened; check its permissions"};
   std::string bytes;
@@ -144,10 +147,34 @@ Result<std::string> unpack(std::string bytes, const std::string& name) {
   return decompress(bytes, packing, name);
 }
 
-Result<std::string> read_text(const std::string& path) {
+Result<std::string> read_text(const std::string& path) try {
   Result<std::string> bytes = read_bytes(path);
   if (!bytes) return bytes;
   return unpack(std::move(*bytes), path);
+} catch (const std::bad_alloc&) {
+  return Error{Error::Kind::kUnavailable, path + ": does not fit into memory"};
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
+    const unsigned first = byte(i);
+    std::size_t size = first < 0x80                    ? 1
+                       : first >= 0xc2 && first < 0xe0 ? 2
+                       : first >= 0xe0 && first < 0xf0 ? 3
+                       : first >= 0xf0 && first < 0xf5 ? 4
+                                                       : 0;
+    for (std::size_t k = 1; k < size; ++k)
+      if ((byte(i + k) & 0xc0) != 0x80) size = 0;
+    const bool is_control = first < 0x20 || first == 0x7f || (first == 0xc2 && byte(i + 1) < 0xa0);
+    if (size == 0 || is_control)
+      out += '?';
+    else
+      out += text.substr(i, size);
+    i += std::max<std::size_t>(size, 1);
+  }
+  return out;
 }
 
 }  // namespace ashlar::sim

@@ -20,4 +20,7 @@ Result<std::string> read_text(const std::string& path);
 /// The same for bytes already in memory; `name` stands for the file in messages.
 Result<std::string> unpack(std::string bytes, const std::string& name);
 
+/// A piece of a file as it can be shown on one line of a terminal: what is neither a character of UTF-8 nor printable is a question mark.
+std::string printable(std::string_view text);
+
 }  // namespace ashlar::sim

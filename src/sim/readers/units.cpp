@@ -50,7 +50,7 @@ std::optional<std::int64_t> parse_amount(std::string_view text, const std::array
 }
 
 std::optional<Millis> duration_of(double millis) {
-  if (millis > static_cast<double>(kDurationMax.value)) return std::nullopt;
+  if (millis > static_cast<double>(kDurationMax.value) || std::abs(millis - std::nearbyint(millis)) > 1e-3) return std::nullopt;
   return Millis(std::llround(millis));
 }
 

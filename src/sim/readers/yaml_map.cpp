@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "sim/readers/text_source.h"
 #include "sim/readers/units.h"
 
 namespace ashlar::sim {
@@ -65,7 +66,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 }
 
 std::string YamlMap::expected(std::string_view form, std::string_view got) {
-  return "expected " + std::string(form) + ", got " + (got.empty() ? "nothing" : "\"" + std::string(got.substr(0, kShownMax)) + "\"");
+  return "expected " + std::string(form) + ", got " + (got.empty() ? "nothing" : "\"" + printable(got.substr(0, kShownMax)) + "\"");
 }
 
 YamlMap::YamlMap(YamlMistake& mistake, const YAML::Node& node, std::string where) : mistake_(mistake), mark_(node.Mark()), where_(std::move(where)) {

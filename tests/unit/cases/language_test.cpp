@@ -36,6 +36,21 @@ TEST(CaseLanguage, NamesLineColumnAndFormOfWhatIsWrong) {
   expect_error(kCluster + "gang g 2 4 gpu at 0s\n" + kBlock, "3:10:", "groups such as");
 }
 
+TEST(CaseLanguage, RowsThatNobodyHasAreToldApartFromJobs) {
+  for (const char* statement : {"bind #99 node0 at 0s\n", "reject #99 at 0s\n", "nominate #99 node0 at 0s\n"})
+    expect_error(kCluster + statement + kBlock, "3:" + std::to_string(std::string(statement).find('#') + 1) + ":", "a row without a job");
+  EXPECT_EQ(error_of(kCluster + "bind #99/0 node0 at 0s\nreject #99/0 at 0s\nnominate #99/0 node0 at 0s\nend #99 at 0s\n" + kBlock), "no error");
+  EXPECT_EQ(error_of(kCluster + "job a 1 gpu at 0s\nbind #0 node0 at 0s\n" + kBlock), "no error");
+}
+
+TEST(CaseLanguage, KeepsNumbersWithinTheirBounds) {
+  expect_error(kCluster + "job a 1 gpu wish 101 zone=a at 0s\n" + kBlock, "3:18:", "a weight from 1 to 100");
+  expect_error(kCluster + "job a 1 gpu wish 2147483648 zone=a at 0s\n" + kBlock, "3:18:", "a weight from 1 to 100");
+  expect_error("profile ashlar cadence=0.1ms\n" + kCluster + kBlock, "1:16:", "cadence");
+  expect_error("# Large.\ncluster 60000 x h100x8\ncluster 60000 x h100x8\n" + kBlock, "3:9:", "at most 100000");
+  expect_error("# Large.\ncluster 100000 x h100x128\n" + kBlock, "2:18:", "at most 1000000");
+}
+
 TEST(CaseLanguage, RefusesProfilesThatCannotDecideAndTreesThatAreTooDeep) {
   expect_error("profile ashlar victim=by-quota-unverified\n" + kCluster + kBlock, "1:16:", "choose srtf or tiresias");
   expect_error("profile ashlar score=random+prefer\n" + kCluster + kBlock, "1:16:", "random must stand alone in its tier");

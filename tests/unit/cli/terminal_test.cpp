@@ -1,4 +1,9 @@
+#include "cli/terminal.h"
+
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "cli/progress.h"
 #include "cli/table.h"
@@ -10,6 +15,32 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
+
+TEST(Terminal, IsAScreenByItsKindAndNotByBeingATerminal) {
+  const int master = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_EQ(::grantpt(master) | ::unlockpt(master), 0);
+  const int terminal = ::open(::ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(terminal, 0);
+  ::unsetenv("NO_COLOR");
+  ::setenv("TERM", "xterm", 1);
+  EXPECT_TRUE(is_screen(terminal));
+  EXPECT_TRUE(wants_colour(terminal));
+  ::setenv("NO_COLOR", "1", 1);
+  EXPECT_TRUE(is_screen(terminal));
+  EXPECT_FALSE(wants_colour(terminal));
+  ::unsetenv("NO_COLOR");
+  for (const char* kind : {"dumb", ""}) {
+    ::setenv("TERM", kind, 1);
+    EXPECT_FALSE(is_screen(terminal)) << kind;
+    EXPECT_FALSE(wants_colour(terminal)) << kind;
+  }
+  ::unsetenv("TERM");
+  EXPECT_FALSE(is_screen(terminal));
+  ::setenv("TERM", "xterm", 1);
+  const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  EXPECT_FALSE(is_screen(null));
+  for (const int fd : {null, terminal, master}) ::close(fd);
+}
 
 TEST(Table, PutsNumbersRightAndWordsLeft) {
   EXPECT_EQ(render_table({{"policy", "jobs", "state"}, {"fifo", "12,345", "done"}, {"sjf-skip", "7", ""}}),

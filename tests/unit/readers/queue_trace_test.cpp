@@ -75,6 +75,24 @@ TEST(VcFile, RefusesDoubledNamesAndNoNodes) {
   EXPECT_THAT(read_vcs(folder.write("v.csv", "name,num\na,1\n")).error().message, HasSubstr("expected a column \"vc\""));
 }
 
+TEST(VcFile, RefusesMoreNodesThanOneClusterCanHave) {
+  Folder folder;
+  std::string text = "vc,num\n";
+  for (int v = 0; v < 3; ++v) text += "v" + std::to_string(v) + ",400000\n";
+  EXPECT_THAT(read_vcs(folder.write("v.csv", text)).error().message, HasSubstr("v.csv:4:4: num: expected at most 1000000 nodes in the whole file"));
+}
+
+TEST(JobFile, ForAReplayKnowsItsVirtualClustersAndWholeSeconds) {
+  Folder folder;
+  const std::string head = "vc,gpu_num,submit_time,duration\na,1,0,30\n";
+  const std::vector<VcNodes> vcs{{"a", 1}};
+  EXPECT_TRUE(read_jobs_for_replay(folder.write("j.csv", head), vcs).ok());
+  const auto error = [&](const std::string& row) { return read_jobs_for_replay(folder.write("j.csv", head + row), vcs).error().message; };
+  EXPECT_THAT(error("b,1,0,30\n"), HasSubstr("j.csv:3:1: vc: expected a virtual cluster of the file of nodes, got \"b\""));
+  EXPECT_THAT(error("a,1,0.5,30\n"), HasSubstr("j.csv:3:5: submit_time: expected whole seconds"));
+  EXPECT_THAT(error("a,1,0,30.25\n"), HasSubstr("j.csv:3:7: duration: expected whole seconds"));
+}
+
 constexpr const char* kSwf =
     "; Version: 2.2\n"
     "; MaxProcs: 128\n"

@@ -205,6 +205,14 @@ TEST(Scenario, MistakesNameFileLineColumnAndForm) {
   }
 }
 
+TEST(Scenario, ProfilesThatAreNotThereAreNamedWithTheirPlace) {
+  const std::string work = "nodes: [{cpu: 1, memory: 1, gpus: 8}]\narrivals: [{count: 1, until: 1s, jobs: [{gpus: 1, duration: 1s}]}]\n";
+  EXPECT_THAT(parse_scenario(work + "profile: nosuch\n", "s.yaml").error().message, StartsWith("s.yaml:3:10: profile: unknown profile \"nosuch\""));
+  EXPECT_THAT(parse_scenario(work + "profile: [ashlar, fgd]\n", "s.yaml").error().message,
+              AllOf(StartsWith("s.yaml:3:10: "), HasSubstr("needs a mix")));
+  EXPECT_THAT(parse_scenario(work + "profile: ./none.yaml\n", "s.yaml").error().message, AllOf(StartsWith("s.yaml:3:10: "), HasSubstr("none.yaml")));
+}
+
 TEST(Scenario, LimitsOfTheEngineAreRefusedInWordsAndNotMet) {
   const std::string work = "nodes: [{cpu: 1, memory: 1, gpus: 8}]\narrivals: [{count: 1, until: 1s, jobs: [{gpus: 1, duration: 1s}]}]\n";
   std::string levels = "topology: [l0", queues = "queues:\n  - {name: q0, quota: {gpus: 1}}\n";

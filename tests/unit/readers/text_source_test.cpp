@@ -77,6 +77,18 @@ TEST(TextSource, SaysWhatIsWrongWithAPath) {
   EXPECT_THAT(read_text(std::filesystem::temp_directory_path().string()).error().message, HasSubstr("is a folder"));
 }
 
+TEST(TextSource, ADeviceIsNoFile) {
+  for (const char* device : {"/dev/zero", "/dev/null"}) EXPECT_THAT(read_text(device).error().message, HasSubstr("is a device"));
+}
+
+TEST(TextSource, PiecesAreShownWithoutWhatSteersATerminal) {
+  EXPECT_EQ(printable("plain text, caf\u00e9 \u4e2d \U0001F600"), "plain text, caf\u00e9 \u4e2d \U0001F600");
+  EXPECT_EQ(printable("\x1b[2J\r\n\t\x7f"), "?[2J????");
+  EXPECT_EQ(printable("\x9b"
+                      "31m \xc2\x9b \xff\xe4\xb8"),
+            "?31m ? ???");
+}
+
 TEST(TextSource, AnEmptyFileIsAnEmptyText) {
   Folder folder;
   const auto text = read_text(folder.write("empty", ""));

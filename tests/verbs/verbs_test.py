@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Runs the program with input that is wrong and looks at its exit status and its words: 2 for bad input, 1 for what failed, the option or the file named.
+Servers that lie stand on loopback.
+
+usage: verbs_test.py PROGRAM    exit status 1 if a line of the tables fails
+"""
+import http.server
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+PATIENCE_SECONDS = 60
+
+JOBS = "vc,gpu_num,submit_time,duration\na,1,0,30\n"
+PODS = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np0,1000,1024,1,1000\np1,1000,1024,1,1000\n"
+NODES = "sn,cpu_milli,memory_mib,gpu,model\nn0,64000,262144,8,A\n"
+ARRIVALS = "seed,kind,values\n42,noderank,0\n42,arrival,0 1\n"
+SCENARIO = "nodes: [{cpu: 1, memory: 1, gpus: 8}]\narrivals: [{count: 1, until: 1s, jobs: [{gpus: 1, duration: 1s}]}]\n"
+HEAD = "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\n"
+
+FILES = {
+    "jobs.csv": JOBS, "half.csv": JOBS + "a,1,0.5,30\n", "other.csv": JOBS + "b,1,0,30\n", "vcs.csv": "vc,num\na,1\n",
+    "over.csv": "vc,num\n" + "".join(f"v{i},1000000\n" for i in range(3)), "pods.csv": PODS, "nodes.csv": NODES, "arrivals.csv": ARRIVALS,
+    "noise.csv": b"vc,gpu_num,submit_time,duration\n\x9b31m,x\x9by,0,30\n", "nosuch.yaml": SCENARIO + "profile: nosuch\n", "file": "x",
+    "log.yaml": HEAD + "decisionLog: {path: ./file}\n",
+    "member.case": "# A.\ncluster 1 x h100x8\nbind #99 node0 at 0s\n---- at 9s\n",
+    "huge.case": "# A.\ncluster 100000 x h100x128\ncluster 100000 x h100x128\n---- at 9s\n",
+    "config": "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: k}}]\n"
+              "clusters: [{name: k, cluster: {server: 'SERVER'}}]\n",
+}
+
+QUEUE = "sim queue --policy fifo"
+PACKING = "sim packing --nodes nodes.csv --pods pods.csv --arrivals arrivals.csv"
+# (command, exit status, what it says on stderr)
+REFUSED = [
+    ("case member.case", 2, "member.case:3:6: a row without a job has no members"),
+    ("case huge.case", 2, "huge.case:2:18: 12800000 cards in all"),
+    (f"{QUEUE} --jobs half.csv --vcs vcs.csv", 2, "half.csv:3:5: submit_time: expected whole seconds"),
+    (f"{QUEUE} --jobs other.csv --vcs vcs.csv", 2, "other.csv:3:1: vc: expected a virtual cluster"),
+    (f"{QUEUE} --pooled --jobs jobs.csv --vcs over.csv", 2, "over.csv:3:4: num: expected at most 1000000 nodes"),
+    (f"{QUEUE} --jobs noise.csv --vcs vcs.csv", 2, "noise.csv:2:1: vc: expected a virtual cluster of the file of nodes, got \"?31m\""),
+    (f"{QUEUE} --jobs /dev/zero --vcs vcs.csv", 2, "/dev/zero: is a device"),
+    (f"sim queue --policy fifo,,easy --jobs jobs.csv --vcs vcs.csv", 2, "--policy: expected a name beside every comma"),
+    (f"{PACKING} --policy best-fit,", 2, "--policy: expected a name beside every comma"),
+    (f"{PACKING} --policy best-fit --seed -1", 2, "--seed: expected whole numbers from 0, got \"-1\""),
+    (f"{PACKING} --policy best-fit --seed 42,,43", 2, "--seed: expected a name beside every comma"),
+    ("sim run nosuch.yaml", 2, "nosuch.yaml:3:10: profile: unknown profile \"nosuch\""),
+    ("load pods.csv --kubeconfig /nonexistent", 2, "/nonexistent"),
+    ("load pods.csv --kubeconfig config --limit -1", 2, "--limit"),
+    ("load pods.csv --kubeconfig config --speed nan", 2, "--speed"),
+    ("load pods.csv --kubeconfig config --speed inf", 2, "--speed"),
+    ("scheduler --kubeconfig .", 2, "it is a folder, not a file"),
+    ("scheduler --kubeconfig /dev/zero", 2, "/dev/zero: it is a device"),
+    ("scheduler --validate-only --scheduler-name ''", 2, "--scheduler-name must not be empty"),
+    ("scheduler --validate-only --health-probe-bind-address 10452", 2, "--health-probe-bind-address: \"10452\" is not an address"),
+    ("scheduler --kubeconfig config --decision-log file", 2, "decision log file: it is a file"),
+    ("scheduler --kubeconfig config --config log.yaml", 2, "decision log ./file: it is a file"),
+    ("--help >/dev/full", 1, "could not be written in full"),
+    ("version >/dev/full", 1, "could not be written in full"),
+    ("TMPDIR=/no/such KUBEBUILDER_ASSETS=. demo --short --no-wait", 1, "TMPDIR is \"/no/such\""),
+]
+
+# (command, body of every answer, exit status, what it says on stderr)
+LIED_TO = [
+    ("why a/b", "{}", 1, "the answer is no Why"),
+    ("why a/b", '{"kind":"Why","name":"a/b"}', 1, "has another form"),
+    ("why a/b -o json", "[]", 1, "the answer is not JSON"),
+    ("queue", "{}", 1, "the answer is no QueueList"),
+    ("queue", '{"kind":"QueueList","queues":[{}],"jobs":[]}', 1, "has another form"),
+    ("queue", '{"kind":"QueueList","queues":7,"jobs":[]}', 1, "has another form"),
+    ("nodes", '{"kind":"NodeList","nodes":[{"name":"n","cardFreeMilli":["x"],"domains":{}}]}', 1, "has another form"),
+    ("nodes", "<html>", 1, "the answer is not JSON"),
+    ("load pods.csv --kubeconfig config", "<html>hello</html>", 1, "has created nothing; is it an API server?"),
+]
+
+
+class Liar(http.server.BaseHTTPRequestHandler):
+    """Answers 200 and the same body to everything."""
+    body = b""
+
+    def answer(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(self.body)))
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    do_GET = do_POST = answer
+
+    def log_message(self, *_):
+        pass
+
+
+def check(program, folder, command, status, says):
+    words = command.split(" ")
+    at = next(i for i, word in enumerate(words) if "=" not in word or word.startswith("-"))
+    line = " ".join([*words[:at], str(program), *words[at:]])
+    done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, timeout=PATIENCE_SECONDS, check=False)
+    stdout, stderr = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    wrong = []
+    if done.returncode != status:
+        wrong.append(f"exit status {done.returncode}, not {status}")
+    if says not in stderr:
+        wrong.append(f"it does not say {says!r}")
+    if b"\x9b" in done.stderr or b"\x1b" in done.stderr:
+        wrong.append("it steers the terminal")
+    if status != 0 and ">" not in command and "load" not in command and "demo" not in command and stdout not in ("", "0 of 1 cases as expected\n"):
+        wrong.append(f"it prints {stdout!r} all the same")
+    print(f"{'FAILED' if wrong else 'ok    '} ashlar {command}")
+    for what in wrong:
+        print(f"       {what}")
+    if wrong:
+        print(stdout + stderr)
+    return not wrong
+
+
+def ends_in_order(program, folder, number):
+    """Does the scheduler end in order by this signal?"""
+    scheduler = subprocess.Popen([program, "scheduler", "--kubeconfig", "config", "--listen", "127.0.0.1:0", "--no-leader-election"], cwd=folder,
+                                 stderr=subprocess.PIPE, text=True)
+    said = []
+    for line in scheduler.stderr:
+        said.append(line)
+        if "questions, health and metrics" in line:
+            # The next line is of the loop; until then the signals are not yet caught.
+            break
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not caught(scheduler.pid, number) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    scheduler.send_signal(number)
+    rest = scheduler.communicate(timeout=PATIENCE_SECONDS)[1]
+    good = scheduler.returncode == 0 and "stopped" in rest
+    print(f"{'ok    ' if good else 'FAILED'} ashlar scheduler ends in order by {signal.Signals(number).name}")
+    if not good:
+        print("".join(said) + rest)
+    return good
+
+
+def caught(pid, number):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    mask = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt:"))
+    return mask >> (number - 1) & 1
+
+
+def main():
+    program = pathlib.Path(sys.argv[1]).resolve()
+    results = []
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Liar)
+    url = f"http://127.0.0.1:{server.server_address[1]}"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with tempfile.TemporaryDirectory(prefix="ashlar-verbs-") as folder:
+        for name, content in FILES.items():
+            data = content if isinstance(content, bytes) else content.replace("SERVER", url).encode()
+            (pathlib.Path(folder) / name).write_bytes(data)
+        for name in ("etcd", "kube-apiserver"):
+            (pathlib.Path(folder) / name).write_text("#!/bin/sh\n", encoding="utf-8")
+            os.chmod(pathlib.Path(folder) / name, 0o755)
+        results += [check(program, folder, *line) for line in REFUSED]
+        os.environ["ASHLAR_SERVER"] = url
+        for command, body, status, says in LIED_TO:
+            Liar.body = body.encode()
+            results.append(check(program, folder, command, status, says))
+        results += [ends_in_order(program, folder, number) for number in (signal.SIGTERM, signal.SIGHUP)]
+    print(f"{sum(results)} of {len(results)} lines are as they should be")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
