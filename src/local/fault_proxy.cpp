@@ -240,7 +240,7 @@ struct FaultProxy::Loop {
     while (!error && !parser.is_done()) {
       parser.get().body().data = piece.data();
       parser.get().body().size = piece.size();
-      wire::read(*c.upstream, buffer, parser, error);
+      wire::read_some(*c.upstream, buffer, parser, error);
       if (error == wire::error::need_buffer) error = {};
       cutter.add({piece.data(), piece.size() - parser.get().body().size});
       while (const std::optional<std::string> event = cutter.next())
