@@ -112,6 +112,7 @@ void add_process(Snapshot& out, const ProcessFacts& process) {
     out.set("ashlar_watch_lag_seconds", "Time since the watch last brought a byte", labels, static_cast<double>(watch.silent.value) * 1e-3);
     out.count("ashlar_watch_events_total", "Changes received", labels, static_cast<double>(watch.events));
     out.count("ashlar_watch_relists_total", "Lists made", labels, static_cast<double>(watch.lists));
+    out.count("ashlar_watch_expired_total", "Places in the history that the server had forgotten (410)", labels, static_cast<double>(watch.expired));
     out.count("ashlar_watch_errors_total", "Troubles survived", labels, static_cast<double>(watch.errors));
     out.set("ashlar_watch_objects", "Objects known", labels, static_cast<double>(watch.objects));
   }

@@ -233,7 +233,7 @@ template <class T>
 void LiveScheduler::Loop::add_watch(ProcessFacts& facts, std::string_view name, const std::unique_ptr<Reflector<T>>& reflector) const {
   if (!reflector) return;
   const ReflectorCounters& c = reflector->counters();
-  facts.watches[name] = {name, c.lists, c.watches, c.events, c.errors, reflector->known_objects(), api->now() - reflector->last_contact()};
+  facts.watches[name] = {name, c.lists, c.watches, c.events, c.errors, reflector->known_objects(), api->now() - reflector->last_contact(), c.expired};
 }
 
 ProcessFacts LiveScheduler::Loop::facts() const {

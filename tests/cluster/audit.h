@@ -20,6 +20,7 @@ class BindAudit {
     std::string target;       ///< node of a binding
     int code = 0;             ///< 0: received, never answered
     std::string user;
+    std::size_t place = 0;  ///< among all requests, as received
   };
 
   explicit BindAudit(const std::string& log_file) {
@@ -37,6 +38,7 @@ class BindAudit {
       auto [it, is_new] = place_of.try_emplace(id, pod, requests_[pod].size());
       if (is_new) requests_[pod].emplace_back();
       Request& r = requests_[pod][it->second.second];
+      if (is_new) r.place = place_of.size();
       r.is_binding = of.contains("subresource") && of.at("subresource").as_string() == "binding";
       r.user = std::string(event.at("user").at("username").as_string());
       if (const auto* body = event.if_contains("requestObject"); body != nullptr && body->is_object()) {
@@ -56,6 +58,34 @@ class BindAudit {
   }
   std::size_t bindings() const {
     return count_if([](const Request&) { return true; });
+  }
+  /// Pods of `others` (a prefix of namespace/name) whose binding the server took after the last of `first`.
+  std::size_t bound_after(const std::string& first, const std::string& others) const {
+    std::size_t last = 0;
+    for (const auto& [pod, requests] : requests_)
+      for (const Request& r : requests)
+        if (r.is_binding && r.code == 201 && pod.starts_with(first)) last = std::max(last, r.place);
+    std::size_t count = 0;
+    for (const auto& [pod, requests] : requests_)
+      for (const Request& r : requests) count += r.is_binding && r.code == 201 && pod.starts_with(others) && r.place > last ? 1 : 0;
+    return count;
+  }
+  /// Bindings that the server took for pods whose namespace/name starts so.
+  std::size_t taken(const std::string& prefix) const {
+    std::size_t count = 0;
+    for (const auto& [pod, requests] : requests_)
+      if (pod.starts_with(prefix))
+        count +=
+            static_cast<std::size_t>(std::count_if(requests.begin(), requests.end(), [](const Request& r) { return r.is_binding && r.code == 201; }));
+    return count;
+  }
+  /// Requests to bind pods whose namespace/name starts so, whatever became of them.
+  std::size_t bindings_of(const std::string& prefix) const {
+    std::size_t count = 0;
+    for (const auto& [pod, requests] : requests_)
+      if (pod.starts_with(prefix))
+        count += static_cast<std::size_t>(std::count_if(requests.begin(), requests.end(), [](const Request& r) { return r.is_binding; }));
+    return count;
   }
   std::size_t by_user(const std::string& user) const {
     return count_if([&](const Request& r) { return r.user == user; });

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "cluster/scheduler_world.h"
+#include "local/fault_proxy.h"
 
 namespace ashlar::live_tests {
 namespace {
@@ -23,44 +24,22 @@ std::vector<kube::PodSpec> gang(const std::string& name, int size, int gpus, Pai
   return specs;
 }
 
-/// How often each pod was given a node, seen by a watch of our own: a pod bound twice would show two nodes.
+/// Which pods have a node, seen by a watch of our own.
 class BindWatch {
  public:
   explicit BindWatch(kube::Api& api)
       : pods_(api, {}, [this](kube::Change<kube::Pod>&& change) {
           if (change.kind == kube::Change<kube::Pod>::Kind::kSynced || change.kind == kube::Change<kube::Pod>::Kind::kDeleted) return;
-          if (!change.object.node_name.empty()) nodes_[change.object.uid.str()].insert(change.object.node_name.str());
+          if (!change.object.node_name.empty()) bound_.insert(change.object.uid.str());
         }) {
     pods_.start();
   }
-  std::size_t bound() const { return nodes_.size(); }
-  std::size_t bound_twice() const {
-    std::size_t count = 0;
-    for (const auto& [uid, nodes] : nodes_) count += nodes.size() > 1 ? 1 : 0;
-    return count;
-  }
+  std::size_t bound() const { return bound_.size(); }
 
  private:
-  std::map<std::string, std::set<std::string>> nodes_;
+  std::set<std::string> bound_;
   kube::Reflector<kube::Pod> pods_;
 };
-
-TEST_F(LiveSchedulerFaults, ARestartInTheMiddleOfAGangCompletesItInItsRack) {
-  post_gpu_nodes(8, 4);
-  std::vector<kube::PodSpec> specs = gang("half", 4, 8, {{"ashlar.dev/within", "rack"}});
-  post_pods(specs);
-  // What a scheduler leaves behind that dies after the second of four bindings.
-  for (int i = 0; i < 2; ++i) {
-    const kube::Pod p = pod("half-" + std::to_string(i));
-    must([&](OnAnswer done) {
-      kube::bind(*api_, {p.ns, p.name, p.uid, kube::Text(node_name(4 + static_cast<std::size_t>(i))), {}}, std::move(done));
-    });
-  }
-  auto scheduler = start();
-  ASSERT_TRUE(wait_bound(4, "half"));
-  for (const auto& [name, p] : pods()) EXPECT_GE(p.node_name.str(), "node-004") << name;
-  expect_no_oversubscription();
-}
 
 TEST_F(LiveSchedulerFaults, AGangInPiecesHoldsTheRestInItsRackAndSaysSo) {
   post_gpu_nodes(8, 4);
@@ -125,7 +104,7 @@ TEST_F(LiveSchedulerFaults, AStandbyTakesOverFromAKilledLeaderWithoutBindingTwic
   EXPECT_TRUE(wait([&] { return watch.bound() == 500; }, std::chrono::seconds(30)));
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - killed);
   EXPECT_LE(took.count(), 15'000);
-  EXPECT_EQ(watch.bound_twice(), 0u);
+  expect_no_second_target();
   EXPECT_EQ(answered, 500u);
   expect_no_oversubscription();
 }
@@ -142,21 +121,31 @@ TEST_F(LiveSchedulerFaults, AStandbyTakesOverAtOnceWhenTheLeaderStopsInOrder) {
   EXPECT_TRUE(wait_bound(1));
 }
 
-TEST_F(LiveSchedulerFaults, AKilledApiServerIsSurvived) {
+TEST_F(LiveSchedulerFaults, AServerKilledUnderBindingsInFlightIsSurvived) {
   post_gpu_nodes(32);
-  auto scheduler = start();
+  Result<std::unique_ptr<local::FaultProxy>> proxy = local::FaultProxy::start(plane_->server());
+  ASSERT_TRUE(proxy.ok()) << proxy.error().message;
+  kube::LiveOptions o = options();
+  o.access.server = (*proxy)->url();
+  o.access.tls = {};
+  // The first ten bindings lie in the proxy while the server dies; those behind them wait in the scheduler.
+  const auto held = (*proxy)->inject({.kind = local::Fault::Kind::kDelay, .method = "POST", .path = "/binding", .times = 10, .delay = Millis(1500)});
+  auto scheduler = start(o);
   std::vector<kube::PodSpec> specs;
   for (int i = 0; i < 40; ++i) specs.push_back(gpu_pod("before-" + std::to_string(i), 1));
   post_pods(specs);
-  ASSERT_TRUE(wait_bound(10));
+  ASSERT_TRUE(wait([&] { return (*proxy)->hits(held) > 0; }));
+  const std::size_t bound_before = bound_count("before");
   plane_->kill_api_server();
-  pause(Millis(1500));
+  EXPECT_LT(bound_before, 40u) << "bindings were in flight";
+  ASSERT_TRUE(wait([&] { return has_logged("no longer the leader") || (*proxy)->hits(held) == 10; }));
   ASSERT_TRUE(plane_->start_api_server().ok());
   EXPECT_TRUE(wait_bound(40, "before", std::chrono::seconds(40)));
   for (auto& spec : specs) spec.name = "after" + spec.name;
   post_pods(specs);
   EXPECT_TRUE(wait_bound(40, "after", std::chrono::seconds(40)));
   expect_no_oversubscription();
+  expect_no_second_target();
 }
 
 TEST_F(LiveSchedulerFaults, ALeaderThatLostItsLeaseStartsAnewWhenTheServerIsBack) {
@@ -181,6 +170,7 @@ TEST_F(LiveSchedulerFaults, HistoryThatTheServerForgotIsListedAgain) {
   auto scheduler = start();
   post_pod(gpu_pod("before", 1));
   ASSERT_TRUE(wait_bound(1));
+  const std::int64_t lists = metric(*scheduler, "ashlar_watch_relists_total{resource=\"pods\"}");
   plane_->kill_api_server();
   ASSERT_TRUE(plane_->start_api_server().ok());
   post_pods({gpu_pod("during", 1)});
@@ -189,6 +179,9 @@ TEST_F(LiveSchedulerFaults, HistoryThatTheServerForgotIsListedAgain) {
   ASSERT_TRUE(plane_->start_api_server().ok());
   post_pod(gpu_pod("after", 1));
   EXPECT_TRUE(wait_bound(3, "", std::chrono::seconds(40)));
+  // The watch was told that its place in history is gone, and the pods were listed anew.
+  EXPECT_TRUE(wait([&] { return metric(*scheduler, "ashlar_watch_expired_total{resource=\"pods\"}") > 0; }));
+  EXPECT_GT(metric(*scheduler, "ashlar_watch_relists_total{resource=\"pods\"}"), lists);
 }
 
 TEST_F(LiveSchedulerFaults, RacesWithASecondBinderEndWithEveryPodBoundOnce) {
@@ -208,18 +201,21 @@ TEST_F(LiveSchedulerFaults, RacesWithASecondBinderEndWithEveryPodBoundOnce) {
     });
   }
   EXPECT_TRUE(wait([&] { return watch.bound() == count; }));
-  EXPECT_EQ(watch.bound_twice(), 0u);
-  pause(Millis(1000));
-  // The books agree with the server node by node. Two binders that meet on a node may overfill it; then nothing is idle there.
-  std::map<std::string, std::int64_t> used;
-  for (const auto& [name, p] : pods()) used[p.node_name.str()] += 1;
-  const std::string nodes = ask(*scheduler, "/api/v1/nodes");
-  for (std::size_t i = 0; i < 32; ++i) {
-    const std::size_t at = nodes.find("\"idleCards\":", nodes.find("\"name\":\"" + node_name(i) + "\""));
-    ASSERT_NE(at, std::string::npos);
-    EXPECT_EQ(std::stoll(nodes.substr(at + 12)), std::max<std::int64_t>(8 - used[node_name(i)], 0)) << node_name(i);
-  }
-  RecordProperty("stolen", static_cast<int>(stolen));
+  expect_no_second_target();
+  EXPECT_GT(stolen, 0u) << "the thief never won";
+  EXPECT_GT(audit().count(409), 0u) << "nobody ever lost a race";
+  // The books agree with the server node by node, over-full ones too: each pod takes one core.
+  const auto books_agree = [&] {
+    std::map<std::string, std::int64_t> used;
+    for (const auto& [name, p] : pods()) used[p.node_name.str()] += 1;
+    const std::string nodes = ask(*scheduler, "/api/v1/nodes");
+    for (std::size_t i = 0; i < 32; ++i) {
+      const std::size_t at = nodes.find("\"freeMilliCores\":", nodes.find("\"name\":\"" + node_name(i) + "\""));
+      if (at == std::string::npos || std::stoll(nodes.substr(at + 17)) != 96'000 - 1000 * used[node_name(i)]) return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(wait(books_agree)) << ask(*scheduler, "/api/v1/nodes");
 }
 
 TEST_F(LiveSchedulerFaults, ANodeDeletedUnderAPodIsAccountedAndAGangGoesOnBesideTheSurvivors) {
@@ -239,7 +235,23 @@ TEST_F(LiveSchedulerFaults, ANodeDeletedUnderAPodIsAccountedAndAGangGoesOnBeside
   ASSERT_TRUE(wait_bound(2, "g"));
   const std::string now = pod("g-2").node_name.str();
   EXPECT_EQ((std::stoi(now.substr(5))) / 4, std::stoi(kept.substr(5)) / 4);
-  EXPECT_NE(now, lost);
+  const std::string books = ask(*scheduler, "/api/v1/nodes");
+  EXPECT_EQ(books.find("\"name\":\"" + lost + "\""), std::string::npos);
+  const auto idle_on = [&](const std::string& node) {
+    const std::string nodes = ask(*scheduler, "/api/v1/nodes");
+    const std::size_t at = nodes.find("\"idleCards\":", nodes.find("\"name\":\"" + node + "\""));
+    return at == std::string::npos ? -1 : std::stoi(nodes.substr(at + 12));
+  };
+  EXPECT_EQ(idle_on(kept), 0);
+  EXPECT_EQ(idle_on(now), 0);
+  // The node comes back under its name: what was lost with it is not there any more.
+  post_nodes(1, [&](std::size_t) {
+    kube::NodeSpec spec;
+    spec.name = lost;
+    spec.allocatable = {{"cpu", "96"}, {"memory", "768Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}};
+    return spec;
+  });
+  EXPECT_TRUE(wait([&] { return idle_on(lost) == 8; })) << idle_on(lost);
 }
 
 TEST_F(LiveSchedulerFaults, ABurstOfPodsIsBoundWithoutOversubscription) {
@@ -251,7 +263,7 @@ TEST_F(LiveSchedulerFaults, ABurstOfPodsIsBoundWithoutOversubscription) {
   std::size_t answered = 0;
   for (std::size_t i = 0; i < count; ++i) kube::create_pod(*api_, gpu_pod("burst-" + std::to_string(i), 1), [&](const Answer&) { ++answered; });
   EXPECT_TRUE(wait([&] { return watch.bound() == count; }, std::chrono::seconds(120))) << watch.bound() << " bound, " << answered << " created";
-  EXPECT_EQ(watch.bound_twice(), 0u);
+  expect_no_second_target();
   expect_no_oversubscription();
 }
 
@@ -272,43 +284,44 @@ TEST_F(LiveSchedulerFaults, AnUrgentGangPassesALongQueue) {
   std::vector<kube::PodSpec> urgent = gang("urgent", 16, 8);
   for (kube::PodSpec& spec : urgent) spec.priority_class = "urgent";
   post_pods(urgent);
-  const auto created = std::chrono::steady_clock::now();
+  const std::size_t bound_then = watch.bound();
   ASSERT_TRUE(wait_bound(16, "urgent"));
-  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - created);
-  RecordProperty("milliseconds", static_cast<int>(took.count()));
-  EXPECT_LT(took.count(), 1500);
+  ASSERT_TRUE(wait([&] { return watch.bound() == 1016; }, std::chrono::seconds(60)));
+  // In the order in which the server received the bindings: what was decided before the gang came may go first, the rest of the queue may not.
+  const std::size_t overtaken = audit().bound_after("default/urgent-", "default/many-");
+  EXPECT_GT(overtaken, (1000 - bound_then) / 2) << "of " << 1000 - bound_then << " that waited when the gang was created";
   expect_no_oversubscription();
 }
 
-TEST_F(LiveSchedulerFaults, KubeSchedulerBesideItOnItsOwnNodes) {
+TEST_F(LiveSchedulerFaults, KubeSchedulerBesideItOnTheSameNodes) {
   const Result<std::string> binary = ControlPlane::find_binary("kube-scheduler");
   if (!binary) GTEST_SKIP() << "skipped: " << binary.error().message;
-  post_gpu_nodes(4, 4, {{"owner", "ashlar"}});
-  post_nodes(4, [&](std::size_t i) {
-    kube::NodeSpec spec;
-    spec.name = "other-" + std::to_string(i);
-    spec.labels = {{"owner", "kube-scheduler"}};
-    spec.allocatable = {{"cpu", "96"}, {"memory", "768Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}};
-    return spec;
-  });
+  post_gpu_nodes(8);
   Result<cluster::ChildProcess*> other =
       plane_->run("kube-scheduler", {"--kubeconfig=" + plane_->kubeconfig(), "--leader-elect=false", "--secure-port=0"});
   ASSERT_TRUE(other.ok()) << other.error().message;
   auto scheduler = start();
-  std::vector<kube::PodSpec> specs;
+  std::vector<kube::PodSpec> theirs, ours;
   for (int i = 0; i < 40; ++i) {
-    kube::PodSpec ours = gpu_pod("ours-" + std::to_string(i), 1), theirs = gpu_pod("theirs-" + std::to_string(i), 1);
-    ours.node_selector = {{"owner", "ashlar"}};
-    theirs.node_selector = {{"owner", "kube-scheduler"}};
-    theirs.scheduler_name = "default-scheduler";
-    specs.push_back(ours);
-    specs.push_back(theirs);
+    theirs.push_back(gpu_pod("theirs-" + std::to_string(i), 1));
+    theirs.back().scheduler_name = "default-scheduler";
+    ours.push_back(gpu_pod("ours-" + std::to_string(i), 1));
   }
-  post_pods(specs);
-  EXPECT_TRUE(wait_bound(64, "", std::chrono::seconds(40))) << bound_count("ours") << " ours, " << bound_count("theirs") << " theirs";
-  pause(Millis(500));
-  EXPECT_EQ(bound_count("ours"), 32u);
-  EXPECT_EQ(bound_count("theirs"), 32u);
+  post_pods(theirs);
+  ASSERT_TRUE(wait_bound(40, "theirs", std::chrono::seconds(60))) << bound_count("theirs");
+  // 24 of 64 GPUs are left: who took the foreign pods for nothing would bind all 40.
+  post_pods(ours);
+  EXPECT_TRUE(wait_bound(24, "ours"));
+  EXPECT_TRUE(wait([&] {
+    std::size_t refused = 0;
+    for (const auto& [name, p] : pods()) refused += name.starts_with("ours") && p.scheduled.status == kube::ConditionStatus::kFalse ? 1 : 0;
+    return refused == 16;
+  }));
+  EXPECT_EQ(bound_count("ours"), 24u);
+  expect_no_oversubscription();
+  for (int i = 0; i < 16; ++i)
+    must([&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", "theirs-" + std::to_string(i)), 0, std::move(done)); });
+  EXPECT_TRUE(wait_bound(40, "ours"));
   expect_no_oversubscription();
   (*other)->stop();
 }

@@ -41,9 +41,9 @@ TEST_F(LiveSchedulerTest, LeavesPodsOfOtherSchedulersAlone) {
   auto scheduler = start();
   kube::PodSpec foreign = gpu_pod("foreign", 1);
   foreign.scheduler_name = "somebody-else";
-  post_pods({foreign, gpu_pod("ours", 1)});
-  ASSERT_TRUE(wait_bound(1));
-  pause(Millis(300));
+  post_pod(foreign);
+  post_pod(gpu_pod("ours", 1));  // bound only after the scheduler was told of the pod before it
+  ASSERT_TRUE(wait_bound(1, "ours"));
   EXPECT_TRUE(pod("foreign").node_name.empty());
 }
 
@@ -53,8 +53,10 @@ TEST_F(LiveSchedulerTest, StartsAGangWholeOrNotAtAll) {
   post_pods(gang_pods("big", 3, 8));  // two nodes hold two of its pods
   post_pods(gang_pods("small", 2, 4));
   ASSERT_TRUE(wait_bound(2, "small"));
-  pause(Millis(300));
+  ASSERT_TRUE(wait([&] { return pod("big-0").scheduled.status == kube::ConditionStatus::kFalse; }));
+  EXPECT_EQ(pod("big-0").scheduled.reason, "Unschedulable");
   EXPECT_EQ(bound_count("big"), 0u);
+  EXPECT_EQ(audit().bindings_of("default/big-"), 0u) << "no member was even tried";
 }
 
 TEST_F(LiveSchedulerTest, AGangWaitsForItsMembers) {
@@ -64,7 +66,8 @@ TEST_F(LiveSchedulerTest, AGangWaitsForItsMembers) {
   const kube::PodSpec last = specs.back();
   specs.pop_back();
   post_pods(specs);
-  pause(Millis(500));
+  post_pod(gpu_pod("witness", 0));  // bound only after the scheduler was told of the gang's first pods
+  ASSERT_TRUE(wait_bound(1, "witness"));
   EXPECT_EQ(bound_count("late"), 0u);
   EXPECT_EQ(pod("late-0").scheduled.status, kube::ConditionStatus::kAbsent) << "a gang that is being created says nothing yet";
   post_pod(last);
@@ -96,7 +99,8 @@ TEST_F(LiveSchedulerTest, AnUpstreamPodGroupIsAGangWithATopologyKey) {
     specs.push_back(spec);
   }
   post_pods(specs);
-  pause(Millis(300));
+  post_pod(gpu_pod("witness", 0));
+  ASSERT_TRUE(wait_bound(1, "witness"));
   EXPECT_EQ(bound_count("pg"), 0u) << "the PodGroup must exist before its pods count";
   must([&](OnAnswer done) {
     kube::create_pod_group(*api_, kube::PodGroupVersion::kV1Beta1, {.name = "pg", .topology_key = "example.com/rack", .min_count = 3},
@@ -104,7 +108,8 @@ TEST_F(LiveSchedulerTest, AnUpstreamPodGroupIsAGangWithATopologyKey) {
   });
   ASSERT_TRUE(wait_bound(3, "pg"));
   std::set<std::size_t> racks;
-  for (const auto& [name, p] : pods()) racks.insert(static_cast<std::size_t>(std::stoi(p.node_name.str().substr(5))) / 4);
+  for (const auto& [name, p] : pods())
+    if (name.starts_with("pg")) racks.insert(static_cast<std::size_t>(std::stoi(p.node_name.str().substr(5))) / 4);
   EXPECT_EQ(racks.size(), 1u);
   const auto is_told = [&] {
     const Answer answer = answer_of(
@@ -182,8 +187,11 @@ TEST_F(LiveSchedulerTest, AnswersWhyQueueNodesAndMetrics) {
   auto scheduler = start();
   post_pods({gpu_pod("fits", 1), gpu_pod("greedy", 16)});
   ASSERT_TRUE(wait_bound(1));
-  pause(Millis(200));
-  const std::string why = ask(*scheduler, "/api/v1/why?name=default/greedy");
+  std::string why;
+  EXPECT_TRUE(wait([&] {
+    why = ask(*scheduler, "/api/v1/why?name=default/greedy");
+    return why.find("\"exitStatus\":5") != std::string::npos;
+  })) << why;
   EXPECT_NE(why.find("\"exitStatus\":5"), std::string::npos) << why;
   EXPECT_NE(ask(*scheduler, "/api/v1/why?name=default/fits").find("\"exitStatus\":0"), std::string::npos);
   EXPECT_NE(ask(*scheduler, "/api/v1/why?name=default/nobody").find("NotFound"), std::string::npos);

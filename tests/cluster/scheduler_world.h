@@ -229,20 +229,27 @@ class SchedulerWorld : public ::testing::Test {
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(time.value);
     while (std::chrono::steady_clock::now() < until) api_->poll(Millis(10));
   }
-  /// Requested cards of the bound pods by node; by their annotations no card is over-full.
+  /// What the bound pods request is there on every node, in every resource, and by their annotations no card is over-full.
   void expect_no_oversubscription(std::int64_t cards_per_node = 8) {
-    std::map<std::string, std::int64_t> milli_by_node;
+    const std::map<std::string, std::int64_t> there{
+        {"cpu", 96'000}, {"memory", std::int64_t{768} << 30}, {"pods", 110}, {"gpu", cards_per_node * 1000}};
+    std::map<std::string, std::map<std::string, std::int64_t>> used;
     std::map<std::string, std::int64_t> milli_by_card;
     for (const auto& [name, p] : pods()) {
       if (p.node_name.empty() || p.is_terminal()) continue;
       const std::int64_t milli = kube::amount_of(p.requests, "nvidia.com/gpu") * 1000 + kube::amount_of(p.requests, "ashlar.dev/gpu-milli");
-      milli_by_node[p.node_name.str()] += milli;
+      auto& on_node = used[p.node_name.str()];
+      on_node["gpu"] += milli;
+      on_node["cpu"] += p.requests.cpu.value;
+      on_node["memory"] += p.requests.memory.value;
+      on_node["pods"] += 1;
       const kube::Text* cards = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
       if (cards == nullptr) continue;
       const CardMask mask = kube::parse_cards(*cards);
       mask.each([&](int card) { milli_by_card[p.node_name.str() + "/" + std::to_string(card)] += milli / mask.count(); });
     }
-    for (const auto& [node, milli] : milli_by_node) EXPECT_LE(milli, cards_per_node * 1000) << node;
+    for (const auto& [node, amounts] : used)
+      for (const auto& [resource, amount] : amounts) EXPECT_LE(amount, there.at(resource)) << resource << " on " << node;
     for (const auto& [card, milli] : milli_by_card) EXPECT_LE(milli, 1000) << card;
   }
 
@@ -293,6 +300,12 @@ class SchedulerWorld : public ::testing::Test {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (!body && std::chrono::steady_clock::now() < deadline) (*client)->poll(Millis(20));
     return body.value_or("no answer");
+  }
+  /// A number of the scheduler's own metrics; -1 where it is not told. `name` with its labels, as it is printed.
+  std::int64_t metric(const RunningScheduler& scheduler, const std::string& name) {
+    const std::string all = ask(scheduler, "/metrics");
+    const std::size_t at = all.find("\n" + name + " ");
+    return at == std::string::npos ? -1 : static_cast<std::int64_t>(std::stod(all.substr(at + name.size() + 2)));
   }
   bool has_logged(const std::string& part) {
     const std::lock_guard lock(log_lock_);
