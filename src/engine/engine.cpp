@@ -150,6 +150,9 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
 
 void Engine::commit(State& state, Round& round, Trial& trial, const Agenda::Entry& entry) {
   const JobId job = entry.job;
+  const bool is_within_one_domain = stays_within(state, job, trial.steps());
+  if (!is_within_one_domain && before_stop_) before_stop_(job);
+  ASHLAR_CHECK(is_within_one_domain);
   for (const Trial::Step& step : trial.steps()) {
     if (!step.is_take) {  // another scheduler's claim that the job outranks
       state.forget_nomination(step.member);

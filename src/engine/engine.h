@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -39,6 +40,9 @@ class Engine {
   const Profile& profile() const { return *profile_; }
   EngineOptions& options() { return options_; }
   const EngineOptions& options() const { return options_; }
+  /// What to do, with the job it was decided for, when a decision breaks the rule that none may break (`within`): a bug, for which the process stops
+  /// right afterwards. Changes no decision.
+  void before_stop(std::function<void(JobId)> call) { before_stop_ = std::move(call); }
   /// The latest verdict for a waiting job (with has_verdicts); kPending if it was not looked at yet.
   Verdict verdict_of(JobId job) const { return agenda_.verdict_of(job); }
   const Agenda& agenda() const { return agenda_; }
@@ -82,6 +86,7 @@ class Engine {
   Promises promises_;
   Rng draws_;
   std::uint64_t queue_changes_seen_ = 0;
+  std::function<void(JobId)> before_stop_;
   std::vector<std::uint16_t> reported_;  ///< by job: kind and first reason of the last verdict reported
 };
 

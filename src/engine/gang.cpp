@@ -234,25 +234,17 @@ class GangSearch {
   bool place_run(DomainId domain, LevelId level, const Run& run) {
     const std::uint64_t draw = context_.draws.next();
     ClassView& v = context_.views.get(state_, run.demand, run.constraint, draw);
-    const Topology& topology = state_.cluster.topology();
     const std::uint64_t count = run.members.size();
     const std::uint64_t room = domain.is_none() ? v.room_everywhere() : v.room(state_, level)[domain.row()];
     if (room < count) return false;
-    // A soft wish, or none: start in the tightest preferred domain that holds everything.
-    std::uint32_t start_level = domain.is_none() ? 0 : next_level(level);
-    const auto [scope_level, scope] = preferred_scope(v, domain, level, count);
-    if (!scope.is_none()) start_level = next_level(scope_level);
-    nodes_.clear();
-    const auto add = [&](NodeId n) {
-      if (v.fits(n) > 0) nodes_.push_back(n);
-    };
-    if (scope.is_none())
-      for (std::size_t n = 0; n < state_.cluster.rows(); ++n) add(NodeId(n));
-    else
-      for (const NodeId n : topology.nodes_of(scope_level, scope)) add(n);
-    if (!context_.profile.is_default_domain_search && scope.is_none()) return place_each(run);
+    const Scope hard{level, domain};
+    // A soft wish: start in the tightest preferred domain that holds everything.
+    const Scope soft = preferred_scope(v, hard, count);
+    if (!context_.profile.is_default_domain_search && hard.is_everywhere() && soft.is_everywhere()) return place_each(run);
+    gather(v, hard, soft);
     Spreader spreader(state_, v);
-    spreader.spread(nodes_, start_level, count);
+    const Scope& start = soft.is_everywhere() ? hard : soft;
+    spreader.spread(nodes_, start.is_everywhere() ? 0 : next_level(start.level), count);
     take(v, draw, run, spreader.shares());
     return true;
   }
@@ -269,23 +261,46 @@ class GangSearch {
     return true;
   }
 
+  /// One domain, or the whole cluster.
   struct Scope {
     LevelId level;
     DomainId domain;
+    bool is_everywhere() const { return domain.is_none(); }
+    bool holds(const Topology& topology, NodeId n) const { return domain.is_none() || topology.domain_of(level, n) == domain; }
   };
-  Scope preferred_scope(ClassView& v, DomainId domain, LevelId level, std::uint64_t count) {
-    const LevelId prefer = state_.job(job_).prefer;
-    const Scope whole{level, domain};
-    if (prefer.is_none()) return whole;
-    const auto room = v.room(state_, prefer);
-    DomainId best;
+
+  /// The nodes that the members may go to. No other place gives the search its nodes, so that nothing soft leads out of the hard domain.
+  void gather(const ClassView& v, const Scope& hard, const Scope& soft) {
     const Topology& topology = state_.cluster.topology();
-    for (std::size_t d = 0; d < room.size(); ++d) {
-      if (room[d] < count || topology.nodes_of(prefer, DomainId(d)).empty()) continue;
-      const bool is_inside = domain.is_none() || topology.domain_of(level, topology.nodes_of(prefer, DomainId(d)).front()) == domain;
-      if (is_inside && (best.is_none() || room[d] < room[best.row()])) best = DomainId(d);
-    }
-    return best.is_none() ? whole : Scope{prefer, best};
+    nodes_.clear();
+    const auto add = [&](NodeId n) {
+      if (v.fits(n) > 0 && hard.holds(topology, n) && soft.holds(topology, n)) nodes_.push_back(n);
+    };
+    const Scope& narrower = soft.is_everywhere() ? hard : soft;
+    if (narrower.is_everywhere())
+      for (std::size_t n = 0; n < state_.cluster.rows(); ++n) add(NodeId(n));
+    else
+      for (const NodeId n : topology.nodes_of(narrower.level, narrower.domain)) add(n);
+  }
+
+  /// The tightest domain of the preferred level whose part inside the hard domain holds everything; everywhere if there is none.
+  Scope preferred_scope(ClassView& v, const Scope& hard, std::uint64_t count) {
+    const LevelId prefer = state_.job(job_).prefer;
+    if (prefer.is_none()) return {};
+    const std::span<const std::uint32_t> room = hard.is_everywhere() ? v.room(state_, prefer) : room_inside(v, hard, prefer);
+    DomainId best;
+    for (std::size_t d = 0; d < room.size(); ++d)
+      if (room[d] >= count && (best.is_none() || room[d] < room[best.row()])) best = DomainId(d);
+    return best.is_none() ? Scope{} : Scope{prefer, best};
+  }
+
+  /// Members that fit in each domain of `level`, counting the nodes of `hard` alone.
+  std::span<const std::uint32_t> room_inside(const ClassView& v, const Scope& hard, LevelId level) {
+    const Topology& topology = state_.cluster.topology();
+    room_inside_.assign(topology.domain_count(level), 0);
+    for (const NodeId n : topology.nodes_of(hard.level, hard.domain))
+      if (const DomainId d = topology.domain_of(level, n); !d.is_none()) room_inside_[d.row()] += v.fits(n);
+    return room_inside_;
   }
 
   /// The nested level to split by below `level`; free-standing levels are split from the outermost on.
@@ -305,6 +320,7 @@ class GangSearch {
   State& state_;
   JobId job_;
   std::vector<NodeId> nodes_;
+  std::vector<std::uint32_t> room_inside_;
 };
 
 }  // namespace

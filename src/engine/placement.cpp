@@ -1,5 +1,7 @@
 #include "engine/placement.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace ashlar {
@@ -19,6 +21,34 @@ PlacementOutcome place_job(const PlacementContext& context, JobId job) {
   if (node.is_none()) return {};
   context.trial.take(member, node, context.profile.card->choose(view.node_view(state, draw), node));
   return {.is_placed = true};
+}
+
+bool stays_within(const State& state, JobId job, std::span<const Trial::Step> steps) {
+  const LevelId level = state.job(job).within;
+  if (level.is_none()) return true;
+  const auto domain_of = [&](NodeId n) { return state.cluster.topology().domain_of(level, n); };
+  DomainId chosen;
+  std::size_t placed_now = 0;
+  for (const Trial::Step& step : steps) {
+    if (!step.is_take) continue;
+    const DomainId domain = domain_of(step.node);
+    if (domain.is_none() || (placed_now > 0 && domain != chosen)) return false;
+    chosen = domain;
+    ++placed_now;
+  }
+  std::size_t inside = 0;
+  std::vector<DomainId> outside;  // the different domains of members placed before that are not in the chosen one
+  state.each_member(job, [&](MemberId, const Member& m) {
+    if (!m.is_placed()) return;
+    const DomainId domain = domain_of(m.node);
+    if (domain == chosen)
+      ++inside;
+    else if (std::find(outside.begin(), outside.end(), domain) == outside.end() && outside.size() < 2)
+      outside.push_back(domain);
+  });
+  const bool is_together = outside.empty();
+  const bool was_split = outside.size() > 1 || inside > placed_now;
+  return placed_now == 0 || is_together || was_split;
 }
 
 }  // namespace ashlar

@@ -29,6 +29,10 @@ struct PlacementOutcome {
 /// By Profile::placement. Members above the minimum are placed as far as they fit.
 PlacementOutcome place_job(const PlacementContext& context, JobId job);
 
+/// Do the members that these steps place sit in one domain of the level that their job must stay within, the one of those placed before? Where labels or
+/// binds from outside have split those since, any domain will do. Cost: O(members) where the job has such a level.
+bool stays_within(const State& state, JobId job, std::span<const Trial::Step> steps);
+
 /// The scored rule for gangs. `members` share one demand and constraint when is_uniform.
 PlacementOutcome place_gang(const PlacementContext& context, JobId job);
 /// The consolidate rule (Helios): see docs/reference/policies.md.

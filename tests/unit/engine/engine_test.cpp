@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "../state/small_state.h"
 #include "engine/driver.h"
 #include "engine/explain.h"
+#include "engine/placement.h"
 #include "engine/published.h"
 
 namespace ashlar {
@@ -135,6 +137,80 @@ std::vector<Remedy> remedies_for(State& s, std::uint32_t job) {
 const Remedy* remedy(const std::vector<Remedy>& all, Remedy::Kind kind) {
   const auto it = std::find_if(all.begin(), all.end(), [&](const Remedy& r) { return r.kind == kind; });
   return it == all.end() ? nullptr : &*it;
+}
+
+constexpr LevelId kRack{0u};
+
+NodeFacts in_rack(std::uint32_t rack) {
+  NodeFacts facts = eight_cards();
+  facts.domains = {DomainId(rack)};
+  return facts;
+}
+
+/// Racks as given by node, and a gang of so many whole nodes that must stay within one.
+State gang_within_a_rack(std::initializer_list<std::uint32_t> rack_of_node, std::uint32_t members) {
+  State s = cluster_of(0);
+  tell(s, LevelsDefined{1, 0});
+  std::uint32_t node = 0;
+  for (const std::uint32_t rack : rack_of_node) tell(s, NodeSeen{NodeId(node++), in_rack(rack)});
+  Workload gang = workload(7, 0, members, kEightCards);
+  gang.within = kRack;
+  tell(s, Submitted{gang});
+  return s;
+}
+
+TEST(EngineDeathTest, NamesTheJobAndStopsWhenADecisionWouldLeaveTheDomain) {
+  State s = gang_within_a_rack({0, 0}, 2);
+  // What no policy may do: each node whose cards it chooses moves to a rack of its own, behind the back of the search.
+  static const CardPolicy mover{"mover", [](const NodeView& view, NodeId node) {
+                                  const_cast<Cluster&>(view.cluster).see_node(node, in_rack(1 + static_cast<std::uint32_t>(node.row())));
+                                  return choose_cards(view.cluster, node, view.demand.cards);
+                                }};
+  Profile profile = *builtin_profile("ashlar");
+  profile.card = &mover;
+  Engine engine(std::move(profile));
+  engine.before_stop([](JobId job) { std::fprintf(stderr, "stops for job %zu, ", job.row()); });
+  EXPECT_DEATH(engine.decide(s, Millis(0)), "stops for job 7, ashlar: bug: .* this must hold: is_within_one_domain");
+}
+
+TEST(Engine, GrowsAGangThatLabelsHaveSplitInTheDomainOfItsFirstMember) {
+  State s = gang_within_a_rack({0, 0, 0}, 2);
+  Engine engine = default_engine();
+  EXPECT_EQ(binds(engine.decide(s, Millis(0))), 2u);
+  tell(s, NodeSeen{NodeId(1u), in_rack(4)});
+  tell(s, MembersAdded{JobId(7u), 2, {{MemberId(2u), kEightCards, kAnywhere}}});
+  engine.decide(s, Millis(1));
+  EXPECT_EQ(s.member(MemberId(2u)).node, NodeId(2u));
+}
+
+TEST(Engine, LetsAGangWaitWhoseNodesAllMovedToWhereNothingIsFree) {
+  State s = gang_within_a_rack({0, 0, 0}, 2);
+  Engine engine = default_engine();
+  engine.decide(s, Millis(0));
+  tell(s, NodeSeen{NodeId(0u), in_rack(4)});
+  tell(s, NodeSeen{NodeId(1u), in_rack(4)});
+  tell(s, MembersAdded{JobId(7u), 2, {{MemberId(2u), kEightCards, kAnywhere}}});
+  engine.decide(s, Millis(1));
+  EXPECT_FALSE(s.member(MemberId(2u)).is_placed());
+}
+
+TEST(Placement, StaysWithinWhereWhatWasSplitBeforeIsTheFaultOfOthers) {
+  State s = gang_within_a_rack({0, 1, 2, 0}, 4);
+  const auto is_fine = [&](std::initializer_list<std::uint32_t> before, std::initializer_list<std::uint32_t> now) {
+    Trial outer(s);
+    std::uint32_t member = 0;
+    for (const std::uint32_t node : before) outer.take(MemberId(member++), NodeId(node), cards(0xff));
+    Trial inner(s);
+    for (const std::uint32_t node : now) inner.take(MemberId(member++), NodeId(node), cards(0xff));
+    return stays_within(s, JobId(7u), inner.steps());
+  };
+  EXPECT_TRUE(is_fine({}, {0, 3}));
+  EXPECT_FALSE(is_fine({}, {0, 1}));
+  EXPECT_TRUE(is_fine({0}, {3}));
+  EXPECT_FALSE(is_fine({0}, {1}));
+  EXPECT_TRUE(is_fine({0, 1}, {3}));
+  EXPECT_TRUE(is_fine({0, 1}, {2}));
+  EXPECT_FALSE(is_fine({0, 3}, {2}));
 }
 
 TEST(Remedies, SayHowManyMembersOrCardsWouldFit) {

@@ -106,10 +106,18 @@ std::string node_fault(const State& state, MemberId member, NodeId node, const N
   return "";
 }
 
-std::set<DomainId> domains_of(const State& state, JobId job, LevelId level) {
-  std::set<DomainId> domains;
-  state.each_member(job, [&](MemberId, const Member& m) {
-    if (m.is_placed()) domains.insert(state.cluster.topology().domain_of(level, m.node));
+/// Where the members sit that were placed before the plan, and those that the plan placed.
+struct GangDomains {
+  std::set<DomainId> before, now;
+};
+
+GangDomains domains_of(const State& before, const State& after, JobId job) {
+  GangDomains domains;
+  const LevelId level = after.job(job).within;
+  after.each_member(job, [&](MemberId id, const Member& m) {
+    if (!m.is_placed()) return;
+    auto& side = before.member(id).is_placed() ? domains.before : domains.now;
+    side.insert(after.cluster.topology().domain_of(level, m.node));
   });
   return domains;
 }
@@ -118,9 +126,10 @@ std::string broken_gang(const State& before, const State& after, JobId job) {
   const Job& j = after.job(job);
   if (j.members_placed < j.members_min) return named("below its minimum: job", job.row());
   if (j.within.is_none()) return "";
-  const auto was = domains_of(before, job, j.within), is = domains_of(after, job, j.within);
-  if (was.size() > 1) return "";  // the world put it there
-  if (is.size() != 1 || is.begin()->is_none()) return named("not within one domain: job", job.row());
+  const GangDomains domains = domains_of(before, after, job);
+  if (domains.now.size() != 1 || domains.now.begin()->is_none()) return named("not placed within one domain: job", job.row());
+  // Labels and other schedulers may have split it since; what was together must stay so.
+  if (domains.before.size() == 1 && domains.before != domains.now) return named("placed in another domain than before: job", job.row());
   return "";
 }
 

@@ -156,15 +156,16 @@ void Outside::submit(const Move& move, const State& state, std::vector<Event>& o
   w.priority = move.c % 3;
   const std::uint32_t members = move.kind % 2 == 0 ? 1 : 2 + static_cast<std::uint32_t>(move.b % 5);
   const int wish = move.c / 3 % 8;
-  if (members > 1 && wish < 3) w.within = LevelId(static_cast<std::uint32_t>(wish));
-  if (members > 1 && wish >= 3 && wish < 5) w.prefer = LevelId(static_cast<std::uint32_t>(wish - 3));
+  const int soft_wish = (move.a + move.c) % 5;  // independent of the hard one: wider, narrower, the same, or across it
+  if (members > 1 && wish < 4) w.within = LevelId(static_cast<std::uint32_t>(wish % 3));
+  if (members > 1 && soft_wish < 3) w.prefer = LevelId(static_cast<std::uint32_t>(soft_wish));
   w.members_min = members;
   if (members > 2 && move.c % 4 == 3) w.members_min = 1 + static_cast<std::uint32_t>(move.a % 2);  // elastic
   if (members > 2 && move.c % 16 == 5) w.members_min = members + 1;                                // one pod is still to come
   if (move.b % 4 == 1) w.estimate = {Millis(10'000 * (1 + move.c)), Millis(15'000 * (1 + move.c))};
   w.rank = move.b;
   std::vector<std::uint8_t> promised;
-  const bool is_mixed = members > 1 && move.a % 5 == 4;
+  const bool is_mixed = members > 1 && move.a % 5 >= 3;
   for (std::uint32_t m = 0; m < members; ++m) {
     const int demand = (move.b + move.c + (is_mixed ? static_cast<int>(m) / 2 : 0)) % kDemands;
     w.members.push_back({spare_member(state, promised), DemandId(demand),
