@@ -144,11 +144,18 @@ void read_listen(YamlReader& reader, const YAML::Node& root, const char* key, Li
     out = std::move(*listen);
 }
 
+void read_quarantine(YamlReader& reader, const YAML::Node& root, SchedulerConfig& config) {
+  if (!root["quarantineFile"].IsDefined()) return;
+  config.quarantine_file = reader.text(root, "quarantineFile", "");
+  if (reader.is_ok() && !config.quarantine_file.starts_with('/'))
+    reader.fail(root["quarantineFile"], "quarantineFile must be the full path of a file, such as /var/lib/ashlar/quarantine");
+}
+
 SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   SchedulerConfig config = default_config();
   if (!reader.is_map(root, "the configuration",
                      {"apiVersion", "kind", "schedulerNames", "profile", "queues", "namespaces", "topology", "leaderElection", "listen",
-                      "healthProbeBindAddress", "decisionLog", "logging", "batch"})) {
+                      "healthProbeBindAddress", "decisionLog", "logging", "batch", "quarantineFile"})) {
     reader.fail(root, "the configuration must be a map");
     return config;
   }
@@ -170,6 +177,7 @@ SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   if (reader.is_ok() && probes.is_enabled && config.listen.is_enabled && probes.port != 0 && probes.port == config.listen.port)
     reader.fail(root["healthProbeBindAddress"], "healthProbeBindAddress needs a port of its own, not that of listen");
   read_operation(reader, root, config);
+  read_quarantine(reader, root, config);
   return config;
 }
 

@@ -79,6 +79,7 @@ struct SchedulerConfig {
   DecisionLogConfig decision_log;
   LoggingConfig logging;
   BatchConfig batch;
+  std::string quarantine_file;  ///< pods for which the scheduler stopped; empty = not kept
 };
 
 inline constexpr std::string_view kDefaultQueue = "default";

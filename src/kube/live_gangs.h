@@ -63,6 +63,7 @@ struct GangRecord {
   bool is_dirty = false;
   bool is_stale = false;              ///< its topology wishes changed after the engine was told
   bool has_mixed_queues = false;      ///< its waiting pods belong to several queues
+  bool has_quarantined = false;       ///< for one of its pods the scheduler stopped once
   bool has_mixed_schedulers = false;  ///< its pods name several schedulers that we serve
   bool has_timer = false;
   bool is_group_condition_due = false;

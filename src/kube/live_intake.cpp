@@ -157,6 +157,13 @@ std::size_t LiveIntake::parked_count() const {
   return count;
 }
 
+std::size_t LiveIntake::quarantined_count() const {
+  std::size_t count = 0;
+  for (PodSlot slot = 0; slot < pods_.slots(); ++slot)
+    count += pods_[slot].phase == PodRecord::Phase::kHeld && pods_[slot].hold == HoldReason::kQuarantined ? 1 : 0;
+  return count;
+}
+
 void LiveIntake::settle() {
   out_.stamp();
   if (!moved_namespaces_.empty()) refresh_queues();

@@ -16,6 +16,7 @@
 #include "kube/live_gangs.h"
 #include "kube/live_names.h"
 #include "kube/live_pods.h"
+#include "kube/live_quarantine.h"
 #include "kube/live_source.h"
 #include "kube/live_translate.h"
 #include "kube/reflector.h"
@@ -36,7 +37,8 @@ struct IntakeOptions {
   std::vector<LiveLevel> levels;  ///< outermost first
   std::vector<LiveQueue> queues;  ///< parents before children; `default` is added where it is missing
   std::map<std::string, std::string> queue_of_namespace;
-  std::vector<std::string> models;  ///< interned first, in this order, so that a profile's mix can name them by row
+  Quarantine* quarantine = nullptr;  ///< pods not to be shown to the engine; outlives the intake
+  std::vector<std::string> models;   ///< interned first, in this order, so that a profile's mix can name them by row
 };
 
 /// What a job of the engine is in Kubernetes: a gang, or one pod.
@@ -99,6 +101,7 @@ class LiveIntake {
   std::string gang_trouble(const GangRecord& gang) const { return gang_hold(gang).detail; }
   std::uint32_t members_present(const GangRecord& gang) const;
   std::size_t parked_count() const;
+  std::size_t quarantined_count() const;
   bool is_queue_known(const Text& name) const { return !names_.queues.find(name).is_none(); }
 
  private:

@@ -118,6 +118,10 @@ Hold LiveIntake::gang_hold(const GangRecord& g) const {
                    g.within_wish.str() + "; name one of them");
   if (g.strangers > 0) return refused("pods of PodGroup " + name + " name another scheduler (" + g.stranger_name.str() + "); all must name the same");
   if (g.has_mixed_schedulers) return refused("the pods of gang " + name + " name different schedulers; all must name the same");
+  if (g.has_quarantined)
+    for (const PodSlot s : g.pods)
+      if (pods_[s].phase == Phase::kHeld && pods_[s].hold == HoldReason::kQuarantined)
+        return {HoldReason::kQuarantined, "pod " + pods_[s].name.str() + " of the gang: " + hold_text(pods_[s])};
   if (!g.is_started && members_present(g) < g.size) {
     for (const PodSlot s : g.pods)
       if (pods_[s].phase == Phase::kHeld && pods_[s].hold != HoldReason::kNone)
@@ -132,11 +136,12 @@ Hold LiveIntake::gang_hold(const GangRecord& g) const {
 /// What the gang is by what its pods say: queue, priority, duration. A gang that has begun stays in the queue that its members are charged to.
 void LiveIntake::sum_up(GangRecord& g, bool has_begun) {
   QueueId queue;
-  g.has_mixed_queues = g.has_mixed_schedulers = false;
+  g.has_mixed_queues = g.has_mixed_schedulers = g.has_quarantined = false;
   std::int32_t priority = INT32_MIN;
   for (const PodSlot s : g.pods) {
     const PodRecord& r = pods_[s];
     g.has_mixed_schedulers = g.has_mixed_schedulers || r.scheduler != pods_[g.pods.front()].scheduler;
+    g.has_quarantined = g.has_quarantined || (r.phase == Phase::kHeld && r.hold == HoldReason::kQuarantined);
     if (r.phase == Phase::kHeld || r.phase == Phase::kParked) continue;
     priority = std::max(priority, r.priority);
     g.duration = std::max(g.duration, r.duration);

@@ -156,6 +156,8 @@ Hold LiveIntake::hold_for(PodSlot slot, const Pod& pod, GangWish& wish) {
   Result<GangWish> read = read_gang_wish(pod);
   if (!read) return {HoldReason::kMalformed, read.error().message};
   wish = std::move(read).value();
+  if (options_.quarantine != nullptr && options_.quarantine->holds(pod.uid))
+    return {HoldReason::kQuarantined, options_.quarantine->text_for(pod.uid)};
   if (pod.rules && !pod.rules->unsupported.empty()) return {HoldReason::kUnsupported, pod.rules->unsupported.str()};
   const Result<DemandId> demand = translator_.demand(pod);
   if (!demand) return {HoldReason::kMalformed, demand.error().message};

@@ -226,6 +226,8 @@ std::string LiveMetrics::text(LiveReign* reign, const ProcessFacts& process, Met
                  static_cast<double>(reign->snapshot_age().value) * 1e-3);
     snapshot.set("ashlar_nodes", "Nodes known", {}, static_cast<double>(reign->state().cluster.live_count()));
     snapshot.set("ashlar_pods", "Pods known", {}, static_cast<double>(reign->intake().pods().size()));
+    snapshot.set("ashlar_quarantined_pods", "Pods not placed because the scheduler stopped for them before", {},
+                 static_cast<double>(reign->intake().quarantined_count()));
     snapshot.count("ashlar_steps_total", "Decisions", {}, static_cast<double>(reign->steps()));
   }
   std::vector<prometheus::MetricFamily> families = series_->registry->Collect();

@@ -28,6 +28,7 @@ enum class HoldReason : std::uint8_t {
   kUnsupported,   ///< a hard field that is not evaluated; detail = its path
   kMalformed,     ///< one of our own labels or annotations cannot be read; detail says which and why
   kQueueUnknown,  ///< detail = the queue's name
+  kQuarantined,   ///< the scheduler stopped for it once; detail = the sentence
   kForeign,       ///< another scheduler's pod, kept only because it names a PodGroup; detail = the scheduler's name
   // Of a whole gang; its pods are kWaiting then, outside the engine. The detail says it in full.
   kMembersMissing,  ///< fewer pods than must start together

@@ -132,7 +132,8 @@ Headline headline_of(LiveReign& reign, const Subject& subject, const Verdict& ve
   if (!pod.is_in_engine() && subject.gang != kNoGang) {
     const Hold hold = intake.gang_hold(intake.gangs()[subject.gang]);
     if (hold.reason != HoldReason::kNone)
-      return {hold.reason == HoldReason::kGroupRefused ? "Held" : "Waiting", std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 4};
+      return {hold.reason == HoldReason::kGroupRefused || hold.reason == HoldReason::kQuarantined ? "Held" : "Waiting",
+              std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 4};
   }
   if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty()) return {"Waiting", "PendingEvaluation: its turn has not come yet", 4};
   const bool is_for_company = verdict.kind == VerdictKind::kNeverFits && waits_for_company_to_leave(reign.text_context(), pod.job);

@@ -57,11 +57,33 @@ LiveReign::LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::
   Result<Profile> profile = live_profile(options_.profile(model_of));
   ASHLAR_CHECK(profile.ok());  // refused at start otherwise
   engine_ = std::make_unique<Engine>(std::move(profile).value(), EngineOptions{.binds_per_step_max = options_.binds_per_step_max});
+  engine_->before_stop([this](JobId job) { quarantine(job); });
   if (options_.open_recorder) recorder_ = options_.open_recorder(*state_, *engine_, intake_);
   driver_ = std::make_unique<Driver>(*state_, *engine_, Driver::Ports{clock_, source_, actuator_, recorder_.get()});
 }
 
 LiveReign::~LiveReign() = default;
+
+void LiveReign::quarantine(JobId job) {
+  const JobOwner owner = intake_.owner(job);
+  std::vector<PodSlot> slots{owner.pod};
+  if (owner.gang != kNoGang) slots = intake_.gangs()[owner.gang].pods;
+  std::vector<Quarantine::Entry> entries;
+  for (const PodSlot slot : slots) {
+    if (slot == kNoPod || intake_.pods()[slot].phase == PodRecord::Phase::kBound) continue;
+    const PodRecord& pod = intake_.pods()[slot];
+    entries.push_back({pod.uid, pod.ns, pod.name, {}});
+  }
+  Quarantine* const list = options_.intake.quarantine;
+  const Result<void> kept = list == nullptr ? Result<void>(invalid("no quarantineFile is configured")) : list->add(entries, clock_.now());
+  if (!options_.log) return;
+  const Quarantine::Entry first = entries.empty() ? Quarantine::Entry{} : entries.front();
+  const std::string of = first.ns.str() + "/" + first.name.str() + (entries.size() > 1 ? " and the others of its gang" : "");
+  options_.log(LogLevel::kError, {"stopping for a bug in a decision about pod " + of +
+                                      (kept ? "; it is kept in " + list->path() + " and not tried again"
+                                            : "; it is not remembered and will be tried again: " + kept.error().message),
+                                  "pod", first.ns, first.name});
+}
 
 bool LiveReign::should_step(Millis now) {
   if (!is_deciding_ || !may_write_()) return false;

@@ -83,6 +83,8 @@ class LiveReign {
   std::string level_of_placement(JobId job) const;
   ConditionText group_text(GangSlot slot, bool& is_true);
   ConditionText job_text(JobId job);
+  /// A decision for this job turned out to be a bug and the process stops: its pods that are not bound go into the quarantine first.
+  void quarantine(JobId job);
 
   ReignOptions options_;
   LiveMetrics& metrics_;

@@ -184,6 +184,8 @@ std::string hold_text(const PodRecord& pod) {
       return detail;
     case HoldReason::kQueueUnknown:
       return "queue " + detail + " is not configured";
+    case HoldReason::kQuarantined:
+      return detail;
     case HoldReason::kForeign:
       return "another scheduler's pod (" + detail + ")";
     case HoldReason::kMembersMissing:
@@ -201,7 +203,8 @@ ConditionText hold_condition(const LiveIntake& intake, const PodRecord& pod) {
     return ConditionText{std::string(hold_reason_token(reason)), std::string(hold_reason_name(reason)) + ": " + text};
   };
   if (pod.phase == PodRecord::Phase::kHeld) {
-    const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kQueueUnknown;
+    const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed ||
+                                 pod.hold == HoldReason::kQueueUnknown || pod.hold == HoldReason::kQuarantined;
     return is_worth_saying ? in_words(pod.hold, hold_text(pod)) : ConditionText{};
   }
   if (pod.phase != PodRecord::Phase::kWaiting || pod.gang == kNoGang) return {};
@@ -229,6 +232,8 @@ std::string_view hold_reason_name(HoldReason reason) {
       return "Misconfigured";
     case HoldReason::kQueueUnknown:
       return "QueueUnknown";
+    case HoldReason::kQuarantined:
+      return "Quarantined";
     case HoldReason::kForeign:
       return "OtherScheduler";
     case HoldReason::kMembersMissing:

@@ -129,6 +129,14 @@ std::string shown(const config::ListenConfig& listen) {
   return listen.host.find(':') == std::string::npos ? listen.host : "[" + listen.host + "]";
 }
 
+kube::Quarantine open_quarantine(const std::string& path) {
+  Result<kube::Quarantine> opened = kube::Quarantine::open(path);
+  if (!opened) refuse(status_of(opened.error()), "quarantineFile: " + opened.error().message);
+  if (opened->skipped_lines() > 0) spdlog::warn("{}: {} lines cannot be read and are left out", path, opened->skipped_lines());
+  if (opened->size() > 0) spdlog::warn("{}: {} pods are not placed, because the scheduler stopped for them before", path, opened->size());
+  return std::move(opened).value();
+}
+
 void run_scheduler(const SchedulerOptions& options) {
   const config::SchedulerConfig config = settings(options);
   set_up_logging(config.logging);
@@ -145,6 +153,11 @@ void run_scheduler(const SchedulerOptions& options) {
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is a full disk for the decision log, and no reason to die
   kube::LiveOptions live = live_options(config, std::move(access).value(), std::move(log).value());
   live.version = ASHLAR_VERSION;
+  kube::Quarantine quarantine;
+  if (!config.quarantine_file.empty()) {
+    quarantine = open_quarantine(config.quarantine_file);
+    live.reign.intake.quarantine = &quarantine;
+  }
   const std::string identity = live.leader.identity;
   Result<std::unique_ptr<kube::LiveScheduler>> scheduler = kube::LiveScheduler::create(std::move(live));
   if (!scheduler) refuse(status_of(scheduler.error()), scheduler.error().message);

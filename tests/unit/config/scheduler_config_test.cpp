@@ -60,6 +60,7 @@ TEST(Config, TheDocumentedSchedulerExampleIsReadAsItSays) {
   EXPECT_THAT(c.topology_levels, ElementsAre("topology.kubernetes.io/zone", "example.com/block", "example.com/rack"));
   EXPECT_EQ(c.decision_log.path, "/var/log/ashlar/decisions");
   EXPECT_EQ(c.decision_log.file_bytes_max, 64 << 20);
+  EXPECT_EQ(c.quarantine_file, "/var/lib/ashlar/quarantine");
 }
 
 TEST(Config, TheDocumentedValuesAreTheDefaults) {
@@ -81,6 +82,7 @@ TEST(Config, TheDocumentedValuesAreTheDefaults) {
   EXPECT_EQ(said.decision_log.file_bytes_max, plain.decision_log.file_bytes_max);
   EXPECT_EQ(said.decision_log.files_max, plain.decision_log.files_max);
   EXPECT_TRUE(plain.decision_log.path.empty());
+  EXPECT_TRUE(plain.quarantine_file.empty());
 }
 
 TEST(Config, TheDefaultQueueIsAlwaysThere) {
@@ -139,6 +141,7 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"namespaces: {a: default, a: default}\n", "given twice"},
       {"listen: ':1'\nlisten: ':2'\n", "\"listen\" is given twice"},
       {"decisionLog: {maxFiles: 3}\n", "needs a path"},
+      {"quarantineFile: quarantine\n", "a.yaml:3:17: quarantineFile must be the full path of a file"},
       {"profile: ashlr\n", "unknown profile \"ashlr\"; did you mean \"ashlar\"?"},
       {"profile: fgd\n", "needs a mix"},
       {"profile: ./no-such.yaml\n", "no-such.yaml: cannot be read"},

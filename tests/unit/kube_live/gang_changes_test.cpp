@@ -378,6 +378,7 @@ TEST_F(GangChanges, NoAutoscalerIsAskedForNodesWhereNodesWouldNotHelp) {
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_EQ(text.message, "MembersMissing: gang g waits until 2 of its pods exist");
   EXPECT_EQ(hold_reason_token(HoldReason::kQueueUnknown), "SchedulerError");
+  EXPECT_EQ(hold_reason_token(HoldReason::kQuarantined), "SchedulerError");
   EXPECT_EQ(hold_reason_token(HoldReason::kGated), "SchedulingGated");
 }
 

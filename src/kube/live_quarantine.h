@@ -1,0 +1,51 @@
+// Quarantine: which pods has this scheduler stopped for? A file of pod uids that outlives the process: who stands in it is not shown to the engine, so
+// that a bug that one job brings out stops a replica at most once for that job, and everything else goes on. A recreated pod has a new uid and is tried
+// again. Example of a line: `0f3c... team-a/train-0 2026-11-22T04:30:00Z`.
+#pragma once
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/quantity.h"
+#include "base/result.h"
+#include "kube/text.h"
+
+namespace ashlar::kube {
+
+class Quarantine {
+ public:
+  struct Entry {
+    Text uid, ns, name;
+    std::string since;  ///< as in the file
+  };
+  static constexpr std::size_t kEntriesMax = 4096;    ///< beyond it the oldest are dropped; the file stays below 2 MiB
+  static constexpr std::size_t kEntriesAJobMax = 64;  ///< of a gang; one member that may not be placed holds all of it
+
+  /// Reads the file; one that does not exist yet is empty, and lines that cannot be read are skipped and counted. kInvalid where the folder does not
+  /// exist or cannot be written, kUnavailable where the file cannot be read.
+  static Result<Quarantine> open(std::string path);
+
+  bool holds(const Text& uid) const { return !uids_.empty() && uids_.contains(uid); }
+  /// What to say on the pod, and what its owner can do.
+  std::string text_for(const Text& uid) const;
+  /// Adds the pods, the first kEntriesAJobMax of them, and writes the file to the disk, whole or not at all. `now` is wall time.
+  Result<void> add(std::span<const Entry> pods, Millis now);
+
+  std::size_t size() const { return entries_.size(); }
+  std::size_t skipped_lines() const { return skipped_lines_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  void insert(Entry entry);
+
+  std::string path_;
+  std::vector<Entry> entries_;  ///< oldest first
+  boost::unordered_flat_set<Text, std::hash<Text>> uids_;
+  std::size_t skipped_lines_ = 0;
+};
+
+}  // namespace ashlar::kube

@@ -1,0 +1,224 @@
+// The quarantine: a bug in a decision about one job stops the process once; its successor places everything else.
+#include "kube/live_quarantine.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "bench_of_intake.h"
+
+namespace ashlar::kube {
+namespace {
+
+/// A folder of its own for each test, removed afterwards.
+struct Folder {
+  Folder() : path(std::filesystem::temp_directory_path() / ("ashlar-quarantine-" + std::to_string(::getpid()))) {
+    std::filesystem::remove_all(path);
+    std::filesystem::create_directories(path);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::string file() const { return (path / "quarantine").string(); }
+  std::filesystem::path path;
+};
+
+std::string text_of(const std::string& file) {
+  std::ifstream in(file);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+Quarantine::Entry entry(const std::string& name) { return {Text("uid-ns-" + name), Text("ns"), Text(name), {}}; }
+
+TEST(Quarantine, IsReadBackByTheNextProcess) {
+  const Folder folder;
+  Quarantine first = Quarantine::open(folder.file()).value();
+  EXPECT_FALSE(first.holds(Text("uid-ns-a")));
+  ASSERT_TRUE(first.add(std::vector<Quarantine::Entry>{entry("a"), entry("b")}, Millis(1'795'000'000'000)).ok());
+  EXPECT_NE(text_of(folder.file()).find("uid-ns-a ns/a 2026-11-18T11:06:40Z\n"), std::string::npos) << text_of(folder.file());
+  const Quarantine next = Quarantine::open(folder.file()).value();
+  EXPECT_EQ(next.size(), 2u);
+  EXPECT_TRUE(next.holds(Text("uid-ns-b")));
+  EXPECT_FALSE(next.holds(Text("uid-ns-c")));
+  EXPECT_EQ(next.text_for(Text("uid-ns-a")),
+            "deciding about it stopped the scheduler at 2026-11-18T11:06:40Z, which is a bug; recreate the pod to have it tried again, or remove its "
+            "line from " +
+                folder.file() + " and restart the scheduler");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path), {}), 1) << "nothing temporary is left";
+}
+
+TEST(Quarantine, SkipsWhatCannotBeRead) {
+  const Folder folder;
+  std::ofstream(folder.file()) << "# a heading\n\nuid-1 ns/p 2026-11-22T00:00:00Z\nuid-2 nothing\nuid-3 /p t\nuid-4 ns/p t more\n"
+                               << std::string(600, 'x') << " ns/p t\nuid-5 ns/q 2026";
+  const Quarantine read = Quarantine::open(folder.file()).value();
+  EXPECT_TRUE(read.holds(Text("uid-1")));
+  EXPECT_TRUE(read.holds(Text("uid-5")));
+  EXPECT_EQ(read.size(), 2u);
+  EXPECT_EQ(read.skipped_lines(), 4u);
+}
+
+TEST(Quarantine, ForgetsTheOldestBeyondItsLimitAndKeepsAFewOfALargeGang) {
+  const Folder folder;
+  Quarantine list = Quarantine::open(folder.file()).value();
+  std::vector<Quarantine::Entry> gang;
+  for (std::size_t i = 0; i <= Quarantine::kEntriesAJobMax; ++i) gang.push_back(entry("g" + std::to_string(i)));
+  ASSERT_TRUE(list.add(gang, Millis(0)).ok());
+  EXPECT_EQ(list.size(), Quarantine::kEntriesAJobMax);
+  std::ofstream file(folder.file());
+  for (std::size_t i = 0; i <= Quarantine::kEntriesMax; ++i) file << "uid-" << i << " ns/p t\n";
+  file.close();
+  const Quarantine full = Quarantine::open(folder.file()).value();
+  EXPECT_EQ(full.size(), Quarantine::kEntriesMax);
+  EXPECT_FALSE(full.holds(Text("uid-0")));
+  EXPECT_TRUE(full.holds(Text("uid-1")));
+}
+
+TEST(Quarantine, RefusesAFolderThatIsNotThere) {
+  const Folder folder;
+  const Result<Quarantine> missing = Quarantine::open((folder.path / "no" / "quarantine").string());
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().kind, Error::Kind::kInvalid);
+  EXPECT_NE(missing.error().message.find("cannot be written"), std::string::npos) << missing.error().message;
+  EXPECT_NE(Quarantine::open(folder.path.string()).error().message.find("is a folder"), std::string::npos);
+}
+
+/// An intake that has a file with the pods `stopped` and `g-1` of the gang `g`.
+struct Quarantined : IntakeBench {
+  Quarantined() : Quarantined(std::make_unique<Folder>()) {}
+
+ private:
+  explicit Quarantined(std::unique_ptr<Folder> f) : IntakeBench(options_with(*f)), folder(std::move(f)) {}
+  static IntakeOptions options_with(const Folder& folder) {
+    static Quarantine list;
+    list = Quarantine::open(folder.file()).value();
+    EXPECT_TRUE(list.add(std::vector<Quarantine::Entry>{entry("stopped"), entry("g-1")}, Millis(0)).ok());
+    return {.levels = {{Text("rack"), Text("l/rack")}}, .quarantine = &list};
+  }
+  std::unique_ptr<Folder> folder;
+};
+
+TEST_F(Quarantined, APodWaitsAndIsToldWhy) {
+  see(node("n0", 8));
+  see(pod("stopped", 1));
+  see(pod("p", 1));
+  step();
+  EXPECT_EQ(where("stopped"), "");
+  EXPECT_EQ(where("p"), "n0");
+  const ConditionText text = hold_condition(intake, record("stopped"));
+  EXPECT_EQ(text.reason, "SchedulerError");
+  EXPECT_EQ(text.message.find("Quarantined: deciding about it stopped the scheduler at 1970-01-01T00:00:00Z"), 0u) << text.message;
+  EXPECT_EQ(due, std::vector<std::string>{"stopped"});
+}
+
+TEST_F(Quarantined, ARecreatedPodIsTriedAgain) {
+  see(node("n0", 8));
+  see(pod("stopped", 1));
+  step();
+  Pod again = pod("stopped", 1);
+  again.uid = Text("another uid");
+  see(again);
+  step();
+  EXPECT_EQ(where("stopped"), "n0");
+}
+
+TEST_F(Quarantined, OnePodHoldsItsGangAlsoWhereTheOthersWouldBeEnough) {
+  see(node("n0", 8));
+  for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 2, 1));
+  step();
+  EXPECT_EQ(where("g-0"), "");
+  EXPECT_EQ(where("g-2"), "");
+  EXPECT_EQ(hold_of("g-0").reason, HoldReason::kQuarantined);
+  EXPECT_EQ(hold_of("g-0").detail.find("pod g-1 of the gang: deciding about it stopped the scheduler"), 0u) << hold_of("g-0").detail;
+  gone(gang_pod("g", 1, 2, 1));
+  step();
+  EXPECT_EQ(where("g-0"), "n0");
+}
+
+TEST_F(Quarantined, MembersThatRunAreLeftAlone) {
+  see(node("n0", 8));
+  Pod running = gang_pod("g", 1, 2, 1);
+  running.node_name = Text("n0");
+  see(running);
+  see(gang_pod("g", 0, 2, 1));
+  step();
+  EXPECT_EQ(where("g-1"), "n0");
+  EXPECT_EQ(where("g-0"), "n0");
+}
+
+/// What no policy may do: the node whose cards it chooses moves to a rack of its own, behind the back of the search.
+const CardPolicy kMover{"mover", [](const NodeView& view, NodeId node) {
+                          NodeFacts facts = view.cluster.facts(node);
+                          facts.domains = {DomainId(static_cast<std::uint32_t>(50 + node.row()))};
+                          const_cast<Cluster&>(view.cluster).see_node(node, facts);
+                          return choose_cards(view.cluster, node, view.demand.cards);
+                        }};
+
+/// One leadership with a broken policy, over the file; nothing answers its bindings.
+class BrokenReign {
+ public:
+  explicit BrokenReign(Quarantine& list) {
+    api_ = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [] { return Millis(1'795'000'000'000); }}).value();
+    ReignOptions options;
+    options.intake = {.levels = {{Text("rack"), Text("l/rack")}}, .quarantine = &list};
+    options.profile = [](const auto&) {
+      Profile profile = builtin_profile("ashlar").value();
+      profile.card = &kMover;
+      return profile;
+    };
+    reign_ = std::make_unique<LiveReign>(*api_, std::move(options), metrics_, [] { return true; });
+    for (const char* name : {"n0", "n1", "n2"}) {
+      Node n;
+      n.name = Text(name);
+      n.ready = ConditionStatus::kTrue;
+      n.allocatable.cpu = MilliCores(64'000);
+      n.pods_max = 110;
+      n.allocatable.extended = {{Text("nvidia.com/gpu"), 8}};
+      n.labels = {{Text("l/rack"), Text("r0")}};
+      reign_->take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
+    }
+    for (int i = 0; i < 2; ++i)
+      see("g-" + std::to_string(i), 8, {{Text(kGangLabel), Text("g")}, {Text(kGangSizeLabel), Text("2")}, {Text(kWithinLabel), Text("rack")}});
+    see("p", 1, {});
+  }
+  void turn() { reign_->turn(); }
+  const PodRecord& pod(const std::string& name) { return reign_->intake().pods()[reign_->intake().pods().find(Text("ns"), Text(name))]; }
+  std::string metrics() { return metrics_.text(reign_.get(), {}); }
+
+ private:
+  void see(const std::string& name, std::int64_t gpus, Labels labels) {
+    Pod p;
+    p.ns = Text("ns");
+    p.name = Text(name);
+    p.uid = Text("uid-ns-" + name);
+    p.scheduler_name = Text("ashlar");
+    p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
+    p.labels = std::make_shared<const Labels>(std::move(labels));
+    reign_->take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
+  }
+  std::unique_ptr<Api> api_;
+  LiveMetrics metrics_;
+  std::unique_ptr<LiveReign> reign_;
+};
+
+TEST(QuarantineDeathTest, ABugInADecisionStopsTheProcessOnceAndItsSuccessorPlacesTheRest) {
+  const Folder folder;
+  Quarantine before = Quarantine::open(folder.file()).value();
+  EXPECT_DEATH(BrokenReign(before).turn(), "this must hold: is_within_one_domain");
+  Quarantine after = Quarantine::open(folder.file()).value();
+  EXPECT_EQ(after.size(), 2u) << text_of(folder.file());
+  BrokenReign successor(after);
+  successor.turn();
+  EXPECT_EQ(successor.pod("g-0").phase, PodRecord::Phase::kHeld);
+  EXPECT_EQ(successor.pod("g-1").hold, HoldReason::kQuarantined);
+  EXPECT_EQ(successor.pod("p").phase, PodRecord::Phase::kAssumed);
+  EXPECT_NE(successor.metrics().find("ashlar_quarantined_pods 2"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ashlar::kube
