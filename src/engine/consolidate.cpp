@@ -78,7 +78,9 @@ PlacementOutcome place_consolidated(const PlacementContext& context, JobId job) 
   const std::vector<NodeId> walk = walk_of(state);
   std::size_t count = 0;  // members, in rank order, that the walk has room for
   while (count < std::min(walk.size(), members.size()) && fits(context, members[count], walk[count])) ++count;
-  if (count == 0 || count < state.job(job).members_needed()) return {};
+  const Job& j = state.job(job);
+  if (count == 0 || count < j.members_needed()) return {};
+  if (j.members_placed < j.members_min) count = j.members_needed();  // the others follow when every minimum has had its turn
   for (std::size_t i = 0; i < count; ++i) take(context, members[i], walk[i]);
   return {.is_placed = true};
 }

@@ -143,7 +143,8 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, round.plan.at, {}, {}};
   if (options_.has_verdicts) {
     verdict = explain_shortage(state, views_, *profile_, job, round.plan.at);
-    if (outcome.is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, 0, {static_cast<std::int64_t>(kDomainsTriedMax), 0, 0}});
+    if (outcome.is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
+    for (const Reason& reason : verdict.reasons) unproven_ += reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof ? 1 : 0;
   }
   close(state, round, head.shape, std::move(verdict));
 }

@@ -45,6 +45,8 @@ class Engine {
   void before_stop(std::function<void(JobId)> call) { before_stop_ = std::move(call); }
   /// The latest verdict for a waiting job (with has_verdicts); kPending if it was not looked at yet.
   Verdict verdict_of(JobId job) const { return agenda_.verdict_of(job); }
+  /// How often it was not settled whether a job that waits could run on the empty cluster.
+  std::uint64_t unproven_count() const { return unproven_; }
   const Agenda& agenda() const { return agenda_; }
   /// Promises made so far (blocking: easy).
   std::span<const Promise> promises() const { return promises_.all(); }
@@ -87,6 +89,7 @@ class Engine {
   Rng draws_;
   std::uint64_t queue_changes_seen_ = 0;
   std::function<void(JobId)> before_stop_;
+  std::uint64_t unproven_ = 0;
   std::vector<std::uint16_t> reported_;  ///< by job: kind and first reason of the last verdict reported
 };
 

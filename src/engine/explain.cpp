@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/never_fits.h"
 #include "engine/placement.h"
 
 namespace ashlar {
@@ -34,14 +35,9 @@ std::int64_t most_card_memory(const Cluster& cluster, NodeId n) {
   return mib.empty() ? 0 : *std::max_element(mib.begin(), mib.end());
 }
 
-/// Would the ask fit on the node if it did not speak of card memory?
-bool lacks_only_memory(const FeasiblePolicy& card_fit, const NodeView& view, NodeId n) {
-  if (view.demand.cards.memory_each.value <= 0) return false;
-  Demand without = view.demand;
-  without.cards.memory_each = MiB(0);
-  std::uint16_t fits = kFitsMax;
-  card_fit.lower({view.cluster, without, view.constraint, view.mix, view.draw}, {n.row(), 1}, {&fits, 1});
-  return fits > 0;
+/// Are there cards enough on the node that refuses the ask, but not with the memory?
+bool lacks_only_memory(const Cluster& cluster, const CardAsk& ask, NodeId n) {
+  return cluster.facts(n).memory_per_card.value != 0 && free_for(cluster, ask, n) >= (ask.is_whole() ? ask.milli_total() : ask.milli_each.value);
 }
 
 /// Counts the node under everything that refuses it: as kube-scheduler does, the first static rule, or every resource that is short.
@@ -66,11 +62,11 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
   }
   for (const FeasiblePolicy* policy : profile.feasible) {
     if (policy->is_static || policy->reason == ReasonCode::kInsufficientResource || !refuses(*policy)) continue;
-    if (policy->reason == ReasonCode::kInsufficientGpu && lacks_only_memory(*policy, view, n)) {
+    if (policy->reason == ReasonCode::kInsufficientGpu && lacks_only_memory(state.cluster, view.demand.cards, n)) {
       Reason& r = tally.of(ReasonCode::kInsufficientGpuMemory, 0);
       ++r.numbers[0];
       r.numbers[1] = std::max(r.numbers[1], most_card_memory(state.cluster, n));
-      r.numbers[2] = view.demand.cards.memory_each.value;
+      r.numbers[2] = std::max<std::int64_t>(view.demand.cards.memory_each.value, 1);  // a share that names none needs some
       continue;
     }
     Reason& r = tally.of(policy->reason, 0);
@@ -82,51 +78,11 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
   }
 }
 
-/// Members that the empty node could take, by allocatable amounts.
-std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, NodeId n) {
-  std::int64_t fits = kFitsMax;
-  for (const ResourceAmount& a : demand.amounts) {
-    const std::int64_t total = a.resource.row() < cluster.resource_count() ? cluster.allocatable(a.resource)[n.row()] : 0;
-    fits = std::min(fits, total / a.amount);
-  }
-  if (demand.cards.count > 0) {
-    const std::int64_t cards = cluster.cards()[n.row()];
-    const std::int64_t per_card = demand.cards.is_whole() ? 1 : kWholeCard / std::max(demand.cards.milli_each.value, 1);
-    const std::int64_t memory = cluster.facts(n).memory_per_card.value;  // 0 = not known, not checked
-    const bool has_memory = memory == 0 || demand.cards.memory_each.value <= memory;
-    fits = std::min(fits, has_memory ? (demand.cards.is_whole() ? cards / demand.cards.count : cards * per_card) : 0);
-  }
-  if (!demand.ports.empty()) fits = std::min<std::int64_t>(fits, 1);
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(fits, 0));
-}
-
 std::vector<std::int64_t> idle_by_domain(const Cluster& cluster, LevelId level) {
   std::vector<std::int64_t> idle(cluster.topology().domain_count(level), 0);
   for (std::size_t n = 0; n < cluster.rows(); ++n)
     if (const DomainId d = cluster.topology().domain_of(level, NodeId(n)); !d.is_none()) idle[d.row()] += std::max(cluster.idle_cards()[n], 0);
   return idle;
-}
-
-/// Like members of a job that are needed together.
-struct Ask {
-  DemandId demand;
-  ConstraintId constraint;
-  std::uint64_t members = 0;
-};
-
-std::vector<Ask> asks_of(const State& state, JobId job) {
-  const Job& j = state.job(job);
-  std::uint32_t left = j.members_needed();
-  std::vector<Ask> asks;
-  for (MemberId id = j.first; !id.is_none() && left > 0; id = state.member(id).next) {
-    const Member& m = state.member(id);
-    if (m.is_placed()) continue;
-    --left;
-    auto it = std::find_if(asks.begin(), asks.end(), [&](const Ask& a) { return a.demand == m.demand && a.constraint == m.constraint; });
-    if (it == asks.end()) it = asks.insert(asks.end(), {m.demand, m.constraint, 0});
-    ++it->members;
-  }
-  return asks;
 }
 
 /// Room for the job's needed members, group by group: everywhere, and in each domain of the level it must stay within. A group that is alone counts
@@ -159,6 +115,29 @@ Room room_of(State& state, ViewCache& views, const std::vector<Ask>& asks, Level
   return room;
 }
 
+/// Of unlike members each kind may have room where all of them together have not: so many of those needed do find a place, one after the other, in the
+/// domain or anywhere. Never all of them, since the search has found no place for all. Leaves the state unchanged.
+std::uint64_t members_together(State& state, ViewCache& views, const Profile& profile, JobId job, DomainId domain) {
+  Trial trial(state);
+  std::uint32_t seen = 0;
+  std::uint64_t placed = 0;
+  const Job& j = state.job(job);
+  const std::uint32_t needed = j.members_needed();
+  state.each_member(job, [&](MemberId id, const Member& m) {
+    if (m.is_placed() || seen == needed) return;
+    ++seen;
+    ClassView& view = views.get(state, m.demand, m.constraint, 0);
+    NodeId best = domain.is_none() ? view.best(state) : NodeId::none();
+    if (!domain.is_none())
+      for (const NodeId n : state.cluster.topology().nodes_of(j.within, domain))
+        if (view.fits(n) > 0 && (best.is_none() || view.key(n) > view.key(best))) best = n;
+    if (best.is_none()) return;
+    trial.take(id, best, profile.card->choose(view.node_view(state, 0), best));
+    ++placed;
+  });
+  return std::min<std::uint64_t>(placed, needed - 1);
+}
+
 /// Most nodes first; of as many, what a job's end can help comes before facts of the nodes.
 bool is_told_first(const Reason& a, const Reason& b) {
   const auto rank = [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu ? -1 : static_cast<int>(r.code); };
@@ -172,22 +151,6 @@ std::size_t nodes_kept_for_others(const State& state) {
     if (state.member(m).is_placed()) nodes.push_back(state.member(m).node);
   std::sort(nodes.begin(), nodes.end());
   return static_cast<std::size_t>(std::unique(nodes.begin(), nodes.end()) - nodes.begin());
-}
-
-bool could_ever_run(const State& state, const Ask& ask, LevelId within) {
-  const Cluster& cluster = state.cluster;
-  std::vector<std::uint64_t> by_domain(within.is_none() ? 1 : cluster.topology().domain_count(within) + 1, 0);
-  for (std::size_t n = 0; n < cluster.rows(); ++n) {
-    if (!cluster.is_live(NodeId(n))) continue;
-    const Constraint& c = cluster.constraint(ask.constraint);
-    const NodeFacts& f = cluster.facts(NodeId(n));
-    if (!c.models.empty() && std::find(c.models.begin(), c.models.end(), f.model) == c.models.end()) continue;
-    if (!term_holds(c.selector, f)) continue;
-    if (!c.any_of.empty() && std::none_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); })) continue;
-    const DomainId d = within.is_none() ? DomainId(0u) : cluster.topology().domain_of(within, NodeId(n));
-    if (!d.is_none()) by_domain[d.row()] += fits_when_empty(cluster, state.demand(ask.demand), NodeId(n));
-  }
-  return std::any_of(by_domain.begin(), by_domain.end(), [&](std::uint64_t room) { return room >= ask.members; });
 }
 
 }  // namespace
@@ -211,7 +174,11 @@ Verdict explain_shortage(State& state, ViewCache& views, const Profile& profile,
     tally.of(ReasonCode::kNominatedElsewhere, 0).numbers[0] = static_cast<std::int64_t>(kept);
   std::sort(tally.reasons.begin(), tally.reasons.end(), is_told_first);
   const auto members = static_cast<std::int64_t>(room.needed);
-  const auto everywhere = static_cast<std::int64_t>(room.everywhere);
+  const auto together = [&](std::uint64_t alone, DomainId domain) {
+    const bool is_told_true = asks.size() == 1 || alone < room.needed;
+    return static_cast<std::int64_t>(is_told_true ? alone : members_together(state, views, profile, job, domain));
+  };
+  const std::int64_t everywhere = j.within.is_none() ? together(room.everywhere, DomainId::none()) : static_cast<std::int64_t>(room.everywhere);
   if (!j.within.is_none()) {
     const std::vector<std::uint64_t>& by_domain = room.by_domain;
     const std::vector<std::int64_t> idle = idle_by_domain(state.cluster, j.within);
@@ -224,15 +191,18 @@ Verdict explain_shortage(State& state, ViewCache& views, const Profile& profile,
       verdict.reasons.push_back({ReasonCode::kNoSuchDomain, j.within.value, {}});
     else
       verdict.reasons.push_back(
-          {ReasonCode::kTopologyFragmented, j.within.value, {static_cast<std::int64_t>(by_domain[best]), members, static_cast<std::int64_t>(best)}});
+          {ReasonCode::kTopologyFragmented, j.within.value, {together(by_domain[best], DomainId(best)), members, static_cast<std::int64_t>(best)}});
     if (everywhere < members) verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
   } else if (members > 1) {
     verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
   }
   verdict.reasons.insert(verdict.reasons.end(), tally.reasons.begin(), tally.reasons.end());
-  if (!std::all_of(asks.begin(), asks.end(), [&](const Ask& ask) { return could_ever_run(state, ask, j.within); })) {
+  const EverFits on_empty_cluster = ever_fits(state, job);
+  if (on_empty_cluster == EverFits::kNo) {
     verdict.kind = VerdictKind::kNeverFits;
     verdict.reasons.insert(verdict.reasons.begin(), Reason{ReasonCode::kExceedsCluster, 0, {everywhere, members, 0}});
+  } else if (on_empty_cluster == EverFits::kUnproven) {
+    verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfProof, {kProofStepsMax, 0, 0}});
   }
   return verdict;
 }

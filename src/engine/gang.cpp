@@ -1,11 +1,13 @@
 // Placing a gang by the scored rule. The search knows how many members each node and domain can take (ClassView), so for a gang of like members
 // the choice of a domain is exact: smallest room that suffices. Inside it the members go down level by level into as few domains as possible: one
 // that holds them all if there is one, else the roomiest ones whole and the last remainder into the tightest that takes it. The order of that walk
-// is the rank order, so neighbours in rank share the fastest links. Cost: O(domains of the level + nodes of the chosen domain).
+// is the rank order, so neighbours in rank share the fastest links. Unlike members are placed kind after kind in a few orders; where that fails on few
+// nodes, by exact search. Who comes later joins the others where all of them find room. Cost: O(domains of the level + nodes of the chosen domain).
 #include <algorithm>
 
 #include "base/check.h"
 #include "engine/placement.h"
+#include "engine/small_packing.h"
 
 namespace ashlar {
 namespace {
@@ -134,6 +136,18 @@ std::vector<Run> runs_of(const State& state, JobId job, std::uint32_t members_ma
 
 /// Members of so many kinds get their turn to be placed first; more kinds are rare, and the work is bounded.
 constexpr std::size_t kRunsInFrontMax = 4;
+/// Domains of a preferred level that are tried for all of a gang of unlike members together.
+constexpr std::size_t kPreferredTriedMax = 16;
+/// Members put on a node by the exact search for one job; about 1 ms.
+constexpr std::uint32_t kExactStepsMax = 4'000;
+
+/// One domain, or the whole cluster.
+struct Scope {
+  LevelId level;
+  DomainId domain;
+  bool is_everywhere() const { return domain.is_none(); }
+  bool holds(const Topology& topology, NodeId n) const { return domain.is_none() || topology.domain_of(level, n) == domain; }
+};
 
 class GangSearch {
  public:
@@ -144,30 +158,54 @@ class GangSearch {
     const std::uint32_t waiting = std::min(j.members_present - j.members_placed, context_.members_max);
     const std::uint32_t needed = j.members_needed();
     if (waiting < needed) return {};
-    PlacementOutcome outcome = attempt(waiting);
-    if (!outcome.is_placed && needed < waiting) {
+    const bool is_minimum_due = j.members_placed < j.members_min;
+    is_last_of_its_job_ = waiting == 1 && j.members_placed > 0;
+    const std::size_t before = context_.trial.checkpoint();
+    bool is_placed = attempt(waiting);
+    if (!is_placed && needed < waiting) {
       const std::uint32_t most = std::min<std::uint32_t>(waiting - 1, room_for_some(waiting, needed));
-      if (most >= needed) outcome = attempt(most);
-      if (!outcome.is_placed && most > needed) outcome = attempt(needed);
+      is_placed = most >= needed && attempt(most);
     }
-    return outcome;
+    if (is_placed && is_minimum_due) give_back_surplus(before, needed);
+    return {.is_placed = is_placed, .is_limit_reached = !is_placed && (runs_left_ == 0 || exact_steps_ == 0)};
   }
 
  private:
   /// Places exactly the first `count` waiting members, or nothing.
-  PlacementOutcome attempt(std::uint32_t count) {
+  bool attempt(std::uint32_t count) {
     const std::vector<Run> runs = runs_of(state_, job_, count);
     const Job& j = state_.job(job_);
-    if (j.within.is_none()) return {.is_placed = place_in({}, LevelId::none(), runs)};
+    if (j.within.is_none()) return place_in({}, runs) || place_exactly({}, runs);
     if (j.members_placed > 0) {
-      const DomainId anchor = state_.anchor(job_, j.within);
-      return {.is_placed = !anchor.is_none() && place_in(anchor, j.within, runs)};
+      const Scope anchor{j.within, state_.anchor(job_, j.within)};
+      return !anchor.domain.is_none() && (place_in(anchor, runs) || place_exactly(anchor, runs));
     }
     const std::vector<DomainId> candidates = domains_with_room(j.within, runs);
-    const std::size_t tries = std::min(candidates.size(), kDomainsTriedMax);
-    for (std::size_t i = 0; i < tries; ++i)
-      if (place_in(candidates[i], j.within, runs)) return {.is_placed = true};
-    return {.is_placed = false, .is_limit_reached = tries < candidates.size()};
+    const auto is_found_by = [&](auto&& place) {
+      return std::any_of(candidates.begin(), candidates.end(), [&](DomainId d) { return place(Scope{j.within, d}, runs); });
+    };
+    return is_found_by([this](const Scope& s, const std::vector<Run>& r) { return has_cards_for_all(s, r) && place_in(s, r); }) ||
+           is_found_by([this](const Scope& s, const std::vector<Run>& r) { return has_cards_for_all(s, r) && place_exactly(s, r); });
+  }
+
+  /// Members above the minimum wait until every minimum of the decision has had its turn; they come back as a shape of their own. Here they have seen
+  /// to it that the domain is one with room for as many as possible.
+  void give_back_surplus(std::size_t before, std::uint32_t needed) {
+    Trial& trial = context_.trial;
+    const std::vector<Trial::Step> steps(trial.steps().begin() + static_cast<std::ptrdiff_t>(before), trial.steps().end());
+    if (steps.size() <= needed) return;
+    std::vector<MemberId> placed, kept;
+    for (const Trial::Step& step : steps) placed.push_back(step.member);
+    std::sort(placed.begin(), placed.end());
+    state_.each_member(job_, [&](MemberId id, const Member&) {
+      if (kept.size() < needed && std::binary_search(placed.begin(), placed.end(), id)) kept.push_back(id);
+    });
+    std::sort(kept.begin(), kept.end());
+    const auto is_kept = [&](const Trial::Step& step) { return std::binary_search(kept.begin(), kept.end(), step.member); };
+    const auto first = std::find_if_not(steps.begin(), steps.end(), is_kept);
+    trial.rollback_to(before + static_cast<std::size_t>(first - steps.begin()));
+    for (auto it = first; it != steps.end(); ++it)
+      if (is_kept(*it)) trial.take(it->member, it->node, it->cards);
   }
 
   /// Domains whose room suffices for each run taken alone, tightest first.
@@ -190,6 +228,16 @@ class GangSearch {
     return domains;
   }
 
+  /// Unlike members share what is free: without as much as all of them ask there is no need to try.
+  bool has_cards_for_all(const Scope& scope, const std::vector<Run>& runs) const {
+    if (runs.size() == 1) return true;
+    std::int64_t milli = 0;
+    for (const Run& run : runs) milli += run.cards * static_cast<std::int64_t>(run.members.size());
+    const auto free = state_.cluster.free_milli();
+    for (const NodeId n : state_.cluster.topology().nodes_of(scope.level, scope.domain)) milli -= free[n.row()];
+    return milli <= 0;
+  }
+
   /// Members that the best domain (or the cluster, or the anchor) could take; for elastic gangs. Of unlike members, those needed are worth a try.
   std::uint32_t room_for_some(std::uint32_t waiting, std::uint32_t needed) {
     const std::vector<Run> runs = runs_of(state_, job_, waiting);
@@ -208,45 +256,109 @@ class GangSearch {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(best, UINT32_MAX));
   }
 
-  /// All runs inside one domain (none = the whole cluster), each after the other: those that ask most cards first and, should the others then find no
-  /// room, each other run in front once.
-  bool place_in(DomainId domain, LevelId level, const std::vector<Run>& runs) {
-    if (place_in_order(domain, level, runs)) return true;
+  /// All runs inside the hard scope. Unlike members that prefer a level try its domains for all of them together first.
+  bool place_in(const Scope& hard, const std::vector<Run>& runs) {
+    const Job& j = state_.job(job_);
+    if (runs.size() > 1 && !j.prefer.is_none() && j.members_placed == 0) {
+      std::vector<DomainId> candidates = domains_with_room(j.prefer, runs);
+      if (candidates.size() > kPreferredTriedMax) candidates.resize(kPreferredTriedMax);
+      for (const DomainId d : candidates)
+        if (place_in_some_order(hard, {j.prefer, d}, runs)) return true;
+    }
+    return place_in_some_order(hard, {}, runs);
+  }
+
+  /// Each run after the other: those that ask most cards first and, should the others then find no room, each other run in front once.
+  bool place_in_some_order(const Scope& hard, const Scope& soft, const std::vector<Run>& runs) {
+    if (place_in_order(hard, soft, runs)) return true;
     std::vector<Run> other = runs;
     for (std::size_t first = 1; first < std::min(runs.size(), kRunsInFrontMax); ++first) {
       std::rotate(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(first), other.begin() + static_cast<std::ptrdiff_t>(first) + 1);
-      if (place_in_order(domain, level, other)) return true;
+      if (place_in_order(hard, soft, other)) return true;
       other = runs;
     }
     return false;
   }
 
-  bool place_in_order(DomainId domain, LevelId level, const std::vector<Run>& runs) {
+  bool place_in_order(const Scope& hard, const Scope& soft, const std::vector<Run>& runs) {
     const std::size_t before = context_.trial.checkpoint();
     for (const Run& run : runs) {
-      if (place_run(domain, level, run)) continue;
+      if (runs_left_ > 0 && place_run(hard, soft, run)) continue;
       context_.trial.rollback_to(before);
       return false;
     }
     return true;
   }
 
-  bool place_run(DomainId domain, LevelId level, const Run& run) {
+  /// `soft` holds all of the run, or nothing is placed; everywhere: the run looks for a scope of its own.
+  bool place_run(const Scope& hard, const Scope& soft, const Run& run) {
+    --runs_left_;
     const std::uint64_t draw = context_.draws.next();
     ClassView& v = context_.views.get(state_, run.demand, run.constraint, draw);
     const std::uint64_t count = run.members.size();
-    const std::uint64_t room = domain.is_none() ? v.room_everywhere() : v.room(state_, level)[domain.row()];
-    if (room < count) return false;
-    const Scope hard{level, domain};
-    // A soft wish: start in the tightest preferred domain that holds everything.
-    const Scope soft = preferred_scope(v, hard, count);
-    if (!context_.profile.is_default_domain_search && hard.is_everywhere() && soft.is_everywhere()) return place_each(run);
-    gather(v, hard, soft);
+    const std::uint64_t room = hard.is_everywhere() ? v.room_everywhere() : v.room(state_, hard.level)[hard.domain.row()];
+    if (room < count || (!soft.is_everywhere() && room_in(v, hard, soft) < count)) return false;
+    Scope start = soft;
+    if (start.is_everywhere()) start = scope_of_the_others(v, hard, count);
+    if (start.is_everywhere()) start = preferred_scope(v, hard, count);
+    const bool is_by_points = !context_.profile.is_default_domain_search || is_last_of_its_job_;
+    if (hard.is_everywhere() && start.is_everywhere() && is_by_points) return place_each(run);
+    gather(v, hard, start);
     Spreader spreader(state_, v);
-    const Scope& start = soft.is_everywhere() ? hard : soft;
-    spreader.spread(nodes_, start.is_everywhere() ? 0 : next_level(start.level), count);
+    const Scope& from = start.is_everywhere() ? hard : start;
+    spreader.spread(nodes_, from.is_everywhere() ? 0 : next_level(from.level), count);
     take(v, draw, run, spreader.shares());
     return true;
+  }
+
+  /// Unlike members that find no place one kind after the other: on few nodes every way is tried, within a budget for the whole job.
+  bool place_exactly(const Scope& hard, const std::vector<Run>& runs) {
+    if (runs.size() == 1 || exact_steps_ == 0) return false;
+    const std::vector<NodeId> nodes = nodes_for_exact_search(hard, runs);
+    if (nodes.empty()) return false;
+    std::vector<PackingNode> free;
+    for (const NodeId n : nodes) free.push_back(node_as_it_is(state_.cluster, n));
+    std::vector<PackingGroup> groups;
+    for (const Run& run : runs) {
+      const ClassView& v = view(run);
+      for (std::size_t n = 0; n < nodes.size(); ++n) free[n].allows.push_back(v.fits(nodes[n]) > 0 ? 1 : 0);
+      groups.push_back({&state_.demand(run.demand), static_cast<std::uint32_t>(run.members.size())});
+    }
+    SmallPacking packing(std::move(free), groups);
+    if (packing.search(exact_steps_) != SmallPacking::Outcome::kFound) return false;
+    const std::size_t before = context_.trial.checkpoint();
+    auto node = packing.node_of_member().begin();
+    for (const Run& run : runs) {
+      for (const MemberId member : run.members) {
+        const std::uint64_t draw = context_.draws.next();
+        const ClassView& v = context_.views.get(state_, run.demand, run.constraint, draw);
+        const NodeId n = nodes[*node++];
+        if (v.fits(n) == 0) {  // the profile chose other cards for a share than the search did
+          context_.trial.rollback_to(before);
+          return false;
+        }
+        context_.trial.take(member, n, context_.profile.card->choose(v.node_view(state_, draw), n));
+      }
+    }
+    return true;
+  }
+
+  /// Where any of them fits, in ascending order; none if those are too many to try everything.
+  std::vector<NodeId> nodes_for_exact_search(const Scope& hard, const std::vector<Run>& runs) {
+    std::vector<NodeId> nodes;
+    const Topology& topology = state_.cluster.topology();
+    const std::size_t count = hard.is_everywhere() ? state_.cluster.rows() : topology.nodes_of(hard.level, hard.domain).size();
+    for (const Run& run : runs) {
+      const ClassView& v = view(run);
+      for (std::size_t i = 0; i < count; ++i) {
+        const NodeId n = hard.is_everywhere() ? NodeId(i) : topology.nodes_of(hard.level, hard.domain)[i];
+        if (v.fits(n) == 0 || std::find(nodes.begin(), nodes.end(), n) != nodes.end()) continue;
+        if (nodes.size() == kPackingNodesMax) return {};
+        nodes.push_back(n);
+      }
+    }
+    std::sort(nodes.begin(), nodes.end());
+    return nodes;
   }
 
   /// No domain is asked for and the profile looks for none: each member goes where the tiers of points say, one after the other.
@@ -261,14 +373,6 @@ class GangSearch {
     return true;
   }
 
-  /// One domain, or the whole cluster.
-  struct Scope {
-    LevelId level;
-    DomainId domain;
-    bool is_everywhere() const { return domain.is_none(); }
-    bool holds(const Topology& topology, NodeId n) const { return domain.is_none() || topology.domain_of(level, n) == domain; }
-  };
-
   /// The nodes that the members may go to. No other place gives the search its nodes, so that nothing soft leads out of the hard domain.
   void gather(const ClassView& v, const Scope& hard, const Scope& soft) {
     const Topology& topology = state_.cluster.topology();
@@ -281,6 +385,43 @@ class GangSearch {
       for (std::size_t n = 0; n < state_.cluster.rows(); ++n) add(NodeId(n));
     else
       for (const NodeId n : topology.nodes_of(narrower.level, narrower.domain)) add(n);
+  }
+
+  std::uint64_t room_in(const ClassView& v, const Scope& hard, const Scope& part) const {
+    const Topology& topology = state_.cluster.topology();
+    std::uint64_t room = 0;
+    for (const NodeId n : topology.nodes_of(part.level, part.domain)) room += hard.holds(topology, n) ? std::uint64_t{v.fits(n)} : 0;
+    return room;
+  }
+
+  /// Where those sit that are placed already, if all of these can join them: in the preferred level's domain, else in the innermost that holds them all.
+  Scope scope_of_the_others(const ClassView& v, const Scope& hard, std::uint64_t count) const {
+    const Job& j = state_.job(job_);
+    if (j.members_placed == 0) return {};
+    const auto joined = [&](LevelId level) {
+      const Scope scope{level, domain_of_the_others(level)};
+      return scope.is_everywhere() || room_in(v, hard, scope) < count ? Scope{} : scope;
+    };
+    if (!j.prefer.is_none()) return joined(j.prefer);
+    if (hard.is_everywhere() && !context_.profile.is_default_domain_search) return {};
+    const std::uint32_t outermost = hard.is_everywhere() ? 0 : next_level(hard.level);
+    for (std::uint32_t level = state_.cluster.topology().nested_count(); level-- > outermost;)
+      if (const Scope scope = joined(LevelId(level)); !scope.is_everywhere()) return scope;
+    return {};
+  }
+
+  /// None where they are in several, or in none.
+  DomainId domain_of_the_others(LevelId level) const {
+    DomainId domain;
+    bool is_first = true, is_one = true;
+    state_.each_member(job_, [&](MemberId, const Member& m) {
+      if (!m.is_placed()) return;
+      const DomainId d = state_.cluster.topology().domain_of(level, m.node);
+      is_one = is_one && (is_first || d == domain);
+      domain = d;
+      is_first = false;
+    });
+    return is_one ? domain : DomainId::none();
   }
 
   /// The tightest domain of the preferred level whose part inside the hard domain holds everything; everywhere if there is none.
@@ -319,6 +460,9 @@ class GangSearch {
   const PlacementContext& context_;
   State& state_;
   JobId job_;
+  bool is_last_of_its_job_ = false;  ///< one member that comes after the others
+  std::uint32_t runs_left_ = kRunsTriedMax;
+  std::uint32_t exact_steps_ = kExactStepsMax;
   std::vector<NodeId> nodes_;
   std::vector<std::uint32_t> room_inside_;
 };

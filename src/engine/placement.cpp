@@ -10,7 +10,7 @@ PlacementOutcome place_job(const PlacementContext& context, JobId job) {
   State& state = context.trial.state();
   const Job& j = state.job(job);
   if (context.profile.placement == PlacementRule::kConsolidate && is_consolidated(state, job)) return place_consolidated(context, job);
-  const bool is_single = j.members_present - j.members_placed == 1 && (j.members_placed == 0 || j.within.is_none());
+  const bool is_single = j.members_present == 1 && j.members_placed == 0;
   if (!is_single || !j.within.is_none() || !j.prefer.is_none()) return place_gang(context, job);
   const MemberId member = state.first_waiting_member(job);
   ASHLAR_CHECK(!member.is_none());

@@ -11,7 +11,8 @@
 
 namespace ashlar {
 
-inline constexpr std::size_t kDomainsTriedMax = 64;  ///< candidate domains tried for a gang of unlike members; enough in practice, bounds the work
+/// Kinds of members placed, in one domain after the other, while a gang of unlike members looks for its place; bounds the work to some ms.
+inline constexpr std::uint32_t kRunsTriedMax = 4096;
 
 struct PlacementContext {
   Trial& trial;
@@ -23,10 +24,11 @@ struct PlacementContext {
 
 struct PlacementOutcome {
   bool is_placed = false;
-  bool is_limit_reached = false;  ///< kDomainsTriedMax ended the search
+  bool is_limit_reached = false;  ///< a work budget ended the search
 };
 
-/// By Profile::placement. Members above the minimum are placed as far as they fit.
+/// By Profile::placement. Of a gang that is below its minimum the minimum is placed, in a domain with room for as many as possible; of one that has it,
+/// as many as fit.
 PlacementOutcome place_job(const PlacementContext& context, JobId job);
 
 /// Do the members that these steps place sit in one domain of the level that their job must stay within, the one of those placed before? Where labels or

@@ -228,6 +228,8 @@ std::string LiveMetrics::text(LiveReign* reign, const ProcessFacts& process, Met
     snapshot.set("ashlar_pods", "Pods known", {}, static_cast<double>(reign->intake().pods().size()));
     snapshot.set("ashlar_quarantined_pods", "Pods not placed because the scheduler stopped for them before", {},
                  static_cast<double>(reign->intake().quarantined_count()));
+    snapshot.count("ashlar_never_fits_unproven_total", "Verdicts on waiting jobs of which it was not settled whether they could ever run", {},
+                   static_cast<double>(reign->engine().unproven_count()));
     snapshot.count("ashlar_steps_total", "Decisions", {}, static_cast<double>(reign->steps()));
   }
   std::vector<prometheus::MetricFamily> families = series_->registry->Collect();

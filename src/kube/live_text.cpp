@@ -336,6 +336,7 @@ std::string reason_text(const TextContext& c, const Reason& r) {
     case ReasonCode::kNoNodes:
       return "there are no nodes";
     case ReasonCode::kLimitReached:
+      if (r.subject == kLimitOfProof) return "whether it could run if nothing else did was not settled in " + n(0) + " steps";
       return "the search stopped at its limit of " + n(0);
     case ReasonCode::kNone:
       return {};

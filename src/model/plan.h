@@ -37,10 +37,13 @@ enum class ReasonCode : std::uint8_t {
   kReservationHeld,        ///< would delay the head's reservation; numbers: its time
   kMembersMissing,         ///< numbers: members present, members needed
   kNoNodes,                ///< the cluster has no nodes
-  kLimitReached,           ///< a work budget ran out before the search ended; numbers: budget
+  kLimitReached,           ///< a work budget ran out before the search ended; subject = kLimitOf..., numbers: budget
   kInsufficientGpuMemory,  ///< cards enough, but not with so much memory; numbers: nodes short, best free MiB on one card, needed MiB
 };
 std::string_view reason_name(ReasonCode code);
+
+/// What kLimitReached is about: the search for a place, or for a proof that the job could or could not run on the empty cluster.
+inline constexpr std::uint32_t kLimitOfSearch = 0, kLimitOfProof = 1;
 
 /// One reason with its numbers; the meaning of `subject` and `numbers` is given by the code.
 struct Reason {

@@ -24,7 +24,8 @@ CardMask choose_cards(const Cluster& cluster, NodeId node, const CardAsk& ask) {
   }
   int best = -1;
   for (std::size_t i = 0; i < milli.size(); ++i)
-    if (milli[i] >= ask.milli_each.value && mib[i] >= ask.memory_each.value && (best < 0 || milli[i] < milli[static_cast<std::size_t>(best)]))
+    if (milli[i] >= ask.milli_each.value && mib[i] >= ask.memory_each.value && (full == 0 || mib[i] > 0) &&
+        (best < 0 || milli[i] < milli[static_cast<std::size_t>(best)]))
       best = static_cast<int>(i);
   if (best >= 0) mask.set(best);
   return mask;

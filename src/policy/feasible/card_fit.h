@@ -1,6 +1,7 @@
 // card-fit: cards are not a sum. Whole cards must be wholly idle; a share must fit into one card, compute and memory both.
 // Example: three cards with 600, 600 and 1000 milli free take 4 shares of 500 (1 + 1 + 2), and one whole-card member.
 // Cards owed to pods whose cards are not known (bound by others without telling) count as taken: only Cluster::idle_cards of the idle ones are free.
+// A share that names no memory needs some all the same: a card whose memory is all taken gives it none.
 // A node that does not report its card memory (0) is not checked for it.
 // Cost: whole cards one comparison a node, shares O(cards of the node).
 #pragma once
@@ -16,7 +17,8 @@ inline std::int32_t shares_in_card(const CardAsk& ask, std::int32_t free_milli, 
   const std::int32_t each = ask.milli_each.value;
   if (free_milli < each) return 0;
   const std::int32_t by_milli = free_milli < 2 * each ? 1 : free_milli / each;
-  if (!checks_memory || ask.memory_each.value <= 0) return by_milli;
+  if (!checks_memory) return by_milli;
+  if (ask.memory_each.value <= 0) return free_mib > 0 ? by_milli : 0;
   std::int32_t n = 0;
   for (std::int64_t used = ask.memory_each.value; n < by_milli && used <= free_mib; used += ask.memory_each.value) ++n;
   return n;

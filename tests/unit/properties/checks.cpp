@@ -82,6 +82,7 @@ std::string card_fault(const NodeUse& use, const NodeFacts& facts, const CardAsk
     opens_idle = opens_idle || is_idle;
     if (ask.is_whole() && !is_idle) fault = "a whole card that is in use";
     if (use.card_milli[i] + ask.milli_each.value > kWholeCard) fault = "more than a card's compute";
+    if (full != 0 && !ask.is_whole() && use.card_mib[i] >= full) fault = "a card whose memory is all taken";
     if (full != 0 && use.card_mib[i] + ask.memory_each.value > full) fault = "more than a card's memory";
   });
   if (fault.empty() && idle_cards(use) < 0) fault = "a card of a node that owes more cards than it has";

@@ -38,7 +38,7 @@ Demand demand_number(int i) {
       break;
     case 5:
       pods();
-      d.cards = {1, MilliGpu(300), MiB(10240)};
+      d.cards = {1, MilliGpu(100), MiB(10240)};  // four of them take a card's memory and less than half of its compute
       break;
     case 6:
       pods();

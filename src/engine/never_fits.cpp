@@ -1,0 +1,179 @@
+#include "engine/never_fits.h"
+
+#include <algorithm>
+#include <span>
+
+#include "engine/small_packing.h"
+#include "policy/feasible/card_fit.h"
+
+namespace ashlar {
+namespace {
+
+/// What the administrator says of the node: its model and labels.
+bool is_meant_for(const Constraint& c, const NodeFacts& f) {
+  if (!c.models.empty() && std::find(c.models.begin(), c.models.end(), f.model) == c.models.end()) return false;
+  if (!term_holds(c.selector, f)) return false;
+  return c.any_of.empty() || std::any_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); });
+}
+
+/// Members that the empty node could take.
+std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, NodeId n) {
+  std::int64_t fits = kFitsMax;
+  for (const ResourceAmount& a : demand.amounts) {
+    const std::int64_t total = a.resource.row() < cluster.resource_count() ? cluster.allocatable(a.resource)[n.row()] : 0;
+    fits = std::min(fits, total / a.amount);
+  }
+  const CardAsk& ask = demand.cards;
+  if (ask.count > 0) {
+    const std::int64_t cards = cluster.cards()[n.row()];
+    const std::int64_t memory = cluster.facts(n).memory_per_card.value;  // 0 = not known, not checked
+    const bool has_memory = memory == 0 || ask.memory_each.value <= memory;
+    if (ask.is_whole())
+      fits = std::min(fits, has_memory ? cards / ask.count : 0);
+    else
+      fits = std::min(fits, ask.milli_each.value <= 0 ? 0 : cards * shares_in_card(ask, kWholeCard, memory, memory != 0));
+  }
+  if (!demand.ports.empty()) fits = std::min<std::int64_t>(fits, 1);
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(fits, 0));
+}
+
+/// The empty nodes of one domain, or of the cluster, and how many members of each kind each of them could take.
+class EmptyDomain {
+ public:
+  EmptyDomain(const State& state, const std::vector<Ask>& asks) : state_(state), asks_(asks) {}
+
+  void add(NodeId n) {
+    if (!state_.cluster.is_live(n)) return;
+    const std::size_t at = fits_.size();
+    bool is_useful = false;
+    for (const Ask& ask : asks_) {
+      const bool is_meant = is_meant_for(state_.cluster.constraint(ask.constraint), state_.cluster.facts(n));
+      fits_.push_back(is_meant ? fits_when_empty(state_.cluster, state_.demand(ask.demand), n) : 0);
+      is_useful = is_useful || fits_.back() > 0;
+    }
+    if (is_useful)
+      nodes_.push_back(n);
+    else
+      fits_.resize(at);
+  }
+
+  EverFits judge(std::uint32_t& steps) const {
+    if (!has_room_for_each() || (asks_.size() > 1 && !has_enough_for_all())) return EverFits::kNo;
+    if (asks_.size() == 1 || fits_apart()) return EverFits::kYes;
+    return nodes_.size() > kPackingNodesMax ? EverFits::kUnproven : search(steps);
+  }
+
+ private:
+  std::uint64_t fits(std::size_t node, std::size_t ask) const { return fits_[node * asks_.size() + ask]; }
+
+  bool has_room_for_each() const {
+    for (std::size_t a = 0; a < asks_.size(); ++a) {
+      std::uint64_t room = 0;
+      for (std::size_t n = 0; n < nodes_.size(); ++n) room += fits(n, a);
+      if (room < asks_[a].members) return false;
+    }
+    return true;
+  }
+
+  /// Is there as much of each resource, and of cards, as all of them ask together?
+  bool has_enough_for_all() const {
+    const Cluster& cluster = state_.cluster;
+    double milli = 0;
+    std::vector<double> asked(cluster.resource_count(), 0);  // sums of int64 amounts may leave the range; a part in 2^50 is no matter
+    for (const Ask& ask : asks_) {
+      const Demand& demand = state_.demand(ask.demand);
+      for (const ResourceAmount& a : demand.amounts)
+        if (a.resource.row() < asked.size()) asked[a.resource.row()] += static_cast<double>(a.amount) * static_cast<double>(ask.members);
+      milli += static_cast<double>(demand.cards.milli_total()) * static_cast<double>(ask.members);
+    }
+    for (std::size_t r = 0; r < asked.size(); ++r) {
+      double total = 0;
+      for (const NodeId n : nodes_) total += static_cast<double>(cluster.allocatable(ResourceId(r))[n.row()]);
+      if (asked[r] > total * (1 + 1e-12)) return false;
+    }
+    double cards = 0;
+    for (const NodeId n : nodes_) cards += kWholeCard * static_cast<double>(cluster.cards()[n.row()]);
+    return milli <= cards;
+  }
+
+  /// Enough where each node takes members of one kind only?
+  bool fits_apart() const {
+    std::size_t ask = 0;
+    std::uint64_t left = asks_[0].members;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      left -= std::min(left, fits(n, ask));
+      if (left > 0) continue;
+      if (++ask == asks_.size()) return true;
+      left = asks_[ask].members;
+    }
+    return false;
+  }
+
+  EverFits search(std::uint32_t& steps) const {
+    std::vector<PackingNode> nodes;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      nodes.push_back(node_when_empty(state_.cluster, nodes_[n]));
+      for (std::size_t a = 0; a < asks_.size(); ++a) nodes.back().allows.push_back(fits(n, a) > 0 ? 1 : 0);
+    }
+    std::vector<PackingGroup> groups;
+    for (const Ask& ask : asks_) groups.push_back({&state_.demand(ask.demand), static_cast<std::uint32_t>(ask.members)});
+    switch (SmallPacking(std::move(nodes), groups).search(steps)) {
+      case SmallPacking::Outcome::kFound:
+        return EverFits::kYes;
+      case SmallPacking::Outcome::kImpossible:
+        return EverFits::kNo;
+      case SmallPacking::Outcome::kBudgetSpent:
+        break;
+    }
+    return EverFits::kUnproven;
+  }
+
+  const State& state_;
+  const std::vector<Ask>& asks_;
+  std::vector<NodeId> nodes_;
+  std::vector<std::uint64_t> fits_;  ///< [node][ask]
+};
+
+}  // namespace
+
+std::vector<Ask> asks_of(const State& state, JobId job) {
+  const Job& j = state.job(job);
+  std::uint32_t left = j.members_needed();
+  std::vector<Ask> asks;
+  for (MemberId id = j.first; !id.is_none() && left > 0; id = state.member(id).next) {
+    const Member& m = state.member(id);
+    if (m.is_placed()) continue;
+    --left;
+    auto it = std::find_if(asks.begin(), asks.end(), [&](const Ask& a) { return a.demand == m.demand && a.constraint == m.constraint; });
+    if (it == asks.end()) it = asks.insert(asks.end(), {m.demand, m.constraint, 0});
+    ++it->members;
+  }
+  return asks;
+}
+
+EverFits ever_fits(const State& state, JobId job) {
+  std::vector<Ask> asks = asks_of(state, job);
+  // Those that ask most cards first: what is left for the others is then what they can use.
+  std::stable_sort(asks.begin(), asks.end(), [&](const Ask& a, const Ask& b) {
+    return state.demand(a.demand).cards.milli_total() > state.demand(b.demand).cards.milli_total();
+  });
+  const LevelId within = state.job(job).within;
+  const Topology& topology = state.cluster.topology();
+  std::uint32_t steps = kProofStepsMax;
+  if (within.is_none()) {
+    EmptyDomain all(state, asks);
+    for (std::size_t n = 0; n < state.cluster.rows(); ++n) all.add(NodeId(n));
+    return all.judge(steps);
+  }
+  EverFits best = EverFits::kNo;
+  for (std::size_t d = 0; d < topology.domain_count(within); ++d) {
+    EmptyDomain domain(state, asks);
+    for (const NodeId n : topology.nodes_of(within, DomainId(d))) domain.add(n);
+    const EverFits verdict = domain.judge(steps);
+    if (verdict == EverFits::kYes) return verdict;
+    if (verdict == EverFits::kUnproven) best = verdict;
+  }
+  return best;
+}
+
+}  // namespace ashlar

@@ -1,0 +1,31 @@
+// NeverFits: could the members that a job needs together run on this cluster if nothing else did? By what its administrator says it is (allocatable
+// amounts, models, labels, domains), not by what passes: readiness, taints, what runs. Exact for like members, and for unlike ones in domains of up to
+// kPackingNodesMax nodes within a counted budget; beyond that "no" rests on conditions that every placement must meet. Cost: O(nodes x kinds of members).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "state/state.h"
+
+namespace ashlar {
+
+/// Like members of a job that are needed together.
+struct Ask {
+  DemandId demand;
+  ConstraintId constraint;
+  std::uint64_t members = 0;
+};
+/// The waiting members that must be placed together next, kind by kind, in the order of their first ranks.
+std::vector<Ask> asks_of(const State& state, JobId job);
+
+inline constexpr std::uint32_t kProofStepsMax = 10'000;  ///< members put on a node while a proof is looked for: about 2 ms
+
+enum class EverFits : std::uint8_t {
+  kYes,
+  kNo,
+  kUnproven,  ///< nothing forbids it, but no place was found either
+};
+EverFits ever_fits(const State& state, JobId job);
+
+}  // namespace ashlar

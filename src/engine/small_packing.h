@@ -1,0 +1,61 @@
+// SmallPacking: can unlike members sit on a few nodes together, and where? Exact, by trying every way that is not the mirror of one tried before, within a
+// counted budget: resources, whole cards, shares of cards with their memory, host ports, allowed nodes. Meant for at most kPackingNodesMax nodes;
+// the first descent is first fit, so that what is easy costs O(members x nodes).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/demand.h"
+#include "state/state.h"
+
+namespace ashlar {
+
+inline constexpr std::size_t kPackingNodesMax = 8;      ///< so few nodes are searched exactly; with more the ways are too many
+inline constexpr std::size_t kPackingMembersMax = 256;  ///< more members on so few nodes are many small ones, which heuristics place well
+
+/// Like members that are placed together.
+struct PackingGroup {
+  const Demand* demand = nullptr;
+  std::uint32_t members = 0;
+};
+
+/// What one node has to give.
+struct PackingNode {
+  std::vector<std::int64_t> free;    ///< by ResourceId
+  std::vector<std::int32_t> milli;   ///< by card
+  std::vector<std::int64_t> mib;     ///< by card
+  std::int64_t full_mib = 0;         ///< of a card; 0 = not known, not checked
+  std::int32_t idle_cards = 0;       ///< so many of the idle cards may be taken
+  std::vector<HostPort> ports;       ///< taken
+  std::vector<std::uint8_t> allows;  ///< by group
+  friend bool operator==(const PackingNode&, const PackingNode&) = default;
+};
+/// What is free on it now, and what it has when nothing runs there; `allows` is left to the caller.
+PackingNode node_as_it_is(const Cluster& cluster, NodeId n);
+PackingNode node_when_empty(const Cluster& cluster, NodeId n);
+
+class SmallPacking {
+ public:
+  enum class Outcome : std::uint8_t { kFound, kImpossible, kBudgetSpent };
+
+  SmallPacking(std::vector<PackingNode> nodes, std::span<const PackingGroup> groups) : nodes_(std::move(nodes)), groups_(groups) {}
+
+  /// Takes from `steps`, one for each member put on a node; groups are placed in the order given.
+  Outcome search(std::uint32_t& steps);
+  /// After kFound: the node of each member, by its place in `nodes`, group after group.
+  const std::vector<std::uint32_t>& node_of_member() const { return chosen_; }
+
+ private:
+  Outcome place(std::size_t group, std::uint32_t placed, std::size_t first_node, std::size_t first_card, std::uint32_t& steps);
+  Outcome place_on(std::size_t group, std::uint32_t placed, std::size_t node, std::size_t first_card, std::uint32_t& steps);
+  bool is_mirror(std::size_t first_node, std::size_t node) const;
+  bool have_all_room(std::size_t group) const;
+
+  std::vector<PackingNode> nodes_;
+  std::span<const PackingGroup> groups_;
+  std::vector<std::uint32_t> chosen_;
+};
+
+}  // namespace ashlar
