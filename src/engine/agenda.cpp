@@ -35,7 +35,7 @@ void Agenda::list_head(ShapeId id) {
     return;
   }
   const bool waits_for_room = shape.verdict.wake_on == WakeOn::kCapacity || shape.verdict.wake_on == WakeOn::kQuota;
-  if (waits_for_room && shape.verdict.kind != VerdictKind::kNeverFits)
+  if (waits_for_room && !head.entry.is_surplus && shape.verdict.kind != VerdictKind::kNeverFits)
     blocked_heads_[shape.key.queue].insert(head);  // what can never run blocks nobody
   if (shape.verdict.wake_on == WakeOn::kCapacity) {
     if (shape.key.only.is_none())
@@ -44,6 +44,8 @@ void Agenda::list_head(ShapeId id) {
       waiting_for_anything_.insert(id);
   } else if (shape.verdict.wake_on == WakeOn::kQuota) {
     waiting_for_quota_.insert(id);
+  } else if (shape.verdict.wake_on == WakeOn::kHeadOfQueue) {
+    behind_heads_[shape.key.queue].insert(id);
   }
 }
 
@@ -56,8 +58,12 @@ void Agenda::unlist_head(ShapeId id) {
     return;
   }
   if (const auto it = blocked_heads_.find(shape.key.queue); it != blocked_heads_.end()) {
-    it->second.erase(head);
+    if (it->second.erase(head) != 0 && behind_heads_.contains(shape.key.queue)) moved_heads_.insert(shape.key.queue);
     if (it->second.empty()) blocked_heads_.erase(it);
+  }
+  if (const auto it = behind_heads_.find(shape.key.queue); it != behind_heads_.end()) {
+    it->second.erase(id);
+    if (it->second.empty()) behind_heads_.erase(it);
   }
   if (const auto it = waiting_for_capacity_.find({shape.key.demand, shape.key.constraint}); it != waiting_for_capacity_.end()) {
     it->second.erase(id);
@@ -87,7 +93,8 @@ void Agenda::enter(const State& state, JobId job) {
   }
   const ShapeId id = it->second;
   Shape& shape = shapes_[id.row()];
-  const Entry entry{order_->waiting(state, job), state.job(job).backlog_turn, job};
+  const Job& j = state.job(job);
+  const Entry entry{j.waits_for_surplus(), order_->waiting(state, job), j.backlog_turn, job};
   const bool is_head = shape.jobs.empty() || entry < *shape.jobs.begin();
   if (is_head) unlist_head(id);
   shape.jobs.insert(entry);
@@ -95,6 +102,7 @@ void Agenda::enter(const State& state, JobId job) {
   grown(shape_of_job_, job.row()) = id;
   grown(entry_of_job_, job.row()) = entry;
   ++size_;
+  if (is_head && shape.verdict.wake_on == WakeOn::kHeadOfQueue) open(id);  // it may stand before the head that blocks the others
   if (!shape.is_open) newcomers_of_closed_.push_back(job);
 }
 
@@ -130,6 +138,13 @@ void Agenda::close(ShapeId id, Verdict verdict) {
   shape.is_open = false;
   shape.verdict = std::move(verdict);
   list_head(id);
+}
+
+void Agenda::open_behind_moved_heads() {
+  std::vector<ShapeId> behind;
+  for (const QueueId queue : std::exchange(moved_heads_, {}))
+    if (const auto it = behind_heads_.find(queue); it != behind_heads_.end()) behind.insert(behind.end(), it->second.begin(), it->second.end());
+  for (const ShapeId id : behind) open(id);
 }
 
 const Agenda::Head* Agenda::first_blocked(QueueId queue) const {

@@ -35,6 +35,7 @@ ShapeKey shape_of(const State& state, JobId job);
 class Agenda {
  public:
   struct Entry {
+    bool is_surplus = false;  ///< only members above the minimum wait: after every minimum
     OrderKey key;
     std::uint64_t turn = 0;
     JobId job;
@@ -59,18 +60,19 @@ class Agenda {
   void leave(JobId job);
   /// The shape is worth another look.
   void open(ShapeId id);
-  /// Nothing but the given event can help it.
+  /// Nothing but the given event can help it. With WakeOn::kHeadOfQueue that is a change among the blocked heads of its queue.
   void close(ShapeId id, Verdict verdict);
+  /// Opens the shapes behind heads of queues that no longer block, or block no longer as they did. Cost: O(such shapes).
+  void open_behind_moved_heads();
 
   bool contains(JobId job) const { return job.row() < shape_of_job_.size() && !shape_of_job_[job.row()].is_none(); }
   ShapeId shape_id(JobId job) const { return shape_of_job_[job.row()]; }
   const Shape& shape(ShapeId id) const { return shapes_[id.row()]; }
   Entry entry_of(JobId job) const { return entry_of_job_[job.row()]; }
-  Verdict verdict_of(JobId job) const { return contains(job) ? shape(shape_id(job)).verdict : Verdict{}; }
 
   /// First jobs of the open shapes, in order.
   const std::set<Head>& open_heads() const { return open_heads_; }
-  /// First jobs of the shapes of one queue that wait for capacity or for quota, in order; nullptr if there are none.
+  /// First jobs of the shapes of one queue that wait for capacity or for quota, in order; nullptr if there are none. Surplus blocks nobody.
   const Head* first_blocked(QueueId queue) const;
   /// Queues that have such shapes.
   const std::map<QueueId, std::set<Head>>& blocked_heads() const { return blocked_heads_; }
@@ -103,7 +105,9 @@ class Agenda {
   std::map<QueueId, std::set<Head>> blocked_heads_;
   std::map<std::pair<DemandId, ConstraintId>, std::set<ShapeId>> waiting_for_capacity_;
   std::set<ShapeId> waiting_for_quota_;
-  std::set<ShapeId> waiting_for_anything_;  ///< gangs of unlike members and partly placed jobs: any rise may help
+  std::map<QueueId, std::set<ShapeId>> behind_heads_;  ///< closed shapes that wait for the head of their queue
+  std::set<QueueId> moved_heads_;                      ///< queues of such shapes whose blocked heads have changed
+  std::set<ShapeId> waiting_for_anything_;             ///< gangs of unlike members and partly placed jobs: any rise may help
   std::vector<JobId> newcomers_of_closed_;
   std::size_t size_ = 0;
 };

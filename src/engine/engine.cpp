@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/grown.h"
 #include "engine/explain.h"
 #include "engine/placement.h"
 #include "engine/quota.h"
@@ -25,6 +26,7 @@ Plan Engine::decide(State& state, Millis now) {
   promises_.refresh(state, agenda_, state.losses());
   state.losses().clear();
   wake(state);
+  agenda_.open_behind_moved_heads();
   const bool is_on_beat = profile_->cadence.value == 0 || now.value % profile_->cadence.value == 0;
   if (!is_on_beat) {
     const std::int64_t beat = profile_->cadence.value;
@@ -45,7 +47,7 @@ Plan Engine::decide(State& state, Millis now) {
 void Engine::absorb_changes(State& state) {
   for (const BacklogChange& change : state.backlog_changes()) {
     agenda_.leave(change.job);
-    if (change.job.row() < reported_.size()) reported_[change.job.row()] = 0;
+    if (change.job.row() < told_.size()) told_[change.job.row()] = {};
     // A row may have been reused or refreshed since; only the last word counts, and it is read from the state.
     if (!change.has_entered || !state.is_live(change.job) || !state.job(change.job).is_in_backlog) continue;
     agenda_.enter(state, change.job);
@@ -62,7 +64,7 @@ void Engine::advance(State& state, Round& round) {
                                   all_waiting_came(state, round.plan.at);
   if (has_only_newcomers) {
     agenda_.each_shape([&](ShapeId id, const Agenda::Shape& shape) {
-      for (const Agenda::Entry& e : shape.jobs) round.work.insert({{profile_->order->newcomers(state, e.job), e.turn, e.job}, id});
+      for (const Agenda::Entry& e : shape.jobs) round.work.insert({{e.is_surplus, profile_->order->newcomers(state, e.job), e.turn, e.job}, id});
     });
     round.is_listed_whole = true;
   } else {
@@ -104,9 +106,11 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
   if (profile_->blocking == Blocking::kStrict) {
     const Agenda::Head* blocked = agenda_.first_blocked(queue);
     if (blocked != nullptr && (round.is_listed_whole || blocked->entry < head.entry)) {
-      if (!options_.has_verdicts) return;
       const Verdict behind{VerdictKind::kWaits, WakeOn::kHeadOfQueue, round.plan.at, {}, {{ReasonCode::kBehindHead, 0, {1, 0, 0}}}};
-      for (const Agenda::Entry& e : shape.jobs) report(round, e.job, behind);
+      if (!round.is_listed_whole)
+        close(state, round, head.shape, behind);
+      else  // in this decision's own order, so it does not stand behind the head for good
+        report(round, job, behind);
       return;
     }
   }
@@ -181,19 +185,44 @@ void Engine::close(const State&, Round& round, ShapeId id, const Verdict& verdic
 
 void Engine::report(Round& round, JobId job, const Verdict& verdict) {
   if (!options_.has_verdicts) return;
+  const std::uint16_t mark = mark_of(verdict);
+  Told& told = grown(told_, job.row());
+  const bool is_new = told.mark != mark;
+  told = {mark, verdict.at, verdict.reasons.empty() ? 0 : verdict.reasons.front().numbers[0]};
+  if (is_new) round.plan.verdicts.push_back({job, verdict});
+}
+
+std::uint16_t Engine::mark_of(const Verdict& verdict) {
   const ReasonCode code = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
-  const auto mark = static_cast<std::uint16_t>(1 + static_cast<int>(verdict.kind) * 256 + static_cast<int>(code));
-  if (job.row() >= reported_.size()) reported_.resize(job.row() + 1, 0);
-  if (reported_[job.row()] == mark) return;
-  reported_[job.row()] = mark;
-  round.plan.verdicts.push_back({job, verdict});
+  return static_cast<std::uint16_t>(1 + static_cast<int>(verdict.kind) * 256 + static_cast<int>(code));
+}
+
+Verdict Engine::verdict_of(JobId job) const {
+  if (!agenda_.contains(job)) return {};
+  const Agenda::Shape& shape = agenda_.shape(agenda_.shape_id(job));
+  if (!shape.is_open) return shape.verdict;
+  const Told told = job.row() < told_.size() ? told_[job.row()] : Told{};
+  for (const ReasonCode code : {ReasonCode::kReservationHeld, ReasonCode::kBehindHead}) {
+    Verdict held{VerdictKind::kWaits, WakeOn::kHeadOfQueue, told.at, {}, {{code, 0, {told.number, 0, 0}}}};
+    if (told.mark == mark_of(held)) return held;
+  }
+  return told.mark == mark_of(shape.verdict) ? shape.verdict : Verdict{};  // woken, and not looked at since
+}
+
+Verdict Engine::verdict_with_numbers_of_now(State& state, JobId job) {
+  Verdict verdict = verdict_of(job);
+  if (!agenda_.contains(job) || agenda_.shape(agenda_.shape_id(job)).is_open) return verdict;
+  if (verdict.wake_on == WakeOn::kCapacity) return explain_shortage(state, views_, *profile_, job, verdict.at);
+  if (verdict.wake_on != WakeOn::kQuota) return verdict;
+  if (const std::optional<Reason> refusal = quota_refusal(state, job)) verdict.reasons = {*refusal};
+  return verdict;
 }
 
 void Engine::report_newcomers(const State& state, Plan& plan) {
   Round round;
   round.plan = std::move(plan);
   for (const JobId job : agenda_.take_newcomers_of_closed())
-    if (state.is_live(job) && agenda_.contains(job) && !agenda_.shape(agenda_.shape_id(job)).is_open) report(round, job, agenda_.verdict_of(job));
+    if (state.is_live(job) && agenda_.contains(job) && !agenda_.shape(agenda_.shape_id(job)).is_open) report(round, job, verdict_of(job));
   plan = std::move(round.plan);
 }
 

@@ -43,8 +43,11 @@ class Engine {
   /// What to do, with the job it was decided for, when a decision breaks the rule that none may break (`within`): a bug, for which the process stops
   /// right afterwards. Changes no decision.
   void before_stop(std::function<void(JobId)> call) { before_stop_ = std::move(call); }
-  /// The latest verdict for a waiting job (with has_verdicts); kPending if it was not looked at yet.
-  Verdict verdict_of(JobId job) const { return agenda_.verdict_of(job); }
+  /// The last verdict on a waiting job (with has_verdicts), as the plans told it and with its numbers as of the last look; kPending where it was not
+  /// looked at yet. Plans, conditions, `why` and cases all say this.
+  Verdict verdict_of(JobId job) const;
+  /// The same with the numbers of this moment, for who asks why: what is short is counted anew, O(nodes x rules). Nothing is decided by it.
+  Verdict verdict_with_numbers_of_now(State& state, JobId job);
   /// How often it was not settled whether a job that waits could run on the empty cluster.
   std::uint64_t unproven_count() const { return unproven_; }
   const Agenda& agenda() const { return agenda_; }
@@ -77,7 +80,7 @@ class Engine {
   void commit(State& state, Round& round, Trial& trial, const Agenda::Entry& entry);
   void rotate(State& state, Round& round);
   void close(const State& state, Round& round, ShapeId shape, const Verdict& verdict);
-  /// Adds the verdict to the plan unless the job's last one was of the same kind and reason.
+  /// Keeps the verdict, and adds it to the plan unless the job's last one was of the same kind and reason.
   void report(Round& round, JobId job, const Verdict& verdict);
   void report_newcomers(const State& state, Plan& plan);
 
@@ -90,7 +93,14 @@ class Engine {
   std::uint64_t queue_changes_seen_ = 0;
   std::function<void(JobId)> before_stop_;
   std::uint64_t unproven_ = 0;
-  std::vector<std::uint16_t> reported_;  ///< by job: kind and first reason of the last verdict reported
+  /// The last verdict on a job in short. In full it is kept by the closed shape; one on a job of an open shape has one number at most.
+  struct Told {
+    std::uint16_t mark = 0;  ///< kind and first reason; 0 = none
+    Millis at;
+    std::int64_t number = 0;
+  };
+  static std::uint16_t mark_of(const Verdict& verdict);
+  std::vector<Told> told_;  ///< by job
 };
 
 }  // namespace ashlar

@@ -9,7 +9,15 @@ namespace ashlar {
 namespace {
 
 struct Tally {
+  DemandId demand;
+  ConstraintId constraint;
   std::vector<Reason> reasons;  ///< one per rule that refused nodes; numbers[0] counts them
+  /// Of the class of members that is counted, where words need to know it.
+  Reason& of(ReasonCode code) {
+    if (code == ReasonCode::kInsufficientGpu) return of(code, demand.value);
+    const bool is_of_constraint = code == ReasonCode::kSelectorMismatch || code == ReasonCode::kTaintNotTolerated;
+    return of(code, is_of_constraint ? constraint.value : 0);
+  }
   Reason& of(ReasonCode code, std::uint32_t subject) {
     for (Reason& r : reasons)
       if (r.code == code && r.subject == subject) return r;
@@ -49,7 +57,7 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
   };
   for (const FeasiblePolicy* policy : profile.feasible) {
     if (!policy->is_static || !refuses(*policy)) continue;
-    ++tally.of(policy->reason, 0).numbers[0];
+    ++tally.of(policy->reason).numbers[0];
     return;
   }
   for (const ResourceAmount& a : view.demand.amounts) {
@@ -69,7 +77,7 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
       r.numbers[2] = std::max<std::int64_t>(view.demand.cards.memory_each.value, 1);  // a share that names none needs some
       continue;
     }
-    Reason& r = tally.of(policy->reason, 0);
+    Reason& r = tally.of(policy->reason);
     ++r.numbers[0];
     if (policy->reason == ReasonCode::kInsufficientGpu) {
       r.numbers[1] = std::max(r.numbers[1], free_for(state.cluster, view.demand.cards, n));
@@ -167,7 +175,7 @@ Verdict explain_shortage(State& state, ViewCache& views, const Profile& profile,
   const Ask& short_ask = asks[room.shortest];
   ClassView& view = views.get(state, short_ask.demand, short_ask.constraint, 0);
   const NodeView node_view = view.node_view(state, 0);
-  Tally tally;
+  Tally tally{short_ask.demand, short_ask.constraint, {}};
   for (std::size_t n = 0; n < state.cluster.rows(); ++n)
     if (state.cluster.is_live(NodeId(n)) && view.fits(NodeId(n)) == 0) count_node(state, profile, node_view, NodeId(n), tally);
   if (const std::size_t kept = nodes_kept_for_others(state); kept > 0)

@@ -23,6 +23,8 @@ bool EngineMemory::is_sound(const Engine& engine, const State& state) {
     if (heads.empty() || !are_heads(heads)) return false;
   for (const auto& [of, shapes] : a.waiting_for_capacity_)
     if (!are_shapes(shapes)) return false;
+  for (const auto& [queue, shapes] : a.behind_heads_)
+    if (!are_shapes(shapes)) return false;
   const std::size_t nodes = state.cluster.rows();
   for (const Promise& p : engine.promises()) {
     const bool are_nodes = std::all_of(p.spares.begin(), p.spares.end(), [&](const Promise::Spare& s) { return s.node.row() < nodes; });

@@ -1,11 +1,15 @@
 // Preemption by order alone, as SRTF and Tiresias are published (rules: docs/reference/policies.md, by-quota-unverified): walk waiting and running jobs
-// together in the order's sequence and give out the cluster's cards by count; whoever gets some may run, whoever runs and gets none stops. Placement is
-// tried afterwards and may fail, so a stop can be in vain: this is what the papers do, and why no profile that keeps the laws may choose it.
+// together in the order's sequence and give out the cluster's cards by count, and each queue's quota; whoever gets some may run, whoever runs and gets
+// none stops. Placement is tried afterwards and may fail, so a stop can be in vain: this is what the papers do, and why no profile that keeps the laws
+// may choose it.
 // Cost: O(running log running + jobs marked + shapes).
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "engine/engine.h"
 #include "engine/placement.h"
+#include "engine/quota.h"
 #include "engine/round.h"
 #include "policy/victim/by_quota.h"
 
@@ -62,22 +66,75 @@ class WaitingWalk {
   std::vector<Agenda::Head> heads_;
 };
 
-QuotaMarks mark(const State& state, const Agenda& agenda, const std::vector<Running>& running) {
+/// What the walk has given out of the queues' quotas. Where no queue has a limit, as in the published replays, nothing is counted.
+class QueueShares {
+ public:
+  QueueShares(const State& state, const std::vector<Running>& running) : state_(state) {
+    if (!state.queues.has_limits()) return;
+    left_ = state.queues;
+    for (const Running& r : running) left_->charge(state.job(r.job).queue, held_by(r.job), -1);
+  }
+  /// Does the queue take it? What it takes is counted.
+  bool take_waiting(JobId job) {
+    if (!left_) return true;
+    const QueueId queue = state_.job(job).queue;
+    const QuotaVector amounts = quota_needed(state_, job);
+    if (left_->refusal(queue, amounts)) return false;
+    left_->charge(queue, amounts, 1);
+    started_.insert(queue);
+    return true;
+  }
+  /// A limit that was lowered stops nobody: a running job gives way only to one that starts under the same limit, and never at the instant at which
+  /// it started itself, so that two of the same key do not take turns for ever.
+  bool take_running(JobId job, Millis now) {
+    if (!left_) return true;
+    const QueueId queue = state_.job(job).queue;
+    const QuotaVector amounts = held_by(job);
+    if (const auto refusal = left_->refusal(queue, amounts); refusal && state_.job(job).started_at < now) {
+      const auto is_below = [&](QueueId q) { return left_->is_within(q, QueueId(refusal->subject)); };
+      if (std::any_of(started_.begin(), started_.end(), is_below)) return false;
+    }
+    left_->charge(queue, amounts, 1);
+    return true;
+  }
+
+ private:
+  QuotaVector held_by(JobId job) const {
+    QuotaVector sum{};
+    state_.each_member(job, [&](MemberId, const Member& m) {
+      for (std::size_t d = 0; d < kQuotaDimensions && m.is_placed(); ++d) sum[d] += state_.quota_of_demand(m.demand)[d];
+    });
+    return sum;
+  }
+
+  const State& state_;
+  std::optional<QueueTree> left_;
+  std::set<QueueId> started_;  ///< queues in which waiting jobs take something
+};
+
+QuotaMarks mark(const State& state, const Agenda& agenda, const std::vector<Running>& running, Millis now) {
   QuotaMarks marks;
   QuotaWalk walk(cards_of(state.cluster));
+  QueueShares shares(state, running);
   WaitingWalk waiting(agenda);
   std::size_t r = 0;
   while (walk.left() > 0 && (r < running.size() || !waiting.is_empty())) {
     const bool is_waiting_next = !waiting.is_empty() && (r == running.size() || waiting.top().entry.key <= running[r].key);
     if (!is_waiting_next) {
       const JobId job = running[r++].job;
-      if (walk.next(state.job(job).cards_total, true) == QuotaWalk::Mark::kStop) marks.stop.push_back(job);
+      const std::int64_t cards = state.job(job).cards_total;
+      if (cards <= walk.left() && shares.take_running(job, now))
+        walk.next(cards, true);
+      else
+        marks.stop.push_back(job);
       continue;
     }
     const Agenda::Head head = waiting.top();
-    if (walk.next(agenda.shape(head.shape).cards, false) == QuotaWalk::Mark::kNone) {
+    const std::int64_t cards = agenda.shape(head.shape).cards;
+    if (cards > walk.left() || !shares.take_waiting(head.entry.job)) {
       waiting.drop_shape();
     } else {
+      walk.next(cards, false);
       marks.start.push_back(head.entry.job);
       waiting.advance();
     }
@@ -92,7 +149,7 @@ void Engine::rotate(State& state, Round& round) {
   if (agenda_.size() == 0) return;  // whoever runs has its cards, so a walk without waiting jobs stops nobody
   const Millis now = round.plan.at;
   const std::vector<Running> running = running_in_order(state, *profile_->order, now);
-  const QuotaMarks marks = mark(state, agenda_, running);
+  const QuotaMarks marks = mark(state, agenda_, running, now);
   bool has_changed = !marks.stop.empty();
   for (const JobId job : marks.stop) {
     Trial trial(state);
@@ -106,7 +163,8 @@ void Engine::rotate(State& state, Round& round) {
   for (const JobId job : marks.start) {
     ++round.plan.examined;
     Trial trial(state);
-    if (!place_job({trial, views_, *profile_, draws_}, job).is_placed) continue;
+    // Asked again: the surplus of one that was placed a moment ago counts too.
+    if (quota_refusal(state, job) || !place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job).is_placed) continue;
     has_changed = true;
     commit(state, round, trial, agenda_.entry_of(job));
   }

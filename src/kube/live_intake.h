@@ -155,6 +155,7 @@ class LiveIntake {
   void sum_up(GangRecord& gang, bool has_begun);
   void take_out_waiting(GangSlot slot);
   void submit_members(GangSlot slot);
+  std::uint32_t minimum_of(const GangRecord& gang) const;
   void tell_minimum(GangRecord& gang, std::uint32_t bound);
   void hold_members(GangSlot slot);
   void say_if_held(GangSlot slot);

@@ -217,11 +217,20 @@ void LiveIntake::take_out_waiting(GangSlot slot) {
 
 /// The PodGroup's minCount may change while its pods wait. Said only where it makes a difference to the engine.
 void LiveIntake::tell_minimum(GangRecord& g, std::uint32_t bound) {
-  const std::uint32_t minimum = g.is_started ? 1 : g.size;
-  const bool is_met_both_ways = minimum <= bound && g.told_min <= bound;
+  const std::uint32_t minimum = minimum_of(g);
+  const bool is_met_both_ways = minimum > 0 && g.told_min > 0 && minimum <= bound && g.told_min <= bound;
   if (g.job.is_none() || minimum == g.told_min || is_met_both_ways) return;
   g.told_min = minimum;
   out_.add(MembersAdded{g.job, minimum, {}});
+}
+
+/// How many must start together. Where a gang that has started is short of pods, each that comes back starts by itself and none is surplus; so are
+/// the pods of a basic PodGroup.
+std::uint32_t LiveIntake::minimum_of(const GangRecord& g) const {
+  if (g.is_pod_group && !g.is_gang) return 0;
+  if (!g.is_started) return g.size;
+  const auto bound = std::count_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return pods_[s].phase == Phase::kBound; });
+  return static_cast<std::uint32_t>(bound) < g.size ? 0 : g.size;
 }
 
 void LiveIntake::submit_members(GangSlot slot) {
@@ -246,7 +255,7 @@ void LiveIntake::submit_members(GangSlot slot) {
     members.push_back({r.member, r.demand, r.constraint});
   }
   g.in_engine += static_cast<std::uint32_t>(entering.size());
-  g.told_min = g.is_started ? 1 : g.size;
+  g.told_min = minimum_of(g);
   if (is_new) {
     if (g.submitted.value == 0) g.submitted = out_.now();
     Workload w;

@@ -84,7 +84,7 @@ std::string_view remedy_name(Remedy::Kind kind) {
 
 void write_reasons(JsonWriter& w, const TextContext& context, const Verdict& verdict) {
   w.key("reasons").begin_array();
-  for (const Reason& r : verdict.reasons) {
+  for (const Reason& r : told_reasons(context, verdict)) {
     w.begin_object().member("code", reason_name(r.code)).member("message", reason_text(context, r)).member("subject", std::int64_t{r.subject});
     w.key("numbers").begin_array();
     for (const std::int64_t n : r.numbers) w.integer(n);
@@ -136,9 +136,10 @@ Headline headline_of(LiveReign& reign, const Subject& subject, const Verdict& ve
               std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 4};
   }
   if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty()) return {"Waiting", "PendingEvaluation: its turn has not come yet", 4};
-  const bool is_for_company = verdict.kind == VerdictKind::kNeverFits && waits_for_company_to_leave(reign.text_context(), pod.job);
-  const bool skips_first = is_for_company && verdict.reasons.size() > 1 && verdict.reasons[0].code == ReasonCode::kExceedsCluster;
-  const Reason& first = verdict.reasons[skips_first ? 1 : 0];
+  const bool is_for_company = verdict.kind == VerdictKind::kNeverFits && waits_for_company_to_leave(reign.text_context(), verdict);
+  const std::vector<Reason> told = told_reasons(reign.text_context(), verdict);
+  const bool skips_first = is_for_company && told.size() > 1 && told[0].code == ReasonCode::kExceedsCluster;
+  const Reason& first = told[skips_first ? 1 : 0];
   const bool is_never = verdict.kind == VerdictKind::kNeverFits && !is_for_company;
   return {is_never ? "Never" : "Waiting", std::string(reason_name(first.code)) + ": " + reason_text(reign.text_context(), first), is_never ? 5 : 4};
 }
@@ -181,7 +182,7 @@ http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& req
     return failure(404, "NotFound",
                    "no pod or gang " + name + " that Ashlar schedules or accounts for; pods of other schedulers are known once they are bound");
   const JobId job = subject.pod == kNoPod ? JobId::none() : intake.pods()[subject.pod].job;
-  const Verdict verdict = reign.verdict_of(job);
+  const Verdict verdict = reign.verdict_of_now(job);
   const Headline headline = headline_of(reign, subject, verdict);
   JsonWriter w = document("Why");
   w.member("name", name).member("state", headline.state).member("headline", headline.text).member("exitStatus", std::int64_t{headline.exit_status});
@@ -220,7 +221,7 @@ struct WaitingJob {
 std::vector<WaitingJob> waiting_jobs(LiveReign& reign) {
   std::vector<WaitingJob> jobs;
   reign.engine().agenda().each_shape([&](ShapeId, const Agenda::Shape& shape) {
-    for (const Agenda::Entry& e : shape.jobs) jobs.push_back({e, shape.key.queue, shape.cards, shape.is_open ? Verdict{} : shape.verdict});
+    for (const Agenda::Entry& e : shape.jobs) jobs.push_back({e, shape.key.queue, shape.cards, reign.engine().verdict_of(e.job)});
   });
   std::sort(jobs.begin(), jobs.end(), [](const WaitingJob& a, const WaitingJob& b) { return a.entry < b.entry; });
   return jobs;

@@ -205,18 +205,24 @@ Verdict LiveReign::verdict_of(JobId job) const {
   return engine_->verdict_of(job);
 }
 
+Verdict LiveReign::verdict_of_now(JobId job) {
+  if (job.is_none() || !state_->is_live(job)) return {};
+  return engine_->verdict_with_numbers_of_now(*state_, job);
+}
+
 ConditionText LiveReign::job_text(JobId job) {
   const Verdict verdict = verdict_of(job);
   if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) return {};
   std::uint64_t key = hash_combine(1, static_cast<std::uint64_t>(verdict.kind));
-  for (const Reason& r : verdict.reasons)
-    key = hash_combine(hash_combine(key, (std::uint64_t{r.subject} << 8) | static_cast<std::uint64_t>(r.code)),
-                       static_cast<std::uint64_t>(r.numbers[0] * 31 + r.numbers[1]));
+  for (const Reason& r : verdict.reasons) {
+    key = hash_combine(key, (std::uint64_t{r.subject} << 8) | static_cast<std::uint64_t>(r.code));
+    for (const std::int64_t number : r.numbers) key = hash_combine(key, static_cast<std::uint64_t>(number));
+  }
+  // Besides its verdict a text speaks of the nodes there are, and of the gang and how much of it is placed.
+  key = hash_combine(key, state_->cluster.live_count());
   const JobOwner owner = intake_.owner(job);
-  if (owner.gang != kNoGang)
-    key = hash_combine(key, owner.gang + 1);
-  else
-    key = hash_combine(key, std::uint64_t{state_->member(state_->job(job).first).constraint.value} << 32);
+  const Job& j = state_->job(job);
+  if (owner.gang != kNoGang) key = hash_combine(hash_combine(key, owner.gang + 1), std::uint64_t{j.members_placed} << 32 | j.members_present);
   if (key != text_key_) {
     text_ = verdict_text(text_context(), job, verdict);
     text_key_ = key;

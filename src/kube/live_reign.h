@@ -72,6 +72,8 @@ class LiveReign {
   ConditionText pod_text(PodSlot slot);
   /// The engine's word on a job, kPending where it has not seen it.
   Verdict verdict_of(JobId job) const;
+  /// The same with the numbers of this moment; O(nodes).
+  Verdict verdict_of_now(JobId job);
 
  private:
   bool should_step(Millis now);

@@ -35,16 +35,6 @@ bool is_about_nodes(ReasonCode code) {
   }
 }
 
-DemandId first_demand(const State& state, JobId job) {
-  const MemberId first = state.first_waiting_member(job);
-  return first.is_none() ? DemandId::none() : state.member(first).demand;
-}
-
-ConstraintId first_constraint(const State& state, JobId job) {
-  const MemberId first = state.first_waiting_member(job);
-  return first.is_none() ? ConstraintId::none() : state.member(first).constraint;
-}
-
 /// The first taint that the constraint does not tolerate; nullptr where there is none.
 const ashlar::Taint* first_untolerated(const Constraint& constraint, const NodeFacts& facts) {
   for (const ashlar::Taint& taint : facts.taints) {
@@ -92,27 +82,25 @@ std::int64_t refused_company(const Cluster& cluster, ConstraintId id) {
   return count;
 }
 
-std::string gpu_resource_of(const TextContext& c, JobId job) {
-  const DemandId demand = first_demand(c.state, job);
-  const bool is_share = !demand.is_none() && amount_of(c.state.demand(demand), c.intake.names().find_resource(Text(kGpuMilliResource))) > 0;
+std::string gpu_resource_of(const TextContext& c, DemandId demand) {
+  const bool is_share =
+      demand.row() < c.state.demand_rows() && amount_of(c.state.demand(demand), c.intake.names().find_resource(Text(kGpuMilliResource))) > 0;
   return std::string(is_share ? kGpuMilliResource : kGpuResource);
 }
 
+constexpr std::string_view kWouldDelay = "there may be room for it, but starting it now would delay a job ahead of it";
 const std::string kAffinityWords = "node(s) didn't match Pod's node affinity/selector";
 
 /// Nodes by kube-scheduler's words for what refused them.
-std::map<std::string, std::int64_t> histogram(const TextContext& c, JobId job, const Verdict& verdict) {
+std::map<std::string, std::int64_t> histogram(const TextContext& c, const Verdict& verdict) {
   std::map<std::string, std::int64_t> counts;
-  const std::string gpu = "Insufficient " + gpu_resource_of(c, job);
-  for (const Reason& r : verdict.reasons) {
+  for (const Reason& r : told_reasons(c, verdict)) {
     switch (r.code) {
-      case ReasonCode::kInsufficientResource: {
-        std::int64_t& count = counts["Insufficient " + c.intake.names().resource_name(ResourceId(r.subject)).str()];
-        count = std::max(count, r.numbers[0]);
+      case ReasonCode::kInsufficientResource:
+        counts["Insufficient " + c.intake.names().resource_name(ResourceId(r.subject)).str()] += r.numbers[0];
         break;
-      }
       case ReasonCode::kInsufficientGpu:
-        counts[gpu] = std::max(counts[gpu], r.numbers[0]);
+        counts["Insufficient " + gpu_resource_of(c, DemandId(r.subject))] += r.numbers[0];
         break;
       case ReasonCode::kInsufficientGpuMemory:
         counts["Insufficient GPU memory"] += r.numbers[0];
@@ -121,8 +109,7 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, JobId job, c
         counts[kAffinityWords] += r.numbers[0];
         break;
       case ReasonCode::kSelectorMismatch: {
-        const ConstraintId constraint = first_constraint(c.state, job);
-        const std::int64_t company = constraint.is_none() ? 0 : std::min(refused_company(c.state.cluster, constraint), r.numbers[0]);
+        const std::int64_t company = std::min(refused_company(c.state.cluster, ConstraintId(r.subject)), r.numbers[0]);
         if (company > 0) counts["node(s) didn't satisfy existing pods anti-affinity rules"] += company;
         if (company < r.numbers[0]) counts[kAffinityWords] += r.numbers[0] - company;
         break;
@@ -136,14 +123,9 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, JobId job, c
       case ReasonCode::kNominatedElsewhere:
         counts["node(s) are held for nominated pods"] += r.numbers[0];
         break;
-      case ReasonCode::kTaintNotTolerated: {
-        const ConstraintId constraint = first_constraint(c.state, job);
-        if (constraint.is_none())
-          counts["node(s) had untolerated taints"] += r.numbers[0];
-        else
-          counts.merge(untolerated(c, constraint));
+      case ReasonCode::kTaintNotTolerated:
+        counts.merge(untolerated(c, ConstraintId(r.subject)));
         break;
-      }
       default:
         break;
     }
@@ -151,11 +133,11 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, JobId job, c
   return counts;
 }
 
-std::string availability(const TextContext& c, JobId job, const Verdict& verdict) {
+std::string availability(const TextContext& c, const Verdict& verdict) {
   const std::size_t nodes = c.state.cluster.live_count();
   if (nodes == 0) return "no nodes available to schedule pods";
   std::vector<std::string> parts;
-  for (const auto& [words, count] : histogram(c, job, verdict)) parts.push_back(std::to_string(count) + " " + words);
+  for (const auto& [words, count] : histogram(c, verdict)) parts.push_back(std::to_string(count) + " " + words);
   std::sort(parts.begin(), parts.end());
   std::string text = "0/" + std::to_string(nodes) + " nodes are available";
   for (std::size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? ": " : ", ") + parts[i];
@@ -265,6 +247,13 @@ std::string quota_dimension_text(std::int64_t dimension, std::int64_t amount) {
   return std::to_string(amount);
 }
 
+std::string amount_text(ResourceId resource, std::int64_t amount) {
+  if (resource == resource::kCpu) return quota_dimension_text(static_cast<std::int64_t>(QuotaDimension::kMilliCores), amount);
+  if (resource == resource::kMemory || resource == resource::kEphemeralStorage)
+    return quota_dimension_text(static_cast<std::int64_t>(QuotaDimension::kMemoryBytes), amount);
+  return std::to_string(amount);
+}
+
 std::string duration_text(Millis duration) {
   char text[64];
   const long long ms = static_cast<long long>(duration.value);
@@ -284,27 +273,32 @@ std::string duration_text(Millis duration) {
 std::string reason_text(const TextContext& c, const Reason& r) {
   const auto n = [&](int i) { return std::to_string(r.numbers[static_cast<std::size_t>(i)]); };
   const LiveNames& names = c.intake.names();
+  const auto nodes = [&](const char* of_one, const char* of_many) {
+    return n(0) + (r.numbers[0] == 1 ? " node " : " nodes ") + (r.numbers[0] == 1 ? of_one : of_many);
+  };
   const auto gpus = [&](int i) { return quota_dimension_text(0, r.numbers[static_cast<std::size_t>(i)]); };
   switch (r.code) {
-    case ReasonCode::kInsufficientResource:
-      return n(0) + " nodes are short of " + names.resource_name(ResourceId(r.subject)).str() + ": at most " + n(1) + " free on one, " + n(2) +
-             " asked";
+    case ReasonCode::kInsufficientResource: {
+      const ResourceId resource(r.subject);
+      return nodes("is", "are") + " short of " + names.resource_name(resource).str() + ": at most " + amount_text(resource, r.numbers[1]) +
+             " free on one, " + amount_text(resource, r.numbers[2]) + " asked";
+    }
     case ReasonCode::kInsufficientGpu:
-      return n(0) + " nodes are short of cards: at most " + gpus(1) + " free on one, " + gpus(2) + " asked";
+      return nodes("is", "are") + " short of cards: at most " + gpus(1) + " free on one, " + gpus(2) + " asked";
     case ReasonCode::kInsufficientGpuMemory:
-      return n(0) + " nodes have no card with memory enough: at most " + n(1) + " MiB free on one, " + n(2) + " MiB asked";
+      return nodes("has", "have") + " no card with memory enough: at most " + n(1) + " MiB free on one, " + n(2) + " MiB asked";
     case ReasonCode::kModelMismatch:
-      return n(0) + " nodes have cards of another model";
+      return nodes("has", "have") + " cards of another model";
     case ReasonCode::kSelectorMismatch:
-      return n(0) + " nodes do not match the node selector or affinity";
+      return nodes("does", "do") + " not match the node selector or affinity";
     case ReasonCode::kTaintNotTolerated:
-      return n(0) + " nodes have taints that are not tolerated";
+      return nodes("has", "have") + " taints that are not tolerated";
     case ReasonCode::kNotReady:
-      return n(0) + " nodes are not ready";
+      return nodes("is", "are") + " not ready";
     case ReasonCode::kPortTaken:
-      return n(0) + " nodes have the host port taken";
+      return nodes("has", "have") + " the host port taken";
     case ReasonCode::kNominatedElsewhere:
-      return n(0) + " nodes are held for pods that other schedulers nominated";
+      return nodes("is", "are") + " held for pods that other schedulers nominated";
     case ReasonCode::kTopologyFragmented: {
       const LevelId level(r.subject);
       const std::string level_name = level.row() < names.levels().size() ? names.levels()[level.row()].name.str() : "domain";
@@ -328,9 +322,11 @@ std::string reason_text(const TextContext& c, const Reason& r) {
     case ReasonCode::kQueueUnknown:
       return "its queue is not configured";
     case ReasonCode::kBehindHead:
-      return "an earlier job of the queue goes first";
-    case ReasonCode::kReservationHeld:
-      return "it would delay the reservation of an earlier job";
+      return "a job ahead of it in its queue must start first";
+    case ReasonCode::kReservationHeld: {
+      const Millis wait = Millis(r.numbers[0]) - c.state.now();
+      return std::string(kWouldDelay) + (wait.value > 0 ? ", which can start in " + duration_text(wait) + " at the latest" : "");
+    }
     case ReasonCode::kMembersMissing:
       return n(0) + " of " + n(1) + " members exist";
     case ReasonCode::kNoNodes:
@@ -344,9 +340,26 @@ std::string reason_text(const TextContext& c, const Reason& r) {
   return {};
 }
 
-bool waits_for_company_to_leave(const TextContext& c, JobId job) {
-  const ConstraintId constraint = first_constraint(c.state, job);
-  return !constraint.is_none() && refused_company(c.state.cluster, constraint) > 0;
+bool waits_for_company_to_leave(const TextContext& c, const Verdict& verdict) {
+  return std::any_of(verdict.reasons.begin(), verdict.reasons.end(), [&](const Reason& r) {
+    return r.code == ReasonCode::kSelectorMismatch && refused_company(c.state.cluster, ConstraintId(r.subject)) > 0;
+  });
+}
+
+std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
+  std::vector<Reason> told = verdict.reasons;
+  const auto cards = std::find_if(told.begin(), told.end(), [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu; });
+  if (cards == told.end()) return told;
+  const LiveNames& names = c.intake.names();
+  const auto counts_cards = [&](const Reason& r) {
+    if (r.code != ReasonCode::kInsufficientResource) return false;
+    const ResourceId resource(r.subject);
+    return resource == names.find_resource(Text(kGpuResource)) || resource == names.find_resource(Text(kGpuMilliResource));
+  };
+  for (const Reason& r : told)
+    if (counts_cards(r)) cards->numbers[0] = std::max(cards->numbers[0], r.numbers[0]);
+  std::erase_if(told, counts_cards);
+  return told;
 }
 
 ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdict) {
@@ -366,14 +379,16 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
   }
   if (first != ReasonCode::kNone && !is_about_nodes(first)) {
     text.reason = kSchedulerError;
-    text.message = std::string(reason_name(first)) + ": " + prefix + reason_text(c, verdict.reasons.front());
+    // A time would be out of date when it is read; `why` has it.
+    text.message = std::string(reason_name(first)) + ": " + prefix +
+                   (first == ReasonCode::kReservationHeld ? std::string(kWouldDelay) : reason_text(c, verdict.reasons.front()));
     return text;
   }
   text.reason = kUnschedulable;
   // kube-scheduler's sentence comes first: tools look for it at the beginning.
-  text.message = availability(c, job, verdict);
+  text.message = availability(c, verdict);
   std::string more;
-  const bool is_for_company = waits_for_company_to_leave(c, job);
+  const bool is_for_company = waits_for_company_to_leave(c, verdict);
   for (const Reason& r : verdict.reasons) {
     const bool is_ours = r.code == ReasonCode::kTopologyFragmented || r.code == ReasonCode::kGangPartial || r.code == ReasonCode::kNoSuchDomain ||
                          (r.code == ReasonCode::kExceedsCluster && !is_for_company) || r.code == ReasonCode::kLimitReached;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kube/live_intake.h"
 #include "model/plan.h"
@@ -45,11 +46,15 @@ struct TextContext {
 /// "0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {team: blue}. ..." for a waiting job, or
 /// "QuotaExhausted: queue team uses 8 GPU of its 8 GPU".
 ConditionText verdict_text(const TextContext& context, JobId job, const Verdict& verdict);
-/// Is the job kept off nodes by the anti-affinity of pods there? Then "never fits" means: not as long as they stay.
-bool waits_for_company_to_leave(const TextContext& context, JobId job);
-/// One reason in our own words with its numbers, for `why`.
+/// Is it kept off nodes by the anti-affinity of pods there? Then "never fits" means: not as long as they stay.
+bool waits_for_company_to_leave(const TextContext& context, const Verdict& verdict);
+/// The reasons worth telling: a pod short of cards is short of the resource that counts them too, which is said once.
+std::vector<Reason> told_reasons(const TextContext& context, const Verdict& verdict);
+/// One reason in our own words with its numbers as of now, for `why`.
 std::string reason_text(const TextContext& context, const Reason& reason);
 std::string quota_dimension_text(std::int64_t dimension, std::int64_t amount);
+/// "2 cores", "16 GiB", pieces as a number.
+std::string amount_text(ResourceId resource, std::int64_t amount);
 /// "1h12m", "3.2s"
 std::string duration_text(Millis duration);
 

@@ -66,7 +66,7 @@ struct MembersAdded {
   JobId job;
   std::uint32_t members_min = 1;
   std::vector<MemberSpec> members;
-};  ///< more pods of a known job, in rank order after the others; without any: another number must start together
+};  ///< more pods of a known job, in rank order after the others; without any: another number must start together (0: see Workload)
 struct MemberGone {
   MemberId member;
 };  ///< the pod ended, failed or was deleted: frees what it held, leaves its job

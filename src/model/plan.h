@@ -19,10 +19,10 @@ using Revision = std::uint64_t;  ///< number of events applied so far
 enum class ReasonCode : std::uint8_t {
   kNone,
   kInsufficientResource,   ///< subject = ResourceId; numbers: nodes short, best free, needed
-  kInsufficientGpu,        ///< numbers: nodes short, best free milli-GPU on one node (for a share: on one card), needed milli-GPU
+  kInsufficientGpu,        ///< subject = DemandId; numbers: nodes short, best free milli-GPU on one node (for a share: on one card), needed milli-GPU
   kModelMismatch,          ///< numbers: nodes of another accelerator model
-  kSelectorMismatch,       ///< numbers: nodes whose labels do not match
-  kTaintNotTolerated,      ///< numbers: nodes
+  kSelectorMismatch,       ///< subject = ConstraintId; numbers: nodes whose labels do not match
+  kTaintNotTolerated,      ///< subject = ConstraintId; numbers: nodes
   kNotReady,               ///< numbers: nodes
   kPortTaken,              ///< numbers: nodes
   kNominatedElsewhere,     ///< numbers: nodes held for other schedulers' nominated pods

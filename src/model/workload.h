@@ -26,7 +26,8 @@ struct MemberSpec {
   friend bool operator==(const MemberSpec&, const MemberSpec&) = default;
 };
 
-/// A job. All-or-nothing at `members_min`; members above it are elastic. `members` is in rank order.
+/// A job. All-or-nothing at `members_min`; members above it are elastic: surplus, which gives way to every minimum. `members_min` 0: any member may start
+/// by itself and none is surplus, as in a gang that has run and gets lost members back. `members` is in rank order.
 struct Workload {
   JobId job;
   QueueId queue{0u};

@@ -50,9 +50,10 @@ struct Applier {
     j.queue = w.queue;
     j.priority = w.priority;
     j.members_min = std::max<std::uint32_t>(w.members_min, 1);
+    j.is_each_needed = w.members_min == 0;
     j.within = w.within;
     j.prefer = w.prefer;
-    j.submitted = w.submitted;
+    j.submitted = j.queued_at = w.submitted;
     j.estimate = w.estimate;
     j.remaining = w.estimate.p50;
     j.rank = w.rank;
@@ -62,6 +63,7 @@ struct Applier {
   void operator()(const MembersAdded& e) {
     if (!s.is_live(e.job)) return;
     s.job_row(e.job).members_min = std::max<std::uint32_t>(e.members_min, 1);
+    s.job_row(e.job).is_each_needed = e.members_min == 0;
     s.add_members(e.job, e.members);
     s.refresh_backlog(e.job);
     s.start(e.job, now);  // where fewer must start together now, those placed may be enough
@@ -110,6 +112,7 @@ struct Applier {
         s.unplace(m);
       }
     s.job_row(e.job).remaining = e.remaining;
+    s.job_row(e.job).queued_at = now;
     ++s.job_row(e.job).evictions;
     s.send_to_tail(e.job);
   }

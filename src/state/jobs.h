@@ -35,11 +35,13 @@ struct Job {
   bool is_live = false;
   bool is_ours = true;
   bool is_in_backlog = false;
-  bool is_started = false;  ///< at least members_min were placed together; an end is on the timeline while it lasts
+  bool is_started = false;      ///< at least members_min were placed together; an end is on the timeline while it lasts
+  bool is_each_needed = false;  ///< no member is surplus, see Workload::members_min
   std::uint32_t evictions = 0;
   std::uint64_t backlog_turn = 0;  ///< order of entering the backlog, ever growing
   std::uint64_t start_turn = 0;    ///< order of starting, ever growing
   Millis submitted;
+  Millis queued_at;       ///< when it took its place in the order: submitted, or evicted since
   Estimate estimate;      ///< of the whole run
   std::int64_t rank = 0;  ///< see Workload::rank
   Millis started_at;
@@ -50,6 +52,8 @@ struct Job {
 
   /// So many of the waiting members must be placed together next: up to the minimum, then one by one.
   std::uint32_t members_needed() const { return members_min > members_placed ? members_min - members_placed : 1; }
+  /// Are only members above the minimum left to place? They are the first to give way.
+  bool waits_for_surplus() const { return !is_each_needed && members_placed >= members_min; }
   /// When it would end if it started now; Millis::max() if unknown.
   Millis end_if_started(Millis now) const {
     const Millis left = remaining != Millis::max() ? remaining : estimate.p90;

@@ -1,5 +1,7 @@
 #include "state/queue_tree.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/digest.h"
 
@@ -66,6 +68,12 @@ std::optional<Reason> QueueTree::refusal(QueueId queue, const QuotaVector& amoun
     }
   }
   return exhausted;
+}
+
+bool QueueTree::has_limits() const {
+  return std::any_of(quota_.begin(), quota_.end(), [](const QuotaVector& quota) {
+    return std::any_of(quota.begin(), quota.end(), [](std::int64_t limit) { return limit != kUnlimited; });
+  });
 }
 
 std::uint64_t QueueTree::digest() const {

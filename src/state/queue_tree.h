@@ -41,6 +41,8 @@ class QueueTree {
   /// The first limit, from the queue upwards, that these amounts would exceed; nothing if they fit. Reason kQuotaExhausted, or kExceedsQuota where
   /// even the empty queue could not take them.
   std::optional<Reason> refusal(QueueId queue, const QuotaVector& amounts) const;
+  /// Has any queue a limit?
+  bool has_limits() const;
   /// Grows when a limit or the shape of the tree changes: jobs that waited for quota may look again.
   std::uint64_t change_count() const { return change_count_; }
   std::uint64_t digest() const;

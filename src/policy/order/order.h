@@ -1,13 +1,13 @@
 // Order policies: who goes first. Keys are (major, minor), smaller first; equal keys go by turn (order of entering the queue, or of starting).
 // Times are milliseconds. Sources: Helios (SC'21) for QSSF, Tiresias (NSDI'19) for two-level attained service; exact rules as replayed by
 // Helios' simulator. Each is a pure function of the job's row. Cost: a few loads.
-//   fifo          by submission
+//   fifo          by submission; a job that was evicted counts from then
 //   sjf           by expected duration (p50); unknown durations last
 //   qssf          by estimate (Job::rank) x cards, then cards; when everybody who waits has just come: by cards alone
 //   qssf-oracle   the same with the expected duration in place of the estimate
 //   srtf          by remaining time; a waiting job goes before a running one of equal remaining time
 //   tiresias      attained service of at most 18,000 GPU-seconds first, then by submission, running before waiting
-//   priority-age  higher priority first, then by submission
+//   priority-age  higher priority first, then as fifo
 // Example (sjf): durations 60 s, 10 s, unknown: the second, the first, the third.
 #pragma once
 

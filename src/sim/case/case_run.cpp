@@ -16,11 +16,7 @@ constexpr int kStepsPerInstantMax = 10'000;  ///< a case never needs more; a loo
 class CasePlay {
  public:
   explicit CasePlay(const CaseFile& file)
-      : file_(file),
-        engine_(file.profile),
-        world_(file, clock_, state_),
-        driver_(state_, engine_, {clock_, world_, world_, nullptr}),
-        said_(file.names.jobs.size()) {}
+      : file_(file), engine_(file.profile), world_(file, clock_, state_), driver_(state_, engine_, {clock_, world_, world_, nullptr}) {}
 
   Result<std::vector<std::vector<std::string>>> run() {
     std::vector<std::vector<std::string>> shown;
@@ -44,25 +40,17 @@ class CasePlay {
       const Plan& plan = driver_.step();
       look_again_at_ = plan.look_again_at;
       examined_ += plan.examined;
-      for (const VerdictChange& change : plan.verdicts) said_[change.job.row()] = change.verdict;
       world_.observe();
       if (next_at() > clock_.now()) return true;
     }
     return false;
   }
 
-  /// The agenda's verdict has the latest numbers; jobs whose shape is open have only what was said of them.
-  Verdict verdict_of(JobId job) const {
-    const Agenda& agenda = engine_.agenda();
-    if (agenda.contains(job) && !agenda.shape(agenda.shape_id(job)).is_open) return agenda.verdict_of(job);
-    return said_[job.row()];
-  }
-
   std::vector<std::string> show() {
     std::vector<CaseLine> lines;
     for (const JobId job : world_.submitted()) {
       if (state_.is_live(job))
-        lines.push_back(render_job(file_, state_, job, verdict_of(job)));
+        lines.push_back(render_job(file_, state_, job, engine_.verdict_of(job)));
       else if (world_.ended_at(job) > shown_at_)
         lines.push_back({file_.names.jobs.name(job), "ended"});
     }
@@ -83,7 +71,6 @@ class CasePlay {
   Engine engine_;
   CaseWorld world_;
   Driver driver_;
-  std::vector<Verdict> said_;
   Millis look_again_at_ = Millis::max();
   Millis shown_at_{-1};
   std::uint64_t examined_ = 0;

@@ -90,6 +90,117 @@ TEST(Engine, StopsAStepAfterItsBindsButNeverInsideAGang) {
   EXPECT_EQ(binds(engine.decide(s, Millis(0))), 1u);
 }
 
+Engine engine_with(Blocking blocking) {
+  Profile profile = *builtin_profile("ashlar");
+  profile.blocking = blocking;
+  return Engine(std::move(profile));
+}
+
+Workload lasting(Workload w, std::int64_t seconds) {
+  w.estimate = {Millis(seconds * 1000), Millis(seconds * 1000)};
+  return w;
+}
+
+/// The last thing that the plan says of the job; kPending if nothing.
+Verdict told(const Plan& plan, std::uint32_t job) {
+  Verdict last;
+  for (const VerdictChange& change : plan.verdicts)
+    if (change.job == JobId(job)) last = change.verdict;
+  return last;
+}
+
+/// Job 0 runs on four of eight cards for 100 s, job 1 wants all eight, job 2 four of them for 1000 s.
+State held_up() {
+  State s = cluster_of(1);
+  tell(s, Submitted{lasting(workload(0, 0, 1, kFourCards), 100)});
+  tell(s, Submitted{lasting(workload(1, 1, 1, kEightCards), 100)});
+  tell(s, Submitted{lasting(workload(2, 2, 1, kFourCards), 1000)});
+  return s;
+}
+
+TEST(Engine, SaysOfAHeldJobWhatThePlanSaid) {
+  State s = held_up();
+  Engine engine = engine_with(Blocking::kEasy);
+  const Plan plan = engine.decide(s, Millis(0));
+  const Verdict held = engine.verdict_of(JobId(2u));
+  EXPECT_EQ(told(plan, 2), held);
+  EXPECT_EQ(held.kind, VerdictKind::kWaits);
+  ASSERT_EQ(held.reasons.size(), 1u);
+  EXPECT_EQ(held.reasons[0], (Reason{ReasonCode::kReservationHeld, 0, {100'000, 0, 0}}));
+}
+
+TEST(Engine, SaysUntilWhenAJobIsHeldThoughThePromiseHasMoved) {
+  State s = held_up();
+  tell(s, Submitted{lasting(workload(3, 3, 1, kNoCards), 10)});
+  Engine engine = engine_with(Blocking::kEasy);
+  engine.decide(s, Millis(0));
+  tell(s, NodeGone{NodeId(0u)}, Millis(5000));
+  tell(s, NodeSeen{NodeId(0u), eight_cards()}, Millis(5000));
+  tell(s, Submitted{lasting(workload(4, 4, 1, kFourCards), 200)}, Millis(5000));
+  tell(s, Bound{MemberId(4u), NodeId(0u), {}}, Millis(5000));
+  tell(s, Ended{JobId(0u)}, Millis(5000));
+  const Plan plan = engine.decide(s, Millis(5000));
+  const Verdict held = engine.verdict_of(JobId(2u));
+  ASSERT_EQ(held.reasons.size(), 1u);
+  EXPECT_EQ(held.reasons[0], (Reason{ReasonCode::kReservationHeld, 0, {205'000, 0, 0}}));
+  EXPECT_EQ(held.at, Millis(5000));
+  EXPECT_EQ(told(plan, 2).kind, VerdictKind::kPending) << "the same reason is told once";
+}
+
+TEST(Engine, SaysOfAJobBehindTheHeadWhatThePlanSaid) {
+  State s = held_up();
+  Engine engine = engine_with(Blocking::kStrict);
+  const Plan plan = engine.decide(s, Millis(0));
+  const Verdict behind = engine.verdict_of(JobId(2u));
+  EXPECT_EQ(told(plan, 2), behind);
+  ASSERT_EQ(behind.reasons.size(), 1u);
+  EXPECT_EQ(behind.reasons[0].code, ReasonCode::kBehindHead);
+  EXPECT_EQ(behind.wake_on, WakeOn::kHeadOfQueue);
+}
+
+TEST(Engine, SaysNothingOfAJobThatWasNotLookedAtYet) {
+  State s = cluster_of(1);
+  Engine engine = default_engine({.binds_per_step_max = 1});
+  for (std::uint32_t j = 0; j < 3; ++j) tell(s, Submitted{workload(j, j, 1, j == 2 ? kEightCards : kFourCards)});
+  engine.decide(s, Millis(0));
+  EXPECT_EQ(engine.verdict_of(JobId(2u)), Verdict{});
+  EXPECT_EQ(engine.verdict_of(JobId(0u)), Verdict{});
+}
+
+TEST(Engine, AWokenJobKeepsItsVerdictUntilItIsLookedAt) {
+  State s = cluster_of(1);
+  Engine engine = default_engine({.binds_per_step_max = 1});
+  tell(s, Submitted{workload(0, 0, 1, kEightCards)});
+  tell(s, Submitted{workload(1, 1, 1, kEightCards)});
+  engine.decide(s, Millis(0));
+  engine.decide(s, Millis(0));
+  const Verdict before = engine.verdict_of(JobId(1u));
+  ASSERT_EQ(before.kind, VerdictKind::kWaits);
+  Workload first = workload(2, 2, 1, kOneCard);
+  first.priority = 5;
+  tell(s, Ended{JobId(0u)}, Millis(1));
+  tell(s, Submitted{first}, Millis(1));
+  tell(s, Submitted{workload(3, 3, 1, kEightCards)}, Millis(1));
+  EXPECT_EQ(binds(engine.decide(s, Millis(1))), 1u);
+  EXPECT_EQ(engine.verdict_of(JobId(1u)), before);
+  EXPECT_EQ(engine.verdict_of(JobId(3u)), Verdict{}) << "nothing was said of the newcomer yet";
+}
+
+TEST(Engine, CountsAnewForWhoAsksWhy) {
+  State s = cluster_of(1);
+  Engine engine = default_engine();
+  for (std::uint32_t j = 0; j < 3; ++j) tell(s, Submitted{workload(j, j, 1, j == 0 ? kFourCards : kOneCard)});
+  tell(s, Submitted{workload(3, 3, 1, kEightCards)});
+  engine.decide(s, Millis(0));
+  EXPECT_EQ(engine.verdict_of(JobId(3u)).reasons.at(0).numbers[1], 2'000);
+  tell(s, Ended{JobId(1u)}, Millis(1));
+  engine.decide(s, Millis(1));
+  EXPECT_EQ(engine.verdict_of(JobId(3u)).reasons.at(0).numbers[1], 2'000) << "nothing that could help it happened";
+  const Verdict now = engine.verdict_with_numbers_of_now(s, JobId(3u));
+  EXPECT_EQ(now.reasons.at(0), (Reason{ReasonCode::kInsufficientGpu, kEightCards.value, {1, 3'000, 8'000}}));
+  EXPECT_EQ(now.at, Millis(0));
+}
+
 TEST(Engine, WithoutVerdictsDecidesTheSame) {
   State with = cluster_of(2), without = cluster_of(2);
   Engine a = default_engine(), b = default_engine({.has_verdicts = false});

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kube/live_read.h"
+
 namespace ashlar::kube {
 namespace {
 
@@ -43,6 +45,25 @@ class Reign : public ::testing::Test {
     p.labels = std::make_shared<const Labels>(std::move(labels));
     reign->take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
   }
+  /// One that says how long it runs.
+  void see_lasting(const std::string& name, std::int64_t gpus, const std::string& duration) {
+    Pod p;
+    p.ns = Text("ns");
+    p.name = Text(name);
+    p.uid = Text("uid-" + name);
+    p.scheduler_name = Text("ashlar");
+    p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
+    p.labels = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/duration"), Text(duration)}});
+    reign->take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
+  }
+  ConditionText condition_of(const std::string& name) { return reign->pod_text(reign->intake().pods().find(Text("ns"), Text(name))); }
+  std::string why(const std::string& name) {
+    http::ServerRequest request;
+    request.query = "name=ns%2F" + name;
+    return answer_why(*reign, request).body;
+  }
+  std::string queue() { return answer_queue(*reign, {}).body; }
+
   bool says(const std::string& part) { return metrics.text(reign.get(), {}).find(part) != std::string::npos; }
 
   Millis now{1'000'000};
@@ -127,6 +148,82 @@ TEST_F(Reign, TheLargestGangIsThatOfTheBestDomain) {
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="rack",model="unknown"} 12)"));
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="block",model="unknown"} 20)"));
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="any",model="unknown"} 20)"));
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_F(Reign, APodHeldForAReservationIsToldSoAndCallsForNoNodes) {
+  begin();
+  see("a", "r0");
+  see_lasting("runs", 4, "100s");
+  see_lasting("head", 8, "100s");
+  see_lasting("held", 4, "1000s");
+  reign->turn();
+  const ConditionText text = condition_of("held");
+  EXPECT_EQ(text.reason, "SchedulerError") << "an autoscaler that reads Unschedulable adds nodes";
+  EXPECT_EQ(text.message, "ReservationHeld: there may be room for it, but starting it now would delay a job ahead of it");
+  EXPECT_EQ(condition_of("head").reason, "Unschedulable");
+  EXPECT_TRUE(has(why("held"), R"("headline":"ReservationHeld: there may be room for it, but starting it now would delay a job ahead of it, )"
+                               R"(which can start in 1m40s at the latest","exitStatus":4)"))
+      << why("held");
+  EXPECT_TRUE(has(why("held"), R"("remedies":[])")) << why("held");
+  EXPECT_TRUE(has(queue(), R"("reason":"ReservationHeld")")) << queue();
+  EXPECT_TRUE(says(R"(ashlar_queue_pending_jobs{queue="default",reason="ReservationHeld"} 1)")) << metrics.text(reign.get(), {});
+}
+
+TEST_F(Reign, APodBehindTheHeadOfItsQueueIsToldSoAndCallsForNoNodes) {
+  options.profile = [](const auto&) {
+    Profile strict = builtin_profile("ashlar").value();
+    strict.blocking = Blocking::kStrict;
+    return strict;
+  };
+  begin();
+  see("a", "r0");
+  see_pod("runs", 4);
+  see_pod("head", 8);
+  see_pod("behind", 1);
+  reign->turn();
+  const ConditionText text = condition_of("behind");
+  EXPECT_EQ(text.reason, "SchedulerError");
+  EXPECT_EQ(text.message, "BehindHead: a job ahead of it in its queue must start first");
+  EXPECT_TRUE(has(why("behind"), R"("headline":"BehindHead: a job ahead of it in its queue must start first","exitStatus":4)")) << why("behind");
+  EXPECT_TRUE(has(why("behind"), R"("remedies":[])"));
+  EXPECT_TRUE(has(queue(), R"("reason":"BehindHead")"));
+}
+
+TEST_F(Reign, APodThatSharesACardIsNotToldItsNeighboursWords) {
+  begin();
+  Node n;
+  n.name = Text("a");
+  n.ready = ConditionStatus::kTrue;
+  n.allocatable.cpu = MilliCores(64'000);
+  n.pods_max = 110;
+  n.allocatable.extended = {{Text("ashlar.dev/gpu-milli"), 1000}, {Text("nvidia.com/gpu"), 1}};
+  reign->take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
+  see_pod("runs", 1);
+  see_pod("whole", 1);
+  Pod share;
+  share.ns = Text("ns");
+  share.name = Text("share");
+  share.uid = Text("uid-share");
+  share.scheduler_name = Text("ashlar");
+  share.requests.extended = {{Text("ashlar.dev/gpu-milli"), 1000}};
+  reign->take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(share)});
+  reign->turn();
+  EXPECT_EQ(condition_of("whole").message, "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
+  EXPECT_EQ(condition_of("share").message, "0/1 nodes are available: 1 Insufficient ashlar.dev/gpu-milli.");
+}
+
+TEST_F(Reign, WhySaysOnceThatCardsAreShort) {
+  begin();
+  see("a", "r0");
+  see_pod("runs", 4);
+  see_pod("waits", 8);
+  reign->turn();
+  EXPECT_TRUE(
+      has(why("waits"), R"("reasons":[{"code":"InsufficientGPU","message":"1 node is short of cards: at most 4 GPU free on one, 8 GPU asked")"))
+      << why("waits");
+  EXPECT_FALSE(has(why("waits"), R"("code":"InsufficientResource")")) << why("waits");
 }
 
 TEST_F(Reign, NothingIsDecidedWithoutTheRightToWrite) {

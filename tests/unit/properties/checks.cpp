@@ -152,8 +152,8 @@ std::string broken_order(const State& before, const State& after, const std::set
     if (before.is_live(job) && before.job(job).is_in_backlog && before.job(job).members_placed == 0) waiting.push_back(job);
   }
   const auto goes_before = [&](JobId a, JobId b) {
-    return Agenda::Entry{order.waiting(before, a), before.job(a).backlog_turn, a} <
-           Agenda::Entry{order.waiting(before, b), before.job(b).backlog_turn, b};
+    return Agenda::Entry{false, order.waiting(before, a), before.job(a).backlog_turn, a} <
+           Agenda::Entry{false, order.waiting(before, b), before.job(b).backlog_turn, b};
   };
   // A like job that is expected to end sooner may pass: that is backfill.
   const auto are_alike = [&](JobId a, JobId b) {

@@ -170,6 +170,8 @@ TEST(Apply, AnEvictedJobGoesToTheTailWithWhatIsLeftToRun) {
   EXPECT_EQ(job(s, 0).served, Millis(10'000));
   EXPECT_EQ(job(s, 0).evictions, 1u);
   EXPECT_GT(job(s, 0).backlog_turn, job(s, 1).backlog_turn);
+  EXPECT_EQ(job(s, 0).queued_at, Millis(10'000));
+  EXPECT_EQ(job(s, 0).submitted, Millis(0));
   EXPECT_EQ(s.cluster.idle_cards()[0], 8);
 }
 

@@ -110,8 +110,8 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Timeline), 48u);
   EXPECT_EQ(sizeof(Cluster), 712u);
   EXPECT_EQ(sizeof(State), 1104u);
-  EXPECT_EQ(sizeof(Agenda), 424u);
-  EXPECT_EQ(sizeof(Engine), 616u);
+  EXPECT_EQ(sizeof(Agenda), 520u);
+  EXPECT_EQ(sizeof(Engine), 712u);
 }
 
 }  // namespace
