@@ -2,6 +2,7 @@
 // and whether the job could ever run on this cluster. Cost: O(nodes x rules), computed once per shape and decision, not per job.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "engine/class_view.h"
@@ -11,19 +12,34 @@
 
 namespace ashlar {
 
+class Engine;
+
 /// The verdict for a job that was tried and not placed: kWaits or kNeverFits, the binding reason first.
 Verdict explain_shortage(State& state, ViewCache& views, const Profile& profile, JobId job, Millis now);
 
-/// A change that would let the job run now, verified by trying it.
+/// A change that would let the job start now, shown by trying it with all of the job's groups.
 struct Remedy {
   enum class Kind : std::uint8_t { kDropWithin, kWidenWithin, kFewerMembers, kFewerCards, kMoreQuota, kFreeCards, kMoreNodes };
   Kind kind = Kind::kMoreNodes;
-  std::int64_t amount = 0;                               ///< members, cards, quota units or nodes, by kind
-  LevelId level;                                         ///< kWidenWithin: the level that would do
-  QueueId queue;                                         ///< kMoreQuota
-  QuotaDimension dimension = QuotaDimension::kMilliGpu;  ///< kMoreQuota: what `amount` counts
+  std::int64_t amount = 0;  ///< members in all, most cards of a member, cards or nodes, by kind
+  LevelId level;            ///< kWidenWithin: the level that would do; else the one the job must stay within
+  NodeId node;              ///< kMoreNodes: empty nodes like this one
+  struct Limit {
+    QueueId queue;
+    QuotaDimension dimension = QuotaDimension::kMilliGpu;
+    std::int64_t lacking = 0;
+    friend bool operator==(const Limit&, const Limit&) = default;
+  };
+  std::vector<Limit> limits;  ///< kMoreQuota: all of them must be raised
 };
-/// The smallest changes found, cheapest first; empty if none of those tried helps. Leaves the state unchanged.
-std::vector<Remedy> find_remedies(State& state, ViewCache& views, const Profile& profile, JobId job);
+
+struct RemedyOptions {
+  ResourceId counts_cards;                 ///< the resource, if any, of which a pod asks as much as it asks for cards
+  std::span<const LabelKeyId> node_names;  ///< labels that name a single node: a new one would not have them
+};
+
+/// The smallest changes of each kind; empty if none of those tried helps, and for a job that waits for its turn rather than for room or quota. Others
+/// that wait ahead of it may take the same room first. Cost: a copy of the state and up to some hundred placements, so for readers only.
+std::vector<Remedy> find_remedies(const State& state, const Engine& engine, JobId job, const RemedyOptions& options = {});
 
 }  // namespace ashlar

@@ -1,95 +1,448 @@
-// The smallest change that would let a waiting job run now. Each candidate is checked against the present columns with the rules of the profile; for
-// gangs of like members the check is exact, for others it is made for the members that differ from what is placed first.
+// The smallest changes that would let a waiting job start. Each is carried out on a copy of the state and the job is placed there by the profile's
+// own rules, all its groups together, within its quota and beside the reservations of jobs ahead of it; what does not help is not offered. Tries are
+// counted, and the search ends when they are used up. Cost: one copy of the state, then at most kTriesMax placements.
 #include <algorithm>
+#include <map>
+#include <optional>
 
+#include "engine/engine.h"
 #include "engine/explain.h"
+#include "engine/placement.h"
+#include "engine/quota.h"
 
 namespace ashlar {
 namespace {
 
-struct Shortage {
-  const Job& job;
-  DemandId demand;
-  ConstraintId constraint;
-  std::uint64_t needed = 0;
+constexpr int kTriesMax = 96;  ///< placements tried for one answer: enough for each search by halves below, some 100 ms on 5,000 nodes
+constexpr std::size_t kFreeingMax = 2'000'000;  ///< nodes x members looked at to find which cards to free
+constexpr std::size_t kDomainsMax = 4;          ///< domains in which cards are freed or nodes are added, those with most idle cards first
+
+/// How the job is changed before it is tried.
+struct Change {
+  std::optional<LevelId> within;           ///< instead of its own
+  std::uint32_t members_max = UINT32_MAX;  ///< of its waiting members only so many, the first by rank
+  std::int32_t cards_max = INT32_MAX;      ///< no member asks for more whole cards
 };
 
-Shortage shortage_of(const State& state, JobId id) {
-  const Job& j = state.job(id);
-  Shortage s{j, {}, {}, j.members_needed()};
-  const MemberId first = state.first_waiting_member(id);
-  if (!first.is_none()) {
-    s.demand = state.member(first).demand;
-    s.constraint = state.member(first).constraint;
+/// The job on a copy of the state, where it can be changed and tried.
+class Rehearsal {
+ public:
+  Rehearsal(const State& state, const Engine& engine, JobId job, ResourceId counts_cards)
+      : state_(state), engine_(engine), views_(engine.profile()), job_(job), counts_cards_(counts_cards) {
+    state.each_member(job, [&](MemberId id, const Member& m) { (m.is_placed() ? placed_ : waiting_).push_back({id, m}); });
+    const Job& j = state.job(job);
+    if (engine.agenda().contains(job)) entry_ = engine.agenda().entry_of(job);
+    needed_ = std::min<std::uint32_t>(j.members_needed(), static_cast<std::uint32_t>(waiting_.size()));
+    original_ = {.job = job,
+                 .queue = j.queue,
+                 .priority = j.priority,
+                 .members_min = j.is_each_needed ? 0 : j.members_min,
+                 .within = j.within,
+                 .prefer = j.prefer,
+                 .submitted = j.submitted,
+                 .estimate = j.estimate,
+                 .is_ours = true,
+                 .rank = j.rank,
+                 .members = {}};
+    promise_to_those_ahead();
   }
-  return s;
+
+  State& state() { return state_; }
+  std::uint32_t needed() const { return needed_; }
+  const Workload& original() const { return original_; }
+  bool is_used_up() const { return tries_ >= kTriesMax; }
+  std::size_t placed() const { return placed_.size(); }
+  /// The needed members as they are, those with most cards first.
+  std::vector<MemberSpec> needed_members() const {
+    std::vector<MemberSpec> members;
+    for (std::size_t m = 0; m < needed_; ++m) members.push_back({waiting_[m].first, waiting_[m].second.demand, waiting_[m].second.constraint});
+    const auto cards = [&](const MemberSpec& m) { return state_.demand(m.demand).cards.count; };
+    std::stable_sort(members.begin(), members.end(), [&](const MemberSpec& a, const MemberSpec& b) { return cards(a) > cards(b); });
+    return members;
+  }
+  ResourceId counts_cards() const { return counts_cards_; }
+
+  /// Would it start, changed so?
+  bool starts(const Change& change) {
+    if (is_used_up()) return false;
+    ++tries_;
+    become(change);
+    if (quota_refusal(state_, job_)) return false;
+    return is_placed_beside_promises();
+  }
+  /// Would it, as it is, if no limit were in the way?
+  bool starts_without_limits() {
+    if (is_used_up()) return false;
+    ++tries_;
+    become({});
+    return is_placed_beside_promises();
+  }
+  /// The job as the change has it, in the copy.
+  void become(const Change& change) {
+    const Millis now = state_.now();
+    ashlar::apply(state_, {now, Ended{job_}});
+    Workload w = original_;
+    if (change.within) w.within = *change.within;
+    const std::size_t kept = std::min<std::size_t>(change.members_max, waiting_.size());
+    if (kept < waiting_.size()) w.members_min = static_cast<std::uint32_t>(placed_.size() + kept);
+    std::size_t seen = 0;
+    std::vector<std::pair<MemberId, Member>> all = placed_;
+    all.insert(all.end(), waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(kept));
+    for (const auto& [id, m] : all)
+      w.members.push_back({id, seen++ < placed_.size() ? m.demand : with_cards(m.demand, change.cards_max), m.constraint});
+    ashlar::apply(state_, {now, Submitted{w}});
+    for (const auto& [id, m] : placed_) ashlar::apply(state_, {now, Bound{id, m.node, m.cards}});
+    forget_news();
+  }
+
+ private:
+  bool is_placed_beside_promises() {
+    Rng draws(1);
+    Trial trial(state_);
+    const std::uint32_t most = members_within_quota_or_needed();
+    if (!place_job({trial, views_, engine_.profile(), draws, most}, job_).is_placed) return false;
+    const Millis end = state_.job(job_).end_if_started(state_.now());
+    return std::all_of(ahead_.begin(), ahead_.end(), [&](const Promise& p) {
+      return p.at == Millis::max() || end <= p.at || (p.spares_quota_for(state_, job_) && p.allows(state_, trial.steps()));
+    });
+  }
+  /// What the heads of queues that stand before it are promised: as the engine has it, or worked out here where nobody came by yet.
+  void promise_to_those_ahead() {
+    if (engine_.profile().blocking != Blocking::kEasy || !entry_) return;
+    const Agenda& agenda = engine_.agenda();
+    std::vector<Agenda::Head> heads;
+    for (const auto& [queue, blocked] : agenda.blocked_heads()) {
+      const Verdict& why = agenda.shape(blocked.begin()->shape).verdict;
+      const bool concerns =
+          why.wake_on != WakeOn::kQuota || why.reasons.empty() || state_.queues.is_within(original_.queue, QueueId(why.reasons.front().subject));
+      if (concerns && blocked.begin()->entry < *entry_) heads.push_back(*blocked.begin());
+    }
+    std::sort(heads.begin(), heads.end());
+    heads.resize(std::min(heads.size(), Promises::kMax));
+    for (const Agenda::Head& head : heads) {
+      const auto made =
+          std::find_if(engine_.promises().begin(), engine_.promises().end(), [&](const Promise& p) { return p.entry.job == head.entry.job; });
+      if (made != engine_.promises().end()) {
+        ahead_.push_back(*made);
+        continue;
+      }
+      Trial trial(state_);
+      Rng draws(1);
+      Promises promises;
+      ahead_.push_back(promises.to({trial, views_, engine_.profile(), draws}, head, agenda.shape(head.shape).key, state_.now()));
+    }
+  }
+  std::uint32_t members_within_quota_or_needed() const { return std::max(members_within_quota(state_, job_), state_.job(job_).members_needed()); }
+
+  DemandId with_cards(DemandId demand, std::int32_t most) {
+    const CardAsk& ask = state_.demand(demand).cards;
+    if (!ask.is_whole() || ask.count <= most) return demand;
+    auto [it, is_new] = fewer_.try_emplace({demand, most}, DemandId(state_.demand_rows()));
+    if (!is_new) return it->second;
+    Demand fewer = state_.demand(demand);
+    for (ResourceAmount& a : fewer.amounts)
+      if (a.resource == counts_cards_) a.amount -= fewer.cards.count - most;
+    fewer.cards.count = most;
+    ashlar::apply(state_, {state_.now(), DemandDefined{it->second, std::move(fewer)}});
+    return it->second;
+  }
+  void forget_news() {
+    state_.rises().clear();
+    state_.losses().clear();
+    state_.backlog_changes().clear();
+  }
+
+  State state_;
+  const Engine& engine_;
+  ViewCache views_;
+  JobId job_;
+  ResourceId counts_cards_;
+  Workload original_;
+  std::optional<Agenda::Entry> entry_;
+  std::vector<Promise> ahead_;
+  std::vector<std::pair<MemberId, Member>> placed_, waiting_;
+  std::uint32_t needed_ = 0;
+  std::map<std::pair<DemandId, std::int32_t>, DemandId> fewer_;
+  int tries_ = 0;
+};
+
+/// The largest number of low..high with which it works, by halves; 0 if none was found. It may miss some where more does not mean harder.
+template <class Works>
+std::int64_t largest(std::int64_t low, std::int64_t high, Works&& works) {
+  std::int64_t found = 0;
+  while (low <= high) {
+    const std::int64_t middle = high - (high - low) / 2;
+    if (works(middle)) {
+      found = middle;
+      low = middle + 1;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return found;
 }
 
-std::uint64_t roomiest(std::span<const std::uint32_t> room) { return room.empty() ? 0 : *std::max_element(room.begin(), room.end()); }
-
-/// Room for a demand that nobody has interned, in the best domain of `within` or everywhere.
-std::uint64_t room_for(State& state, const Profile& profile, const Demand& demand, const Shortage& s) {
-  const NodeView view{state.cluster, demand, state.cluster.constraint(s.constraint), &profile.mix, 0};
-  const std::size_t rows = state.cluster.rows();
-  const BitSet& allowed = state.cluster.allowed(s.constraint);
-  std::vector<std::uint16_t> fits(rows);
-  for (std::size_t n = 0; n < rows; ++n) fits[n] = allowed.test(n) ? kFitsMax : 0;
-  for (const FeasiblePolicy* policy : profile.feasible)
-    if (!policy->is_static) policy->lower(view, {0, rows}, fits);
-  if (s.job.within.is_none()) {
-    std::uint64_t sum = 0;
-    for (const std::uint16_t f : fits) sum += f;
-    return sum;
-  }
-  std::vector<std::uint32_t> room(state.cluster.topology().domain_count(s.job.within), 0);
-  for (std::size_t n = 0; n < rows; ++n)
-    if (const DomainId d = state.cluster.topology().domain_of(s.job.within, NodeId(n)); !d.is_none()) room[d.row()] += fits[n];
-  return roomiest(room);
+/// Every limit from the queue upwards that the job would exceed, with what it lacks.
+std::vector<Remedy::Limit> limits_in_the_way(const State& state, JobId job) {
+  const QuotaVector asked = quota_needed(state, job);
+  std::vector<Remedy::Limit> limits;
+  for (QueueId q = state.job(job).queue; !q.is_none() && q.row() < state.queues.rows(); q = state.queues.parent(q))
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
+      const std::int64_t limit = state.queues.quota(q)[d];
+      if (limit == kUnlimited || asked[d] == 0) continue;
+      const std::int64_t lacking = asked[d] - (limit - state.queues.used(q)[d]);
+      if (lacking > 0) limits.push_back({q, static_cast<QuotaDimension>(d), lacking});
+    }
+  return limits;
 }
 
-void add_topology_remedies(State& state, ClassView& view, const Shortage& s, std::vector<Remedy>& out) {
-  if (s.job.within.is_none() || roomiest(view.room(state, s.job.within)) >= s.needed) return;
-  const std::uint32_t nested = state.cluster.topology().nested_count();
-  for (std::uint32_t l = std::min(s.job.within.value, nested); l-- > 0;) {
-    if (roomiest(view.room(state, LevelId(l))) < s.needed) continue;
-    out.push_back({Remedy::Kind::kWidenWithin, static_cast<std::int64_t>(s.needed), LevelId(l), QueueId::none()});
+void add_topology_remedies(Rehearsal& r, std::vector<Remedy>& out) {
+  const LevelId within = r.original().within;
+  if (within.is_none()) return;
+  const std::uint32_t nested = r.state().cluster.topology().nested_count();
+  for (std::uint32_t l = std::min(within.value, nested); l-- > 0;) {
+    if (!r.starts({.within = LevelId(l)})) continue;
+    out.push_back({.kind = Remedy::Kind::kWidenWithin, .amount = r.needed(), .level = LevelId(l)});
     break;
   }
-  if (view.room_everywhere() >= s.needed)
-    out.push_back({Remedy::Kind::kDropWithin, static_cast<std::int64_t>(s.needed), LevelId::none(), QueueId::none()});
+  if (r.starts({.within = LevelId::none()})) out.push_back({.kind = Remedy::Kind::kDropWithin, .amount = r.needed()});
+}
+
+void add_smaller_jobs(Rehearsal& r, std::vector<Remedy>& out) {
+  const std::int64_t members =
+      largest(1, std::int64_t{r.needed()} - 1, [&](std::int64_t m) { return r.starts({.members_max = static_cast<std::uint32_t>(m)}); });
+  if (members > 0)
+    out.push_back({.kind = Remedy::Kind::kFewerMembers, .amount = members + static_cast<std::int64_t>(r.placed()), .level = r.original().within});
+  std::int32_t most = 0;
+  for (const MemberSpec& m : r.needed_members())
+    if (const CardAsk& ask = r.state().demand(m.demand).cards; ask.is_whole()) most = std::max(most, ask.count);
+  const std::int64_t cards =
+      largest(1, std::int64_t{most} - 1, [&](std::int64_t c) { return r.starts({.cards_max = static_cast<std::int32_t>(c)}); });
+  if (cards > 0) out.push_back({.kind = Remedy::Kind::kFewerCards, .amount = cards, .level = r.original().within});
+}
+
+/// Where cards are freed or nodes are added for the job: one list for the whole cluster, or one for each of the roomiest domains it may be in.
+std::vector<std::vector<NodeId>> places_for(const State& state, JobId job) {
+  const Cluster& cluster = state.cluster;
+  const LevelId within = state.job(job).within;
+  std::vector<std::vector<NodeId>> places;
+  if (within.is_none()) {
+    places.emplace_back();
+    for (std::size_t n = 0; n < cluster.rows(); ++n)
+      if (cluster.is_live(NodeId(n))) places[0].emplace_back(n);
+    return places;
+  }
+  std::vector<std::pair<std::int64_t, DomainId>> by_idle;
+  const DomainId anchor = state.job(job).members_placed > 0 ? state.anchor(job, within) : DomainId::none();
+  for (std::size_t d = 0; d < cluster.topology().domain_count(within); ++d) {
+    if (!anchor.is_none() && anchor != DomainId(d)) continue;
+    std::int64_t idle = 0;
+    for (const NodeId n : cluster.topology().nodes_of(within, DomainId(d))) idle += std::max(cluster.idle_cards()[n.row()], 0);
+    by_idle.emplace_back(-idle, DomainId(d));
+  }
+  std::sort(by_idle.begin(), by_idle.end());
+  for (std::size_t i = 0; i < std::min(by_idle.size(), kDomainsMax); ++i) {
+    const auto nodes = cluster.topology().nodes_of(within, by_idle[i].second);
+    places.emplace_back(nodes.begin(), nodes.end());
+  }
+  return places;
+}
+
+/// Does the member fit on the node by everything that changes, with these demands in place of its own?
+bool fits(State& state, const Profile& profile, const Demand& demand, ConstraintId constraint, NodeId n) {
+  if (!state.cluster.allowed(constraint).test(n.row())) return false;
+  const NodeView view{state.cluster, demand, state.cluster.constraint(constraint), &profile.mix, 0};
+  std::uint16_t fit = kFitsMax;
+  for (const FeasiblePolicy* policy : profile.feasible)
+    if (!policy->is_static) policy->lower(view, {n.row(), 1}, {&fit, 1});
+  return fit > 0;
+}
+
+/// Cards of the copy that are made free, taken again at the end.
+class FreedCards {
+ public:
+  FreedCards(State& state, const std::vector<NodeId>& nodes) : state_(state) {
+    for (const NodeId n : nodes) {
+      const auto milli = state.cluster.card_free_milli(n);
+      const auto mib = state.cluster.card_free_mib(n);
+      for (std::size_t c = milli.size(); c-- > 0;)
+        if (milli[c] != kWholeCard || mib[c] != state.cluster.facts(n).memory_per_card.value) in_use_[n].push_back(static_cast<int>(c));
+    }
+  }
+  FreedCards(const FreedCards&) = delete;
+  ~FreedCards() {
+    for (auto it = freed_.rbegin(); it != freed_.rend(); ++it) state_.cluster.take(it->node, it->demand, it->cards);
+  }
+  /// Frees so many cards that are in use, and as much of the resource that counts them; false if there are not so many.
+  bool free(NodeId n, std::int64_t cards, std::int64_t counted, ResourceId counts_cards) {
+    const std::int64_t full = state_.cluster.facts(n).memory_per_card.value;
+    for (std::vector<int>& in_use = in_use_[n]; cards > 0 && !in_use.empty(); in_use.pop_back()) {
+      const auto i = static_cast<std::size_t>(in_use.back());
+      const auto milli = state_.cluster.card_free_milli(n);
+      const auto mib = state_.cluster.card_free_mib(n);
+      CardMask one;
+      one.set(in_use.back());
+      give({n, {.amounts = {}, .cards = {1, MilliGpu(kWholeCard - milli[i]), MiB(full - mib[i])}, .ports = {}}, one});
+      --cards;
+      ++count_;
+    }
+    if (counted > 0) give({n, {.amounts = {{counts_cards, counted}}, .cards = {}, .ports = {}}, {}});
+    return cards == 0;
+  }
+  std::int64_t count() const { return count_; }
+  /// Cards of the node that others use.
+  std::int64_t in_use(NodeId n) const {
+    const auto it = in_use_.find(n);
+    return it == in_use_.end() ? 0 : static_cast<std::int64_t>(it->second.size());
+  }
+
+ private:
+  struct Freed {
+    NodeId node;
+    Demand demand;
+    CardMask cards;
+  };
+  void give(Freed freed) {
+    state_.cluster.give(freed.node, freed.demand, freed.cards);
+    freed_.push_back(std::move(freed));
+  }
+  State& state_;
+  std::map<NodeId, std::vector<int>> in_use_;  ///< by others, and not freed yet
+  std::vector<Freed> freed_;
+  std::int64_t count_ = 0;
+};
+
+/// Frees, member by member, the fewest cards on one of the nodes; false where other things are short as well.
+bool free_cards_for(Rehearsal& r, const Profile& profile, const std::vector<NodeId>& nodes, FreedCards& freed) {
+  State& state = r.state();
+  Trial trial(state);
+  for (const MemberSpec& m : r.needed_members()) {
+    const Demand demand = state.demand(m.demand);
+    if (demand.cards.count > 0 && !demand.cards.is_whole()) return false;
+    Demand without = demand;
+    without.cards.count = 0;
+    std::erase_if(without.amounts, [&](const ResourceAmount& a) { return a.resource == r.counts_cards(); });
+    const std::int64_t counted = amount_of(demand, r.counts_cards());
+    NodeId best;
+    std::int64_t least = INT64_MAX, least_counted = 0;
+    for (const NodeId n : nodes) {
+      const std::int64_t memory = state.cluster.facts(n).memory_per_card.value;
+      if (state.cluster.cards()[n.row()] < demand.cards.count || (memory != 0 && memory < demand.cards.memory_each.value)) continue;
+      const std::int64_t lacking = std::max<std::int64_t>(demand.cards.count - state.cluster.idle_cards()[n.row()], 0);
+      const std::int64_t uncounted = counted == 0 ? 0 : std::max<std::int64_t>(counted - state.cluster.free(r.counts_cards())[n.row()], 0);
+      if (lacking > freed.in_use(n) || std::max(lacking, uncounted) >= least || !fits(state, profile, without, m.constraint, n)) continue;
+      best = n;
+      least = std::max(lacking, uncounted);
+      least_counted = uncounted;
+    }
+    if (best.is_none() ||
+        !freed.free(best, demand.cards.count - std::min(state.cluster.idle_cards()[best.row()], demand.cards.count), least_counted, r.counts_cards()))
+      return false;
+    trial.take(m.member, best, choose_cards(state.cluster, best, demand.cards));
+  }
+  return true;
+}
+
+void add_free_cards(Rehearsal& r, const Profile& profile, JobId job, std::vector<Remedy>& out) {
+  r.become({});
+  std::int64_t least = INT64_MAX;
+  for (const std::vector<NodeId>& nodes : places_for(r.state(), job)) {
+    if (nodes.size() * r.needed() > kFreeingMax) continue;
+    FreedCards freed(r.state(), nodes);
+    if (!free_cards_for(r, profile, nodes, freed) || freed.count() == 0 || freed.count() >= least) continue;
+    if (r.starts({})) least = freed.count();
+  }
+  if (least != INT64_MAX) out.push_back({.kind = Remedy::Kind::kFreeCards, .amount = least, .level = r.original().within});
+}
+
+/// Nodes without the labels that name a single one, since a new node would not have them.
+NodeFacts copy_of(const NodeFacts& facts, std::span<const LabelKeyId> names) {
+  NodeFacts copy = facts;
+  std::erase_if(copy.labels, [&](const NodeLabel& label) { return std::find(names.begin(), names.end(), label.key) != names.end(); });
+  return copy;
+}
+
+/// The node of the place that would take the member with most cards if it were empty, the largest first.
+NodeId template_for(Rehearsal& r, const std::vector<NodeId>& nodes) {
+  State& state = r.state();
+  const MemberSpec m = r.needed_members().front();
+  const Demand& demand = state.demand(m.demand);
+  NodeId best;
+  for (const NodeId n : nodes) {
+    const NodeFacts& facts = state.cluster.facts(n);
+    const bool is_large_enough = std::all_of(demand.amounts.begin(), demand.amounts.end(), [&](const ResourceAmount& a) {
+      return a.resource.row() < facts.allocatable.size() && facts.allocatable[a.resource.row()] >= a.amount;
+    });
+    if (!is_large_enough || facts.cards < demand.cards.count || !state.cluster.allowed(m.constraint).test(n.row())) continue;
+    if (best.is_none() || facts.cards > state.cluster.facts(best).cards) best = n;
+  }
+  return best;
+}
+
+void add_more_nodes(Rehearsal& r, JobId job, std::span<const LabelKeyId> names, std::vector<Remedy>& out) {
+  r.become({});
+  State& state = r.state();
+  const Millis now = state.now();
+  std::int64_t least = INT64_MAX;
+  NodeId like;
+  for (const std::vector<NodeId>& nodes : places_for(state, job)) {
+    const NodeId model = template_for(r, nodes);
+    if (model.is_none()) continue;
+    const NodeFacts facts = copy_of(state.cluster.facts(model), names);
+    const auto first = static_cast<std::uint32_t>(state.cluster.rows());
+    std::uint32_t there = 0;
+    const auto start_with = [&](std::int64_t count) {
+      for (; there < count; ++there) ashlar::apply(state, {now, NodeSeen{NodeId(first + there), facts}});
+      for (; there > count; --there) ashlar::apply(state, {now, NodeGone{NodeId(first + there - 1)}});
+      return r.starts({});
+    };
+    std::int64_t high = 1;
+    while (high < r.needed() && high < least && !start_with(high)) high = std::min<std::int64_t>(high * 2, r.needed());
+    std::int64_t found = 0;
+    for (std::int64_t low = 1; low <= high && !r.is_used_up();) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (start_with(middle)) {
+        found = middle;
+        high = middle - 1;
+      } else {
+        low = middle + 1;
+      }
+    }
+    start_with(0);
+    if (found == 0 || found >= least) continue;
+    least = found;
+    like = model;
+  }
+  if (!like.is_none()) out.push_back({.kind = Remedy::Kind::kMoreNodes, .amount = least, .level = r.original().within, .node = like});
+}
+
+/// Is room or quota what it waits for, and nobody ahead of it?
+bool is_its_turn(const Engine& engine, JobId job) {
+  const Agenda& agenda = engine.agenda();
+  if (!agenda.contains(job)) return false;
+  const WakeOn wake_on = engine.verdict_of(job).wake_on;
+  if (wake_on != WakeOn::kCapacity && wake_on != WakeOn::kQuota) return false;
+  if (engine.profile().blocking != Blocking::kStrict) return true;
+  const Agenda::Head* blocked = agenda.first_blocked(agenda.shape(agenda.shape_id(job)).key.queue);
+  return blocked == nullptr || !(blocked->entry < agenda.entry_of(job));
 }
 
 }  // namespace
 
-std::vector<Remedy> find_remedies(State& state, ViewCache& views, const Profile& profile, JobId id) {
+std::vector<Remedy> find_remedies(const State& state, const Engine& engine, JobId job, const RemedyOptions& options) {
   std::vector<Remedy> out;
-  const Shortage s = shortage_of(state, id);
-  if (s.demand.is_none()) return out;
-  const Demand demand = state.demand(s.demand);
-  ClassView& view = views.get(state, s.demand, s.constraint, 0);
-  const std::uint64_t room = s.job.within.is_none() ? view.room_everywhere() : roomiest(view.room(state, s.job.within));
-  QuotaVector asked = state.quota_of_demand(s.demand);
-  for (std::int64_t& a : asked) a *= static_cast<std::int64_t>(s.needed);
-  if (const auto refusal = state.queues.refusal(s.job.queue, asked)) {
-    const auto dimension = static_cast<std::size_t>(refusal->numbers[0]);
-    const QueueId queue(refusal->subject);
-    const std::int64_t lacking = state.queues.used(queue)[dimension] + asked[dimension] - state.queues.quota(queue)[dimension];
-    out.push_back({Remedy::Kind::kMoreQuota, lacking, LevelId::none(), queue, static_cast<QuotaDimension>(dimension)});
+  if (!is_its_turn(engine, job) || state.first_waiting_member(job).is_none()) return out;
+  Rehearsal rehearsal(state, engine, job, options.counts_cards);
+  if (rehearsal.starts({})) return out;  // something has helped it already: it only was not looked at since
+  add_topology_remedies(rehearsal, out);
+  add_smaller_jobs(rehearsal, out);
+  std::vector<Remedy::Limit> limits = limits_in_the_way(state, job);
+  if (!limits.empty()) {
+    if (rehearsal.starts_without_limits()) out.push_back({.kind = Remedy::Kind::kMoreQuota, .limits = std::move(limits)});
     return out;
   }
-  if (room >= s.needed) return out;
-  add_topology_remedies(state, view, s, out);
-  if (s.needed > 1 && room > 0) out.push_back({Remedy::Kind::kFewerMembers, static_cast<std::int64_t>(room), s.job.within, QueueId::none()});
-  for (std::int32_t cards = demand.cards.count - 1; cards > 0 && demand.cards.is_whole(); --cards) {
-    Demand fewer = demand;
-    fewer.cards.count = cards;
-    if (room_for(state, profile, fewer, s) < s.needed) continue;
-    out.push_back({Remedy::Kind::kFewerCards, cards, s.job.within, QueueId::none()});
-    break;
-  }
-  if (demand.cards.count > 0)
-    out.push_back({Remedy::Kind::kFreeCards, static_cast<std::int64_t>(s.needed - room) * demand.cards.count, s.job.within, QueueId::none()});
-  out.push_back({Remedy::Kind::kMoreNodes, static_cast<std::int64_t>(s.needed - room), s.job.within, QueueId::none()});
+  add_free_cards(rehearsal, engine.profile(), job, out);
+  add_more_nodes(rehearsal, job, options.node_names, out);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "kube/live_read.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "engine/explain.h"
@@ -53,28 +54,42 @@ Subject find_subject(const LiveIntake& intake, const std::string& name) {
   return s;
 }
 
+std::string counted(std::int64_t count, const char* thing) { return std::to_string(count) + " " + thing + (count == 1 ? "" : "s"); }
+
+/// What would have to be so: "it had 7 members".
 std::string remedy_text(const LiveIntake& intake, const Remedy& r) {
-  const auto level = [&] {
-    return r.level.row() < intake.names().levels().size() ? intake.names().levels()[r.level.row()].name.str() : std::string();
-  };
+  const LiveNames& names = intake.names();
+  const std::string level = r.level.row() < names.levels().size() ? names.levels()[r.level.row()].name.str() : std::string();
+  const std::string in_level = level.empty() ? "" : " in one " + level;
   switch (r.kind) {
     case Remedy::Kind::kDropWithin:
-      return "without the demand to stay within one domain it would start now";
+      return "it could be spread over any nodes (without ashlar.dev/within)";
     case Remedy::Kind::kWidenWithin:
-      return "within one " + level() + " it would start now (ashlar.dev/within: " + level() + ")";
+      return "it could be spread over one " + level + " (ashlar.dev/within: " + level + ")";
     case Remedy::Kind::kFewerMembers:
-      return "with " + std::to_string(r.amount) + " members it would start now";
+      return "it had " + counted(r.amount, "member");
     case Remedy::Kind::kFewerCards:
-      return "with " + std::to_string(r.amount) + " cards a pod it would start now";
-    case Remedy::Kind::kMoreQuota:
-      return "queue " + intake.names().queues.name(r.queue).str() +
-             " needs more quota: " + quota_dimension_text(static_cast<std::int64_t>(r.dimension), r.amount);
+      return "no pod asked for more than " + counted(r.amount, "card");
+    case Remedy::Kind::kMoreQuota: {
+      std::string text;
+      for (const Remedy::Limit& l : r.limits)
+        text += (text.empty() ? "queue " : " and queue ") + names.queues.name(l.queue).str() + " had " +
+                quota_dimension_text(static_cast<std::int64_t>(l.dimension), l.lacking) + " more quota";
+      return text;
+    }
     case Remedy::Kind::kFreeCards:
-      return "it lacks " + std::to_string(r.amount) + " free cards where it could run";
+      return counted(r.amount, "more card") + (r.amount == 1 ? " was free" : " were free") + in_level;
     case Remedy::Kind::kMoreNodes:
-      return "room for " + std::to_string(r.amount) + " more members, such as so many empty nodes like those it may use";
+      return "there " + std::string(r.amount == 1 ? "was " : "were ") + counted(r.amount, "more empty node") + " like " +
+             names.nodes.name(r.node).str() + in_level;
   }
   return {};
+}
+
+std::vector<Remedy> remedies_for(LiveReign& reign, JobId job) {
+  const LiveNames& names = reign.intake().names();
+  const std::array<LabelKeyId, 2> of_one_node = {names.label_keys.find(Text("kubernetes.io/hostname")), names.label_keys.find(Text("metadata.name"))};
+  return find_remedies(reign.state(), reign.engine(), job, {.counts_cards = names.find_resource(Text(kGpuResource)), .node_names = of_one_node});
 }
 
 std::string_view remedy_name(Remedy::Kind kind) {
@@ -202,7 +217,7 @@ http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& req
     w.member("condition", reign.pod_text(subject.pod).message);
     w.key("remedies").begin_array();
     if (reign.state().is_live(job))
-      for (const Remedy& r : find_remedies(reign.state(), reign.engine().views(), reign.engine().profile(), job))
+      for (const Remedy& r : remedies_for(reign, job))
         w.begin_object().member("kind", remedy_name(r.kind)).member("amount", r.amount).member("message", remedy_text(intake, r)).end_object();
     w.end_array();
   }

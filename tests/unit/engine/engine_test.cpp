@@ -240,7 +240,7 @@ std::vector<Remedy> remedies_for(State& s, std::uint32_t job) {
   Engine engine = default_engine();
   engine.decide(s, Millis(0));
   const std::uint64_t digest = s.digest();
-  std::vector<Remedy> found = find_remedies(s, engine.views(), engine.profile(), JobId(job));
+  std::vector<Remedy> found = find_remedies(s, engine, JobId(job));
   EXPECT_EQ(s.digest(), digest);
   return found;
 }
@@ -344,11 +344,9 @@ TEST(Remedies, SayHowMuchQuotaIsLacking) {
   w.queue = QueueId(1u);
   tell(s, Submitted{w});
   const std::vector<Remedy> found = remedies_for(s, 0);
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].kind, Remedy::Kind::kMoreQuota);
-  EXPECT_EQ(found[0].dimension, QuotaDimension::kMilliGpu);
-  EXPECT_EQ(found[0].amount, 4'000);
-  EXPECT_EQ(found[0].queue, QueueId(1u));
+  const Remedy* quota = remedy(found, Remedy::Kind::kMoreQuota);
+  ASSERT_NE(quota, nullptr);
+  EXPECT_EQ(quota->limits, (std::vector<Remedy::Limit>{{QueueId(1u), QuotaDimension::kMilliGpu, 4'000}}));
 }
 
 TEST(Remedies, SayWhichWiderLevelWouldDo) {
@@ -366,6 +364,100 @@ TEST(Remedies, SayWhichWiderLevelWouldDo) {
   ASSERT_NE(remedy(found, Remedy::Kind::kWidenWithin), nullptr);
   EXPECT_EQ(remedy(found, Remedy::Kind::kWidenWithin)->level, LevelId(0u));
   EXPECT_NE(remedy(found, Remedy::Kind::kDropWithin), nullptr);
+}
+
+TEST(Remedies, AreNotOfferedWhereAReservationWouldHoldTheJobAllTheSame) {
+  for (const std::int64_t seconds : {50, 1000}) {
+    State s = cluster_of(1);
+    tell(s, Submitted{lasting(workload(0, 0, 1, kFourCards), 100)});
+    tell(s, Submitted{lasting(workload(1, 1, 1, kEightCards), 100)});
+    tell(s, Submitted{lasting(workload(2, 2, 1, kEightCards), seconds)});
+    Engine engine = engine_with(Blocking::kEasy);
+    engine.decide(s, Millis(0));
+    const std::vector<Remedy> found = find_remedies(s, engine, JobId(2u));
+    EXPECT_EQ(remedy(found, Remedy::Kind::kFewerCards) != nullptr, seconds == 50) << "the head is promised all cards in 100 s";
+  }
+}
+
+TEST(Remedies, AreNotOfferedToAJobThatWaitsForItsTurn) {
+  for (const Blocking blocking : {Blocking::kEasy, Blocking::kStrict}) {
+    State s = held_up();
+    tell(s, Submitted{lasting(workload(3, 3, 1, kEightCards), 100)});
+    Engine engine = engine_with(blocking);
+    engine.decide(s, Millis(0));
+    EXPECT_FALSE(find_remedies(s, engine, JobId(1u)).empty());
+    EXPECT_TRUE(find_remedies(s, engine, JobId(2u)).empty());
+    EXPECT_TRUE(find_remedies(s, engine, JobId(0u)).empty()) << "it runs";
+    EXPECT_EQ(find_remedies(s, engine, JobId(3u)).empty(), blocking == Blocking::kStrict) << "the head blocks its likes too";
+  }
+}
+
+TEST(Remedies, NameEveryLimitThatMustBeRaised) {
+  State s = cluster_of(3);
+  tell(s, QueueDefined{QueueId(1u), QueueId(0u), {kUnlimited, 10'000, kUnlimited}});
+  tell(s, QueueDefined{QueueId(2u), QueueId(1u), {16'000, kUnlimited, kUnlimited}});
+  Workload runs = workload(0, 0, 1, kFourCards);
+  runs.queue = QueueId(2u);
+  tell(s, Submitted{runs});
+  Workload w = workload(1, 1, 1, kEightCards);  // eight, four and one cards: 13 of the 12 left
+  w.members.push_back({MemberId(2u), kFourCards, kAnywhere});
+  w.members.push_back({MemberId(3u), kOneCard, kAnywhere});
+  w.members_min = 3;
+  w.queue = QueueId(2u);
+  tell(s, Submitted{w});
+  Engine engine = default_engine();
+  engine.decide(s, Millis(0));
+  const std::vector<Remedy> found = find_remedies(s, engine, JobId(1u));
+  const Remedy* quota = remedy(found, Remedy::Kind::kMoreQuota);
+  ASSERT_NE(quota, nullptr);
+  EXPECT_EQ(quota->limits, (std::vector<Remedy::Limit>{{QueueId(2u), QuotaDimension::kMilliGpu, 1'000}}));
+  tell(s, QueueDefined{QueueId(1u), QueueId(0u), {kUnlimited, 7'000, kUnlimited}});
+  engine.decide(s, Millis(1));
+  const std::vector<Remedy> both = find_remedies(s, engine, JobId(1u));
+  ASSERT_NE(remedy(both, Remedy::Kind::kMoreQuota), nullptr);
+  EXPECT_EQ(remedy(both, Remedy::Kind::kMoreQuota)->limits,
+            (std::vector<Remedy::Limit>{{QueueId(2u), QuotaDimension::kMilliGpu, 1'000}, {QueueId(1u), QuotaDimension::kMilliCores, 1'000}}));
+}
+
+TEST(Remedies, CountAllGroupsOfTheJob) {
+  State s = cluster_of(2);
+  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  Workload w = workload(1, 1, 1, kNoCards);  // a launcher and two workers of eight cards
+  w.members.push_back({MemberId(2u), kEightCards, kAnywhere});
+  w.members.push_back({MemberId(3u), kEightCards, kAnywhere});
+  w.members_min = 3;
+  tell(s, Submitted{w});
+  const std::vector<Remedy> found = remedies_for(s, 1);
+  const auto amount = [&](Remedy::Kind kind) { return remedy(found, kind) == nullptr ? 0 : remedy(found, kind)->amount; };
+  EXPECT_EQ(amount(Remedy::Kind::kFewerMembers), 2);
+  EXPECT_EQ(amount(Remedy::Kind::kFewerCards), 4);
+  EXPECT_EQ(amount(Remedy::Kind::kFreeCards), 4);
+  EXPECT_EQ(amount(Remedy::Kind::kMoreNodes), 1);
+}
+
+TEST(Remedies, DoNotPromiseNewNodesToAPodThatIsTiedToOne) {
+  State s = cluster_of(0);
+  for (std::uint32_t n = 0; n < 2; ++n) {
+    NodeFacts f = eight_cards();
+    f.labels = {{LabelKeyId(0u), LabelId(n), NodeLabel::kNotANumber}};
+    tell(s, NodeSeen{NodeId(n), f});
+  }
+  Constraint tied;
+  tied.selector.all = {{LabelKeyId(0u), LabelExpression::Op::kIn, {LabelId(0u)}, 0}};
+  tell(s, ConstraintDefined{ConstraintId(1u), tied});
+  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  Workload w = workload(1, 1, 1, kEightCards);
+  w.members[0].constraint = ConstraintId(1u);
+  tell(s, Bound{MemberId(0u), NodeId(0u), {}});
+  tell(s, Submitted{w});
+  Engine engine = default_engine();
+  engine.decide(s, Millis(0));
+  const LabelKeyId name(0u);
+  EXPECT_NE(remedy(find_remedies(s, engine, JobId(1u)), Remedy::Kind::kMoreNodes), nullptr);
+  const std::vector<Remedy> found = find_remedies(s, engine, JobId(1u), {.counts_cards = {}, .node_names = {&name, 1}});
+  EXPECT_EQ(remedy(found, Remedy::Kind::kMoreNodes), nullptr);
+  ASSERT_NE(remedy(found, Remedy::Kind::kFreeCards), nullptr);
+  EXPECT_EQ(remedy(found, Remedy::Kind::kFreeCards)->amount, 4);
 }
 
 TEST(Published, IsACopyOfWhatReadersNeed) {

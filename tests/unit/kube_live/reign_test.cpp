@@ -226,6 +226,40 @@ TEST_F(Reign, WhySaysOnceThatCardsAreShort) {
   EXPECT_FALSE(has(why("waits"), R"("code":"InsufficientResource")")) << why("waits");
 }
 
+TEST_F(Reign, WhyOffersOnlyWhatHelpsAndCountsAnew) {
+  begin();
+  for (const char* name : {"a", "b"}) see(name, "r0");
+  for (const char* name : {"c", "d"}) see(name, "r1");
+  see_pod("runs", 8);
+  for (int i = 0; i < 4; ++i) {
+    Pod p;
+    p.ns = Text("ns");
+    p.name = Text("g-" + std::to_string(i));
+    p.uid = Text("uid-g-" + std::to_string(i));
+    p.scheduler_name = Text("ashlar");
+    p.requests.extended = {{Text("nvidia.com/gpu"), 8}};
+    p.labels = std::make_shared<const Labels>(
+        Labels{{Text("ashlar.dev/gang"), Text("g")}, {Text("ashlar.dev/gang-size"), Text("4")}, {Text("ashlar.dev/within"), Text("rack")}});
+    reign->take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
+  }
+  reign->turn();
+  const std::string busy = why("g-0");
+  EXPECT_TRUE(has(busy, "all nodes together have room for 3 of 4 members")) << busy;
+  EXPECT_FALSE(has(busy, R"("kind":"WidenWithin")")) << "the block has room for three only: " << busy;
+  EXPECT_TRUE(has(busy, R"({"kind":"FewerMembers","amount":2,"message":"it had 2 members"})")) << busy;
+  EXPECT_TRUE(has(busy, R"({"kind":"MoreNodes","amount":2,"message":"there were 2 more empty nodes like c in one rack"})")) << busy;
+  Pod over;
+  over.ns = Text("ns");
+  over.name = Text("runs");
+  over.uid = Text("uid-runs");
+  reign->take(Change<Pod>{Change<Pod>::Kind::kDeleted, std::move(over)});
+  now += Millis(10'000);
+  reign->turn();
+  const std::string idle = why("g-0");
+  EXPECT_FALSE(has(idle, "room for 3 of 4")) << "the numbers are those of now: " << idle;
+  EXPECT_TRUE(has(idle, R"({"kind":"WidenWithin","amount":4,"message":"it could be spread over one block (ashlar.dev/within: block)"})")) << idle;
+}
+
 TEST_F(Reign, NothingIsDecidedWithoutTheRightToWrite) {
   begin();
   see("a", "r0");

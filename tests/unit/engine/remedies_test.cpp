@@ -1,0 +1,229 @@
+// Remedies: whatever is offered helps when it is done, and what would help is offered, on small random clusters with unlike groups, limits and levels.
+// What helps is found by doing it in a world of its own and letting an engine decide there.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "../state/small_state.h"
+#include "engine/engine.h"
+#include "engine/explain.h"
+
+namespace ashlar {
+namespace {
+
+constexpr int kCardsPerNode = 4;
+constexpr QueueId kTeam{2u}, kCompany{1u};
+constexpr JobId kJob{0u};
+
+struct Ask {
+  int cores = 0, cards = 0;
+  DemandId demand() const { return DemandId(static_cast<std::uint32_t>(cores * 8 + cards)); }
+  friend bool operator==(const Ask&, const Ask&) = default;
+};
+
+/// One job that waits, pods of one card each that run, and what limits there are.
+struct World {
+  std::vector<NodeFacts> nodes;
+  std::vector<NodeId> running;       ///< where pods of one card sit
+  std::vector<bool> runs_for_queue;  ///< do they count against the job's queue?
+  std::vector<Ask> members;
+  std::uint32_t members_min = 1;
+  LevelId within;
+  QuotaVector of_team{kUnlimited, kUnlimited, kUnlimited}, of_company{kUnlimited, kUnlimited, kUnlimited};
+
+  void tell_all(State& s) const {
+    tell(s, LevelsDefined{2, 0});
+    for (int cores = 0; cores < 4; ++cores)
+      for (int cards = 0; cards < 8; ++cards) {
+        Demand d{.amounts = {{resource::kPods, 1}}, .cards = {cards, MilliGpu(1000), MiB(0)}, .ports = {}};
+        if (cores > 0) d.amounts.insert(d.amounts.begin(), {resource::kCpu, cores * 1000});
+        tell(s, DemandDefined{Ask{cores, cards}.demand(), d});
+      }
+    tell(s, ConstraintDefined{kAnywhere, {}});
+    tell(s, QueueDefined{kCompany, QueueId(0u), of_company});
+    tell(s, QueueDefined{kTeam, kCompany, of_team});
+    for (std::size_t n = 0; n < nodes.size(); ++n) tell(s, NodeSeen{NodeId(n), nodes[n]});
+    for (std::size_t p = 0; p < running.size(); ++p) {
+      const auto row = static_cast<std::uint32_t>(100 + p);
+      Workload w = workload(row, row, 1, Ask{0, 1}.demand());
+      w.is_ours = false;
+      if (runs_for_queue[p]) w.queue = kTeam;
+      tell(s, Submitted{w});
+      tell(s, Bound{MemberId(row), running[p], {}});
+    }
+    Workload w;
+    w.job = kJob;
+    w.queue = kTeam;
+    w.members_min = members_min;
+    w.within = within;
+    for (std::size_t m = 0; m < members.size(); ++m) w.members.push_back({MemberId(m), members[m].demand(), kAnywhere});
+    tell(s, Submitted{w});
+  }
+  bool starts() const {
+    State s;
+    tell_all(s);
+    Engine engine(*builtin_profile("ashlar"));
+    engine.decide(s, Millis(0));
+    return s.job(kJob).members_placed >= members_min;
+  }
+  bool is_uniform() const {
+    return std::all_of(members.begin(), members.end(), [&](const Ask& a) { return a == members.front(); });
+  }
+};
+
+World some_world(Rng& rng) {
+  const auto draw = [&](int below) { return static_cast<int>(rng.next() % static_cast<std::uint64_t>(below)); };
+  World w;
+  const int nodes = 2 + draw(4);
+  for (int n = 0; n < nodes; ++n) {
+    NodeFacts f;
+    f.allocatable = {(2 + draw(5)) * 1000, std::int64_t{1} << 40, 0, 100};
+    f.cards = kCardsPerNode;
+    f.domains = {DomainId(static_cast<std::uint32_t>(n / 4)), DomainId(static_cast<std::uint32_t>(n / 2))};
+    w.nodes.push_back(f);
+    for (int c = draw(kCardsPerNode + 1); c > 0 && w.running.size() < 8; --c) {
+      w.running.emplace_back(n);
+      w.runs_for_queue.push_back(draw(3) == 0);
+    }
+  }
+  const Ask worker{draw(4), 1 + draw(kCardsPerNode)};
+  const int workers = 1 + draw(5);
+  if (draw(2) == 0) w.members.push_back({1 + draw(3), draw(2)});
+  w.members.insert(w.members.end(), static_cast<std::size_t>(workers), worker);
+  w.members_min = static_cast<std::uint32_t>(w.members.size());
+  if (draw(4) == 0) w.members_min = 1 + static_cast<std::uint32_t>(draw(static_cast<int>(w.members.size())));
+  if (draw(2) == 0) w.within = LevelId(static_cast<std::uint32_t>(draw(2)));
+  if (draw(4) == 0) w.of_team = {draw(16) * 1000, kUnlimited, kUnlimited};
+  if (draw(4) == 0) w.of_company = {kUnlimited, draw(12) * 1000, kUnlimited};
+  return w;
+}
+
+World with_members(World w, std::int64_t count) {
+  w.members.resize(static_cast<std::size_t>(count));
+  w.members_min = static_cast<std::uint32_t>(count);
+  return w;
+}
+World with_cards(World w, std::int64_t most) {
+  for (Ask& a : w.members) a.cards = std::min(a.cards, static_cast<int>(most));
+  return w;
+}
+World within(World w, LevelId level) {
+  w.within = level;
+  return w;
+}
+World with_nodes(World w, NodeId like, std::int64_t count) {
+  for (std::int64_t n = 0; n < count; ++n) w.nodes.push_back(w.nodes[like.row()]);
+  return w;
+}
+World with_quota(World w, const std::vector<Remedy::Limit>& limits, std::int64_t less) {
+  for (const Remedy::Limit& l : limits) (l.queue == kTeam ? w.of_team : w.of_company)[static_cast<std::size_t>(l.dimension)] += l.lacking - less;
+  return w;
+}
+/// The fewest of the running pods whose end lets it start; 0 if even all do not.
+std::int64_t fewest_cards_to_free(const World& w) {
+  std::int64_t fewest = 0;
+  for (std::uint32_t ended = 1; ended < 1u << w.running.size(); ++ended) {
+    const auto count = static_cast<std::int64_t>(__builtin_popcount(ended));
+    if (fewest != 0 && count >= fewest) continue;
+    World other = w;
+    other.running.clear();
+    other.runs_for_queue.clear();
+    for (std::size_t p = 0; p < w.running.size(); ++p) {
+      if ((ended >> p & 1) != 0) continue;
+      other.running.push_back(w.running[p]);
+      other.runs_for_queue.push_back(w.runs_for_queue[p]);
+    }
+    if (other.starts()) fewest = count;
+  }
+  return fewest;
+}
+
+/// For a failing world.
+std::string text_of(const World& w) {
+  std::string text = "cores:";
+  for (const NodeFacts& f : w.nodes) text += " " + std::to_string(f.allocatable[0] / 1000);
+  text += "; running on:";
+  for (const NodeId n : w.running) text += " " + std::to_string(n.value);
+  text += "; asks (cores, cards):";
+  for (const Ask& a : w.members) text += " (" + std::to_string(a.cores) + ", " + std::to_string(a.cards) + ")";
+  return text + "; min " + std::to_string(w.members_min) + (w.within.is_none() ? "" : "; within level " + std::to_string(w.within.value));
+}
+
+/// What does the offer of this kind say, and is it true?
+void expect_helps(const World& w, const Remedy& r) {
+  switch (r.kind) {
+    case Remedy::Kind::kDropWithin:
+      EXPECT_TRUE(within(w, LevelId::none()).starts());
+      break;
+    case Remedy::Kind::kWidenWithin:
+      EXPECT_TRUE(within(w, r.level).starts());
+      break;
+    case Remedy::Kind::kFewerMembers:
+      EXPECT_TRUE(with_members(w, r.amount).starts()) << r.amount;
+      break;
+    case Remedy::Kind::kFewerCards:
+      EXPECT_TRUE(with_cards(w, r.amount).starts()) << r.amount;
+      break;
+    case Remedy::Kind::kMoreQuota:
+      EXPECT_TRUE(with_quota(w, r.limits, 0).starts());
+      EXPECT_FALSE(with_quota(w, r.limits, 1).starts());
+      break;
+    case Remedy::Kind::kFreeCards:
+      EXPECT_GT(fewest_cards_to_free(w), 0);
+      EXPECT_GE(r.amount, fewest_cards_to_free(w)) << "for unlike members enough, if not always the fewest";
+      EXPECT_TRUE(!w.is_uniform() || r.amount == fewest_cards_to_free(w)) << r.amount;
+      break;
+    case Remedy::Kind::kMoreNodes:
+      EXPECT_TRUE(with_nodes(w, r.node, r.amount).starts()) << r.amount;
+      EXPECT_FALSE(with_nodes(w, r.node, r.amount - 1).starts()) << r.amount;
+      break;
+  }
+}
+
+/// For like members the search is exact: what would help is offered.
+void expect_nothing_is_missed(const World& w, const std::vector<Remedy>& offered) {
+  const auto is_offered = [&](Remedy::Kind kind) {
+    return std::any_of(offered.begin(), offered.end(), [&](const Remedy& r) { return r.kind == kind; });
+  };
+  std::int64_t members = w.members_min - 1, cards = kCardsPerNode;
+  while (members > 0 && !with_members(w, members).starts()) --members;
+  while (cards > 0 && !with_cards(w, cards).starts()) --cards;
+  EXPECT_EQ(is_offered(Remedy::Kind::kFewerMembers), members > 0);
+  EXPECT_EQ(is_offered(Remedy::Kind::kFewerCards), cards > 0);
+  for (const Remedy& r : offered)
+    EXPECT_EQ(r.amount, r.kind == Remedy::Kind::kFewerMembers ? members : r.kind == Remedy::Kind::kFewerCards ? cards : r.amount);
+  EXPECT_EQ(is_offered(Remedy::Kind::kDropWithin), !w.within.is_none() && within(w, LevelId::none()).starts());
+  EXPECT_EQ(is_offered(Remedy::Kind::kWidenWithin), w.within == LevelId(1u) && within(w, LevelId(0u)).starts());
+  const bool has_limits = w.of_team[0] != kUnlimited || w.of_company[1] != kUnlimited;
+  if (has_limits) return;
+  EXPECT_EQ(is_offered(Remedy::Kind::kFreeCards), fewest_cards_to_free(w) > 0) << fewest_cards_to_free(w);
+}
+
+TEST(Remedies, HelpWhenTheyAreDoneAndNoneIsMissed) {
+  Rng rng(20261122);
+  int waiting = 0, offered = 0;
+  for (int round = 0; round < 400 && !testing::Test::HasFailure(); ++round) {
+    const World w = some_world(rng);
+    State s;
+    w.tell_all(s);
+    Engine engine(*builtin_profile("ashlar"));
+    engine.decide(s, Millis(0));
+    if (s.job(kJob).members_placed >= w.members_min) continue;
+    ++waiting;
+    SCOPED_TRACE("world " + std::to_string(round) + ": " + text_of(w));
+    const std::uint64_t digest = s.digest();
+    const std::vector<Remedy> remedies = find_remedies(s, engine, kJob);
+    EXPECT_EQ(s.digest(), digest);
+    offered += static_cast<int>(remedies.size());
+    for (const Remedy& r : remedies) {
+      SCOPED_TRACE("remedy " + std::to_string(static_cast<int>(r.kind)));
+      expect_helps(w, r);
+    }
+    if (w.is_uniform()) expect_nothing_is_missed(w, remedies);
+  }
+  EXPECT_GT(waiting, 150);
+  EXPECT_GT(offered, 300);
+}
+
+}  // namespace
+}  // namespace ashlar
