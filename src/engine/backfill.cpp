@@ -13,9 +13,9 @@ Verdict held_until(Millis promised, Millis now) {
 }
 
 /// Who waits for quota is delayed only by jobs that count against the same limit.
-bool concerns(const State& state, const Verdict& waiting, const Agenda::Head& head) {
-  if (waiting.wake_on != WakeOn::kQuota || waiting.reasons.empty()) return true;
-  return state.queues.is_within(state.job(head.entry.job).queue, QueueId(waiting.reasons.front().subject));
+bool concerns(const State& state, const Verdict& waiting, QueueId queue) {
+  const QueueId limiting = limiting_queue(waiting);
+  return limiting.is_none() || state.queues.is_within(queue, limiting);
 }
 
 }  // namespace
@@ -23,52 +23,68 @@ bool concerns(const State& state, const Verdict& waiting, const Agenda::Head& he
 bool Engine::find_binding_promises(State& state, Round& round, const Agenda::Head& head) {
   round.binding.clear();
   if (agenda_.blocked_heads().empty()) return true;
-  const Millis end = state.job(head.entry.job).end_if_started(round.plan.at);
-  for (const Round::Held& held : round.held) {  // another of its shape, no longer than it, was held a moment ago
-    if (held.shape != head.shape || end < held.end) continue;
-    report(round, head.entry.job, held_until(held.promised, round.plan.at));
+  const Millis now = round.plan.at;
+  const Millis end = state.job(head.entry.job).late_end_if_started(now);
+  // Another of its shape, no longer than it, was held a moment ago.
+  if (const auto held = round.held.find(head.shape); held != round.held.end() && end >= held->second.end) {
+    report(round, head.entry.job, held_until(held->second.promised, now));
     return false;
   }
+  const QueueId queue = state.job(head.entry.job).queue;
   std::vector<Agenda::Head> ahead;
-  for (const auto& [queue, heads] : agenda_.blocked_heads())
-    if (heads.begin()->entry < head.entry && concerns(state, agenda_.shape(heads.begin()->shape).verdict, head)) ahead.push_back(*heads.begin());
+  for (const auto& [of, heads] : agenda_.blocked_heads())
+    if (heads.begin()->entry < head.entry && concerns(state, agenda_.shape(heads.begin()->shape).verdict, queue)) ahead.push_back(*heads.begin());
   std::sort(ahead.begin(), ahead.end());
   if (ahead.size() > Promises::kMax) ahead.resize(Promises::kMax);
   for (const Agenda::Head& blocked : ahead) {
     Trial trial(state);
     Rng draws(draws_.state());
-    const Promise& promise = promises_.to({trial, views_, *profile_, draws}, blocked, agenda_.shape(blocked.shape).key, round.plan.at);
+    const Promise& promise = promises_.to({trial, views_, *profile_, draws}, agenda_, blocked, now);
     if (promise.at == Millis::max() || end <= promise.at) continue;
-    if (!promise.spares_quota_for(state, head.entry.job)) {
-      round.held.push_back({head.shape, end, promise.at});
-      report(round, head.entry.job, held_until(promise.at, round.plan.at));
-      return false;
-    }
     round.binding.push_back(blocked.entry.job);
+    if (promise.spares_quota_for(state, head.entry.job)) continue;
+    hold(state, round, head, promise);
+    return false;
   }
   return true;
 }
 
-bool Engine::keeps_promises(const State& state, const Round& round, const Trial& trial) const {
-  return std::all_of(round.binding.begin(), round.binding.end(), [&](JobId job) { return promises_.find(job)->allows(state, trial.steps()); });
+const Promise* Engine::broken_promise(const State& state, const Round& round, const Trial& trial, Beside beside) const {
+  for (const JobId job : round.binding)
+    if (const Promise* promise = promises_.find(job); !promise->allows(state, trial.steps(), beside)) return promise;
+  return nullptr;
 }
 
 bool Engine::place_beside_promises(State& state, Round& round, const Agenda::Head& head, Trial& trial) {
+  const Promise* broken = broken_promise(state, round, trial, Beside::kItsCards);
+  if (broken == nullptr) return true;
+  const bool has_shares = std::any_of(round.binding.begin(), round.binding.end(), [&](JobId job) { return promises_.find(job)->has_shares(); });
+  for (const Beside beside : {Beside::kItsCards, Beside::kItsNeeds}) {
+    trial.rollback_to(0);
+    if (beside == Beside::kItsNeeds && !has_shares) break;  // it comes to the same
+    for (const JobId job : round.binding) promises_.find(job)->withhold(trial, head.entry.job, beside);
+    const bool is_placed = place_job({trial, views_, *profile_, draws_, members_within_quota(state, head.entry.job)}, head.entry.job).is_placed;
+    trial.hand_out();
+    if (is_placed && broken_promise(state, round, trial, beside) == nullptr) return true;
+  }
   trial.rollback_to(0);
-  for (const JobId job : round.binding) promises_.find(job)->withhold(trial);
-  const bool is_placed = place_job({trial, views_, *profile_, draws_, members_within_quota(state, head.entry.job)}, head.entry.job).is_placed;
-  trial.hand_out();
-  if (is_placed && keeps_promises(state, round, trial)) return true;
-  trial.rollback_to(0);
-  const Millis promised = promises_.find(round.binding.front())->at;
-  round.held.push_back({head.shape, state.job(head.entry.job).end_if_started(round.plan.at), promised});
-  report(round, head.entry.job, held_until(promised, round.plan.at));
+  hold(state, round, head, *broken);
   return false;
+}
+
+void Engine::hold(const State& state, Round& round, const Agenda::Head& head, const Promise& promise) {
+  const Millis now = round.plan.at;
+  const Millis end = state.job(head.entry.job).late_end_if_started(now);
+  const Millis promised = promise.told_at(now);
+  const auto [held, is_first] = round.held.try_emplace(head.shape, Round::Held{end, promised});
+  if (!is_first && end < held->second.end) held->second = {end, promised};
+  for (const JobId job : round.binding) round.plan.look_again_at = std::min(round.plan.look_again_at, promises_.find(job)->next_look(state, now));
+  report(round, head.entry.job, held_until(promised, now));
 }
 
 bool Engine::may_backfill_by_count(const State& state, Round& round, const Agenda::Head& head) {
   const std::int64_t cards = agenda_.shape(head.shape).cards;
-  const Millis end = state.job(head.entry.job).end_if_started(round.plan.at);
+  const Millis end = state.job(head.entry.job).late_end_if_started(round.plan.at);
   for (const auto& [queue, heads] : agenda_.blocked_heads()) {
     // The published rule knows cards only: who waits for quota has no reservation.
     const auto first =
@@ -77,6 +93,7 @@ bool Engine::may_backfill_by_count(const State& state, Round& round, const Agend
     const Agenda::Head& blocked = *first;
     const Round::Reservation& r = round.reservation_for(state, blocked.entry.job, agenda_.shape(blocked.shape).cards);
     if (r.shadow == Millis::max() || end <= r.shadow || cards <= r.extra) continue;
+    round.plan.look_again_at = std::min(round.plan.look_again_at, r.shadow);
     report(round, head.entry.job, held_until(r.shadow, round.plan.at));
     return false;
   }
@@ -89,12 +106,17 @@ const Round::Reservation& Round::reservation_for(const State& state, JobId job, 
   std::int64_t free = 0;
   for (const std::int64_t idle : state.cluster.group_idle_cards()) free += idle;
   Reservation r{job, Millis::max(), 0};
-  const auto ends = state.timeline.ends();
+  std::span<const Timeline::End> ends = state.timeline.ends();
+  std::vector<Timeline::End> put_off;
+  if (!ends.empty() && ends.front().at <= plan.at) {
+    put_off = expected_ends(state, plan.at);
+    ends = put_off;
+  }
   if (free >= cards) {  // cards enough, but in pieces
     r.shadow = ends.empty() ? Millis::max() : ends.front().at;
     r.extra = std::max<std::int64_t>(free - cards, 0);
   } else {
-    const Timeline::Window w = state.timeline.earliest(free, cards);
+    const Timeline::Window w = Timeline::earliest(ends, free, cards);
     r.shadow = w.at;
     r.extra = w.extra;
   }
@@ -104,7 +126,7 @@ const Round::Reservation& Round::reservation_for(const State& state, JobId job, 
 
 void Round::account(const State& state, JobId started) {
   for (Reservation& r : reservations)
-    if (state.job(started).end_at > r.shadow) r.extra -= state.job(started).cards_total;
+    if (state.job(started).late_end_if_started(plan.at) > r.shadow) r.extra -= state.job(started).cards_total;
 }
 
 }  // namespace ashlar

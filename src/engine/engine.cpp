@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/check.h"
 #include "base/grown.h"
@@ -136,7 +137,7 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
   PlacementOutcome outcome = place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job);
   if (!outcome.is_placed) outcome.is_placed = place_over_nominations(state, trial, job);
   if (outcome.is_placed) {
-    if (!keeps_promises(state, round, trial) && !place_beside_promises(state, round, head, trial)) {
+    if (!place_beside_promises(state, round, head, trial)) {
       if (next) round.work.insert(*next);
       return;
     }
@@ -168,7 +169,7 @@ void Engine::commit(State& state, Round& round, Trial& trial, const Agenda::Entr
   const std::vector<Trial::Step> steps = trial.keep();
   state.start(job, round.plan.at);
   round.account(state, job);
-  promises_.account(state, entry, state.job(job).end_at, steps);
+  promises_.account(state, entry, state.job(job).late_end_if_started(round.plan.at), steps);
   if (state.job(job).is_in_backlog) {  // elastic members are left over: a shape of its own, looked at next
     state.refresh_backlog(job);
     round.plan.look_again_at = round.plan.at;
@@ -187,8 +188,13 @@ void Engine::report(Round& round, JobId job, const Verdict& verdict) {
   if (!options_.has_verdicts) return;
   const std::uint16_t mark = mark_of(verdict);
   Told& told = grown(told_, job.row());
-  const bool is_new = told.mark != mark;
-  told = {mark, verdict.at, verdict.reasons.empty() ? 0 : verdict.reasons.front().numbers[0]};
+  const std::int64_t number = verdict.reasons.empty() ? 0 : verdict.reasons.front().numbers[0];
+  const bool is_held = !verdict.reasons.empty() && verdict.reasons.front().code == ReasonCode::kReservationHeld;
+  // The time told to a held job stands until it is off by a tenth of what is left: thousands may hang on a promise that moves by a little each second.
+  const bool is_off = is_held && std::abs(number - told.number) > (number - verdict.at.value) / 10;
+  const bool is_new = told.mark != mark || is_off;
+  if (!is_new && is_held && told.number > verdict.at.value) return;
+  told = {mark, verdict.at, number};
   if (is_new) round.plan.verdicts.push_back({job, verdict});
 }
 

@@ -73,10 +73,13 @@ class Engine {
   bool place_over_nominations(State& state, Trial& trial, JobId job);
   /// Lists in round.binding whose promises the job could break; false if it is clear already that it would.
   bool find_binding_promises(State& state, Round& round, const Agenda::Head& head);
-  /// Do all of them hold with what the trial has placed?
-  bool keeps_promises(const State& state, const Round& round, const Trial& trial) const;
-  /// Places the job again with what was promised withheld; if it cannot, the trial is empty and the job told until when it is held.
+  /// The first of them that does not hold with what the trial has placed; nullptr if all do.
+  const Promise* broken_promise(const State& state, const Round& round, const Trial& trial, Beside beside) const;
+  /// Do they hold with the job where the trial has placed it, or else where it is placed with what was promised withheld? If not, the trial is empty
+  /// and the job told until when it is held.
   bool place_beside_promises(State& state, Round& round, const Agenda::Head& head, Trial& trial);
+  /// Tells the job until when it is held by this promise, and looks again when one of those that bind it may change.
+  void hold(const State& state, Round& round, const Agenda::Head& head, const Promise& promise);
   void commit(State& state, Round& round, Trial& trial, const Agenda::Entry& entry);
   void rotate(State& state, Round& round);
   void close(const State& state, Round& round, ShapeId shape, const Verdict& verdict);

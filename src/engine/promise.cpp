@@ -1,149 +1,145 @@
-// How a promise is made: running jobs are taken off the state in the order of their known ends, inside a trial, until the waiting job can be placed; a
-// galloping search needs O(log ends) placements. What then is left on the job's nodes is noted, and all is undone.
 #include "engine/promise.h"
 
 #include <algorithm>
 #include <optional>
 
+#include "engine/end_search.h"
 #include "engine/quota.h"
+#include "policy/feasible/card_fit.h"
 
 namespace ashlar {
 namespace {
 
-/// The first moment of the timeline after which `job` can be placed.
-class EndSearch {
- public:
-  EndSearch(const PlacementContext& context, JobId job) : context_(context), state_(context.trial.state()), job_(job), draws_(context.draws) {
-    for (const Timeline::End& end : state_.timeline.ends()) {
-      if (end.at == Millis::max()) break;
-      if (moments_.empty() || moments_.back().at != end.at) moments_.push_back({end.at, ended_.size()});
-      ended_.push_back(end.job);
-      moments_.back().ends = ended_.size();
-    }
-    checkpoints_.push_back(0);
-  }
+using CardRoom = Promise::CardRoom;
+using Claim = Promise::Claim;
+using Room = Promise::Room;
+using Spare = Promise::Spare;
 
-  /// On success the trial holds the job placed with everybody gone who ends by then.
-  std::optional<Millis> run() {
-    std::size_t next = std::min(moments_.size(), std::max({enough_cards(), enough_quota(), std::size_t{1}}));
-    std::size_t failed = next == 0 ? 0 : next - 1;  // so many moments are not enough
-    for (std::size_t step = 1; failed < moments_.size(); step *= 2) {
-      if (fits_after(next)) return moments_[between(failed, next) - 1].at;
-      failed = next;
-      next = std::min(moments_.size(), next + step);
-    }
-    return std::nullopt;
-  }
+bool is_idle(const CardRoom& room, std::int64_t full_mib) { return room.milli == kWholeCard && room.mib == full_mib; }
 
- private:
-  struct Moment {
-    Millis at;
-    std::size_t ends = 0;  ///< of jobs, up to and with this moment
-  };
+void take_card(CardRoom& room, const CardAsk& ask, int sign = 1) {
+  room.milli -= sign * ask.milli_each.value;
+  room.mib -= sign * ask.memory_each.value;
+}
 
-  /// The least number of moments that is enough, and the job placed after it.
-  std::size_t between(std::size_t failed, std::size_t enough) {
-    bool is_placed = true;
-    while (enough - failed > 1) {
-      const std::size_t middle = failed + (enough - failed) / 2;
-      is_placed = fits_after(middle);
-      (is_placed ? enough : failed) = middle;
-    }
-    if (!is_placed) fits_after(enough);
-    return enough;
-  }
-  /// No fewer moments than these bring cards enough, wherever they are.
-  std::size_t enough_cards() const {
-    std::int64_t free = 0, asked = 0;
-    for (const std::int64_t idle : state_.cluster.group_idle_cards()) free += std::max<std::int64_t>(idle, 0);
-    const Job& j = state_.job(job_);
-    const std::uint32_t needed = j.members_needed();
-    std::vector<std::int64_t> asks;
-    state_.each_member(job_, [&](MemberId, const Member& m) {
-      const CardAsk& ask = state_.demand(m.demand).cards;
-      if (!m.is_placed()) asks.push_back(ask.is_whole() ? ask.count : 0);
-    });
-    std::sort(asks.begin(), asks.end());
-    for (std::size_t i = 0; i < asks.size() && i < needed; ++i) asked += asks[i];
-    const auto ends = state_.timeline.ends();
-    std::size_t count = 0;
-    for (std::size_t e = 0; count < moments_.size() && free < asked; ++count)
-      for (; e < moments_[count].ends; ++e) free += ends[e].cards;
-    return count;
-  }
-  /// No fewer moments than these free as much of the job's queues as it needs.
-  std::size_t enough_quota() const {
-    std::optional<Reason> refusal = quota_refusal(state_, job_);
-    if (!refusal || refusal->code != ReasonCode::kQuotaExhausted) return 0;
-    const QueueId limiting(refusal->subject);
-    const auto dimension = static_cast<std::size_t>(refusal->numbers[0]);
-    std::int64_t lacking = state_.queues.used(limiting)[dimension] + quota_needed(state_, job_)[dimension] - state_.queues.quota(limiting)[dimension];
-    std::size_t count = 0;
-    for (std::size_t e = 0; count < moments_.size() && lacking > 0; ++count)
-      for (; e < moments_[count].ends; ++e) lacking -= held_of(ended_[e], limiting)[dimension];
-    return count;
-  }
-  /// What the job's members hold of a queue above it.
-  QuotaVector held_of(JobId job, QueueId queue) const {
-    QuotaVector held{};
-    if (job == job_ || !state_.queues.is_within(state_.job(job).queue, queue)) return held;
-    state_.each_member(job, [&](MemberId, const Member& m) {
-      if (!m.is_placed()) return;
-      for (std::size_t d = 0; d < kQuotaDimensions; ++d) held[d] += state_.quota_of_demand(m.demand)[d];
-    });
-    return held;
-  }
-  bool fits_after(std::size_t moments) {
-    Trial& trial = context_.trial;
-    // checkpoints_[k] is the trial's length after the ends of k moments.
-    if (checkpoints_.size() > moments + 1) checkpoints_.resize(moments + 1);
-    trial.rollback_to(checkpoints_.back());
-    while (checkpoints_.size() <= moments) {
-      const std::size_t k = checkpoints_.size() - 1;
-      for (std::size_t e = k == 0 ? 0 : moments_[k - 1].ends; e < moments_[k].ends; ++e)
-        if (ended_[e] != job_) trial.evict(ended_[e]);
-      checkpoints_.push_back(trial.checkpoint());
-    }
-    if (quota_refusal(state_, job_)) return false;
-    draws_ = context_.draws;
-    return place_job({trial, context_.views, context_.profile, draws_, members_within_quota(state_, job_)}, job_).is_placed;
-  }
+/// A member comes (or goes, with sign -1) with these cards; more that it asks it is owed.
+void take(Room& room, const Demand& demand, const CardMask& given, int sign = 1) {
+  for (const ResourceAmount& a : demand.amounts)
+    if (a.resource.row() < room.amounts.size()) room.amounts[a.resource.row()] -= sign * a.amount;
+  if (room.cards.empty()) return;
+  given.each([&](int i) {
+    if (static_cast<std::size_t>(i) < room.cards.size()) take_card(room.cards[static_cast<std::size_t>(i)], demand.cards, sign);
+  });
+  room.owed += sign * (demand.cards.count - given.count());
+}
 
-  const PlacementContext& context_;
-  State& state_;
-  JobId job_;
-  Rng draws_;
-  std::vector<Moment> moments_;
-  std::vector<JobId> ended_;
-  std::vector<std::size_t> checkpoints_;
+/// How the claims on a node's cards come to sit on them: whole cards on any idle ones, shares on the tightest card in use, else on an idle one.
+struct Seating {
+  bool fits = true;
+  std::int64_t whole = 0;                              ///< idle cards that whole asks need
+  std::vector<std::pair<int, const CardAsk*>> shares;  ///< by card
 };
 
-/// What the job's members ask at all: a resource that none of them asks can be used up by others.
-void note_needs(const State& state, JobId job, std::vector<std::uint8_t>& asks_amount, bool& asks_cards) {
+Seating seat_claims(const Room& room, const std::vector<Claim>& claims, std::int64_t full_mib) {
+  Seating seating;
+  if (room.cards.empty()) return seating;
+  std::int64_t idle = -room.owed;
+  for (const CardRoom& card : room.cards) idle += is_idle(card, full_mib) ? 1 : 0;
+  bool has_shares = false;
+  for (const Claim& claim : claims) {
+    const CardAsk& ask = claim.demand.cards;
+    if (ask.count > 0 && ask.is_whole()) seating.whole += ask.count;
+    has_shares = has_shares || (ask.count > 0 && !ask.is_whole());
+  }
+  seating.fits = idle >= seating.whole;
+  if (!has_shares || !seating.fits) return seating;
+  std::vector<CardRoom> rooms = room.cards;
+  for (const Claim& claim : claims) {
+    const CardAsk& ask = claim.demand.cards;
+    if (ask.count == 0 || ask.is_whole()) continue;
+    int best = -1;
+    for (std::size_t i = 0; i < rooms.size(); ++i) {
+      if (shares_in_card(ask, rooms[i].milli, rooms[i].mib, full_mib > 0) == 0) continue;
+      if (is_idle(rooms[i], full_mib) && idle <= seating.whole) continue;  // the whole asks need it
+      if (best < 0 || rooms[i].milli < rooms[static_cast<std::size_t>(best)].milli) best = static_cast<int>(i);
+    }
+    if (best < 0) {
+      seating.fits = false;
+      return seating;
+    }
+    CardRoom& seat = rooms[static_cast<std::size_t>(best)];
+    if (is_idle(seat, full_mib)) --idle;
+    take_card(seat, ask);
+    seating.shares.push_back({best, &ask});
+  }
+  return seating;
+}
+
+/// What is left of an amount beside the claims; kPlenty or so where the promised job does not ask for it.
+std::int64_t left_of(const Room& room, const std::vector<Claim>& claims, std::size_t resource) {
+  std::int64_t left = room.amounts[resource];
+  if (left < Promise::kPlenty / 2)
+    for (const Claim& claim : claims) left -= amount_of(claim.demand, ResourceId(resource));
+  return left;
+}
+
+/// Do the claims fit into what the node has?
+bool holds_claims(const Room& room, const std::vector<Claim>& claims, std::int64_t full_mib) {
+  for (std::size_t r = 0; r < room.amounts.size(); ++r)
+    if (left_of(room, claims, r) < 0) return false;
+  return seat_claims(room, claims, full_mib).fits;
+}
+
+auto spare_of(auto& spares, NodeId node) {
+  const auto it = std::lower_bound(spares.begin(), spares.end(), node, [](const Spare& s, NodeId n) { return s.node < n; });
+  return it == spares.end() || it->node != node ? spares.end() : it;
+}
+
+std::vector<ResourceId> resources_asked(const State& state, JobId job, bool& asks_cards) {
+  std::vector<ResourceId> asked;
   state.each_member(job, [&](MemberId, const Member& m) {
     const Demand& demand = state.demand(m.demand);
     asks_cards = asks_cards || demand.cards.count > 0;
-    for (const ResourceAmount& a : demand.amounts) {
-      if (asks_amount.size() <= a.resource.row()) asks_amount.resize(a.resource.row() + 1, 0);
-      asks_amount[a.resource.row()] = 1;
-    }
+    for (const ResourceAmount& a : demand.amounts)
+      if (std::find(asked.begin(), asked.end(), a.resource) == asked.end()) asked.push_back(a.resource);
   });
+  return asked;
 }
 
-void note_spares(const Trial& trial, const State& state, JobId job, std::vector<Promise::Spare>& spares) {
-  std::vector<std::uint8_t> asks_amount;
+/// From a trial in which the job and those promised beside it are placed.
+void note_spares(const Trial& trial, const State& state, Promise& promise) {
   bool asks_cards = false;
-  note_needs(state, job, asks_amount, asks_cards);
-  for (const Trial::Step& step : trial.steps())
-    if (step.is_take) spares.push_back({step.node, Promise::kPlenty, {}});
-  std::sort(spares.begin(), spares.end(), [](const Promise::Spare& a, const Promise::Spare& b) { return a.node < b.node; });
-  spares.erase(std::unique(spares.begin(), spares.end(), [](const Promise::Spare& a, const Promise::Spare& b) { return a.node == b.node; }),
-               spares.end());
-  for (Promise::Spare& spare : spares) {
-    if (asks_cards) spare.cards = state.cluster.idle_cards()[spare.node.row()];
-    spare.amounts.assign(asks_amount.size(), Promise::kPlenty);
-    for (std::size_t r = 0; r < asks_amount.size(); ++r)
-      if (asks_amount[r] != 0 && r < state.cluster.resource_count()) spare.amounts[r] = state.cluster.free(ResourceId(r))[spare.node.row()];
+  const std::vector<ResourceId> asked = resources_asked(state, promise.entry.job, asks_cards);
+  std::vector<Spare>& spares = promise.spares;
+  for (const Promise::Place& place : promise.places) spares.push_back({place.node, {}, {}});
+  std::sort(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node < b.node; });
+  spares.erase(std::unique(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node == b.node; }), spares.end());
+  const Cluster& cluster = state.cluster;
+  for (Spare& spare : spares) {
+    if (asks_cards) {
+      const auto milli = cluster.card_free_milli(spare.node);
+      const auto mib = cluster.card_free_mib(spare.node);
+      const std::int64_t full_mib = cluster.facts(spare.node).memory_per_card.value;
+      std::int64_t idle = 0;
+      for (std::size_t i = 0; i < milli.size(); ++i) {
+        spare.room.cards.push_back({milli[i], mib[i]});
+        idle += is_idle(spare.room.cards.back(), full_mib) ? 1 : 0;
+      }
+      spare.room.owed = idle - cluster.idle_cards()[spare.node.row()];
+    }
+    for (const ResourceId r : asked) {
+      if (r.row() >= cluster.resource_count()) continue;
+      if (spare.room.amounts.size() <= r.row()) spare.room.amounts.resize(r.row() + 1, Promise::kPlenty);
+      spare.room.amounts[r.row()] = cluster.free(r)[spare.node.row()];
+    }
+  }
+  for (const Trial::Step& step : trial.steps()) {
+    const auto it = spare_of(spares, step.node);
+    if (!step.is_take || it == spares.end()) continue;
+    const Member& m = state.member(step.member);
+    const Demand& demand = state.demand(m.demand);
+    take(it->room, demand, step.cards, -1);
+    it->claims.push_back({m.job, demand});
   }
 }
 
@@ -161,130 +157,255 @@ void note_quota_spares(const State& state, QueueId queue, std::vector<Promise::Q
   }
 }
 
-/// The steps, all of one job, take what they count for from the queues above it; false if one of them has not that much.
-bool take_quota(const State& state, std::span<const Trial::Step> steps, std::vector<Promise::QuotaSpare>& spares) {
-  QuotaVector sum{};
-  QueueId taker;
+/// What placements, all of one job, count for in its queue; none if there are none.
+struct QuotaTaken {
+  QueueId queue;
+  QuotaVector amounts{};
+};
+QuotaTaken quota_taken(const State& state, std::span<const Trial::Step> steps) {
+  QuotaTaken taken;
   for (const Trial::Step& step : steps) {
     if (!step.is_take) continue;
     const Member& m = state.member(step.member);
-    taker = state.job(m.job).queue;
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d) sum[d] += state.quota_of_demand(m.demand)[d];
+    taken.queue = state.job(m.job).queue;
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d) taken.amounts[d] += state.quota_of_demand(m.demand)[d];
   }
-  bool is_enough = true;
-  for (Promise::QuotaSpare& spare : spares) {
-    if (taker.is_none() || !state.queues.is_within(taker, spare.queue)) continue;
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
-      spare.left[d] -= sum[d];
-      is_enough = is_enough && (sum[d] == 0 || spare.left[d] >= 0);
-    }
-  }
-  return is_enough;
+  return taken;
 }
 
-auto spare_of(auto& spares, NodeId node) {
-  const auto it = std::lower_bound(spares.begin(), spares.end(), node, [](const Promise::Spare& s, NodeId n) { return s.node < n; });
-  return it == spares.end() || it->node != node ? spares.end() : it;
-}
-
-/// A share of a card is charged as a whole one: the promised job may need the very card.
-void take_from(Promise::Spare& spare, const Demand& demand) {
-  spare.cards -= demand.cards.count;
-  for (const ResourceAmount& a : demand.amounts)
-    if (a.resource.row() < spare.amounts.size()) spare.amounts[a.resource.row()] -= a.amount;
-}
-
-bool is_enough(const Promise::Spare& spare) {
-  return spare.cards >= 0 && std::all_of(spare.amounts.begin(), spare.amounts.end(), [](std::int64_t amount) { return amount >= 0; });
-}
-
-}  // namespace
-
-bool Promise::allows(const State& state, std::span<const Trial::Step> steps) const {
-  std::vector<QuotaSpare> quotas = quota_spares;
-  if (!take_quota(state, steps, quotas)) return false;
-  std::vector<Spare> left;  // only of nodes that are touched
-  for (const Trial::Step& step : steps) {
-    const auto promised = spare_of(spares, step.node);
-    if (!step.is_take || promised == spares.end()) continue;
-    const Demand& demand = state.demand(state.member(step.member).demand);
-    if (!demand.ports.empty()) return false;  // whose ports they are then is not worked out
-    auto it = std::find_if(left.begin(), left.end(), [&](const Spare& s) { return s.node == step.node; });
-    if (it == left.end()) it = left.insert(left.end(), *promised);
-    take_from(*it, demand);
-    if (!is_enough(*it)) return false;
-  }
-  return true;
-}
-
-bool Promise::spares_quota_for(const State& state, JobId job) const {
-  const QueueId queue = state.job(job).queue;
-  const QuotaVector needed = quota_needed(state, job);
-  return std::all_of(quota_spares.begin(), quota_spares.end(), [&](const QuotaSpare& spare) {
-    if (!state.queues.is_within(queue, spare.queue)) return true;
+/// Has every queue above the promised job so much left for the taker, beyond all that is promised?
+bool has_quota_for(const State& state, const Promise& promise, QueueId taker, const QuotaVector& amounts) {
+  return std::all_of(promise.quota_spares.begin(), promise.quota_spares.end(), [&](const Promise::QuotaSpare& spare) {
+    if (taker.is_none() || !state.queues.is_within(taker, spare.queue)) return true;
+    QuotaVector left = spare.left;
+    for (const Promise::QuotaClaim& claim : promise.quota_claims)
+      if (state.queues.is_within(claim.queue, spare.queue))
+        for (std::size_t d = 0; d < kQuotaDimensions; ++d) left[d] -= claim.amounts[d];
     for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-      if (needed[d] > 0 && needed[d] > spare.left[d]) return false;
+      if (amounts[d] > 0 && amounts[d] > left[d]) return false;
     return true;
   });
 }
 
-void Promise::withhold(Trial& trial) const {
+bool has_clash(const std::vector<Claim>& claims, const Demand& demand) {
+  return std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
+    return std::any_of(claim.demand.ports.begin(), claim.demand.ports.end(), [&](const HostPort& p) {
+      return std::any_of(demand.ports.begin(), demand.ports.end(), [&](const HostPort& q) { return p.clashes(q); });
+    });
+  });
+}
+
+/// Takes from the card, in the trial, all that is free beyond so much.
+void withhold_card(Trial& trial, NodeId node, int card, CardRoom leave) {
   const Cluster& cluster = trial.state().cluster;
+  const auto i = static_cast<std::size_t>(card);
+  const std::int32_t milli = std::max(cluster.card_free_milli(node)[i] - std::max(leave.milli, 0), 0);
+  const std::int64_t mib = std::max<std::int64_t>(cluster.card_free_mib(node)[i] - std::max<std::int64_t>(leave.mib, 0), 0);
+  if (milli == 0 && mib == 0) return;
+  CardMask mask;
+  mask.set(card);
+  trial.withhold(node, Demand{{}, {1, MilliGpu(milli), MiB(mib)}, {}}, mask);
+}
+
+bool asks_whole_cards(const State& state, JobId job) {
+  bool is_so = false;
+  state.each_member(job, [&](MemberId, const Member& m) {
+    const CardAsk& ask = state.demand(m.demand).cards;
+    is_so = is_so || (!m.is_placed() && ask.count > 0 && ask.is_whole());
+  });
+  return is_so;
+}
+
+/// Of the cards that will be idle, keeps as many as the whole asks need, those first that are of least use to the other job: to one of whole cards
+/// those in use now, to one of shares those that are idle now.
+void withhold_whole(Trial& trial, const Spare& spare, const Seating& seating, bool from_whole) {
+  const Cluster& cluster = trial.state().cluster;
+  const std::int64_t full_mib = cluster.facts(spare.node).memory_per_card.value;
+  const auto milli = cluster.card_free_milli(spare.node);
+  const auto mib = cluster.card_free_mib(spare.node);
+  std::vector<std::pair<int, std::size_t>> kept;  // use to the other, card
+  for (std::size_t i = 0; i < spare.room.cards.size() && i < milli.size(); ++i) {
+    const auto is_here = [&](const auto& share) { return share.first == static_cast<int>(i); };
+    if (!is_idle(spare.room.cards[i], full_mib) || std::any_of(seating.shares.begin(), seating.shares.end(), is_here)) continue;
+    const bool is_idle_now = is_idle({milli[i], mib[i]}, full_mib);
+    kept.push_back({milli[i] <= 0 ? 0 : is_idle_now == from_whole ? 2 : 1, i});
+  }
+  std::sort(kept.begin(), kept.end());
+  kept.resize(std::min(kept.size(), static_cast<std::size_t>(std::max<std::int64_t>(seating.whole + spare.room.owed, 0))));
+  Demand whole;
+  CardMask idle_now;
+  for (const auto& [use, card] : kept) {
+    if (use == 0) continue;
+    if (milli[card] != kWholeCard) {
+      withhold_card(trial, spare.node, static_cast<int>(card), {});
+      continue;
+    }
+    idle_now.set(static_cast<int>(card));
+    ++whole.cards.count;
+  }
+  if (whole.cards.count > 0) trial.withhold(spare.node, std::move(whole), idle_now);
+}
+
+}  // namespace
+
+bool Promise::is_due(const State& state, Millis now) const {
+  return queue_changes_seen != state.queues.change_count() || (has_news(state, now) && now - made_at >= Promises::kRenewedAfter);
+}
+
+Millis Promise::next_look(const State& state, Millis now) const { return has_news(state, now) ? made_at + Promises::kRenewedAfter : at; }
+
+Millis Promise::told_at(Millis now) const { return at > now ? at : made_at + Promises::kRenewedAfter; }
+
+bool Promise::allows(const State& state, std::span<const Trial::Step> steps, Beside beside) const {
+  const QuotaTaken taken = quota_taken(state, steps);
+  if (!has_quota_for(state, *this, taken.queue, taken.amounts)) return false;
+  std::vector<std::pair<const Spare*, Room>> left;  // only of nodes that are touched
+  for (const Trial::Step& step : steps) {
+    const auto promised = spare_of(spares, step.node);
+    if (!step.is_take || promised == spares.end()) continue;
+    const Demand& demand = state.demand(state.member(step.member).demand);
+    if (has_clash(promised->claims, demand)) return false;
+    if (beside == Beside::kItsCards)
+      for (const auto& [card, ask] : seat_claims(promised->room, promised->claims, state.cluster.facts(step.node).memory_per_card.value).shares)
+        if (step.cards.test(card)) return false;
+    auto it = std::find_if(left.begin(), left.end(), [&](const auto& l) { return l.first == &*promised; });
+    if (it == left.end()) it = left.insert(left.end(), {&*promised, promised->room});
+    take(it->second, demand, step.cards);
+  }
+  return std::all_of(left.begin(), left.end(), [&](const auto& l) {
+    return holds_claims(l.second, l.first->claims, state.cluster.facts(l.first->node).memory_per_card.value);
+  });
+}
+
+bool Promise::spares_quota_for(const State& state, JobId job) const {
+  return quota_spares.empty() || has_quota_for(state, *this, state.job(job).queue, quota_needed(state, job));
+}
+
+void Promise::withhold(Trial& trial, JobId from, Beside beside) const {
+  const Cluster& cluster = trial.state().cluster;
+  const bool from_whole = asks_whole_cards(trial.state(), from);
   for (const Spare& spare : spares) {
     Demand kept;
-    kept.cards.count =
-        static_cast<std::int32_t>(std::max<std::int64_t>(cluster.idle_cards()[spare.node.row()] - std::max<std::int64_t>(spare.cards, 0), 0));
-    for (std::size_t r = 0; r < spare.amounts.size() && r < cluster.resource_count(); ++r) {
-      const std::int64_t free = cluster.free(ResourceId(r))[spare.node.row()];
-      if (const std::int64_t over = free - std::max<std::int64_t>(spare.amounts[r], 0); over > 0) kept.amounts.push_back({ResourceId(r), over});
+    for (std::size_t r = 0; r < spare.room.amounts.size() && r < cluster.resource_count(); ++r) {
+      const std::int64_t left = left_of(spare.room, spare.claims, r);
+      const std::int64_t over = cluster.free(ResourceId(r))[spare.node.row()] - std::max<std::int64_t>(left, 0);
+      if (over > 0) kept.amounts.push_back({ResourceId(r), over});
     }
-    if (kept.cards.count > 0 || !kept.amounts.empty()) trial.withhold(spare.node, std::move(kept));
+    for (const Claim& claim : spare.claims) kept.ports.insert(kept.ports.end(), claim.demand.ports.begin(), claim.demand.ports.end());
+    if (!kept.amounts.empty() || !kept.ports.empty()) trial.withhold(spare.node, std::move(kept), {});
+    if (spare.room.cards.empty() || cluster.free_milli()[spare.node.row()] <= 0) continue;
+    const Seating seating = seat_claims(spare.room, spare.claims, cluster.facts(spare.node).memory_per_card.value);
+    if (!seating.shares.empty()) {
+      std::vector<CardRoom> left = spare.room.cards;  // beside the shares
+      for (const auto& [card, ask] : seating.shares) take_card(left[static_cast<std::size_t>(card)], *ask);
+      for (const auto& [card, ask] : seating.shares)
+        withhold_card(trial, spare.node, card, beside == Beside::kItsCards ? CardRoom{} : left[static_cast<std::size_t>(card)]);
+    }
+    withhold_whole(trial, spare, seating, from_whole);
   }
 }
 
 void Promise::charge(const State& state, std::span<const Trial::Step> steps) {
-  take_quota(state, steps, quota_spares);
-  for (const Trial::Step& step : steps)
-    if (const auto it = spare_of(spares, step.node); step.is_take && it != spares.end())
-      take_from(*it, state.demand(state.member(step.member).demand));
+  const QuotaTaken taken = quota_taken(state, steps);
+  for (QuotaSpare& spare : quota_spares)
+    if (!taken.queue.is_none() && state.queues.is_within(taken.queue, spare.queue))
+      for (std::size_t d = 0; d < kQuotaDimensions; ++d) spare.left[d] -= taken.amounts[d];
+  for (const Trial::Step& step : steps) {
+    const auto it = spare_of(spares, step.node);
+    if (!step.is_take || it == spares.end()) continue;
+    take(it->room, state.demand(state.member(step.member).demand), step.cards);
+  }
+}
+
+bool Promise::has_shares() const {
+  return std::any_of(spares.begin(), spares.end(), [](const Spare& spare) {
+    return !spare.room.cards.empty() && std::any_of(spare.claims.begin(), spare.claims.end(),
+                                                    [](const Claim& c) { return c.demand.cards.count > 0 && !c.demand.cards.is_whole(); });
+  });
+}
+
+template <class Predicate>
+void Promises::drop(Predicate&& is_dropped) {
+  std::optional<Agenda::Entry> first;
+  for (const Promise& p : promises_)
+    if (is_dropped(p) && (!first || p.entry < *first)) first = p.entry;
+  if (!first) return;
+  const auto is_gone = [&](const Promise& p) { return !(p.entry < *first); };
+  std::vector<JobId> gone;
+  for (const Promise& p : promises_)
+    if (is_gone(p)) gone.push_back(p.entry.job);
+  std::erase_if(promises_, is_gone);
+  const auto is_of_gone = [&](const auto& claim) { return std::find(gone.begin(), gone.end(), claim.job) != gone.end(); };
+  for (Promise& p : promises_) {
+    for (Spare& spare : p.spares) std::erase_if(spare.claims, is_of_gone);
+    std::erase_if(p.quota_claims, is_of_gone);
+  }
 }
 
 void Promises::refresh(const State& state, const Agenda& agenda, std::span<const NodeId> losses) {
   if (promises_.size() > 2 * kMax) {  // of jobs that somebody has overtaken in the order; should they be first again, they get another
-    std::erase_if(promises_, [&](const Promise& p) {
+    drop([&](const Promise& p) {
       const Agenda::Head* first = agenda.first_blocked(p.shape.queue);
       return first == nullptr || first->entry.job != p.entry.job;
     });
   }
-  std::erase_if(promises_, [&](const Promise& p) {
+  drop([&](const Promise& p) {
     if (!state.is_live(p.entry.job) || !agenda.contains(p.entry.job)) return true;
     return std::any_of(losses.begin(), losses.end(), [&](NodeId n) { return spare_of(p.spares, n) != p.spares.end(); });
   });
 }
 
-const Promise& Promises::to(const PlacementContext& context, const Agenda::Head& blocked, const ShapeKey& shape, Millis now) {
-  const State& state = context.trial.state();
-  auto it = std::find_if(promises_.begin(), promises_.end(), [&](const Promise& p) { return p.entry.job == blocked.entry.job; });
-  if (it != promises_.end()) {
-    const bool has_news = it->gains_seen != state.gains() || it->at < now;
-    const bool is_due = (has_news && now - it->made_at >= kRenewedAfter) || it->queue_changes_seen != state.queues.change_count();
-    if (it->shape == shape && it->entry == blocked.entry && !is_due) return *it;
-    *it = Promise{};
-  } else {
-    it = promises_.insert(promises_.end(), Promise{});
+std::vector<const Promise*> Promises::ahead_of(const State& state, const Agenda& agenda, const Agenda::Entry& entry, QueueId queue) const {
+  std::vector<const Promise*> ahead;
+  for (const Promise& p : promises_) {
+    if (!(p.entry < entry) || p.at == Millis::max() || !p.concerns(state, queue)) continue;
+    const Agenda::Head* first = agenda.first_blocked(p.shape.queue);
+    if (first != nullptr && first->entry == p.entry) ahead.push_back(&p);
   }
-  it->entry = blocked.entry;
-  it->shape = shape;
-  it->made_at = now;
-  it->gains_seen = state.gains();
-  it->queue_changes_seen = state.queues.change_count();
-  if (const auto at = EndSearch(context, blocked.entry.job).run()) {
-    it->at = *at;
-    note_spares(context.trial, state, blocked.entry.job, it->spares);
-    note_quota_spares(state, state.job(blocked.entry.job).queue, it->quota_spares);
+  std::sort(ahead.begin(), ahead.end(), [](const Promise* a, const Promise* b) { return a->entry < b->entry; });
+  return ahead;
+}
+
+const Promise& Promises::to(const PlacementContext& context, const Agenda& agenda, const Agenda::Head& blocked, Millis now) {
+  const State& state = context.trial.state();
+  const Agenda::Shape& shape = agenda.shape(blocked.shape);
+  const JobId job = blocked.entry.job;
+  const QueueId limiting = limiting_queue(shape.verdict);
+  const auto it = std::find_if(promises_.begin(), promises_.end(), [&](const Promise& p) { return p.entry.job == job; });
+  if (it != promises_.end() && it->shape == shape.key && it->entry == blocked.entry && it->limiting == limiting && !it->is_due(state, now))
+    return *it;
+  drop([&](const Promise& p) { return p.entry.job == job || blocked.entry < p.entry; });
+  Promise made{.entry = blocked.entry,
+               .shape = shape.key,
+               .limiting = limiting,
+               .made_at = now,
+               .gains_seen = state.gains(),
+               .queue_changes_seen = state.queues.change_count(),
+               .places = {},
+               .spares = {},
+               .quota_spares = {},
+               .quota_claims = {}};
+  const std::vector<const Promise*> ahead = ahead_of(state, agenda, blocked.entry, shape.key.queue);
+  if (const auto at = EndSearch(context, job, now, ahead).run()) {
+    made.at = *at;
+    made.ends = state.job(job).end_if_started(*at);
+    made.lasts = state.job(job).late_end_if_started(*at);
+    for (const Trial::Step& step : context.trial.steps())
+      if (step.is_take && state.member(step.member).job == job) made.places.push_back({step.member, step.node});
+    note_spares(context.trial, state, made);
+    note_quota_spares(state, shape.key.queue, made.quota_spares);
+    // Those ahead that start while this job runs have so much less left over.
+    const QuotaVector counted = quota_needed(state, job);
+    for (Promise& p : promises_) {
+      if (p.at <= made.at || p.at >= made.lasts || std::find(ahead.begin(), ahead.end(), &p) == ahead.end()) continue;
+      for (const Promise::Place& place : made.places)
+        if (const auto spare = spare_of(p.spares, place.node); spare != p.spares.end())
+          spare->claims.push_back({job, state.demand(state.member(place.member).demand)});
+      p.quota_claims.push_back({job, shape.key.queue, counted});
+    }
   }
   context.trial.rollback_to(0);
-  return *it;
+  return promises_.emplace_back(std::move(made));
 }
 
 const Promise* Promises::find(JobId job) const {
@@ -293,9 +414,33 @@ const Promise* Promises::find(JobId job) const {
 }
 
 void Promises::account(const State& state, const Agenda::Entry& entry, Millis end, std::span<const Trial::Step> steps) {
-  std::erase_if(promises_, [&](const Promise& p) { return entry < p.entry || entry.job == p.entry.job; });
+  drop([&](const Promise& p) { return entry < p.entry || entry.job == p.entry.job; });
   for (Promise& p : promises_)
     if (end > p.at) p.charge(state, steps);
+}
+
+std::vector<Timeline::End> expected_ends(const State& state, Millis now) {
+  const auto known = state.timeline.ends();
+  std::vector<Timeline::End> ends;
+  ends.reserve(known.size());
+  std::size_t put_off = 0;
+  for (const Timeline::End& end : known) {
+    if (end.at == Millis::max()) break;
+    ends.push_back(end);
+    if (end.at > now) continue;
+    ends.back().at = state.job(end.job).expected_end(now);
+    ++put_off;
+  }
+  if (put_off == 0) return ends;
+  const auto middle = ends.begin() + static_cast<std::ptrdiff_t>(put_off);
+  std::sort(ends.begin(), middle);
+  std::inplace_merge(ends.begin(), middle, ends.end());
+  return ends;
+}
+
+QueueId limiting_queue(const Verdict& verdict) {
+  if (verdict.wake_on != WakeOn::kQuota || verdict.reasons.empty()) return QueueId::none();
+  return QueueId(verdict.reasons.front().subject);
 }
 
 }  // namespace ashlar

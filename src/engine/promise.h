@@ -1,7 +1,7 @@
 // Promises: reservations for jobs that cannot start yet (EASY backfill). The first waiting job of a queue is promised the earliest time at which, by the
-// ends known now, it can be placed: within its quota, on named nodes, with its constraints and topology wishes, not by a count of cards. A job behind
-// it that would still run then may start only on what the promise leaves over. A promise stays as made until something unforeseen happens, so one that was made
-// is kept as long as running jobs end by their known ends.
+// ends expected now and beside what the promised jobs ahead of it will hold, it can be placed: within its quota, on named nodes, with its constraints and
+// topology wishes, not by a count of cards. A job behind it that may still run then may start only on what the promise leaves over. A promise stays as
+// made until something unforeseen happens, so one that was made is kept as long as running jobs end by their expected ends.
 #pragma once
 
 #include <cstdint>
@@ -13,51 +13,101 @@
 
 namespace ashlar {
 
+/// How far others keep off a promise.
+enum class Beside : std::uint8_t {
+  kItsCards,  ///< off the cards where promised shares will sit, whatever else fits on them
+  kItsNeeds,  ///< so that the promised job still fits
+};
+
 struct Promise {
-  /// What a node has left at the promised time, with the promised job on it; out of reach (kPlenty) for what that job does not ask.
+  /// Free compute and memory of one card.
+  struct CardRoom {
+    std::int32_t milli = 0;
+    std::int64_t mib = 0;
+  };
+  /// What a member of a promised job will take of a node.
+  struct Claim {
+    JobId job;
+    Demand demand;
+  };
+  /// What a node has free at the promised time, without the claims; out of reach (kPlenty) for amounts that the job does not ask.
+  struct Room {
+    std::int64_t owed = 0;              ///< idle cards that belong to pods whose cards are not known
+    std::vector<CardRoom> cards;        ///< by card; none where the job asks for no cards
+    std::vector<std::int64_t> amounts;  ///< by ResourceId
+  };
+  /// A node where the job will sit.
   struct Spare {
     NodeId node;
-    std::int64_t cards = 0;
-    std::vector<std::int64_t> amounts;  ///< by ResourceId
+    Room room;
+    std::vector<Claim> claims;  ///< of this job, and of others promised that run there at that time
   };
   /// What a queue above the job has left at the promised time, with the promised job counted; kPlenty where it has no limit.
   struct QuotaSpare {
     QueueId queue;
     QuotaVector left{};
   };
+  /// Another promised job that will have started by then and counts against the same queues.
+  struct QuotaClaim {
+    JobId job;
+    QueueId queue;  ///< its own
+    QuotaVector amounts{};
+  };
+  struct Place {
+    MemberId member;
+    NodeId node;
+  };
   static constexpr std::int64_t kPlenty = std::int64_t{1} << 60;
 
   Agenda::Entry entry;  ///< of the job, when it was made
   ShapeKey shape;
+  QueueId limiting;  ///< the job waits for quota of this one, and is promised against jobs below it only; none: against all
   Millis made_at;
-  Millis at = Millis::max();             ///< max(): no known end brings it, so nobody need wait for it
+  Millis at = Millis::max();             ///< max(): no expected end brings it, so nobody need wait for it
+  Millis ends = Millis::max();           ///< when the job, started then, is expected to end, by the median
+  Millis lasts = Millis::max();          ///< by when it will have ended in nine of ten cases
   std::uint64_t gains_seen = 0;          ///< State::gains() then
   std::uint64_t queue_changes_seen = 0;  ///< QueueTree::change_count() then
-  std::vector<Spare> spares;             ///< by NodeId: the nodes where the job will sit
+  std::vector<Place> places;             ///< where its members will sit
+  std::vector<Spare> spares;             ///< by NodeId: those nodes
   std::vector<QuotaSpare> quota_spares;  ///< its queue and those above that have a limit
+  std::vector<QuotaClaim> quota_claims;
 
-  /// Does it hold if these placements last beyond it?
-  bool allows(const State& state, std::span<const Trial::Step> steps) const;
+  /// Has something happened since that might change it?
+  bool has_news(const State& state, Millis now) const { return gains_seen != state.gains() || at <= now; }
+  bool is_due(const State& state, Millis now) const;
+  /// When it is worth another look, if nothing else happens until then.
+  Millis next_look(const State& state, Millis now) const;
+  /// The promised time as it can be told: never a time that has passed.
+  Millis told_at(Millis now) const;
+  /// Is that job, of that queue, delayed for nothing if it keeps off? Who waits for quota is delayed only by jobs under the same limit.
+  bool concerns(const State& state, QueueId queue) const { return limiting.is_none() || state.queues.is_within(queue, limiting); }
+
+  /// Does it hold if these placements, all of one job, last beyond it?
+  bool allows(const State& state, std::span<const Trial::Step> steps, Beside beside) const;
   /// Have the queues above the promised job quota enough for what another one needs at least, beyond the promise?
   bool spares_quota_for(const State& state, JobId job) const;
-  /// Keeps from whoever is placed in the trial what the promised job needs of the capacity that is free now.
-  void withhold(Trial& trial) const;
+  /// Keeps from the job that is placed in the trial next what the promise needs of the capacity that is free there.
+  void withhold(Trial& trial, JobId from, Beside beside) const;
   /// These placements last beyond it: less is left over.
   void charge(const State& state, std::span<const Trial::Step> steps);
+  /// Has it claims of shares, which need a certain card?
+  bool has_shares() const;
 };
 
 class Promises {
  public:
   /// So many jobs hold a promise at a time, the first in order; later ones wait unprotected. Bounds the work of a decision.
   static constexpr std::size_t kMax = 8;
-  /// Jobs that end early and new nodes make room for an earlier promise; it is worked out again at most this often.
+  /// Jobs that end at another time than expected and new nodes change when there is room; a promise is worked out again at most this often.
   static constexpr Millis kRenewedAfter{1000};
 
   /// Forgets promises whose nodes changed, and those to jobs that no longer wait. `losses` are the nodes that something unforeseen took from.
   void refresh(const State& state, const Agenda& agenda, std::span<const NodeId> losses);
-  /// The promise to a blocked job, made now if there is none. `context.trial` is empty and stays so.
-  const Promise& to(const PlacementContext& context, const Agenda::Head& blocked, const ShapeKey& shape, Millis now);
-  /// These placements were decided and last until `end`: promises to jobs ahead of `entry` have less left over, later ones must be worked out again.
+  /// The promise to a blocked job, made now if there is none, beside those to jobs ahead of it. `context.trial` is empty and stays so.
+  const Promise& to(const PlacementContext& context, const Agenda& agenda, const Agenda::Head& blocked, Millis now);
+  /// These placements were decided and last until `end` at most: promises to jobs ahead of `entry` have less left over, later ones must be worked out
+  /// again.
   void account(const State& state, const Agenda::Entry& entry, Millis end, std::span<const Trial::Step> steps);
 
   /// nullptr if the job holds none.
@@ -66,7 +116,19 @@ class Promises {
 
  private:
   friend struct EngineMemory;
+  /// Drops those that the predicate names and all behind the first of them, which were made beside it.
+  template <class Predicate>
+  void drop(Predicate&& is_dropped);
+  /// Those beside which a promise to this job must be made.
+  std::vector<const Promise*> ahead_of(const State& state, const Agenda& agenda, const Agenda::Entry& entry, QueueId queue) const;
+
   std::vector<Promise> promises_;
 };
+
+/// Ends of running jobs as they are to be expected at `now`, in order: those that outlast their estimate are put off.
+std::vector<Timeline::End> expected_ends(const State& state, Millis now);
+
+/// The queue whose quota the verdict waits for; none if it waits for something else.
+QueueId limiting_queue(const Verdict& verdict);
 
 }  // namespace ashlar

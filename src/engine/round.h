@@ -1,6 +1,7 @@
 // Round: what one call of decide carries along.
 #pragma once
 
+#include <map>
 #include <set>
 #include <vector>
 
@@ -17,16 +18,15 @@ struct Round {
     std::int64_t extra = 0;
   };
 
-  /// Jobs of this shape that last until `end` or longer would break a promise.
+  /// Jobs of a shape that last until `end` or longer would break a promise.
   struct Held {
-    ShapeId shape;
     Millis end, promised;
   };
 
   Plan plan;
   std::set<Agenda::Head> work;   ///< next job of every shape still to look at, in order
   bool is_listed_whole = false;  ///< work holds every job, not only the first of each shape
-  std::vector<Held> held;
+  std::map<ShapeId, Held> held;
   std::vector<JobId> binding;  ///< who holds a promise that the job looked at might break
   std::vector<Reservation> reservations;
 

@@ -118,8 +118,14 @@ struct Applier {
   }
   void operator()(const EstimateChanged& e) {
     if (!s.is_live(e.job)) return;
-    s.job_row(e.job).estimate = e.estimate;
-    if (!s.job(e.job).is_started) s.job_row(e.job).remaining = e.estimate.p50;
+    Job& j = s.job_row(e.job);
+    if (j.is_started) s.timeline.remove_end({j.end_at, j.cards_total, e.job});
+    j.revise(e.estimate);
+    if (j.is_started) {
+      j.end_at = j.end_if_started(j.started_at);
+      s.timeline.add_end({j.end_at, j.cards_total, e.job});
+      ++s.gains_;
+    }
     s.refresh_backlog(e.job);
   }
   void operator()(const ConstraintChanged& e) {
@@ -172,9 +178,9 @@ struct Applier {
     }
     return displaced;
   }
-  /// What the job holds comes free, and the timeline may have thought later.
+  /// What the job holds comes free, and not at the time that the timeline knew.
   void note_end(JobId job) {
-    if (s.job(job).members_placed > 0 && (!s.job(job).is_started || now < s.job(job).end_at)) ++s.gains_;
+    if (s.job(job).members_placed > 0 && (!s.job(job).is_started || now != s.job(job).end_at)) ++s.gains_;
   }
   /// The member is no longer placed but still exists: it waits again.
   void lose(MemberId id) {

@@ -2,6 +2,7 @@
 // list in rank order (pods come and go one by one, so they are not consecutive). Rows are reused after Ended.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -47,17 +48,44 @@ struct Job {
   Millis started_at;
   Millis remaining = Millis::max();  ///< still to run when it last started or stopped; max = unknown
   Millis served;                     ///< time run before the last start
-  Millis end_at;                     ///< entry on the timeline while started
+  Millis end_at;                     ///< entry on the timeline while started: by the median, in the past where the job outlasts it
   std::int64_t cards_total = 0;      ///< cards of all members, fractions rounded up per member
 
   /// So many of the waiting members must be placed together next: up to the minimum, then one by one.
   std::uint32_t members_needed() const { return members_min > members_placed ? members_min - members_placed : 1; }
   /// Are only members above the minimum left to place? They are the first to give way.
   bool waits_for_surplus() const { return !is_each_needed && members_placed >= members_min; }
-  /// When it would end if it started now; Millis::max() if unknown.
+  /// When it is expected to end if it starts now, by the median; Millis::max() if unknown.
   Millis end_if_started(Millis now) const {
     const Millis left = remaining != Millis::max() ? remaining : estimate.p90;
     return left == Millis::max() ? Millis::max() : now + left;
+  }
+  /// By when it will have ended in nine of ten cases if it starts now: later by what lies between p50 and p90. Without a p90 the same as above.
+  Millis late_end_if_started(Millis now) const {
+    const Millis end = end_if_started(now);
+    const bool has_both = remaining != Millis::max() && estimate.is_known() && estimate.p90 != Millis::max();
+    return has_both && end != Millis::max() && estimate.p90 > estimate.p50 ? end + (estimate.p90 - estimate.p50) : end;
+  }
+  /// When a started job is to be expected to end, always after `now`. One that outlasts its median is expected by its p90; one that outlasts that too
+  /// is given 1 s more, and twice as long each time that it has not ended by then (predictions that expire are put off in growing steps, as in
+  /// Tsafrir, Etsion, Feitelson, Backfilling using system-generated predictions, TPDS 2007).
+  Millis expected_end(Millis now) const {
+    if (end_at > now) return end_at;
+    const Millis late = late_end_if_started(started_at);
+    if (late > now) return late;
+    Millis more(1000);
+    while (late + more <= now) more = more + more;
+    return late + more;
+  }
+  /// The whole run is now expected to take so long; what was already run, or lost, stays so.
+  void revise(const Estimate& revised) {
+    if (!revised.is_known())
+      remaining = Millis::max();
+    else if (estimate.is_known() && remaining != Millis::max())
+      remaining = std::max(Millis(0), remaining + (revised.p50 - estimate.p50));
+    else
+      remaining = std::max(Millis(0), revised.p50 - served);
+    estimate = revised;
   }
 };
 

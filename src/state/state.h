@@ -42,7 +42,8 @@ class State {
   /// Members of other schedulers' jobs for which a node is kept though they are not bound to it (Nominated); in the order of being told.
   std::span<const MemberId> nominations() const { return nominations_; }
   std::uint64_t backlog_size() const { return backlog_size_; }
-  /// How often room came that the timeline did not know of: a job ended before its time, a node came or changed.
+  /// How often room came, or is now known to come, at another time than the timeline knew: a job ended before or after its time or has another
+  /// estimate, a node came or changed.
   std::uint64_t gains() const { return gains_; }
   /// The domain in which members of a job already sit at this level; none if none is placed there.
   DomainId anchor(JobId id, LevelId level) const;

@@ -14,10 +14,10 @@ void Timeline::remove_end(const End& end) {
   ends_.erase(it);
 }
 
-Timeline::Window Timeline::earliest(std::int64_t free_now, std::int64_t cards) const {
+Timeline::Window Timeline::earliest(std::span<const End> ends, std::int64_t free_now, std::int64_t cards) {
   std::int64_t free = free_now;
   if (free >= cards) return {Millis(0), free - cards};
-  for (const End& end : ends_) {
+  for (const End& end : ends) {
     if (end.at == Millis::max()) break;
     free += end.cards;
     if (free >= cards) return {end.at, free - cards};

@@ -15,7 +15,8 @@ namespace ashlar {
 
 class Timeline {
  public:
-  /// A running job gives back `cards` (milli-GPU / 1000, rounded up) at `at`; unknown durations end at Millis::max().
+  /// A running job gives back `cards` (milli-GPU / 1000, rounded up) at `at`; unknown durations end at Millis::max(). One that outlasts its estimate
+  /// stands in the past: Job::expected_end says what to expect of it.
   struct End {
     Millis at;
     std::int64_t cards = 0;
@@ -41,7 +42,8 @@ class Timeline {
     Millis at;
     std::int64_t extra = 0;
   };
-  Window earliest(std::int64_t free_now, std::int64_t cards) const;
+  Window earliest(std::int64_t free_now, std::int64_t cards) const { return earliest(ends_, free_now, cards); }
+  static Window earliest(std::span<const End> ends, std::int64_t free_now, std::int64_t cards);
 
   void hold(const Hold& hold);
   void release(JobId job);

@@ -39,8 +39,7 @@ class Trial {
   }
 
   /// Keeps capacity of a node from everybody until hand_out(); not a step, cannot be kept.
-  void withhold(NodeId node, Demand demand) {
-    const CardMask cards = choose_cards(state_->cluster, node, demand.cards);
+  void withhold(NodeId node, Demand demand, const CardMask& cards) {
     state_->cluster.take(node, demand, cards);
     withheld_.push_back({node, std::move(demand), cards});
   }

@@ -81,6 +81,8 @@ void CaseReader::take_job_options(Words& words, JobForm& form) {
       w.priority = signed_number(words, "a priority such as 100");
     else if (words.accept("duration"))
       w.estimate.p50 = w.estimate.p90 = words.take_time();
+    else if (words.accept("p90"))
+      w.estimate.p90 = words.take_time();
     else if (words.accept("runs"))
       form.runs = words.take_time();
     else if (words.accept("rank"))
@@ -97,9 +99,10 @@ void CaseReader::take_job_options(Words& words, JobForm& form) {
       form.cards = take_cards_of_node(words);
     else {
       words.take("an option");
-      words.fail("not an option of jobs",
-                 "cards, amounts, queue, priority, duration, runs, rank, within, prefer, min, needs, selector, affinity, wish, tolerates, port, on, "
-                 "cards or at");
+      words.fail(
+          "not an option of jobs",
+          "cards, amounts, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, wish, tolerates, port, on, "
+          "cards or at");
     }
     if (words.has_failed()) return;
     if (!form.groups.empty()) take_ask(words, file_.names, form.groups.back());

@@ -221,6 +221,58 @@ TEST(Apply, EventsAboutRowsThatNeverWereChangeNothing) {
   EXPECT_TRUE(s.is_consistent());
 }
 
+TEST(Apply, ANewEstimateMovesTheEndOfARunningJob) {
+  State s = small_state();
+  Workload w = workload(0, 0, 1, kFourCards);
+  w.estimate = {100_s, 100_s};
+  tell(s, Submitted{w});
+  tell(s, Bound{MemberId(0u), NodeId(1u), {}}, 10_s);
+  const std::uint64_t gains = s.gains();
+  tell(s, EstimateChanged{JobId(0u), {300_s, 400_s}}, 50_s);
+  ASSERT_EQ(s.timeline.ends().size(), 1u);
+  EXPECT_EQ(s.timeline.ends()[0].at, 310_s);
+  EXPECT_EQ(job(s, 0).end_at, 310_s);
+  EXPECT_GT(s.gains(), gains);
+  tell(s, EstimateChanged{JobId(0u), {}}, 60_s);
+  EXPECT_EQ(s.timeline.ends()[0].at, Millis::max());
+  tell(s, EstimateChanged{JobId(0u), {200_s, 200_s}}, 70_s);
+  EXPECT_EQ(s.timeline.ends()[0].at, 210_s);
+  tell(s, Ended{JobId(0u)}, 80_s);
+  EXPECT_TRUE(s.timeline.ends().empty());
+}
+
+TEST(Apply, ANewEstimateOfAStoppedJobKeepsWhatItHasRun) {
+  State s = small_state();
+  Workload w = workload(0, 0, 1, kFourCards);
+  w.estimate = {100_s, 100_s};
+  tell(s, Submitted{w});
+  tell(s, Bound{MemberId(0u), NodeId(1u), {}});
+  tell(s, Evicted{JobId(0u), 70_s}, 40_s);
+  tell(s, EstimateChanged{JobId(0u), {150_s, 150_s}}, 50_s);
+  EXPECT_EQ(job(s, 0).remaining, 120_s);
+  tell(s, EstimateChanged{JobId(0u), {10_s, 10_s}}, 60_s);
+  EXPECT_EQ(job(s, 0).remaining, 0_s);
+}
+
+TEST(Apply, AnExpectedEndIsNeverInThePast) {
+  State s = small_state();
+  Workload w = workload(0, 0, 1, kFourCards);
+  w.estimate = {100_s, 150_s};
+  tell(s, Submitted{w});
+  tell(s, Bound{MemberId(0u), NodeId(1u), {}});
+  EXPECT_EQ(job(s, 0).expected_end(99_s), 100_s);
+  EXPECT_EQ(job(s, 0).expected_end(100_s), 150_s);
+  EXPECT_EQ(job(s, 0).expected_end(150_s), 151_s);
+  EXPECT_EQ(job(s, 0).expected_end(151_s), 152_s);
+  EXPECT_EQ(job(s, 0).expected_end(152_s), 154_s);
+  EXPECT_EQ(job(s, 0).expected_end(10'000_s), 150_s + 16'384_s);
+  EXPECT_EQ(job(s, 0).late_end_if_started(7_s), 157_s);
+  w = workload(1, 1, 1, kOneCard);
+  w.estimate = {100_s, Millis::max()};
+  tell(s, Submitted{w});
+  EXPECT_EQ(job(s, 1).late_end_if_started(0_s), 100_s);
+}
+
 TEST(Apply, RisesNameTheNodesThatGotFreer) {
   State s = small_state();
   tell(s, Submitted{workload(0, 0, 1, kFourCards)});

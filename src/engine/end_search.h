@@ -1,0 +1,59 @@
+// EndSearch: the earliest time at which a waiting job can be placed, by the ends expected now and beside the promises to jobs ahead of it. Running jobs are
+// taken off the state in the order of their ends, inside a trial; a galloping search needs O(log ends) placements for each stretch of time between the
+// starts and ends of the promised jobs.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/promise.h"
+
+namespace ashlar {
+
+class EndSearch {
+ public:
+  EndSearch(const PlacementContext& context, JobId job, Millis now, std::span<const Promise* const> ahead);
+
+  /// On success the trial holds the job placed, with everybody gone who ends by then and the promised jobs that run then in place.
+  std::optional<Millis> run();
+
+ private:
+  struct Moment {
+    Millis at;
+    std::size_t ends = 0;  ///< of jobs, up to and with this moment
+  };
+  enum class Presence : std::uint8_t { kApart, kBeside };
+
+  /// Do the promised job and this one, started at that time, run at the same time?
+  Presence presence_of(const Promise& promise, Millis at) const;
+  /// The last moment up to which the same promised jobs are beside this one as after moment number `first`.
+  std::size_t stretch_from(std::size_t first) const;
+  /// The least number of moments in first..last that is enough, with the job placed; 0 if none is.
+  std::size_t least_within(std::size_t first, std::size_t last);
+  /// The least number of moments that is enough, and the job placed after it.
+  std::size_t between(std::size_t failed, std::size_t enough);
+  /// No fewer moments than these bring cards enough, wherever they are.
+  std::size_t enough_cards() const;
+  /// No fewer moments than these free as much of the job's queues as it needs.
+  std::size_t enough_quota() const;
+  /// What the job's members hold of a queue above it.
+  QuotaVector held_of(JobId job, QueueId queue) const;
+  /// With the ends of so many moments gone and what is promised in place: can the job be placed?
+  bool fits_after(std::size_t moments);
+  void evict_until(std::size_t moments);
+  /// Puts a promised job on its nodes; false if something unforeseen is in its way.
+  bool seat(const Promise& promise);
+
+  const PlacementContext& context_;
+  State& state_;
+  JobId job_;
+  std::span<const Promise* const> ahead_;
+  Millis lasts_;  ///< so long at most, from its start; max() if unknown
+  Rng draws_;
+  std::vector<Timeline::End> ends_;
+  std::vector<Moment> moments_;
+  std::vector<std::size_t> checkpoints_;
+};
+
+}  // namespace ashlar
