@@ -54,7 +54,8 @@ struct Client::Loop {
   curl_slist* connect_to = nullptr;
   std::unordered_map<RequestId, std::unique_ptr<Transfer>> transfers;  // queued and running
   std::deque<RequestId> queue;
-  std::vector<Easy> pool;
+  std::vector<Easy> pool;            // handles at rest, all made with the present certificate
+  std::uint64_t certificate = 0;     // how often it was replaced
   std::vector<RequestId> cancelled;  // running ones, removed outside libcurl's callbacks
   std::size_t running = 0;
   RequestId last_id = 0;
@@ -75,6 +76,7 @@ struct Client::Loop {
   void start(Transfer& transfer);
   bool finish_completed();
   void finish(Transfer& transfer, CURLcode code);
+  void rest(Transfer& transfer);
   void end_silent_streams();
   void drop_cancelled();
   CURLM* pool_of(const Transfer& t) const { return t.request.has_own_connection ? solo : multi; }
@@ -99,14 +101,18 @@ RequestId Client::Loop::enqueue(std::unique_ptr<Transfer> transfer) {
   transfer->body_bytes_max = options.body_bytes_max;
   transfer->bytes_received = &counters.bytes_received;
   ++counters.requests;
-  if (queue.size() >= options.queue_max) {
+  const bool is_urgent = transfer->request.is_urgent;
+  if (queue.size() >= options.queue_max && !is_urgent) {
     ++counters.failures;
     OnDone& on_done = transfer->is_stream ? transfer->handlers.on_done : transfer->on_done;
     refused.push_back({id, std::move(on_done), Error{Error::Kind::kUnavailable, "too many requests are waiting to be sent"}});
     return id;
   }
   transfers.emplace(id, std::move(transfer));
-  queue.push_back(id);
+  if (is_urgent)
+    queue.push_front(id);
+  else
+    queue.push_back(id);
   return id;
 }
 
@@ -119,6 +125,7 @@ void Client::Loop::start(Transfer& t) {
     configure_connection(t.easy.get(), options);
     if (connect_to != nullptr) curl_easy_setopt(t.easy.get(), CURLOPT_CONNECT_TO, connect_to);
   }
+  t.certificate = certificate;
   t.headers = header_lists.get(t.request);
   t.last_bytes = steady_clock::now();
   configure_request(t, base_url);
@@ -128,10 +135,12 @@ void Client::Loop::start(Transfer& t) {
 }
 
 void Client::Loop::start_queued() {
-  while (!queue.empty() && running < options.requests_in_flight_max) {
+  while (!queue.empty()) {
     const auto found = transfers.find(queue.front());
+    const bool is_cancelled = found == transfers.end();
+    if (!is_cancelled && running >= options.requests_in_flight_max && !found->second->request.is_urgent) return;
     queue.pop_front();
-    if (found != transfers.end()) start(*found->second);  // else: cancelled while waiting
+    if (!is_cancelled) start(*found->second);
   }
 }
 
@@ -143,13 +152,18 @@ void Client::Loop::finish(Transfer& t, CURLcode code) {
   curl_easy_getinfo(t.easy.get(), CURLINFO_NUM_CONNECTS, &connects);
   counters.connections += static_cast<std::uint64_t>(std::max(0l, connects));
   Result<Response> result = conclude(t, code);
-  curl_multi_remove_handle(pool_of(t), t.easy.get());
-  if (pool.size() < kPooledHandlesMax) pool.push_back(std::move(t.easy));
-  --running;
+  rest(t);
   if (t.is_cancelled) return;
   if (!result) ++counters.failures;
   OnDone& on_done = t.is_stream ? t.handlers.on_done : t.on_done;
   if (on_done) on_done(std::move(result));
+}
+
+/// A handle with an old certificate would open connections that the server refuses once that has expired.
+void Client::Loop::rest(Transfer& t) {
+  curl_multi_remove_handle(pool_of(t), t.easy.get());
+  --running;
+  if (t.certificate == certificate && pool.size() < kPooledHandlesMax) pool.push_back(std::move(t.easy));
 }
 
 bool Client::Loop::finish_completed() {
@@ -174,9 +188,7 @@ void Client::Loop::drop_cancelled() {
     if (found == transfers.end()) continue;
     std::unique_ptr<Transfer> owned = std::move(found->second);
     transfers.erase(found);
-    curl_multi_remove_handle(pool_of(*owned), owned->easy.get());  // resets the stream; the connection lives on
-    if (pool.size() < kPooledHandlesMax) pool.push_back(std::move(owned->easy));
-    --running;
+    rest(*owned);  // resets the stream; the connection lives on
   }
   cancelled.clear();
 }
@@ -336,6 +348,7 @@ void Client::set_bearer_token(std::string token) { loop_->header_lists.set_token
 void Client::set_client_certificate(std::string cert_pem, std::string key_pem) {
   loop_->options.tls.cert_pem = std::move(cert_pem);
   loop_->options.tls.key_pem = std::move(key_pem);
+  ++loop_->certificate;
   loop_->pool.clear();  // libcurl opens a new connection where the certificate of a handle differs from the connection's
 }
 

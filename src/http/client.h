@@ -55,6 +55,7 @@ struct Request {
   /// Asked at the moment when the request would go out on a connection, after all waiting for one; false: it does not, and fails with
   /// kUnavailable. Empty: it goes. Runs inside poll() and must not call the client.
   std::function<bool()> may_leave;
+  bool is_urgent = false;           ///< goes before all that wait, beyond requests_in_flight_max too; for few and small requests, such as a lease's
   bool has_own_connection = false;  ///< set for long answers, such as lists; streams have one anyway
 };
 
@@ -104,7 +105,7 @@ class Client {
   void post(std::function<void()> work);
 
   void set_bearer_token(std::string token);
-  /// Replaces the client certificate for connections opened from now on; open idle ones are closed.
+  /// Replaces the client certificate for every request that starts from now on; those under way go on with the old one.
   void set_client_certificate(std::string cert_pem, std::string key_pem);
 
   /// Requests and streams not yet answered, the queued ones included.

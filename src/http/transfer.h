@@ -36,6 +36,7 @@ struct Transfer {
   SteadyTime last_bytes{};  ///< of a stream
   std::size_t body_bytes_max = 0;
   std::uint64_t* bytes_received = nullptr;
+  std::uint64_t certificate = 0;  ///< which of the client's certificates, counted, the handle was made with
   Easy easy;
   HeaderList headers;
   char error_text[CURL_ERROR_SIZE] = {};

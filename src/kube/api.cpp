@@ -1,7 +1,10 @@
 #include "kube/api.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -52,6 +55,11 @@ Error::Kind kind_of(int status) {
   }
 }
 
+void ignore_broken_pipes() {
+  struct sigaction present {};
+  if (sigaction(SIGPIPE, nullptr, &present) == 0 && present.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
+}
+
 std::string trimmed(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.pop_back();
   return text;
@@ -94,6 +102,24 @@ Answer to_answer(Result<http::Response> response) {
   return answer;
 }
 
+ServerHealth health_of(const Answer& answer) {
+  switch (answer.status) {
+    case 429:
+    case 502:
+    case 503:
+      return ServerHealth::kTrouble;
+    case 408:
+    case 500:
+    case 504:
+      return ServerHealth::kUnclear;
+    case 0:
+      if (answer.ok()) return ServerHealth::kSound;
+      return answer.result.error().kind == Error::Kind::kTimeout ? ServerHealth::kUnclear : ServerHealth::kTrouble;
+    default:
+      return ServerHealth::kSound;
+  }
+}
+
 struct Api::Session {
   struct Waiting {  ///< refused with 401, to be sent again with fresh credentials
     http::RequestId id;
@@ -105,7 +131,8 @@ struct Api::Session {
   ApiOptions options;
   std::unique_ptr<http::Client> client;
   Rng rng;
-  std::multimap<steady_clock::time_point, std::pair<std::uint64_t, std::function<void()>>> timers;
+  RequestBudget budget;
+  std::multimap<Millis, std::pair<std::uint64_t, std::function<void()>>> timers;  ///< by options.monotonic
   std::uint64_t last_timer = 0;
   steady_clock::time_point token_read{};
   Millis exec_due;                          ///< wall clock; when the plugin runs next; 0: only after a refusal
@@ -227,7 +254,7 @@ void Api::Session::renew_if_due() {
 }
 
 void Api::Session::run_due_timers() {
-  const auto now = steady_clock::now();
+  const Millis now = options.monotonic();
   while (!timers.empty() && timers.begin()->first <= now) {
     const std::function<void()> work = std::move(timers.begin()->second.second);
     timers.erase(timers.begin());
@@ -239,11 +266,14 @@ Api::Api(std::unique_ptr<Session> session) : session_(std::move(session)) {}
 Api::~Api() = default;
 
 Result<std::unique_ptr<Api>> Api::create(ApiOptions options) {
+  ignore_broken_pipes();
   auto session = std::make_unique<Session>();
   if (!options.now)
     options.now = [] {
       return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
     };
+  if (!options.monotonic)
+    options.monotonic = [] { return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now().time_since_epoch()).count()); };
   session->rng = Rng(options.seed != 0 ? options.seed : std::random_device{}());
   session->options = std::move(options);
   const Access& access = session->options.access;
@@ -302,8 +332,8 @@ void Api::poll(Millis timeout) {
   session_->renew_if_due();
   session_->run_due_timers();
   if (!session_->timers.empty()) {
-    const auto until = std::chrono::ceil<std::chrono::milliseconds>(session_->timers.begin()->first - steady_clock::now());
-    timeout = std::min(timeout, Millis(std::max<std::int64_t>(0, until.count())));
+    const Millis until = session_->timers.begin()->first - session_->options.monotonic();
+    timeout = std::clamp(until, Millis(0), timeout);
   }
   session_->client->poll(timeout);
   session_->run_due_timers();
@@ -314,7 +344,7 @@ void Api::post(std::function<void()> work) { session_->client->post(std::move(wo
 
 std::uint64_t Api::after(Millis delay, std::function<void()> work) {
   const std::uint64_t id = ++session_->last_timer;
-  session_->timers.emplace(steady_clock::now() + std::chrono::milliseconds(delay.value), std::pair(id, std::move(work)));
+  session_->timers.emplace(session_->options.monotonic() + delay, std::pair(id, std::move(work)));
   return id;
 }
 
@@ -323,6 +353,8 @@ void Api::cancel_timer(std::uint64_t id) {
 }
 
 Millis Api::now() const { return session_->options.now(); }
+Millis Api::monotonic() const { return session_->options.monotonic(); }
+RequestBudget& Api::budget() { return session_->budget; }
 double Api::jitter() { return session_->rng.uniform(); }
 const Access& Api::access() const { return session_->options.access; }
 std::size_t Api::in_flight() const { return session_->client->in_flight(); }

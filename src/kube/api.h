@@ -13,11 +13,12 @@
 #include "base/result.h"
 #include "http/client.h"
 #include "kube/kubeconfig.h"
+#include "kube/request_budget.h"
 
 namespace ashlar::kube {
 
 /// An answer of the API server, or the lack of one.
-/// `result`: ok for 2xx; else kConflict 409, kNotFound 404, kExpired 410, kDenied 401/403, kInvalid 400/405/415/422,
+/// `result`: ok for 2xx; else kConflict 409, kNotFound 404, kExpired 410, kDenied 401/403, kInvalid 400/405/406/413/415/422,
 /// kUnavailable 429/5xx or no connection, kTimeout (also 504: the effect is unknown).
 struct Answer {
   Result<void> result;
@@ -29,6 +30,9 @@ struct Answer {
 };
 using OnAnswer = std::function<void(Answer)>;
 
+/// 429, 502, 503 and connections that fail are trouble; 500, 504, 408 and time-outs are unclear; every other answer is sound.
+ServerHealth health_of(const Answer& answer);
+
 /// The server's answer as an Answer: parses metav1.Status of failures (JSON or protobuf).
 Answer to_answer(Result<http::Response> response);
 
@@ -36,14 +40,16 @@ struct ApiOptions {
   Access access;
   std::string user_agent = "ashlar";
   std::size_t requests_in_flight_max = 256;
-  std::function<Millis()> now;      ///< wall clock for credential expiry and jitter; default: the system's
-  std::uint64_t seed = 0;           ///< of the jitter of back-offs; 0: from the system
-  Millis exec_interval_min{5'000};  ///< between two starts of the exec plugin: one that only has expired credentials is not run without pause
+  std::function<Millis()> now;        ///< wall clock for credential expiry and jitter; default: the system's
+  std::function<Millis()> monotonic;  ///< never set back; of timers and pauses; default: the system's
+  std::uint64_t seed = 0;             ///< of the jitter of back-offs; 0: from the system
+  Millis exec_interval_min{5'000};    ///< between two starts of the exec plugin: one that only has expired credentials is not run without pause
 };
 
 class Api {
  public:
-  /// Reads TLS files and credentials (runs the exec plugin once); opens no connection.
+  /// Reads TLS files and credentials (runs the exec plugin once); opens no connection. From now on the process ignores SIGPIPE, unless it has a handler:
+  /// a connection that breaks while it is written to is an error, not the end.
   static Result<std::unique_ptr<Api>> create(ApiOptions options);
   ~Api();
   Api(const Api&) = delete;
@@ -66,6 +72,9 @@ class Api {
   void cancel_timer(std::uint64_t id);
 
   Millis now() const;
+  Millis monotonic() const;  ///< never set back
+  /// What may be sent while the server is in trouble; shared by all who write.
+  RequestBudget& budget();
   /// Uniform in [0, 1); jitter only.
   double jitter();
   const Access& access() const;

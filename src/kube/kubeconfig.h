@@ -48,6 +48,8 @@ struct AccessSources {
 };
 
 Result<Access> load_access(const AccessSources& sources);
+/// What about this access lets others read or forge what is said, in sentences for the log; empty where nothing does.
+std::vector<std::string> warnings_about(const Access& access);
 
 /// What one run of an exec plugin yields; `expires` 0: good for the whole life of the process.
 struct ExecCredential {

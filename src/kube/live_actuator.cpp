@@ -17,7 +17,11 @@ LiveActuator::LiveActuator(Api& api, LiveIntake& intake, ActuatorOptions options
     : api_(api), intake_(intake), options_(options), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {}
 
 LiveActuator::~LiveActuator() {
-  for (const auto& [request, id] : under_way_) api_.cancel(id);
+  for (const auto& [request, id] : under_way_) {
+    api_.cancel(id);
+    api_.budget().cancel();
+  }
+  if (timer_ != 0) api_.cancel_timer(timer_);
 }
 
 void LiveActuator::submit(const Plan& plan) {
@@ -28,19 +32,89 @@ void LiveActuator::submit(const Plan& plan) {
     ASHLAR_CHECK(slot != kNoPod);
     intake_.note_assumed(slot, bind->node, bind->cards);
     const PodRecord& pod = intake_.pods()[slot];
-    queue_.push_back({slot, pod.generation, pod.bind_turn});
+    queue_.push_back({.slot = slot, .generation = pod.generation, .turn = pod.bind_turn, .first_sent = {}, .words = {}});
   }
   if (hooks_.on_plan) hooks_.on_plan(plan);
   pump();
 }
 
 void LiveActuator::pump() {
-  while (!queue_.empty() && under_way_.size() < options_.in_flight_max) {
-    if (!hooks_.may_write()) return;
-    const Ticket ticket = queue_.front();
+  const Millis now = api_.monotonic();
+  end_holds(now);
+  pump_rereads(now);  // needs no lease: were it left out while the lease's renewal is late, nothing would ask and the place would stay taken
+  pump_resends(now);
+  while (!queue_.empty() && unsettled() < options_.in_flight_max && may_send(now) && hooks_.may_write()) {
+    Ticket ticket = std::move(queue_.front());
     queue_.pop_front();
-    send(ticket);
+    send(std::move(ticket));
   }
+  arm(now);
+}
+
+void LiveActuator::pump_rereads(Millis now) {
+  while (!rereads_.empty() && rereads_.begin()->first <= now && rereads_under_way_ < options_.rereads_max && may_send(now)) {
+    Ticket ticket = std::move(rereads_.begin()->second);
+    rereads_.erase(rereads_.begin());
+    reread(std::move(ticket));
+  }
+}
+
+void LiveActuator::pump_resends(Millis now) {
+  for (auto it = resends_.begin(); it != resends_.end() && it->first <= now;) {
+    const Millis kept_max = rule_of(it->second.outcome).place_kept_max;
+    const bool is_too_late = kept_max.value > 0 && now >= it->second.first_sent + kept_max;
+    const bool may_leave = !is_too_late && may_send(now) && hooks_.may_write();
+    if (!is_too_late && !may_leave) {
+      ++it;
+      continue;
+    }
+    Ticket ticket = std::move(it->second);
+    it = resends_.erase(it);
+    if (is_too_late)
+      give_up(ticket);
+    else
+      send(std::move(ticket));
+  }
+}
+
+void LiveActuator::end_holds(Millis now) {
+  while (!holds_.empty() && holds_.begin()->first <= now) {
+    const BindHold hold = holds_.begin()->second;
+    holds_.erase(holds_.begin());
+    intake_.end_bind_hold(hold);
+  }
+}
+
+void LiveActuator::arm(Millis now) {
+  Millis next = Millis::max();
+  const auto consider = [&](Millis due, bool needs_budget) {
+    if (needs_budget) due = std::max(due, api_.budget().next_at());
+    if (due > now) next = std::min(next, due);  // what is due and still here waits for an answer or for the lease
+  };
+  if (!holds_.empty()) consider(holds_.begin()->first, false);
+  if (!rereads_.empty()) consider(rereads_.begin()->first, true);
+  if (!resends_.empty()) consider(resends_.begin()->first, true);
+  if (!queue_.empty()) consider(now, true);
+  if (next >= timer_at_ || next == Millis::max()) return;
+  if (timer_ != 0) api_.cancel_timer(timer_);
+  timer_at_ = next;
+  timer_ = api_.after(next - now, [this, life = std::weak_ptr<char>(life_)] {
+    if (life.expired()) return;
+    timer_ = 0;
+    timer_at_ = Millis::max();
+    pump();
+  });
+}
+
+void LiveActuator::dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then) {
+  const std::uint64_t request = ++last_request_;
+  const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
+  under_way_[request] = send([this, request, pass, then = std::move(then)](const Answer& answer) {
+    under_way_.erase(request);
+    api_.budget().end(pass, {health_of(answer), answer.retry_after}, api_.monotonic());
+    then(answer);
+    pump();
+  });
 }
 
 PodRecord* LiveActuator::find(const Ticket& ticket) {
@@ -48,117 +122,115 @@ PodRecord* LiveActuator::find(const Ticket& ticket) {
   return &intake_.pods()[ticket.slot];
 }
 
-void LiveActuator::send(const Ticket& ticket) {
+PodRecord* LiveActuator::find_assumed(const Ticket& ticket) {
   PodRecord* pod = find(ticket);
-  if (pod == nullptr || pod->phase != PodRecord::Phase::kAssumed || pod->bind_turn != ticket.turn) return;
+  return pod != nullptr && pod->phase == PodRecord::Phase::kAssumed && pod->bind_turn == ticket.turn ? pod : nullptr;
+}
+
+void LiveActuator::send(Ticket ticket) {
+  PodRecord* pod = find_assumed(ticket);
+  if (pod == nullptr) return;
   Binding binding{pod->ns, pod->name, pod->uid, intake_.names().nodes.name(pod->node), {}};
   if (!pod->cards.is_empty()) binding.annotations.emplace_back(std::string(kCardsAnnotation), cards_text(pod->cards));
   pod->is_bind_under_way = true;
+  if (ticket.first_sent.value == 0) ticket.first_sent = api_.monotonic();
   ++counters_.sent;
-  const std::uint64_t request = ++last_request_;
-  const auto on_answer = [this, request, ticket, node = binding.node](Answer answer) {
-    under_way_.erase(request);
-    take_answer(ticket, node, std::move(answer));
-    pump();
-  };
-  under_way_[request] = kube::bind(api_, binding, on_answer, Encoding::kJson, hooks_.may_write);
+  dispatch([&](OnAnswer on_answer) { return kube::bind(api_, binding, std::move(on_answer), Encoding::kJson, hooks_.may_write); },
+           [this, ticket = std::move(ticket), node = binding.node, cards = pod->cards](const Answer& answer) {
+             take_answer(ticket, node, cards, answer);
+           });
 }
 
-void LiveActuator::count(const Answer& answer) {
-  switch (answer.result.error().kind) {
-    case Error::Kind::kConflict:
-      ++counters_.conflicts;
-      break;
-    case Error::Kind::kNotFound:
-      ++counters_.not_found;
-      break;
-    case Error::Kind::kTimeout:
-      ++counters_.timeouts;
-      break;
-    case Error::Kind::kUnavailable:
-      ++counters_.unavailable;
-      break;
-    case Error::Kind::kDenied:
-      ++counters_.denied;
-      break;
-    default:
-      ++counters_.other;
-      break;
-  }
-}
-
-void LiveActuator::take_answer(const Ticket& ticket, const Text& node, Answer answer) {
-  PodRecord* pod = find(ticket);
-  if (pod != nullptr) pod->is_bind_under_way = false;
-  if (answer.ok()) {
-    ++counters_.bound;
-    last_bind_ = api_.now();
-    if (first_bind_.value == 0) first_bind_ = last_bind_;
-    if (pod == nullptr) return;
-    pod->bind_failures = 0;
-    if (hooks_.log) hooks_.log(LogLevel::kDebug, {"bound " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str(), "pod", pod->ns, pod->name});
-    intake_.note_bound(ticket.slot, node, pod->cards);
-    return;
-  }
-  count(answer);
-  if (pod == nullptr) return;
-  if (hooks_.log)
-    hooks_.log(LogLevel::kWarning, {"binding " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str() + ": " + answer.result.error().message,
-                                    "pod", pod->ns, pod->name});
-  const Error::Kind kind = answer.result.error().kind;
-  const bool is_refused_outright = kind == Error::Kind::kDenied || kind == Error::Kind::kInvalid;
-  if (is_refused_outright)
-    reject_later(ticket);
-  else
-    read_again(ticket);
-}
-
-void LiveActuator::read_again(const Ticket& ticket) {
+void LiveActuator::take_answer(Ticket ticket, const Text& node, const CardMask& cards, const Answer& answer) {
+  ticket.outcome = bind_outcome(answer);
+  ++counters_.by_outcome[static_cast<std::size_t>(ticket.outcome)];
+  if (answer.ok()) return confirm(ticket, node, cards);
   const PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
-  // Reading needs no lease. Were it left out while the lease's renewal is late, nothing would ever ask again and the place would stay taken.
-  ++counters_.reread;
-  const std::uint64_t request = ++last_request_;
-  const auto on_answer = [this, request, ticket](Answer answer) {
-    under_way_.erase(request);
-    take_pod(ticket, std::move(answer));
-    pump();
-  };
-  under_way_[request] = api_.send({.path = pod_path(pod->ns, pod->name), .timeout = kReadTimeout}, on_answer);
+  ticket.words = answer.result.error().message;
+  if (hooks_.log)
+    hooks_.log(LogLevel::kWarning,
+               {"binding " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str() + ": " + ticket.words, "pod", pod->ns, pod->name});
+  follow(std::move(ticket));
 }
 
-void LiveActuator::read_again_later(const Ticket& ticket) {
-  api_.after(options_.retry_min * 5, [this, life = std::weak_ptr<char>(life_), ticket] {
-    if (!life.expired()) read_again(ticket);
-  });
-}
-
-void LiveActuator::take_pod(const Ticket& ticket, Answer answer) {
+/// The cards are those of this binding: the engine may have chosen others since, where the node went and came back.
+void LiveActuator::confirm(const Ticket& ticket, const Text& node, const CardMask& cards) {
+  last_bind_ = api_.now();
+  if (first_bind_.value == 0) first_bind_ = last_bind_;
   PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
-  if (!answer.ok()) {
-    if (answer.result.error().kind == Error::Kind::kNotFound) return intake_.note_gone(ticket.slot);
-    return read_again_later(ticket);
-  }
-  Result<Pod> read = decode_object<Pod>(answer.body, Encoding::kJson);
-  if (!read) return read_again_later(ticket);
-  if (read->uid != pod->uid) return intake_.note_gone(ticket.slot);  // another pod of that name; the watch brings it
-  const bool is_free = read->node_name.empty() && !read->is_terminal() && read->deletion_requested.value == 0 && read->scheduling_gates == 0;
-  if (is_free) return reject_later(ticket);
-  intake_.take({Change<Pod>::Kind::kModified, std::move(read).value()});
+  pod->is_bind_under_way = false;
+  pod->bind_failures = 0;
+  if (hooks_.log) hooks_.log(LogLevel::kDebug, {"bound " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str(), "pod", pod->ns, pod->name});
+  intake_.note_bound(ticket.slot, node, cards);
 }
 
-void LiveActuator::reject_later(const Ticket& ticket) {
+void LiveActuator::follow(Ticket ticket) {
+  switch (rule_of(ticket.outcome).step) {
+    case BindStep::kConfirm:
+      return;
+    case BindStep::kGiveUp:
+      return give_up(ticket);
+    case BindStep::kResend:
+      return resend_later(std::move(ticket), options_.retry_min);  // the budget knows how long the server wants to be left alone
+    case BindStep::kReread:
+      return reread_later(std::move(ticket), Millis(0));
+  }
+}
+
+void LiveActuator::reread(Ticket ticket) {
+  const PodRecord* pod = find(ticket);
+  if (pod == nullptr || pod->phase == PodRecord::Phase::kBound || pod->phase == PodRecord::Phase::kParked) return;  // the watch was faster
+  ++counters_.reread;
+  ++rereads_under_way_;
+  const std::string path = pod_path(pod->ns, pod->name);
+  dispatch([&](OnAnswer on_answer) { return api_.send({.path = path, .timeout = kReadTimeout}, std::move(on_answer)); },
+           [this, ticket = std::move(ticket)](const Answer& answer) {
+             --rereads_under_way_;
+             take_pod(ticket, answer);
+           });
+}
+
+void LiveActuator::take_pod(Ticket ticket, const Answer& answer) {
   PodRecord* pod = find(ticket);
-  if (pod == nullptr || pod->bind_turn != ticket.turn) return;
-  const int failures = std::min<int>(pod->bind_failures, 16);
-  if (pod->bind_failures < 255) ++pod->bind_failures;
-  const Millis delay(std::min(options_.retry_max.value, options_.retry_min.value << failures));
-  api_.after(delay, [this, life = std::weak_ptr<char>(life_), ticket] {
-    if (life.expired()) return;
-    const PodRecord* still = find(ticket);
-    if (still != nullptr && still->bind_turn == ticket.turn) intake_.note_rejected(ticket.slot);
-  });
+  if (pod == nullptr) return;
+  Result<Pod> read = answer.ok() ? decode_object<Pod>(answer.body, Encoding::kJson) : answer.result.error();
+  if (!read) {
+    if (read.error().kind == Error::Kind::kNotFound) return intake_.note_gone(ticket.slot);
+    const Millis delay = hold_time(options_.reread_min, options_.reread_max, ++ticket.failed_reads);
+    return reread_later(std::move(ticket), delay);
+  }
+  if (read->uid != pod->uid) return intake_.note_gone(ticket.slot);  // another pod of that name; the watch brings it
+  const bool is_unbound = read->node_name.empty() && !read->is_terminal() && read->deletion_requested.value == 0 && read->scheduling_gates == 0;
+  if (!is_unbound) {
+    pod->is_bind_under_way = false;
+    return intake_.take({Change<Pod>::Kind::kModified, std::move(read).value()});
+  }
+  ticket.failed_reads = 0;
+  if (++ticket.unbound_reads >= rule_of(ticket.outcome).unbound_reads_max) return give_up(ticket);
+  const Millis delay = hold_time(options_.retry_min, options_.retry_max, ticket.unbound_reads);
+  resend_later(std::move(ticket), delay);
+}
+
+/// The pod is known to be unbound. A gang that is held meanwhile gets it back at once.
+void LiveActuator::resend_later(Ticket ticket, Millis delay) {
+  PodRecord* pod = find_assumed(ticket);
+  if (pod == nullptr) return;
+  pod->is_bind_under_way = false;
+  if (intake_.is_gang_held(ticket.slot)) return intake_.note_rejected(ticket.slot);
+  resends_.emplace(api_.monotonic() + delay, std::move(ticket));
+}
+
+void LiveActuator::reread_later(Ticket ticket, Millis delay) { rereads_.emplace(api_.monotonic() + delay, std::move(ticket)); }
+
+void LiveActuator::give_up(const Ticket& ticket) {
+  PodRecord* pod = find_assumed(ticket);
+  if (pod == nullptr) return;
+  pod->is_bind_under_way = false;
+  ++counters_.given_up;
+  const BindHold hold = intake_.note_bind_failed(ticket.slot, bounded_words(ticket.words));
+  if (hold.number != 0) holds_.emplace(api_.monotonic() + hold_time(options_.hold_min, options_.hold_max, hold.times), hold);
 }
 
 }  // namespace ashlar::kube

@@ -52,9 +52,13 @@ struct GangRecord {
   Text priority_class;                          ///< of the PodGroup
   Millis duration;                              ///< 0 = not known
   Millis first_seen;
-  Millis submitted;    ///< its age in the engine's order, kept when it has to be submitted anew; 0 before that
-  Text stranger_name;  ///< the scheduler that the last of the strangers names
-  Text group_uid;      ///< of the PodGroup object; empty while there is none
+  Millis submitted;                ///< its age in the engine's order, kept when it has to be submitted anew; 0 before that
+  Text bind_hold_detail;           ///< the server's words about a member that it does not bind
+  std::uint64_t bind_hold = 0;     ///< number of the hold that the gang is under since; 0: none
+  PodSlot bind_hold_pod = kNoPod;  ///< that member
+  std::uint8_t bind_failures = 0;  ///< such holds since all members were bound
+  Text stranger_name;              ///< the scheduler that the last of the strangers names
+  Text group_uid;                  ///< of the PodGroup object; empty while there is none
   std::uint64_t group_condition_hash = 0;
   bool is_pod_group = false;
   bool is_gang = true;      ///< false: a PodGroup of basic policy with a topology key: members one by one in one domain

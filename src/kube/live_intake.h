@@ -47,6 +47,15 @@ struct JobOwner {
   PodSlot pod = kNoPod;
 };
 
+/// A pod, or what is unbound of a gang, that waits outside the engine since its binding failed.
+struct BindHold {
+  PodSlot pod = kNoPod;
+  std::uint32_t generation = 0;  ///< of the pod's slot
+  GangSlot gang = kNoGang;       ///< the whole gang instead of the pod
+  std::uint64_t number = 0;      ///< 0: there is none
+  int times = 0;                 ///< how often in a row
+};
+
 class LiveIntake {
  public:
   /// Told whenever there may be something new to say on a pod or on a PodGroup.
@@ -79,6 +88,13 @@ class LiveIntake {
   /// The API server has the pod on this node.
   void note_bound(PodSlot slot, const Text& node_name, const CardMask& cards);
   void note_rejected(PodSlot slot);
+  /// The API server does not bind the pod. Its place is free at once; the pod, or what is unbound of a gang that has not started, waits outside the
+  /// engine and says why in the server's words, until end_bind_hold() or a change by its owner. Number 0: its gang is held already.
+  BindHold note_bind_failed(PodSlot slot, const std::string& words);
+  /// It may be tried again. Does nothing where that has come about otherwise.
+  void end_bind_hold(const BindHold& hold);
+  /// Does its gang wait outside the engine since a binding failed?
+  bool is_gang_held(PodSlot slot) const;
   /// The API server no longer has this pod.
   void note_gone(PodSlot slot) { forget(slot); }
 
@@ -130,6 +146,10 @@ class LiveIntake {
   void enter_bound(PodSlot slot, NodeId node);
   void park(PodSlot slot);
   void hold_pod(PodSlot slot, const Hold& hold);
+  BindHold hold_gang(PodSlot slot, const std::string& words);
+  void forget_bind_hold(GangSlot slot);
+  /// Of what the pod's owner may change; equal before and after a change of the status.
+  static std::uint64_t owner_hash(const Pod& pod);
   /// Nothing holds the pod itself: shows it to the engine, or to its gang.
   void admit(PodSlot slot);
   void forget(PodSlot slot);
@@ -174,6 +194,7 @@ class LiveIntake {
   GangTable gangs_;
   AntiAffinity anti_affinity_;
   std::uint64_t anti_affinity_seen_ = 0;
+  std::uint64_t bind_holds_ = 0;  ///< ever begun
   std::vector<Text> scheduler_names_;
   std::vector<NodeRecord> nodes_;
   boost::unordered_flat_map<Text, Parked, std::hash<Text>> parked_;

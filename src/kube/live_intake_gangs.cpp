@@ -87,6 +87,7 @@ void LiveIntake::leave_gang(PodSlot slot) {
   withdraw(slot);
   const GangSlot gang = r.gang;
   GangRecord& g = gangs_[gang];
+  if (g.bind_hold_pod == slot) forget_bind_hold(gang);
   r.gang = kNoGang;
   // Order does not matter here: members are sorted by rank when they enter the engine.
   if (const auto it = std::find(g.pods.begin(), g.pods.end(), slot); it != g.pods.end()) {
@@ -130,6 +131,9 @@ Hold LiveIntake::gang_hold(const GangRecord& g) const {
     return {HoldReason::kMembersMissing, "gang " + name + " waits until " + std::to_string(g.size) + " of its pods exist"};
   }
   if (g.has_mixed_queues) return refused("the pods of gang " + name + " belong to different queues");
+  if (g.bind_hold != 0)
+    return {HoldReason::kBindFailed,
+            "gang " + name + " waits, since pod " + pods_[g.bind_hold_pod].name.str() + " could not be bound: " + g.bind_hold_detail.str()};
   return {};
 }
 
@@ -167,6 +171,7 @@ void LiveIntake::evaluate(GangSlot slot) {
   if (g.pods.empty()) {  // what its pods wished and were ends with them
     g.is_open = g.is_started = false;
     g.submitted = g.duration = Millis(0);
+    g.bind_failures = 0;
     g.within_wish = Text();
     g.prefer = LevelId::none();
     take_levels(g, {});
@@ -188,7 +193,8 @@ void LiveIntake::evaluate(GangSlot slot) {
     g.is_open = false;
     take_out_waiting(slot);
   }
-  if (g.is_stale && !has_begun) take_out_waiting(slot);
+  if ((g.is_stale && !has_begun) || g.bind_hold != 0) take_out_waiting(slot);
+  if (bound == g.pods.size()) g.bind_failures = 0;
   g.is_stale = false;
   if (g.is_started) g.submitted = Millis(0);
   submit_members(slot);
@@ -198,11 +204,11 @@ void LiveIntake::evaluate(GangSlot slot) {
   say_if_held(slot);
 }
 
-/// At once, or when the gang's patience ends.
+/// At once where its pods are not just being created, else when the gang's patience ends.
 void LiveIntake::say_if_held(GangSlot slot) {
   GangRecord& g = gangs_[slot];
-  if (g.is_open || g.has_timer) return;
-  if (out_.now() >= g.first_seen + kGangPatience) return hold_members(slot);
+  if (g.is_open || (g.has_timer && g.bind_hold == 0)) return;
+  if (g.bind_hold != 0 || out_.now() >= g.first_seen + kGangPatience) return hold_members(slot);
   g.has_timer = true;
   impatient_.emplace_back(g.first_seen + kGangPatience, std::pair(g.ns, g.name));
   // first_seen is the time of joining: nearly sorted; keep the queue ascending for tick().

@@ -209,6 +209,10 @@ ConstraintId LiveIntake::constraint_for(const PodRecord& r) {
 
 void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
+  const std::uint64_t hash = owner_hash(pod);
+  const bool is_changed_by_owner = r.owner_hash != 0 && hash != r.owner_hash;
+  r.owner_hash = hash;
+  const DemandId demand_before = r.demand;
   // What we know to be bound stays bound; an older picture of it may still be on its way.
   if (r.phase == Phase::kBound || r.phase == Phase::kParked) return;
   if (r.phase == Phase::kAssumed && pod.deletion_requested.value == 0) return;
@@ -221,6 +225,10 @@ void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
       hold = {HoldReason::kMalformed, "ashlar.dev/within is '" + wish.within.str() + "', but other pods of the gang say '" + of_gang.str() + "'"};
   }
   if (hold.reason != HoldReason::kNone) return hold_pod(slot, hold);
+  // What failed waits for its time, unless its owner has changed something that may help.
+  const bool is_held = r.phase == Phase::kHeld && r.hold == HoldReason::kBindFailed;
+  if (is_held && !is_changed_by_owner && r.demand == demand_before && constraint_for(r) == r.constraint) return;
+  if (is_changed_by_owner && is_gang_held(slot)) forget_bind_hold(r.gang);
   admit(slot);
 }
 
@@ -229,8 +237,8 @@ void LiveIntake::admit(PodSlot slot) {
   const ConstraintId constraint = constraint_for(r);
   const bool is_changed = r.is_in_engine() && constraint != r.constraint;
   r.constraint = constraint;
+  if (r.phase != Phase::kWaiting && r.hold != HoldReason::kBindFailed) r.seen = out_.now();
   r.hold = HoldReason::kNone;
-  if (r.phase != Phase::kWaiting) r.seen = out_.now();
   r.phase = Phase::kWaiting;
   if (is_changed) out_.add(ConstraintChanged{r.member, constraint});
   if (r.gang != kNoGang)

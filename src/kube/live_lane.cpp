@@ -14,26 +14,27 @@ std::uint64_t key_of(PodSlot slot, std::uint32_t generation) { return std::uint6
 }  // namespace
 
 LiveLane::LiveLane(Api& api, LiveIntake& intake, LaneOptions options, Hooks hooks)
-    : api_(api), intake_(intake), options_(std::move(options)), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {
-  if (!hooks_.may_leave) hooks_.may_leave = hooks_.may_write;
-}
+    : api_(api), intake_(intake), options_(std::move(options)), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {}
 
 LiveLane::~LiveLane() {
-  for (const auto& [request, id] : under_way_) api_.cancel(id);
+  for (const auto& [request, id] : under_way_) {
+    api_.cancel(id);
+    api_.budget().cancel();
+  }
 }
 
 void LiveLane::want_condition(PodSlot slot, bool is_first) {
   PodRecord& pod = intake_.pods()[slot];
   if (pod.is_condition_due) return;
   pod.is_condition_due = true;
-  (is_first ? first_ : others_).push_back({slot, pod.generation});
+  (is_first ? first_ : others_).push_back({slot, pod.generation, api_.monotonic()});
 }
 
 void LiveLane::want_group_condition(GangSlot slot) {
   GangRecord& gang = intake_.gangs()[slot];
   if (gang.is_group_condition_due || gang.group_uid.empty() || options_.pod_groups == PodGroupVersion::kNone) return;
   gang.is_group_condition_due = true;
-  groups_.push_back({slot, gang.group_uid});
+  groups_.push_back({slot, gang.group_uid, api_.monotonic()});
 }
 
 void LiveLane::want_scheduled_event(PodSlot slot) { want_failed_event(slot, {}); }
@@ -44,29 +45,62 @@ void LiveLane::want_failed_event(PodSlot slot, std::string note) {
     events_.pop_front();
     ++counters_.events_dropped;
   }
-  events_.push_back({{slot, intake_.pods()[slot].generation}, std::move(note)});
+  const Millis now = api_.monotonic();
+  events_.push_back({{slot, intake_.pods()[slot].generation, now}, std::move(note), now});
 }
 
 void LiveLane::pump() {
-  while (under_way_.size() < options_.in_flight_max && depth() > 0 && hooks_.may_write()) send_next();
+  if (depth() == 0 || !hooks_.may_write()) return;
+  const bool is_quiet = !hooks_.is_quiet || hooks_.is_quiet();
+  const std::size_t in_flight_max = is_quiet ? options_.in_flight_max : options_.overdue_in_flight_max;
+  while (under_way_.size() < in_flight_max && api_.budget().may_send(api_.monotonic()) && send_next(!is_quiet)) {
+  }
 }
 
-void LiveLane::send_next() {
+Millis LiveLane::overdue_at() const {
+  Millis at = Millis::max();
+  if (!groups_.empty()) at = std::min(at, groups_.front().since + options_.condition_delay_max);
+  if (!first_.empty()) at = std::min(at, first_.front().since + options_.condition_delay_max);
+  if (!others_.empty()) at = std::min(at, others_.front().since + options_.condition_delay_max);
+  if (!events_.empty()) at = std::min(at, events_.front().since + options_.event_delay_max);
+  return at;
+}
+
+Millis LiveLane::due_in() const {
+  const Millis at = overdue_at();
+  const Millis now = api_.monotonic(), allowed_at = api_.budget().next_at();
+  const bool waits_for_answer = under_way_.size() >= options_.overdue_in_flight_max || (!api_.budget().may_send(now) && allowed_at <= now);
+  if (at == Millis::max() || waits_for_answer) return Millis::max();
+  return std::max(Millis(0), std::max(at, allowed_at) - now);
+}
+
+bool LiveLane::send_next(bool is_overdue) {
+  const Millis now = api_.monotonic();
+  const auto has = [&](const auto& queue, Millis delay_max) { return !queue.empty() && (!is_overdue || now >= queue.front().since + delay_max); };
   const auto take_first = [](auto& queue) {
     auto mark = std::move(queue.front());
     queue.pop_front();
     return mark;
   };
-  if (!groups_.empty()) return send_group_condition(take_first(groups_));
-  if (!first_.empty()) return send_condition(take_first(first_));
-  if (!others_.empty()) return send_condition(take_first(others_));
-  send_event(take_first(events_));
+  if (has(groups_, options_.condition_delay_max))
+    send_group_condition(take_first(groups_));
+  else if (has(first_, options_.condition_delay_max))
+    send_condition(take_first(first_));
+  else if (has(others_, options_.condition_delay_max))
+    send_condition(take_first(others_));
+  else if (has(events_, options_.event_delay_max))
+    send_event(take_first(events_));
+  else
+    return false;
+  return true;
 }
 
 void LiveLane::dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then) {
   const std::uint64_t request = ++last_request_;
-  under_way_[request] = send([this, request, then = std::move(then)](const Answer& answer) {
+  const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
+  under_way_[request] = send([this, request, pass, then = std::move(then)](const Answer& answer) {
     under_way_.erase(request);
+    api_.budget().end(pass, {health_of(answer), answer.retry_after}, api_.monotonic());
     if (!answer.ok()) ++counters_.failures;
     if (then) then(answer);
     pump();
@@ -129,7 +163,7 @@ void LiveLane::send_condition(PodMark mark) {
   pod.uid = record.uid;
   ++counters_.conditions;
   const ConditionUpdate update{.type = "PodScheduled", .is_true = false, .reason = text.reason, .message = text.message, .now = api_.now()};
-  dispatch([&](OnAnswer on_answer) { return patch_pod_condition(api_, pod, update, std::move(on_answer), hooks_.may_leave); },
+  dispatch([&](OnAnswer on_answer) { return patch_pod_condition(api_, pod, update, std::move(on_answer), hooks_.may_write); },
            [this, mark](const Answer& answer) { take_condition(mark, answer); });
   if (pod_attempts_[key].failures == 0) speak_for(mark, text);
 }
@@ -139,8 +173,14 @@ void LiveLane::speak_for(const PodMark& mark, const ConditionText& text) {
   const PodRecord& pod = intake_.pods()[mark.slot];
   if (pod.is_in_engine()) return;
   const bool is_held = pod.phase == PodRecord::Phase::kHeld;
-  const bool is_speaker = pod.gang == kNoGang || intake_.gangs()[pod.gang].pods.front() == mark.slot;
-  if (is_held || is_speaker) want_failed_event(mark.slot, text.message);
+  if (is_held || is_speaker(mark)) want_failed_event(mark.slot, text.message);
+}
+
+bool LiveLane::is_speaker(const PodMark& mark) const {
+  const PodRecord& pod = intake_.pods()[mark.slot];
+  if (pod.gang == kNoGang) return true;
+  const GangRecord& gang = intake_.gangs()[pod.gang];
+  return mark.slot == (gang.bind_hold != 0 ? gang.bind_hold_pod : gang.pods.front());
 }
 
 void LiveLane::take_condition(const PodMark& mark, const Answer& answer) {
@@ -182,7 +222,7 @@ void LiveLane::send_group_condition(const GroupMark& mark) {
   ++counters_.group_conditions;
   const ConditionUpdate update{.type = "", .is_true = is_true, .reason = text.reason, .message = text.message, .now = api_.now()};
   dispatch(
-      [&](OnAnswer on_answer) { return patch_pod_group_condition(api_, options_.pod_groups, group, update, std::move(on_answer), hooks_.may_leave); },
+      [&](OnAnswer on_answer) { return patch_pod_group_condition(api_, options_.pod_groups, group, update, std::move(on_answer), hooks_.may_write); },
       [this, mark, is_true](const Answer& answer) { take_group_condition(mark, is_true, answer); });
 }
 
@@ -225,7 +265,7 @@ void LiveLane::send_event(const EventMark& mark) {
   event.now = api_.now();
   event.sequence = ++sequence_;
   ++counters_.events;
-  dispatch([&](OnAnswer on_answer) { return create_event(api_, event, std::move(on_answer), hooks_.may_leave); });
+  dispatch([&](OnAnswer on_answer) { return create_event(api_, event, std::move(on_answer), hooks_.may_write); });
 }
 
 }  // namespace ashlar::kube

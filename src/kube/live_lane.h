@@ -1,5 +1,5 @@
-// When may conditions and events be written, and which? LiveLane: everything that is said about pods, in a lane that moves only while no binding
-// waits or is under way. Conditions are flags on the pods (never lost, at most one each; the text is made when it is sent, so it is never stale);
+// LiveLane: everything that is said about pods, in a lane that moves while no binding waits or is under way. What has waited for too long goes out all the
+// same, a few at a time, so that neither a busy cluster nor one hanging binding keeps autoscalers waiting. Conditions are flags on the pods (never lost, at most one each; the text is made when it is sent, so it is never stale);
 // events are a bounded queue whose oldest entries are dropped and counted. PodGroups and the first pod of a job go first.
 // A condition equal to the one the server has is not written again. One that the server did not take is made and sent anew, first after a second,
 // then ever less often, at least once a minute, until it is there or its object is gone. One object has one write under way at a time.
@@ -21,7 +21,9 @@
 namespace ashlar::kube {
 
 struct LaneOptions {
-  std::size_t in_flight_max = 32;  ///< small, so that a binding that turns up need not wait for long
+  std::size_t in_flight_max = 32;                              ///< small, so that a binding that turns up need not wait for long
+  std::size_t overdue_in_flight_max = 4;                       ///< of the overdue, beside bindings
+  Millis condition_delay_max{2'000}, event_delay_max{10'000};  ///< older ones are overdue
   std::size_t events_max = 20'000;
   std::string identity = "ashlar";
   PodGroupVersion pod_groups = PodGroupVersion::kNone;
@@ -35,8 +37,8 @@ struct LaneCounters {
 class LiveLane {
  public:
   struct Hooks {
-    std::function<bool()> may_write;  ///< leader, and no binding waits or is under way
-    std::function<bool()> may_leave;  ///< leader; asked when a write goes out on a connection. Empty: as may_write
+    std::function<bool()> may_write;  ///< leader; asked again when a write goes out on a connection
+    std::function<bool()> is_quiet;   ///< no binding waits or is under way. Empty: always
     /// What to say on a waiting pod now; empty reason = nothing.
     std::function<ConditionText(PodSlot)> pod_text;
     /// What to say on a gang's PodGroup; `is_true` when all members that must start together are bound.
@@ -56,6 +58,8 @@ class LiveLane {
   /// see get theirs with a new condition by themselves.
   void want_failed_event(PodSlot slot, std::string note);
   void pump();
+  /// How long until something that waits is overdue; Millis::max() where nothing waits, or only an answer can make room for it.
+  Millis due_in() const;
 
   std::size_t in_flight() const { return under_way_.size(); }
   std::size_t depth() const { return groups_.size() + first_.size() + others_.size() + events_.size(); }
@@ -65,14 +69,17 @@ class LiveLane {
   struct PodMark {
     PodSlot slot;
     std::uint32_t generation;
+    Millis since;  ///< monotonic
   };
   struct GroupMark {
     GangSlot slot;
     Text uid;
+    Millis since;
   };
   struct EventMark {
     PodMark pod;
     std::string note;  ///< empty: "Scheduled"
+    Millis since;
   };
   /// A condition's object while a write of it is under way or has failed; absent otherwise.
   struct Attempt {
@@ -82,10 +89,14 @@ class LiveLane {
   };
   using Attempts = boost::unordered_flat_map<std::uint64_t, Attempt>;
 
-  void send_next();
+  /// When the first of what waits may be sent beside bindings; Millis::max() where nothing waits.
+  Millis overdue_at() const;
+  /// The next of those that may go; `is_overdue`: only those that have waited for too long. False: there is none.
+  bool send_next(bool is_overdue);
   void send_condition(PodMark mark);
   void send_group_condition(const GroupMark& mark);
   void send_event(const EventMark& mark);
+  bool is_speaker(const PodMark& mark) const;
   void speak_for(const PodMark& mark, const ConditionText& text);
   void take_condition(const PodMark& mark, const Answer& answer);
   void take_group_condition(const GroupMark& mark, bool is_true, const Answer& answer);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -125,17 +126,23 @@ void add_writes(Snapshot& out, const LiveReign& reign) {
   const auto add = [&](const char* verb, const char* resource, const char* code, std::uint64_t n) {
     out.count(requests, help, {{"verb", verb}, {"resource", resource}, {"code", code}}, static_cast<double>(n));
   };
-  add("create", "pods/binding", "201", a.bound);
-  add("create", "pods/binding", "409", a.conflicts);
-  add("create", "pods/binding", "404", a.not_found);
-  add("create", "pods/binding", "other", a.failures() - a.conflicts - a.not_found);
+  const std::uint64_t failures = std::accumulate(a.by_outcome.begin(), a.by_outcome.end(), std::uint64_t{0}) - a.bound();
+  const std::uint64_t conflicts = a.of(BindOutcome::kConflict), missing = a.of(BindOutcome::kMissing), throttled = a.of(BindOutcome::kThrottled);
+  add("create", "pods/binding", "201", a.bound());
+  add("create", "pods/binding", "409", conflicts);
+  add("create", "pods/binding", "404", missing);
+  add("create", "pods/binding", "429", throttled);
+  add("create", "pods/binding", "other", failures - conflicts - missing - throttled);
   add("get", "pods", "any", a.reread);
   add("patch", "pods/status", "any", l.conditions);
   add("patch", "podgroups/status", "any", l.group_conditions);
   add("create", "events", "any", l.events);
-  const std::pair<const char*, std::uint64_t> errors[] = {{"Conflict", a.conflicts},      {"NotFound", a.not_found}, {"Timeout", a.timeouts},
-                                                          {"Unavailable", a.unavailable}, {"Denied", a.denied},      {"Other", a.other}};
-  for (const auto& [reason, n] : errors) out.count("ashlar_bind_errors_total", "Bindings that failed", {{"reason", reason}}, static_cast<double>(n));
+  for (std::size_t i = 1; i < kBindOutcomes; ++i)
+    out.count("ashlar_bind_errors_total", "Bindings that failed", {{"reason", std::string(rule_of(static_cast<BindOutcome>(i)).name)}},
+              static_cast<double>(a.by_outcome[i]));
+  out.count("ashlar_binds_given_up_total", "Bindings given up: the pods wait outside the engine and say why", {}, static_cast<double>(a.given_up));
+  out.set("ashlar_binds_held", "Pods and gangs that wait for another try after a binding was given up", {},
+          static_cast<double>(reign.actuator().held()));
   out.set("ashlar_binds_in_flight", "Bindings sent and not answered", {}, static_cast<double>(reign.actuator().in_flight()));
   out.set("ashlar_binds_waiting", "Bindings decided and not sent", {}, static_cast<double>(reign.actuator().queued()));
   out.set("ashlar_lane_depth", "Conditions and events not yet written", {}, static_cast<double>(reign.lane().depth()));

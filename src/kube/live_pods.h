@@ -29,6 +29,7 @@ enum class HoldReason : std::uint8_t {
   kMalformed,     ///< one of our own labels or annotations cannot be read; detail says which and why
   kQueueUnknown,  ///< detail = the queue's name
   kQuarantined,   ///< the scheduler stopped for it once; detail = the sentence
+  kBindFailed,    ///< the API server does not bind it; detail = the server's words. Of a whole gang too
   kForeign,       ///< another scheduler's pod, kept only because it names a PodGroup; detail = the scheduler's name
   // Of a whole gang; its pods are kWaiting then, outside the engine. The detail says it in full.
   kMembersMissing,  ///< fewer pods than must start together
@@ -71,15 +72,17 @@ struct PodRecord {
   CardMask cards;                    ///< chosen or read back
   Millis created, duration;          ///< duration: asked for, 0 = not known
   Millis seen;                       ///< when we first saw it eligible
+  std::uint64_t owner_hash = 0;      ///< of labels and annotations as last seen, see LiveIntake::owner_hash
+  std::uint64_t bind_hold = 0;       ///< number of the last hold after a failed binding
   std::uint64_t condition_hash = 0;  ///< of reason and message of PodScheduled=False as the server has it; 0 = none
   Phase phase = Phase::kFree;
   HoldReason hold = HoldReason::kNone;
   bool is_ours = false;
   bool is_condition_due = false;
-  bool is_bind_under_way = false;  ///< a binding was sent and not answered yet
+  bool is_bind_under_way = false;  ///< a binding was sent, and what became of it is not known yet
   bool names_queue = false;        ///< by its own label or annotation; otherwise the namespace decides
-  std::uint8_t bind_failures = 0;
-  std::uint8_t scheduler = 0;  ///< which of the names that we serve
+  std::uint8_t bind_failures = 0;  ///< bindings given up since one succeeded
+  std::uint8_t scheduler = 0;      ///< which of the names that we serve
 
   bool is_in_engine() const { return !member.is_none(); }
 };

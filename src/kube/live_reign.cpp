@@ -47,8 +47,8 @@ LiveReign::LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::
       actuator_(api, intake_, options_.actuator,
                 {.may_write = may_write, .on_plan = [this](const Plan& plan) { take_plan(plan); }, .log = options_.log}),
       lane_(api, intake_, options_.lane,
-            {.may_write = [this] { return may_write_() && actuator_.is_idle(); },
-             .may_leave = may_write,
+            {.may_write = may_write,
+             .is_quiet = [this] { return actuator_.is_idle(); },
              .pod_text = [this](PodSlot slot) { return pod_text(slot); },
              .group_text = [this](GangSlot slot, bool& is_true) { return group_text(slot, is_true); }}),
       may_write_(std::move(may_write)) {
@@ -96,7 +96,7 @@ bool LiveReign::should_step(Millis now) {
     return source_.size() >= std::min(kConfirmationsMax, options_.events_per_step_max);
   }
   if (news_since_ == Millis::max()) news_since_ = now;
-  const bool is_starving = actuator_.in_flight() * 2 < options_.actuator.in_flight_max;
+  const bool is_starving = actuator_.unsettled() * 2 < options_.actuator.in_flight_max;
   return is_starving || now >= news_since_ + options_.window || source_.size() >= options_.events_per_step_max;
 }
 
@@ -111,6 +111,7 @@ Millis LiveReign::turn() {
   // Without the right to write there is nothing to hurry for either: the lease's own timers go on.
   const bool is_full = actuator_.queued() > options_.binds_per_step_max / 4 || !is_deciding_ || !may_write_();
   Millis next = next_tick_;
+  if (const Millis due = lane_.due_in(); may_write_() && due != Millis::max()) next = std::min(next, now + due);
   if (!is_full) {
     next = std::min(next, look_again_at_);
     if (source_.has_news() || intake_.has_unsettled()) next = std::min(next, news_since_ == Millis::max() ? now : news_since_ + options_.window);

@@ -303,6 +303,7 @@ Result<std::unique_ptr<LiveScheduler>> LiveScheduler::create(LiveOptions options
   Result<std::unique_ptr<Api>> api = Api::create({.access = loop->options.access, .user_agent = "ashlar/" + loop->options.version});
   if (!api) return api.error();
   loop->api = std::move(api).value();
+  for (std::string& warning : warnings_about(loop->options.access)) loop->log(LogLevel::kWarning, std::move(warning));
   loop->leader =
       std::make_unique<LiveLeader>(*loop->api, loop->options.leader,
                                    LiveLeader::Hooks{.on_started = [l = loop.get()] { l->has_won = true; },

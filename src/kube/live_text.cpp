@@ -168,6 +168,8 @@ std::string hold_text(const PodRecord& pod) {
       return "queue " + detail + " is not configured";
     case HoldReason::kQuarantined:
       return detail;
+    case HoldReason::kBindFailed:
+      return "the API server did not bind the pod: " + detail;
     case HoldReason::kForeign:
       return "another scheduler's pod (" + detail + ")";
     case HoldReason::kMembersMissing:
@@ -186,7 +188,7 @@ ConditionText hold_condition(const LiveIntake& intake, const PodRecord& pod) {
   };
   if (pod.phase == PodRecord::Phase::kHeld) {
     const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed ||
-                                 pod.hold == HoldReason::kQueueUnknown || pod.hold == HoldReason::kQuarantined;
+                                 pod.hold == HoldReason::kQueueUnknown || pod.hold == HoldReason::kQuarantined || pod.hold == HoldReason::kBindFailed;
     return is_worth_saying ? in_words(pod.hold, hold_text(pod)) : ConditionText{};
   }
   if (pod.phase != PodRecord::Phase::kWaiting || pod.gang == kNoGang) return {};
@@ -216,6 +218,8 @@ std::string_view hold_reason_name(HoldReason reason) {
       return "QueueUnknown";
     case HoldReason::kQuarantined:
       return "Quarantined";
+    case HoldReason::kBindFailed:
+      return "BindFailed";
     case HoldReason::kForeign:
       return "OtherScheduler";
     case HoldReason::kMembersMissing:

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <random>
 
 #include "base/check.h"
 #include "base/digest.h"
@@ -30,9 +31,18 @@ struct Probe {
   std::uint64_t hash;
 };
 
+/// Another one in every process: names and labels come from tenants, who could otherwise choose many that collide.
+std::uint64_t pool_seed() {
+  static const std::uint64_t seed = [] {
+    std::random_device device;
+    return (std::uint64_t{device()} << 32) | device();
+  }();
+  return seed;
+}
+
 // Eight bytes a step; labels and names are short, and FNV's byte steps would cost more than the whole lookup.
 std::uint64_t hash_text(std::string_view text) {
-  std::uint64_t hash = 0x9e3779b97f4a7c15ull ^ text.size();
+  std::uint64_t hash = pool_seed() ^ text.size();
   const char* p = text.data();
   std::size_t left = text.size();
   for (; left >= 8; left -= 8, p += 8) {
@@ -116,6 +126,8 @@ void Text::release(Entry* entry) {
   entry->~Entry();
   std::free(entry);
 }
+
+std::uint64_t Text::content_hash() const { return entry_ == nullptr ? 0 : entry_->hash; }
 
 std::string_view Text::view() const { return entry_ == nullptr ? std::string_view() : std::string_view(entry_->bytes(), entry_->size); }
 

@@ -126,6 +126,8 @@ using OnLease = std::function<void(Answer, Lease)>;
 
 http::RequestId send_lease(Api& api, http::Request request, OnLease on_answer) {
   request.timeout = kLeaseTimeout;
+  // Neither behind bindings nor on their connection: a lease that is late because of them would be lost for no reason.
+  request.is_urgent = request.has_own_connection = true;
   return api.send(std::move(request), [on_answer = std::move(on_answer)](Answer answer) {
     Lease lease;
     if (answer.ok()) {

@@ -9,6 +9,7 @@
 
 #include "http/server.h"
 #include "loopback.h"
+#include "tls_loopback.h"
 
 namespace ashlar::http {
 namespace {
@@ -280,6 +281,58 @@ TEST(Server, ClosesConnectionsThatSendNonsense) {
   for (ssize_t count; (count = recv(fd, buffer, sizeof buffer, 0)) > 0;) answer.append(buffer, static_cast<std::size_t>(count));
   close(fd);
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 400")) << answer;
+}
+
+TEST(Client, ARequestUnderWayDoesNotBringItsOldCertificateBackForTheNext) {
+  TlsLoopback server;
+  const Certificate old_one("old"), new_one("new");
+  auto made =
+      Client::create({.base_url = server.url(), .tls = {.cert_pem = old_one.cert_pem(), .key_pem = old_one.key_pem(), .insecure_skip_verify = true}});
+  ASSERT_TRUE(made.ok());
+  Client& client = **made;
+  server.hold();
+  std::optional<Result<Response>> answer;
+  client.send({.path = "/"}, [&](Result<Response> r) { answer = std::move(r); });
+  while (!server.has_request() && !answer) client.poll(Millis(10));
+  client.set_client_certificate(new_one.cert_pem(), new_one.key_pem());
+  server.let_go();
+  while (!answer) client.poll(Millis(10));
+  ASSERT_TRUE(answer->ok()) << answer->error().message;
+  EXPECT_EQ((*answer)->body, "old");
+  const Result<Response> next = ask(client, {.path = "/"});
+  ASSERT_TRUE(next.ok()) << next.error().message;
+  EXPECT_EQ(next->body, "new");
+  const RequestId given_up = client.send({.path = "/"}, {});
+  client.poll(Millis(0));
+  client.set_client_certificate(old_one.cert_pem(), old_one.key_pem());
+  client.cancel(given_up);
+  EXPECT_EQ(ask(client, {.path = "/"})->body, "old") << "nor does one that is cancelled";
+}
+
+TEST(Client, AnUrgentRequestWaitsForNobody) {
+  std::vector<int> kept;
+  {
+    Loopback server([&](int fd, const std::string& request) {
+      if (request.find("/silent") != std::string::npos)
+        kept.push_back(dup(fd));  // open, and never answered
+      else
+        Loopback::say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+    });
+    auto client = Client::create({.base_url = server.url(), .requests_in_flight_max = 1, .queue_max = 2});
+    ASSERT_TRUE(client.ok());
+    bool is_other_answered = false;
+    const RequestId silent = (*client)->send({.path = "/silent"}, {});
+    (*client)->poll(Millis(0));
+    const RequestId other = (*client)->send({.path = "/other"}, [&](const auto&) { is_other_answered = true; });
+    (*client)->send({.path = "/another"}, {});
+    const Result<Response> urgent = ask(**client, {.path = "/urgent", .is_urgent = true, .has_own_connection = true});
+    ASSERT_TRUE(urgent.ok()) << urgent.error().message << ": neither the window nor the queue's limit is for it";
+    EXPECT_EQ(urgent->body, "ok");
+    EXPECT_FALSE(is_other_answered);
+    (*client)->cancel(silent);
+    (*client)->cancel(other);
+  }
+  for (const int fd : kept) close(fd);
 }
 
 }  // namespace

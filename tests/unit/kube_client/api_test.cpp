@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -182,6 +183,15 @@ TEST_F(Credentials, TimersRunInOrderAndCanBeCancelled) {
   while (order.size() < 2) (*api)->poll(Millis(500));
   EXPECT_EQ(order, "ab");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(400)) << "poll() wakes for timers";
+}
+
+TEST(Api, ABrokenPipeIsNotTheEndOfAProcessThatUsesIt) {
+  ASSERT_TRUE(Api::create({.access = {.server = "http://127.0.0.1:1"}}).ok());
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);
+  EXPECT_EQ(write(ends[1], "x", 1), -1) << "and not a signal that ends the test";
+  close(ends[1]);
 }
 
 }  // namespace

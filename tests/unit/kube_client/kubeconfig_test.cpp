@@ -244,5 +244,22 @@ TEST(ExecCredential, RefusesIncompleteAnswers) {
     EXPECT_FALSE(parse_exec_credential(text).ok()) << text;
 }
 
+TEST(Access, WarnsOfConnectionsThatOthersCanReadOrForge) {
+  const auto warnings = [](Access access) {
+    access.origin = "the file";
+    return warnings_about(access);
+  };
+  EXPECT_TRUE(warnings({.server = "https://kube", .token = "secret"}).empty());
+  EXPECT_TRUE(warnings({.server = "http://127.0.0.1:8001"}).empty()) << "a local proxy that needs no credentials";
+  ASSERT_EQ(warnings({.server = "https://kube", .tls = {.insecure_skip_verify = true}}).size(), 1u);
+  EXPECT_NE(warnings({.server = "https://kube", .tls = {.insecure_skip_verify = true}})[0].find("the file: insecure-skip-tls-verify"),
+            std::string::npos);
+  for (const Access& plain : {Access{.server = "http://kube", .token = "secret"}, Access{.server = "http://kube", .token_file = "/token"},
+                              Access{.server = "http://kube", .basic_password = "secret"}, Access{.server = "http://kube", .exec = ExecPlugin{}}}) {
+    ASSERT_EQ(warnings(plain).size(), 1u);
+    EXPECT_NE(warnings(plain)[0].find("clear text to http://kube"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace ashlar::kube

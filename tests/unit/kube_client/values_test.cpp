@@ -163,5 +163,13 @@ TEST(LabelSelector, FollowsKubernetes) {
   EXPECT_FALSE(matches(with("app", SelectorOp::kDoesNotExist, {}), labels));
 }
 
+TEST(Text, TheHashOfItsCharactersOutlivesTheString) {
+  const auto hash_of = [](const std::string& text) { return Text(text).content_hash(); };
+  const std::uint64_t before = hash_of("a string that nobody else uses");
+  EXPECT_EQ(hash_of("a string that nobody else uses"), before);
+  EXPECT_NE(hash_of("a string that nobody else used"), before);
+  EXPECT_EQ(Text().content_hash(), 0u);
+}
+
 }  // namespace
 }  // namespace ashlar::kube

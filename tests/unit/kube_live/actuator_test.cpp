@@ -16,6 +16,8 @@ class Actuation : public IntakeBench {
     see(node("n", 8));
   }
   http::ServerResponse serve(const http::ServerRequest& request) {
+    const bool is_refused = !refused_pod.empty() && request.path.find(refused_pod) != std::string::npos;
+    if (request.method == "POST" && is_refused) return ScriptedApi::status(422);
     if (request.method == "POST") return bind_status < 300 ? http::json(bind_status, "{}") : ScriptedApi::status(bind_status);
     if (read_failures > 0) {
       --read_failures;
@@ -27,6 +29,20 @@ class Actuation : public IntakeBench {
     return http::json(200, R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"ns","uid":"uid-ns-)" + name + R"("},"spec":{)" + at +
                                R"("schedulerName":"ashlar","containers":[{"resources":{"requests":{"nvidia.com/gpu":"1"}}}]},"status":{}})");
   }
+  std::unique_ptr<LiveActuator> actuator_with(ActuatorOptions o) {
+    o.retry_min = Millis(10);
+    o.retry_max = o.reread_min = Millis(20);
+    return std::make_unique<LiveActuator>(server.api(), intake, o,
+                                          LiveActuator::Hooks{.may_write = [this] { return is_leading; }, .on_plan = {}, .log = {}});
+  }
+  /// As the loop does: the actuator gets its turn after each poll.
+  template <class IsDone>
+  bool until(IsDone&& is_done) {
+    return server.until([&] {
+      actuator->pump();
+      return is_done();
+    });
+  }
   /// Decides on a pod (of one card) and hands the plan over.
   void place(int pods = 1) {
     for (int i = 0; i < pods; ++i) see(pod("p" + std::to_string(i), 1));
@@ -37,11 +53,9 @@ class Actuation : public IntakeBench {
 
   int bind_status = 201, read_failures = 0;
   bool exists = true, is_leading = true;
-  std::string bound_to;
+  std::string bound_to, refused_pod;
   ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }};
-  std::unique_ptr<LiveActuator> actuator =
-      std::make_unique<LiveActuator>(server.api(), intake, ActuatorOptions{.retry_min = Millis(10), .retry_max = Millis(20)},
-                                     LiveActuator::Hooks{.may_write = [this] { return is_leading; }, .on_plan = {}, .log = {}});
+  std::unique_ptr<LiveActuator> actuator = actuator_with({});
 };
 
 TEST_F(Actuation, ABindingThatIsAnsweredIsConfirmed) {
@@ -59,7 +73,7 @@ TEST_F(Actuation, APodThatIsNotFoundAndNotThereIsForgotten) {
   ASSERT_TRUE(server.until([&] { return phase() == Phase::kFree; }));
   step();
   EXPECT_EQ(idle_cards("n"), 8);
-  EXPECT_EQ(actuator->counters().not_found, 1u);
+  EXPECT_EQ(actuator->counters().of(BindOutcome::kMissing), 1u);
 }
 
 TEST_F(Actuation, ATimeOutIsReadAgainAndMayTurnOutToBeABinding) {
@@ -67,24 +81,64 @@ TEST_F(Actuation, ATimeOutIsReadAgainAndMayTurnOutToBeABinding) {
   bound_to = "n";
   place();
   ASSERT_TRUE(server.until([&] { return phase() == Phase::kBound; }));
-  EXPECT_EQ(actuator->counters().timeouts, 1u);
+  EXPECT_EQ(actuator->counters().of(BindOutcome::kUnknown), 1u);
   EXPECT_EQ(server.count({"POST"}), 1u);
 }
 
-TEST_F(Actuation, AFreePodIsDecidedAgainAfterAWhile) {
-  bind_status = 409;
+TEST_F(Actuation, AnUnboundPodsBindingIsSentAgainWithItsPlaceKept) {
+  bind_status = 500;
   place();
-  ASSERT_TRUE(server.until([&] { return phase() == Phase::kWaiting; }));
-  EXPECT_EQ(actuator->counters().reread, 1u);
+  ASSERT_TRUE(until([&] { return server.count({"GET"}) == 1; }));
+  EXPECT_EQ(phase(), Phase::kAssumed);
+  server.change([&] { bind_status = 201; });
+  ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
+  EXPECT_EQ(server.count({"POST"}), 2u);
+}
+
+TEST_F(Actuation, AfterThreeRereadsThatFindItUnboundAPodIsGivenUp) {
+  for (const int status : {409, 404, 500, 503, 504}) {
+    bind_status = status;
+    place();
+    const std::size_t reads = server.count({"GET"}), posts = server.count({"POST"});
+    ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; })) << status;
+    EXPECT_EQ(server.count({"GET"}) - reads, 3u) << status;
+    EXPECT_EQ(server.count({"POST"}) - posts, 3u) << status;
+    EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
+    EXPECT_EQ(hold_text(record("p0")), "the API server did not bind the pod: HTTP " + std::to_string(status) + ": no");
+    step();
+    EXPECT_EQ(idle_cards("n"), 8);
+    gone(pod("p0", 1));
+  }
+}
+
+TEST_F(Actuation, ABindingThatIsRefusedFreesItsPlaceAtOnceAndIsNotReadAgain) {
+  for (const int status : {400, 401, 403, 405, 406, 413, 415, 422, 418}) {
+    bind_status = status;
+    place();
+    const std::size_t posts = server.count({"POST"});
+    ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; })) << status;
+    EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
+    EXPECT_EQ(hold_condition(intake, record("p0")).reason, kSchedulerError);
+    EXPECT_EQ(hold_condition(intake, record("p0")).message,
+              "BindFailed: the API server did not bind the pod: HTTP " + std::to_string(status) + ": no");
+    EXPECT_FALSE(record("p0").is_in_engine());
+    step();
+    EXPECT_EQ(idle_cards("n"), 8);
+    EXPECT_LE(server.count({"POST"}) - posts, 1u);
+    gone(pod("p0", 1));
+  }
+  EXPECT_EQ(server.count({"GET"}), 0u);
 }
 
 TEST_F(Actuation, APlaceStaysTakenWhileTheServerCannotSay) {
   bind_status = 504;
   read_failures = 2;
   place();
-  ASSERT_TRUE(server.until([&] { return server.count({"GET"}) == 2; }));
+  ASSERT_TRUE(until([&] { return server.count({"GET"}) == 2; }));
   EXPECT_EQ(phase(), Phase::kAssumed);
-  ASSERT_TRUE(server.until([&] { return phase() == Phase::kWaiting; }));
+  ASSERT_TRUE(until([&] { return server.count({"GET"}) == 3; }));
+  server.change([&] { bind_status = 201; });
+  ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
 }
 
 TEST_F(Actuation, RereadingGoesOnWhileTheRightToWriteIsAway) {
@@ -92,10 +146,120 @@ TEST_F(Actuation, RereadingGoesOnWhileTheRightToWriteIsAway) {
   read_failures = 1;
   server.hold();
   place();
-  ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
+  ASSERT_TRUE(until([&] { return server.count({"POST"}) == 1; }));
   is_leading = false;  // a renewal is late; it will be answered, and nobody is told that leadership was ever in doubt
   server.let_go();
-  ASSERT_TRUE(server.until([&] { return phase() == Phase::kWaiting; })) << "else the card is held until the next start";
+  ASSERT_TRUE(until([&] { return server.count({"GET"}) == 2; }));
+  server.change([&] { bind_status = 201; });
+  server.poll_for(Millis(50));
+  actuator->pump();
+  EXPECT_EQ(server.count({"POST"}), 1u);
+  is_leading = true;
+  ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
+}
+
+TEST_F(Actuation, NoMoreThanEightRereadsAreUnderWay) {
+  bind_status = 504;
+  see(node("m", 8));
+  place(16);
+  ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 16; }));
+  server.hold();
+  ASSERT_TRUE(until([&] { return server.count({"GET"}) > 0 || actuator->in_flight() == 8; }));
+  std::size_t most = 0;
+  for (int i = 0; i < 20; ++i) {
+    server.poll_for(Millis(2));
+    actuator->pump();
+    most = std::max(most, actuator->in_flight());
+  }
+  EXPECT_LE(most, 8u);
+  EXPECT_EQ(actuator->unsettled(), 16u) << "what is not settled keeps its part of the window";
+  server.let_go();
+}
+
+TEST_F(Actuation, OfAGangWhatIsBoundStaysAndTheRestIsHeldTogether) {
+  refused_pod = "g-1";
+  for (int i = 0; i < 4; ++i) see(gang_pod("g", i, 4, 2));
+  actuator = actuator_with({.in_flight_max = 2});
+  step();
+  actuator->submit(plan);
+  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  intake.settle();
+  EXPECT_EQ(phase("g-0"), Phase::kBound);
+  EXPECT_EQ(server.count({"POST", "g-2"}) + server.count({"POST", "g-3"}), server.count({"POST"}) - 2) << "what was not sent is not sent";
+  for (const char* name : {"g-1", "g-2", "g-3"}) {
+    if (phase(name) == Phase::kBound) continue;
+    EXPECT_EQ(phase(name), Phase::kWaiting) << name;
+    EXPECT_FALSE(record(name).is_in_engine()) << name;
+    EXPECT_EQ(hold_condition(intake, record(name)).message, "BindFailed: gang g waits, since pod g-1 could not be bound: HTTP 422: no");
+  }
+  step();
+  EXPECT_TRUE(plan.actions.empty());
+  EXPECT_EQ(idle_cards("n"), 8 - 2 * static_cast<std::int64_t>(server.count({"POST"}) - 1));
+  server.change([&] { refused_pod.clear(); });
+  ASSERT_TRUE(until([&] {
+    step();
+    actuator->submit(plan);
+    return phase("g-1") == Phase::kBound && phase("g-2") == Phase::kBound && phase("g-3") == Phase::kBound;
+  })) << "they start again together when the time is over";
+}
+
+TEST_F(Actuation, AHeldPodComesBackEarlyWhenItsOwnerChangesItAndNotWhenItsStatusChanges) {
+  actuator = actuator_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
+  bind_status = 403;
+  place();
+  ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; }));
+  Pod told = pod("p0", 1);
+  told.scheduled = {ConditionStatus::kFalse, Text("SchedulerError"), Text("no")};
+  see(told);
+  EXPECT_EQ(phase(), Phase::kHeld);
+  see(with(told, "licence", "yes"));
+  EXPECT_EQ(phase(), Phase::kWaiting);
+  server.change([&] { bind_status = 201; });
+  step();
+  actuator->submit(plan);
+  ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
+  EXPECT_EQ(record("p0").bind_failures, 0);
+}
+
+TEST_F(Actuation, AChangeOfOneMemberBringsItsHeldGangBackAndANewMemberDoesNot) {
+  actuator = actuator_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
+  bind_status = 403;
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
+  step();
+  actuator->submit(plan);
+  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  see(gang_pod("g", 2, 2, 2));
+  step();
+  EXPECT_TRUE(plan.actions.empty());
+  EXPECT_EQ(hold_of("g-0").reason, HoldReason::kBindFailed);
+  see(with(gang_pod("g", 0, 2, 2), "licence", "yes"));
+  step();
+  EXPECT_EQ(plan.actions.size(), 3u);
+}
+
+TEST_F(Actuation, TheGangOfAFailedMemberThatIsDeletedIsTriedAgain) {
+  actuator = actuator_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
+  refused_pod = "g-0";
+  for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 2, 2));
+  step();
+  actuator->submit(plan);
+  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  gone(gang_pod("g", 0, 2, 2));
+  EXPECT_EQ(hold_of("g-1").reason, HoldReason::kNone);
+}
+
+TEST_F(Actuation, ALateSuccessKeepsTheCardsOfItsOwnBinding) {
+  server.hold();
+  place();
+  const CardMask first = record("p0").cards;
+  ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
+  gone(node("n", 8));
+  see(node("n", 8));
+  see(pod("other", 1));
+  intake.note_assumed(intake.pods().find(Text("ns"), Text("p0")), intake.names().nodes.find(Text("n")), parse_cards("7"));
+  server.let_go();
+  ASSERT_TRUE(server.until([&] { return phase() == Phase::kBound; }));
+  EXPECT_EQ(cards_text(record("p0").cards), cards_text(first));
 }
 
 TEST_F(Actuation, WhatStillWaitsForAConnectionDoesNotLeaveOnceTheRightToWriteEnded) {
@@ -106,12 +270,12 @@ TEST_F(Actuation, WhatStillWaitsForAConnectionDoesNotLeaveOnceTheRightToWriteEnd
   server.poll_for(Millis(50));  // what has a connection is on its way; the client opens four at most, each for one request of HTTP/1.1
   is_leading = false;
   server.let_go();
-  ASSERT_TRUE(server.until([&] { return actuator->is_idle(); }));
+  ASSERT_TRUE(until([&] { return actuator->counters().reread == 8 - actuator->counters().bound() && actuator->in_flight() == 0; }))
+      << "reading needs no such right";
   const std::size_t sent = server.count({"POST"});
   EXPECT_LE(sent, 4u);
-  EXPECT_EQ(actuator->counters().bound, sent);
-  EXPECT_EQ(actuator->counters().unavailable, 8 - sent);
-  EXPECT_EQ(server.count({"GET"}), 8 - sent) << "reading needs no such right";
+  EXPECT_EQ(actuator->counters().bound(), sent);
+  EXPECT_EQ(actuator->counters().of(BindOutcome::kUnknown), 8 - sent);
 }
 
 TEST_F(Actuation, AllIsCancelledWithTheActuator) {
@@ -128,13 +292,12 @@ TEST_F(Actuation, AllIsCancelledWithTheActuator) {
 }
 
 TEST_F(Actuation, NoMoreThanTheWindowIsUnderWay) {
-  actuator = std::make_unique<LiveActuator>(server.api(), intake, ActuatorOptions{.in_flight_max = 3},
-                                            LiveActuator::Hooks{.may_write = [this] { return is_leading; }, .on_plan = {}, .log = {}});
+  actuator = actuator_with({.in_flight_max = 3});
   place(8);
   EXPECT_EQ(actuator->in_flight(), 3u);
   EXPECT_EQ(actuator->queued(), 5u);
   ASSERT_TRUE(server.until([&] { return actuator->is_idle(); }));
-  EXPECT_EQ(actuator->counters().bound, 8u);
+  EXPECT_EQ(actuator->counters().bound(), 8u);
 }
 
 }  // namespace

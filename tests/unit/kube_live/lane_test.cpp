@@ -22,8 +22,8 @@ class Lane : public IntakeBench {
   LaneOptions options() const { return {.pod_groups = PodGroupVersion::kV1Beta1, .retry_min = Millis(10), .retry_max = Millis(40)}; }
   std::unique_ptr<LiveLane> lane_of(LaneOptions o) {
     return std::make_unique<LiveLane>(server.api(), intake, std::move(o),
-                                      LiveLane::Hooks{.may_write = [this] { return is_free; },
-                                                      .may_leave = {},
+                                      LiveLane::Hooks{.may_write = [] { return true; },
+                                                      .is_quiet = [this] { return is_free; },
                                                       .pod_text = [this](PodSlot) { return text; },
                                                       .group_text =
                                                           [this](GangSlot, bool& is_true) {
@@ -62,7 +62,12 @@ class Lane : public IntakeBench {
   bool is_free = true, is_group_true = false;
   std::vector<int> refusals;
   ConditionText text{"Unschedulable", "0/1 nodes are available"};
-  ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }};
+  Millis skipped;
+  ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); },
+                     [this] {
+                       const auto real = std::chrono::steady_clock::now().time_since_epoch();
+                       return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(real).count()) + skipped;
+                     }};
   std::unique_ptr<LiveLane> lane = lane_of(options());
 };
 
@@ -79,6 +84,41 @@ TEST_F(Lane, IsSilentWhileBindingsWaitOrAreUnderWay) {
   drain();
   EXPECT_EQ(conditions("a"), 1u);
   EXPECT_EQ(events("a"), 1u);
+}
+
+TEST_F(Lane, WhatIsOverdueGoesOutBesideBindingsAFewAtATime) {
+  is_free = false;
+  for (int i = 0; i < 10; ++i) lane->want_condition(waiting("p" + std::to_string(i)), i == 5);
+  lane->want_failed_event(waiting("e"), "no room");
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 0u);
+  EXPECT_GT(lane->due_in(), Millis(1'000));
+  EXPECT_LE(lane->due_in(), Millis(2'000));
+  skipped += Millis(2'000);
+  EXPECT_EQ(lane->due_in(), Millis(0));
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 4u);
+  lane->want_condition(waiting("young"), true);
+  ASSERT_TRUE(until([&] { return server.count({"PATCH"}) == 10 && lane->in_flight() == 0; }));
+  EXPECT_EQ(conditions("young"), 0u);
+  EXPECT_EQ(events("e"), 0u) << "events have more time";
+  skipped += Millis(8'000);
+  drain();
+  EXPECT_EQ(events("e"), 1u);
+  EXPECT_EQ(lane->due_in(), Millis::max());
+}
+
+TEST_F(Lane, APodGroupsConditionIsNotSilencedByABusyClusterEither) {
+  is_free = false;
+  is_group_true = true;
+  text = {"Scheduled", "all 2 pods"};
+  lane->want_group_condition(group("g"));
+  skipped += Millis(1'900);
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 0u);
+  skipped += Millis(100);
+  drain();
+  EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status"}), 1u);
 }
 
 TEST_F(Lane, OfTooManyEventsTheOldestAreDroppedAndCounted) {

@@ -11,7 +11,8 @@ namespace {
 class Reign : public ::testing::Test {
  protected:
   Reign() {
-    auto made = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [this] { return now; }});
+    auto made = Api::create(
+        {.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [this] { return now; }, .monotonic = [this] { return now; }});
     EXPECT_TRUE(made.ok());
     api = std::move(made).value();
     options.intake.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}};
@@ -267,6 +268,23 @@ TEST_F(Reign, NothingIsDecidedWithoutTheRightToWrite) {
   is_leading = false;
   reign->turn();
   EXPECT_EQ(reign->steps(), 0u);
+}
+
+TEST_F(Reign, ABindingThatHangsDoesNotSilenceConditionsForMoreThanTwoSeconds) {
+  begin();
+  see("n0", "r0");
+  see_pod("p", 1);
+  see_pod("impossible", 9);
+  reign->turn();
+  ASSERT_EQ(reign->actuator().in_flight(), 1u);
+  EXPECT_EQ(reign->lane().in_flight(), 0u);
+  now += Millis(1'000);
+  EXPECT_LE(reign->turn(), now + Millis(1'000)) << "the loop comes back in time";
+  EXPECT_EQ(reign->lane().in_flight(), 0u);
+  now += Millis(1'000);
+  reign->turn();
+  EXPECT_EQ(reign->lane().in_flight(), 1u);
+  EXPECT_EQ(reign->lane().counters().conditions, 1u);
 }
 
 }  // namespace

@@ -22,14 +22,16 @@ class ScriptedApi {
  public:
   using Script = std::function<http::ServerResponse(const http::ServerRequest&)>;
 
-  explicit ScriptedApi(Script script) : script_(std::move(script)) {
+  /// `monotonic`: the clock of the client's timers, if not the real one.
+  explicit ScriptedApi(Script script, std::function<Millis()> monotonic = {}) : script_(std::move(script)) {
     std::vector<http::Route> routes;
     for (const char* method : {"GET", "POST", "PUT", "PATCH"})
       routes.push_back({"/", [this](const http::ServerRequest& request) { return take(request); }, method});
     auto server = http::Server::start({}, std::move(routes));
     EXPECT_TRUE(server.ok());
     server_ = std::move(server).value();
-    auto api = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:" + std::to_string(server_->port())}});
+    auto api = Api::create(
+        {.access = {.origin = "test", .server = "http://127.0.0.1:" + std::to_string(server_->port())}, .now = monotonic, .monotonic = monotonic});
     EXPECT_TRUE(api.ok());
     api_ = std::move(api).value();
   }
@@ -49,6 +51,11 @@ class ScriptedApi {
   void poll_for(Millis time) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(time.value);
     while (std::chrono::steady_clock::now() < deadline) api_->poll(Millis(5));
+  }
+
+  /// Polls until every request is answered.
+  bool settle() {
+    return until([this] { return api_->in_flight() == 0; });
   }
 
   /// From now on requests are taken but not answered.
@@ -80,6 +87,10 @@ class ScriptedApi {
 
   static http::ServerResponse status(int code, const std::string& message = "no") {
     return http::json(code, R"({"kind":"Status","message":")" + message + R"("})");
+  }
+  static http::ServerResponse busy(int retry_after_seconds) {
+    return http::json(
+        429, R"({"kind":"Status","message":"too many requests","details":{"retryAfterSeconds":)" + std::to_string(retry_after_seconds) + "}}");
   }
 
  private:

@@ -1,0 +1,98 @@
+// RequestBudget: how much may be asked of an API server that is in trouble. After 429, 502, 503 or a connection that fails, one request goes out at a
+// time: after the server's Retry-After, else after 200 ms, doubling to 5 s. The first sound answer to a request sent since then ends the trouble; the
+// number under way then grows from 8, by one for each sound answer, so that a server which is coming back is not flooded. Times are monotonic.
+//
+//   if (!budget.may_send(now)) return;              // asked again at budget.next_at() or after the next answer
+//   const RequestBudget::Pass pass = budget.begin(now);
+//   send(request, [=](Answer answer) { budget.end(pass, {health_of(answer), answer.retry_after}, now()); });
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/quantity.h"
+
+namespace ashlar::kube {
+
+/// What an answer says about the server as a whole.
+enum class ServerHealth : std::uint8_t {
+  kSound,    ///< it works; whether it did what was asked is another matter
+  kTrouble,  ///< it, or the way to it, takes no more for now
+  kUnclear,  ///< this request failed in a way that may be its own fault, such as a slow webhook
+};
+
+class RequestBudget {
+ public:
+  static constexpr Millis kIntervalMin{200}, kIntervalMax{5'000};
+  static constexpr Millis kRetryAfterMax{60'000};  ///< a server that asks for more is asked once a minute
+  static constexpr std::size_t kWindowAfterTrouble = 8, kWindowMax = 1024;
+  static constexpr int kUnclearInRowMax = 16;  ///< so many failures without one sound answer between them are trouble, too
+
+  /// Identifies one request: answers to what was sent before the trouble began say nothing about its end.
+  struct Pass {
+    std::uint64_t era = 0;
+  };
+  struct Report {
+    ServerHealth health = ServerHealth::kSound;
+    Millis retry_after{0};  ///< what the server asks for; 0: nothing said
+  };
+
+  bool may_send(Millis now) const { return is_in_trouble_ ? now >= next_at_ : under_way_ < window_; }
+  /// When may_send() turns true by itself; 0 where only an answer, or nothing, is missing.
+  Millis next_at() const { return is_in_trouble_ ? next_at_ : Millis(0); }
+  bool is_in_trouble() const { return is_in_trouble_; }
+
+  Pass begin(Millis now) {
+    ++under_way_;
+    if (is_in_trouble_) next_at_ = now + interval_;
+    return {era_};
+  }
+  void end(Pass pass, Report report, Millis now) {
+    cancel();
+    switch (report.health) {
+      case ServerHealth::kSound:
+        return note_sound(pass);
+      case ServerHealth::kTrouble:
+        return note_trouble(pass, report.retry_after, now);
+      case ServerHealth::kUnclear:
+        if (++unclear_in_row_ >= kUnclearInRowMax) note_trouble(pass, report.retry_after, now);
+    }
+  }
+  /// The request will not be answered.
+  void cancel() {
+    if (under_way_ > 0) --under_way_;
+  }
+
+ private:
+  void note_sound(Pass pass) {
+    unclear_in_row_ = 0;
+    if (!is_in_trouble_) {
+      window_ = std::min(window_ + 1, kWindowMax);
+      return;
+    }
+    if (pass.era != era_) return;
+    is_in_trouble_ = false;
+    window_ = kWindowAfterTrouble;
+  }
+  void note_trouble(Pass pass, Millis retry_after, Millis now) {
+    if (!is_in_trouble_) {
+      is_in_trouble_ = true;
+      ++era_;
+      interval_ = kIntervalMin;
+      next_at_ = now + interval_;
+    } else if (pass.era == era_) {
+      interval_ = std::min(interval_ * 2, kIntervalMax);
+      next_at_ = std::max(next_at_, now + interval_);
+    }
+    next_at_ = std::max(next_at_, now + std::min(retry_after, kRetryAfterMax));
+  }
+
+  bool is_in_trouble_ = false;
+  std::uint64_t era_ = 0;  ///< how often trouble began
+  std::size_t under_way_ = 0, window_ = kWindowMax;
+  int unclear_in_row_ = 0;
+  Millis interval_ = kIntervalMin, next_at_;
+};
+
+}  // namespace ashlar::kube

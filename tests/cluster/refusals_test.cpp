@@ -1,0 +1,100 @@
+// A policy of the cluster that denies bindings: who is denied keeps nobody from the nodes, is told why in the policy's words, and is bound when it goes.
+#include "cluster/scheduler_world.h"
+#include "kube/live_text.h"
+
+namespace ashlar::live_tests {
+namespace {
+
+constexpr const char* kPolicies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+constexpr const char* kPolicyBindings = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
+
+class Refusals : public SchedulerWorld {
+ protected:
+  Answer post(const std::string& path, const std::string& body) {
+    return answer_of([&](OnAnswer done) { api_->send({.method = http::Method::kPost, .path = path, .body = body}, std::move(done)); });
+  }
+  Answer remove(const std::string& path) {
+    return answer_of([&](OnAnswer done) { api_->send({.method = http::Method::kDelete, .path = path}, std::move(done)); });
+  }
+  /// Admission comes before the look at the pod: a binding of one that does not exist tells whether the policy is in force.
+  bool is_denied(const std::string& pod) {
+    const Answer answer = post("/api/v1/namespaces/default/pods/" + pod + "/binding", R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":")" +
+                                                                                          pod + R"("},"target":{"kind":"Node","name":"no-node"}})");
+    return answer.status == 422 || answer.status == 403;
+  }
+  void deny(const std::string& prefix) {
+    ASSERT_TRUE(post(kPolicies, R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"licences"},"spec":{)"
+                                R"("failurePolicy":"Fail","matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],)"
+                                R"("operations":["CREATE"],"resources":["pods/binding"]}]},"validations":[{"expression":)"
+                                R"("!object.metadata.name.startsWith(')" + prefix + R"(')","message":"this pod has no licence"}]
+}
+})").ok());
+    ASSERT_TRUE(post(kPolicyBindings,
+                     R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicyBinding","metadata":{"name":"licences"},)"
+                     R"("spec":{"policyName":"licences","validationActions":["Deny"]}})").ok());
+ASSERT_TRUE(wait([&] { return is_denied(prefix + "-probe"); }));
+}
+void allow(const std::string& prefix) {
+  remove(std::string(kPolicyBindings) + "/licences");
+  remove(std::string(kPolicies) + "/licences");
+  ASSERT_TRUE(wait([&] { return !is_denied(prefix + "-probe"); }));
+}
+void TearDown() override {
+  if (plane_) {
+    remove(std::string(kPolicyBindings) + "/licences");
+    remove(std::string(kPolicies) + "/licences");
+  }
+  SchedulerWorld::TearDown();
+}
+}
+;
+
+TEST_F(Refusals, PodsThatAPolicyDeniesBlockNobodyAreToldWhyAndAreBoundWhenItGoes) {
+  post_gpu_nodes(4);
+  deny("denied");
+  for (int i = 0; i < 4; ++i) post_pod(gpu_pod("denied-" + std::to_string(i), 8));
+  const auto scheduler = start();
+  ASSERT_TRUE(wait([&] { return pod("denied-0").scheduled.status == kube::ConditionStatus::kFalse; }));
+  post_pod(gpu_pod("honest", 1));
+  EXPECT_TRUE(wait_bound(1, "honest", std::chrono::seconds(5))) << "all 32 GPUs are free";
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = "denied-" + std::to_string(i);
+    ASSERT_TRUE(wait([&] { return pod(name).scheduled.status == kube::ConditionStatus::kFalse; })) << name;
+    EXPECT_EQ(pod(name).scheduled.reason, kube::kSchedulerError);
+    EXPECT_NE(pod(name).scheduled.message.str().find("this pod has no licence"), std::string::npos) << pod(name).scheduled.message.str();
+  }
+  EXPECT_TRUE(wait_event("FailedScheduling", "this pod has no licence"));
+  std::string why;
+  EXPECT_TRUE(wait([&] {
+    why = ask(*scheduler, "/api/v1/why?name=default/denied-0");
+    return why.find("BindFailed") != std::string::npos && why.find("this pod has no licence") != std::string::npos;
+  })) << why;
+  answer_of([&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", "honest"), 0, std::move(done)); });
+  allow("denied");
+  EXPECT_TRUE(wait_bound(4, "denied", std::chrono::seconds(60)));
+  expect_no_oversubscription();
+}
+
+TEST_F(Refusals, OfAGangWithOneDeniedMemberTheBoundStayAndTheRestGivesItsPlaceBack) {
+  post_gpu_nodes(1);
+  deny("gang-1");
+  for (int i = 0; i < 2; ++i) {
+    kube::PodSpec spec = gpu_pod("gang-" + std::to_string(i), 4);
+    spec.labels = {{"ashlar.dev/gang", "gang"}, {"ashlar.dev/gang-size", "2"}};
+    post_pod(spec);
+  }
+  const auto scheduler = start();
+  ASSERT_TRUE(
+      wait([&] { return pod("gang-1").scheduled.message.str().find("gang gang waits, since pod gang-1 could not be bound") != std::string::npos; }));
+  EXPECT_TRUE(wait_event("FailedScheduling", "this pod has no licence"));
+  EXPECT_TRUE(wait_bound(1, "gang-0", std::chrono::seconds(5)));
+  post_pod(gpu_pod("honest", 4));
+  EXPECT_TRUE(wait_bound(1, "honest", std::chrono::seconds(5)));
+  answer_of([&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", "honest"), 0, std::move(done)); });
+  allow("gang-1");
+  EXPECT_TRUE(wait_bound(2, "gang", std::chrono::seconds(60)));
+  expect_no_oversubscription();
+}
+
+}  // namespace
+}  // namespace ashlar::live_tests

@@ -1,0 +1,150 @@
+// One leadership and a server that is in trouble, on a clock that is moved by hand: how much is asked, and that everything is done once in the end.
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "kube/live_reign.h"
+#include "scripted_api.h"
+
+namespace ashlar::kube {
+namespace {
+
+class Outage : public ::testing::Test {
+ protected:
+  Outage() {
+    options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
+    reign = std::make_unique<LiveReign>(server.api(), options, metrics, [] { return true; });
+  }
+  http::ServerResponse serve(const http::ServerRequest& request) {
+    ++by_second[static_cast<std::size_t>(now.value / 1000)];
+    if (trouble == 429) return ScriptedApi::busy(retry_after);
+    if (trouble != 0) return ScriptedApi::status(trouble);
+    const bool is_binding = request.method == "POST" && request.path.ends_with("/binding");
+    if (is_binding && request.path.find(refused_pod) != std::string::npos) return ScriptedApi::status(403, "the policy says no");
+    if (is_binding) ++bound[request.path];
+    if (request.method != "GET") return http::json(201, "{}");
+    const std::string name = request.path.substr(request.path.rfind('/') + 1);
+    return http::json(200,
+                      R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"ns","uid":"uid-)" + name +
+                          R"("},"spec":{"schedulerName":"ashlar","containers":[{"resources":{"requests":{"nvidia.com/gpu":"1"}}}]},"status":{}})");
+  }
+  void see_node(int i, std::int64_t gpus = 8) {
+    Node n;
+    n.name = Text("n" + std::to_string(i));
+    n.ready = ConditionStatus::kTrue;
+    n.allocatable.cpu = MilliCores(64'000);
+    n.pods_max = 110;
+    n.allocatable.extended = {{Text("nvidia.com/gpu"), gpus}};
+    reign->take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
+  }
+  void see_pod(const std::string& name, std::int64_t gpus = 1) {
+    Pod p;
+    p.ns = Text("ns");
+    p.name = Text(name);
+    p.uid = Text("uid-" + name);
+    p.scheduler_name = Text("ashlar");
+    p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
+    p.labels = std::make_shared<const Labels>();
+    reign->take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
+  }
+  /// Lets time go by; every request is answered at the moment when it is sent.
+  void run(Millis time) {
+    for (const Millis until = now + time; now < until; now += Millis(100)) {
+      do {
+        reign->turn();
+        ASSERT_TRUE(server.settle());
+      } while (server.api().in_flight() > 0 || reign->turn() <= now);
+    }
+  }
+  std::size_t asked() const { return std::accumulate(by_second.begin(), by_second.end(), std::size_t{0}); }
+  std::size_t bound_once() const {
+    return static_cast<std::size_t>(std::count_if(bound.begin(), bound.end(), [](const auto& one) { return one.second == 1; }));
+  }
+  PodRecord::Phase phase(const std::string& name) { return reign->intake().pods()[reign->intake().pods().find(Text("ns"), Text(name))].phase; }
+
+  Millis now{1'000'000};
+  int trouble = 0, retry_after = 5;
+  std::string refused_pod = "refused";
+  std::map<std::string, int> bound;
+  std::array<std::size_t, 20'000> by_second{};
+  ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }, [this] { return now; }};
+  LiveMetrics metrics;
+  ReignOptions options;
+  std::unique_ptr<LiveReign> reign;
+};
+
+TEST_F(Outage, AServerThatAsksForPatienceGetsItAndEveryPodIsBoundOnceAfterwards) {
+  for (int i = 0; i < 63; ++i) see_node(i);
+  for (int i = 0; i < 500; ++i) see_pod("p" + std::to_string(i));
+  trouble = 429;
+  const std::size_t first_second = static_cast<std::size_t>(now.value / 1000);
+  run(Millis(15'000));
+  EXPECT_LE(by_second[first_second], 64u) << "what was under way when the first answer came";
+  for (std::size_t s = first_second + 1; s < first_second + 15; ++s) EXPECT_LE(by_second[s], s % 5 == 0 ? 1u : 0u) << "second " << s - first_second;
+  EXPECT_GE(asked(), 64u + 2) << "one probe after each pause";
+  EXPECT_EQ(reign->actuator().counters().reread, 0u) << "not done means not done";
+  EXPECT_LE(reign->actuator().queued(), 64u + 16) << "nothing more is decided meanwhile";
+  server.change([&] { trouble = 0; });
+  run(Millis(10'000));
+  EXPECT_EQ(bound_once(), 500u);
+  EXPECT_EQ(bound.size(), 500u);
+}
+
+TEST_F(Outage, ALongOutageCostsAtMostTenRequestsASecond) {
+  for (int i = 0; i < 63; ++i) see_node(i);
+  for (int i = 0; i < 500; ++i) see_pod("p" + std::to_string(i));
+  for (int i = 0; i < 300; ++i) see_pod("big" + std::to_string(i), 9);  // never fit: conditions
+  for (const int status : {503, 500}) {
+    server.change([&] { trouble = status; });
+    const std::size_t first_second = static_cast<std::size_t>(now.value / 1000);
+    run(Millis(60'000));
+    for (std::size_t s = first_second + 1; s < first_second + 60; ++s) EXPECT_LE(by_second[s], 10u) << status << ", second " << s - first_second;
+    server.change([&] { trouble = 0; });
+    run(Millis(20'000));
+  }
+  EXPECT_EQ(bound_once(), 500u);
+}
+
+TEST_F(Outage, APodThatIsThrottledForHalfAMinuteGivesItsPlaceBack) {
+  see_node(0);
+  see_pod("p");
+  trouble = 429;
+  run(Millis(29'000));
+  EXPECT_EQ(phase("p"), PodRecord::Phase::kAssumed);
+  run(Millis(2'000));
+  EXPECT_NE(phase("p"), PodRecord::Phase::kAssumed);
+  server.change([&] { trouble = 0; });
+  run(Millis(10'000));
+  EXPECT_EQ(phase("p"), PodRecord::Phase::kBound);
+}
+
+TEST_F(Outage, ARefusedPodIsTriedAfterOneTwoFourSecondsAndAtLeastEveryFiveMinutes) {
+  see_node(0);
+  see_pod("refused");
+  std::vector<std::int64_t> tries;
+  std::size_t seen = 0;
+  for (int i = 0; i < 14'000; ++i) {
+    run(Millis(100));
+    const std::size_t count = reign->actuator().counters().sent;
+    if (count == seen) continue;
+    seen = count;
+    tries.push_back(now.value / 1000);
+  }
+  const std::vector<std::int64_t> pauses{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300};
+  ASSERT_EQ(tries.size(), pauses.size() + 1);
+  for (std::size_t i = 0; i < pauses.size(); ++i) EXPECT_NEAR(static_cast<double>(tries[i + 1] - tries[i]), static_cast<double>(pauses[i]), 1.0) << i;
+  EXPECT_EQ(server.count({"PATCH", "BindFailed: the API server did not bind the pod: HTTP 403: the policy says no"}), 1u) << "said once";
+  EXPECT_EQ(server.count({"POST", "FailedScheduling", "the policy says no"}), 1u);
+}
+
+TEST_F(Outage, WhoIsRefusedDoesNotKeepOthersFromTheNodes) {
+  for (int i = 0; i < 4; ++i) see_node(i);
+  for (int i = 0; i < 4; ++i) see_pod("refused" + std::to_string(i), 8);
+  run(Millis(100));
+  see_pod("honest");
+  run(Millis(100));
+  EXPECT_EQ(phase("honest"), PodRecord::Phase::kBound);
+}
+
+}  // namespace
+}  // namespace ashlar::kube
