@@ -23,31 +23,32 @@ class Refusals : public SchedulerWorld {
     return answer.status == 422 || answer.status == 403;
   }
   void deny(const std::string& prefix) {
-    ASSERT_TRUE(post(kPolicies, R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"licences"},"spec":{)"
-                                R"("failurePolicy":"Fail","matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],)"
-                                R"("operations":["CREATE"],"resources":["pods/binding"]}]},"validations":[{"expression":)"
-                                R"("!object.metadata.name.startsWith(')" + prefix + R"(')","message":"this pod has no licence"}]
-}
-})").ok());
-    ASSERT_TRUE(post(kPolicyBindings,
-                     R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicyBinding","metadata":{"name":"licences"},)"
-                     R"("spec":{"policyName":"licences","validationActions":["Deny"]}})").ok());
-ASSERT_TRUE(wait([&] { return is_denied(prefix + "-probe"); }));
-}
-void allow(const std::string& prefix) {
-  remove(std::string(kPolicyBindings) + "/licences");
-  remove(std::string(kPolicies) + "/licences");
-  ASSERT_TRUE(wait([&] { return !is_denied(prefix + "-probe"); }));
-}
-void TearDown() override {
-  if (plane_) {
+    const std::string policy =
+        R"j({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"licences"},"spec":{)j"
+        R"j("failurePolicy":"Fail","matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],)j"
+        R"j("resources":["pods/binding"]}]},"validations":[{"message":"this pod has no licence",)j"
+        R"j("expression":"!object.metadata.name.startsWith(')j" +
+        prefix + R"j(')"}]}})j";
+    const std::string binding =
+        R"j({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicyBinding","metadata":{"name":"licences"},)j"
+        R"j("spec":{"policyName":"licences","validationActions":["Deny"]}})j";
+    ASSERT_TRUE(post(kPolicies, policy).ok());
+    ASSERT_TRUE(post(kPolicyBindings, binding).ok());
+    ASSERT_TRUE(wait([&] { return is_denied(prefix + "-probe"); }));
+  }
+  void allow(const std::string& prefix) {
     remove(std::string(kPolicyBindings) + "/licences");
     remove(std::string(kPolicies) + "/licences");
+    ASSERT_TRUE(wait([&] { return !is_denied(prefix + "-probe"); }));
   }
-  SchedulerWorld::TearDown();
-}
-}
-;
+  void TearDown() override {
+    if (plane_) {
+      remove(std::string(kPolicyBindings) + "/licences");
+      remove(std::string(kPolicies) + "/licences");
+    }
+    SchedulerWorld::TearDown();
+  }
+};
 
 TEST_F(Refusals, PodsThatAPolicyDeniesBlockNobodyAreToldWhyAndAreBoundWhenItGoes) {
   post_gpu_nodes(4);
