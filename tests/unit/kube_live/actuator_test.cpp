@@ -18,7 +18,7 @@ class Actuation : public IntakeBench {
   http::ServerResponse serve(const http::ServerRequest& request) {
     const bool is_refused = !refused_pod.empty() && request.path.find(refused_pod) != std::string::npos;
     if (request.method == "POST" && is_refused) return ScriptedApi::status(422);
-    if (request.method == "POST") return bind_status < 300 ? http::json(bind_status, "{}") : ScriptedApi::status(bind_status);
+    if (request.method == "POST") return bind_status < 300 ? http::json(bind_status, "{}") : ScriptedApi::status(bind_status, refusal);
     if (read_failures > 0) {
       --read_failures;
       return ScriptedApi::status(503);
@@ -53,7 +53,7 @@ class Actuation : public IntakeBench {
 
   int bind_status = 201, read_failures = 0;
   bool exists = true, is_leading = true;
-  std::string bound_to, refused_pod;
+  std::string bound_to, refused_pod, refusal = "no";
   ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }};
   std::unique_ptr<LiveActuator> actuator = actuator_with({});
 };
@@ -298,6 +298,151 @@ TEST_F(Actuation, NoMoreThanTheWindowIsUnderWay) {
   EXPECT_EQ(actuator->queued(), 5u);
   ASSERT_TRUE(server.until([&] { return actuator->is_idle(); }));
   EXPECT_EQ(actuator->counters().bound(), 8u);
+}
+
+TEST_F(Actuation, WhatIsNotSettledKeepsItsPartOfTheWindow) {
+  actuator = actuator_with({.in_flight_max = 3});
+  bind_status = 504;
+  read_failures = 1'000;
+  place(8);
+  ASSERT_TRUE(until([&] { return server.count({"GET"}) >= 3; }));
+  EXPECT_EQ(server.count({"POST"}), 3u);
+  EXPECT_EQ(actuator->queued(), 5u);
+  EXPECT_FALSE(actuator->is_idle());
+}
+
+TEST_F(Actuation, WhatTheWatchBringsEndsTheRereading) {
+  bind_status = 504;
+  read_failures = 1'000;
+  place();
+  ASSERT_TRUE(until([&] { return server.count({"GET"}) == 1; }));
+  Pod bound = pod("p0", 1);
+  bound.node_name = Text("n");
+  see(bound);
+  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  EXPECT_EQ(phase(), Phase::kBound);
+}
+
+TEST_F(Actuation, TheServersWordsArePassedOnInBoundedLength) {
+  refusal = std::string(3'000, 'x');
+  bind_status = 422;
+  place();
+  ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; }));
+  EXPECT_EQ(record("p0").hold_detail.view(), "HTTP 422: " + std::string(387, 'x') + "...");
+}
+
+TEST_F(Actuation, WhatIsCancelledDoesNotUseUpTheBudget) {
+  server.hold();
+  place(8);
+  ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
+  actuator.reset();
+  RequestBudget& budget = server.api().budget();
+  budget.end(budget.begin(Millis(0)), {ServerHealth::kTrouble, Millis(0)}, Millis(0));
+  budget.end(budget.begin(Millis(200)), {}, Millis(200));
+  int allowed = 0;
+  for (; budget.may_send(Millis(200)); ++allowed) budget.begin(Millis(200));
+  EXPECT_EQ(allowed, 8);
+  server.let_go();
+}
+
+TEST_F(Actuation, TheNextHoldOfAPodOrGangIsLonger) {
+  bind_status = 422;
+  for (int times = 1; times <= 3; ++times) {
+    place();
+    ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; }));
+    EXPECT_EQ(record("p0").bind_failures, times);
+    see(with(pod("p0", 1), "try", std::to_string(times)));
+  }
+  gone(pod("p0", 1));
+  for (int times = 1; times <= 3; ++times) {
+    for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 2), "try", std::to_string(times)));
+    step();
+    actuator->submit(plan);
+    ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+    EXPECT_EQ(intake.gangs()[record("g-0").gang].bind_failures, times) << "once for both members";
+    intake.settle();
+  }
+  server.change([&] { bind_status = 201; });
+  for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 2), "try", "again"));
+  step();
+  actuator->submit(plan);
+  ASSERT_TRUE(until([&] { return phase("g-0") == Phase::kBound && phase("g-1") == Phase::kBound; }));
+  intake.settle();
+  EXPECT_EQ(intake.gangs()[record("g-0").gang].bind_failures, 0);
+}
+
+TEST_F(Actuation, OfAGangThatHasStartedOnlyTheDeniedMemberWaits) {
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 1));
+  step();
+  actuator->submit(plan);
+  ASSERT_TRUE(until([&] { return phase("g-0") == Phase::kBound && phase("g-1") == Phase::kBound; }));
+  server.change([&] { refused_pod = "g-2"; });
+  for (int i = 2; i < 4; ++i) see(gang_pod("g", i, 2, 1));
+  step();
+  actuator->submit(plan);
+  ASSERT_TRUE(until([&] { return phase("g-2") == Phase::kHeld && phase("g-3") == Phase::kBound; }));
+  EXPECT_EQ(hold_of("g-2").reason, HoldReason::kNone);
+}
+
+TEST_F(Actuation, AnOldHoldsEndDoesNotEndANewOne) {
+  bind_status = 422;
+  place();
+  const PodSlot slot = intake.pods().find(Text("ns"), Text("p0"));
+  ASSERT_EQ(phase(), Phase::kAssumed);
+  const BindHold first = intake.note_bind_failed(slot, "no");
+  see(with(pod("p0", 1), "licence", "yes"));
+  step();
+  intake.note_assumed(slot, intake.names().nodes.find(Text("n")), {});
+  const BindHold second = intake.note_bind_failed(slot, "still no");
+  EXPECT_EQ(second.times, 2);
+  intake.end_bind_hold(first);
+  EXPECT_EQ(phase(), Phase::kHeld);
+  intake.end_bind_hold(second);
+  EXPECT_EQ(phase(), Phase::kWaiting);
+}
+
+TEST_F(Actuation, AGangHoldOfAnOlderRoundDoesNotEndTheNext) {
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
+  step();
+  const PodSlot slot = intake.pods().find(Text("ns"), Text("g-0"));
+  intake.note_assumed(slot, intake.names().nodes.find(Text("n")), {});
+  const BindHold first = intake.note_bind_failed(slot, "no");
+  intake.settle();
+  see(with(gang_pod("g", 0, 2, 2), "licence", "yes"));
+  step();
+  intake.note_assumed(slot, intake.names().nodes.find(Text("n")), {});
+  const BindHold second = intake.note_bind_failed(slot, "still no");
+  intake.end_bind_hold(first);
+  EXPECT_TRUE(intake.is_gang_held(slot));
+  intake.end_bind_hold(second);
+  EXPECT_FALSE(intake.is_gang_held(slot));
+}
+
+TEST_F(Actuation, APodKeepsItsAgeAndFollowsItsNamespacesQueueOverAHold) {
+  bind_status = 422;
+  place();
+  const Millis seen = record("p0").seen;
+  ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; }));
+  time += Millis(60'000);
+  Namespace ns;
+  ns.name = Text("ns");
+  ns.labels = {{Text("ashlar.dev/queue"), Text("nobody's")}};
+  see(ns);
+  intake.settle();
+  ASSERT_TRUE(until([&] { return record("p0").hold == HoldReason::kQueueUnknown; })) << "when its time is over";
+  ns.labels.clear();
+  see(ns);
+  intake.settle();
+  EXPECT_EQ(phase(), Phase::kWaiting);
+  server.change([&] { bind_status = 422; });
+  step();
+  actuator->submit(plan);
+  ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; }));
+  const Millis before = record("p0").seen;
+  EXPECT_GE(before, seen);
+  time += Millis(60'000);
+  ASSERT_TRUE(until([&] { return phase() == Phase::kWaiting; }));
+  EXPECT_EQ(record("p0").seen, before);
 }
 
 }  // namespace

@@ -269,5 +269,52 @@ TEST_F(Lane, AllIsCancelledWithTheLane) {
   EXPECT_EQ(server.api().in_flight(), 0u);
 }
 
+TEST_F(Lane, OfAGangHeldForABindingTheFailedMemberSpeaks) {
+  see(node("n", 8));
+  for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 3, 1));
+  is_answering = false;
+  step();
+  const PodSlot failed = intake.pods().find(Text("ns"), Text("g-2"));
+  intake.note_bind_failed(failed, "no");
+  intake.settle();
+  for (int i = 0; i < 3; ++i) lane->want_condition(intake.pods().find(Text("ns"), Text("g-" + std::to_string(i))), false);
+  drain();
+  EXPECT_EQ(server.count({"PATCH"}), 3u);
+  EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u);
+  EXPECT_EQ(events("g-2"), 1u);
+}
+
+TEST_F(Lane, AServerInTroubleIsAskedOneByOne) {
+  refusals = {503};
+  for (int i = 0; i < 3; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);
+  server.hold();
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 3u);
+  server.let_go();
+  ASSERT_TRUE(server.until([&] { return lane->in_flight() == 0; }));
+  lane->want_condition(waiting("next"), false);
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 0u);
+  EXPECT_GT(lane->due_in(), Millis(0));
+  skipped += Millis(5'000);
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 1u);
+  lane->want_condition(waiting("and the next"), false);
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 1u);
+  drain();
+}
+
+TEST_F(Lane, DoesNotAskForItsTurnWhileOnlyAnAnswerCanMakeRoom) {
+  is_free = false;
+  server.hold();
+  for (int i = 0; i < 6; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);
+  skipped += Millis(2'000);
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 4u);
+  EXPECT_EQ(lane->due_in(), Millis::max()) << "else the loop would spin";
+  server.let_go();
+}
+
 }  // namespace
 }  // namespace ashlar::kube
