@@ -207,7 +207,6 @@ void LiveActuator::take_pod(Ticket ticket, const Answer& answer) {
     pod->is_bind_under_way = false;
     return intake_.take({Change<Pod>::Kind::kModified, std::move(read).value()});
   }
-  ticket.failed_reads = 0;
   if (++ticket.unbound_reads >= rule_of(ticket.outcome).unbound_reads_max) return give_up(ticket);
   const Millis delay = hold_time(options_.retry_min, options_.retry_max, ticket.unbound_reads);
   resend_later(std::move(ticket), delay);

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/check.h"
 #include "base/quantity.h"
 
 namespace ashlar::kube {
@@ -61,7 +62,8 @@ class RequestBudget {
   }
   /// The request will not be answered.
   void cancel() {
-    if (under_way_ > 0) --under_way_;
+    ASHLAR_CHECK(under_way_ > 0);
+    --under_way_;
   }
 
  private:

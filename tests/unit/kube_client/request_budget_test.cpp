@@ -41,10 +41,11 @@ TEST(RequestBudget, AProbeWithoutAnswerDoesNotKeepTheNextFromGoing) {
 
 TEST(RequestBudget, HonoursRetryAfterUpToAMinute) {
   RequestBudget budget;
+  const Pass before = budget.begin(Millis(0));
   budget.end(budget.begin(Millis(0)), {ServerHealth::kTrouble, Millis(7'000)}, Millis(0));
   EXPECT_FALSE(budget.may_send(Millis(6'999)));
   EXPECT_TRUE(budget.may_send(Millis(7'000)));
-  budget.end(Pass{0}, {ServerHealth::kTrouble, Millis(3'600'000)}, Millis(1'000));
+  budget.end(before, {ServerHealth::kTrouble, Millis(3'600'000)}, Millis(1'000));
   EXPECT_FALSE(budget.may_send(Millis(60'999)));
   EXPECT_TRUE(budget.may_send(Millis(61'000))) << "an old request's answer may ask for more patience, and for a minute at most";
 }
@@ -65,6 +66,15 @@ TEST(RequestBudget, OnlyAnAnswerToWhatWasSentSinceEndsTheTrouble) {
   budget.end(budget.begin(Millis(200)), kSound, Millis(210));
   EXPECT_FALSE(budget.is_in_trouble());
   EXPECT_EQ(budget.next_at(), Millis(0));
+}
+
+TEST(RequestBudget, ANewTroubleBeginsWithAShortPause) {
+  RequestBudget budget;
+  budget.end(budget.begin(Millis(0)), kTrouble, Millis(0));
+  budget.end(budget.begin(Millis(200)), kTrouble, Millis(200));
+  budget.end(budget.begin(Millis(600)), kSound, Millis(600));
+  budget.end(budget.begin(Millis(600)), kTrouble, Millis(600));
+  EXPECT_EQ(budget.next_at(), Millis(800));
 }
 
 TEST(RequestBudget, AfterTroubleTheWindowGrowsWithSoundAnswers) {

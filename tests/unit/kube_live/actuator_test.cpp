@@ -154,6 +154,7 @@ TEST_F(Actuation, RereadingGoesOnWhileTheRightToWriteIsAway) {
   server.poll_for(Millis(50));
   actuator->pump();
   EXPECT_EQ(server.count({"POST"}), 1u);
+  EXPECT_EQ(actuator->counters().sent, 1u) << "not even as far as the fence";
   is_leading = true;
   ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
 }
@@ -201,6 +202,25 @@ TEST_F(Actuation, OfAGangWhatIsBoundStaysAndTheRestIsHeldTogether) {
     actuator->submit(plan);
     return phase("g-1") == Phase::kBound && phase("g-2") == Phase::kBound && phase("g-3") == Phase::kBound;
   })) << "they start again together when the time is over";
+}
+
+TEST_F(Actuation, AMemberThatTurnsOutToBeUnboundWaitsWithItsHeldGang) {
+  refused_pod = "g-0";
+  bind_status = 409;
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
+  step();
+  actuator->submit(plan);
+  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  intake.settle();
+  EXPECT_EQ(phase("g-1"), Phase::kWaiting);
+  EXPECT_FALSE(record("g-1").is_in_engine());
+  EXPECT_LT(server.count({"POST", "g-1"}), 3u) << "it is not sent until it is given up by itself";
+}
+
+TEST_F(Actuation, AfterAPauseTheActuatorGoesOnByItself) {
+  bind_status = 503;
+  place();
+  EXPECT_TRUE(server.until([&] { return server.count({"POST"}) == 2; }));
 }
 
 TEST_F(Actuation, AHeldPodComesBackEarlyWhenItsOwnerChangesItAndNotWhenItsStatusChanges) {

@@ -21,8 +21,10 @@ class Outage : public ::testing::Test {
     if (trouble != 0) return ScriptedApi::status(trouble);
     const bool is_binding = request.method == "POST" && request.path.ends_with("/binding");
     if (is_binding && request.path.find(refused_pod) != std::string::npos) return ScriptedApi::status(403, "the policy says no");
+    if (is_binding && bind_trouble != 0) return ScriptedApi::status(bind_trouble);
     if (is_binding) ++bound[request.path];
     if (request.method != "GET") return http::json(201, "{}");
+    if (read_trouble != 0) return ScriptedApi::status(read_trouble);
     const std::string name = request.path.substr(request.path.rfind('/') + 1);
     return http::json(200,
                       R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"ns","uid":"uid-)" + name +
@@ -63,7 +65,7 @@ class Outage : public ::testing::Test {
   PodRecord::Phase phase(const std::string& name) { return reign->intake().pods()[reign->intake().pods().find(Text("ns"), Text(name))].phase; }
 
   Millis now{1'000'000};
-  int trouble = 0, retry_after = 5;
+  int trouble = 0, read_trouble = 0, bind_trouble = 0, retry_after = 5;
   std::string refused_pod = "refused";
   std::map<std::string, int> bound;
   std::array<std::size_t, 20'000> by_second{};
@@ -103,6 +105,16 @@ TEST_F(Outage, ALongOutageCostsAtMostTenRequestsASecond) {
     run(Millis(20'000));
   }
   EXPECT_EQ(bound_once(), 500u);
+}
+
+TEST_F(Outage, ARereadThatFailsIsMadeEverLessOften) {
+  see_node(0);
+  see_pod("p");
+  bind_trouble = 504;
+  read_trouble = 403;
+  run(Millis(60'000));
+  EXPECT_GE(reign->actuator().counters().reread, 9u) << "at least every ten seconds";
+  EXPECT_LE(reign->actuator().counters().reread, 11u);
 }
 
 TEST_F(Outage, APodThatIsThrottledForHalfAMinuteGivesItsPlaceBack) {
