@@ -57,6 +57,7 @@ void ClassView::start_anew(State& state, std::uint64_t draw) {
   const std::size_t rows = state.cluster.rows();
   has_started_anew_ = true;
   shape_version_ = state.cluster.topology().shape_version();
+  edition_ = state.edition(demand_, constraint_);
   keys_.assign(rows, 0);
   stamp_.assign(rows, 0);
   refresh_number_ = 0;
@@ -92,8 +93,9 @@ void ClassView::refresh(State& state, std::uint64_t draw) {
   const bool is_drawn = std::any_of(profile_->tiers.begin(), profile_->tiers.end(), [](const auto& tier) {
     return std::any_of(tier.begin(), tier.end(), [](const ScorePolicy* p) { return p->is_drawn; });
   });
-  const bool must_start = !is_fresh_ || is_drawn || !cluster.remembers(cursor_) || shape_version_ != cluster.topology().shape_version() ||
-                          keys_.size() != cluster.rows() || cluster.change_count() - cursor_ > 4 * cluster.rows() + 64;
+  const bool must_start = !is_fresh_ || is_drawn || !is_of(state) || !cluster.remembers(cursor_) ||
+                          shape_version_ != cluster.topology().shape_version() || keys_.size() != cluster.rows() ||
+                          cluster.change_count() - cursor_ > 4 * cluster.rows() + 64;
   if (must_start) {
     start_anew(state, draw);
   } else if (cursor_ != cluster.change_count()) {
@@ -180,6 +182,10 @@ ClassView& ViewCache::get(State& state, DemandId demand, ConstraintId constraint
   it->second.last_use = ++uses_;
   it->second.view->refresh(state, draw);
   return *it->second.view;
+}
+
+void ViewCache::forget_outdated(const State& state) {
+  std::erase_if(views_, [&](const auto& view) { return !view.second.view->is_of(state); });
 }
 
 ClassView* ViewCache::find(DemandId demand, ConstraintId constraint) {

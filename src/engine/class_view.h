@@ -34,6 +34,8 @@ class ClassView {
   std::span<const NodeId> grown() const { return grown_; }
   bool has_started_anew() const { return has_started_anew_; }
   NodeView node_view(const State& state, std::uint64_t draw) const;
+  /// Were demand and constraint what they are now when it was refreshed last?
+  bool is_of(const State& state) const { return edition_ == state.edition(demand_, constraint_); }
 
  private:
   void compute(State& state, NodeRange rows, std::uint64_t draw);
@@ -47,6 +49,7 @@ class ClassView {
   ConstraintId constraint_;
   std::uint64_t cursor_ = 0;         ///< change count of the cluster up to which this is true
   std::uint64_t shape_version_ = 0;  ///< of the topology
+  std::uint64_t edition_ = 0;        ///< of demand and constraint
   bool is_fresh_ = false;
   bool has_started_anew_ = false;
   bool has_rooms_ = false;
@@ -74,6 +77,9 @@ class ViewCache {
   /// The view if it is there, not refreshed.
   ClassView* find(DemandId demand, ConstraintId constraint);
   void forget_all() { views_.clear(); }
+  /// Views of rows that stand for something else now. Cost: O(views).
+  void forget_outdated(const State& state);
+  std::size_t size() const { return views_.size(); }
 
  private:
   struct Slot {

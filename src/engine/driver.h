@@ -27,6 +27,7 @@ class Driver {
   /// Takes all events, applies them, decides once. Returns the plan, valid until the next step.
   const Plan& step() {
     batch_.clear();
+    if (batch_.capacity() > kBatchKept) batch_.shrink_to_fit();
     ports_.events.take(batch_);
     for (const Event& event : batch_) apply(state_, event);
     plan_ = engine_.decide(state_, ports_.clock.now());
@@ -38,6 +39,8 @@ class Driver {
   const std::vector<Event>& batch() const { return batch_; }
 
  private:
+  static constexpr std::size_t kBatchKept = 1024;  ///< events; the room of a larger batch is not kept
+
   State& state_;
   Engine& engine_;
   Ports ports_;

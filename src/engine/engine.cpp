@@ -12,6 +12,10 @@
 
 namespace ashlar {
 
+namespace {
+constexpr std::size_t kRedefinitionsMin = 16;
+}  // namespace
+
 Engine::Engine(Profile profile, EngineOptions options)
     : profile_(std::make_unique<Profile>(std::move(profile))),
       options_(options),
@@ -24,6 +28,11 @@ Plan Engine::decide(State& state, Millis now) {
   round.plan.based_on = state.revision();
   round.plan.at = now;
   absorb_changes(state);
+  // Looked for when a part of them may be outdated, so that a row that is used again costs little.
+  if (state.redefinitions() - redefinitions_seen_ > kRedefinitionsMin + views_.size() / 4) {
+    views_.forget_outdated(state);
+    redefinitions_seen_ = state.redefinitions();
+  }
   promises_.refresh(state, agenda_, state.losses());
   state.losses().clear();
   wake(state);

@@ -94,6 +94,7 @@ class Engine {
   Promises promises_;
   Rng draws_;
   std::uint64_t queue_changes_seen_ = 0;
+  std::uint64_t redefinitions_seen_ = 0;
   std::function<void(JobId)> before_stop_;
   std::uint64_t unproven_ = 0;
   /// The last verdict on a job in short. In full it is kept by the closed shape; one on a job of an open shape has one number at most.

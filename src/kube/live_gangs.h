@@ -40,8 +40,9 @@ struct GangRecord {
   std::vector<PodSlot> pods;  ///< all of them: waiting, bound and held
   JobId job;                  ///< none while the engine does not know the gang
   QueueId queue;
-  LevelId within, prefer;       ///< `within` is none with a name below that is not empty: beyond the limit of levels
-  Text within_wish;             ///< ashlar.dev/within of its first pod that has one; hard
+  LevelId within, prefer;       ///< none with a wish below that is not empty: no node has the label, or it is beyond the limit of levels
+  Text within_wish;             ///< ashlar.dev/within of its pods; hard
+  Text prefer_wish;             ///< ashlar.dev/prefer of its pods
   Text topology_key;            ///< of the PodGroup; hard
   std::uint32_t size = 1;       ///< members that must start together
   std::uint32_t in_engine = 0;  ///< pods that the engine knows as members
@@ -65,7 +66,7 @@ struct GangRecord {
   bool is_open = false;     ///< complete and sound, or begun: its waiting members are in the engine
   bool is_started = false;  ///< all members that must start together were bound at the same time, and one still is
   bool is_dirty = false;
-  bool is_stale = false;              ///< its topology wishes changed after the engine was told
+  bool is_stale = false;              ///< its topology levels changed after the engine was told
   bool has_mixed_queues = false;      ///< its waiting pods belong to several queues
   bool has_quarantined = false;       ///< for one of its pods the scheduler stopped once
   bool has_mixed_schedulers = false;  ///< its pods name several schedulers that we serve

@@ -16,7 +16,7 @@ LiveIntake::LiveIntake(IntakeOptions options, LiveSource& out, Listeners listene
         return it == namespaces_.end() ? nullptr : &it->second.labels;
       }) {
   for (const std::string& name : options_.scheduler_names) scheduler_names_.emplace_back(name);
-  for (const std::string& model : options_.models) names_.models.of(Text(model));
+  for (const std::string& model : options_.models) names_.configured_model(Text(model));
   names_.queues.of(Text("root"));
 }
 
@@ -51,13 +51,18 @@ void LiveIntake::see_node(const Node& node) {
   const bool is_new = id.is_none();
   if (is_new) id = names_.nodes.add(node.name);
   if (id.row() >= nodes_.size()) nodes_.resize(id.row() + 1);
+  const std::size_t columns = names_.column_count();
+  const std::size_t refused = names_.refused_resources().size();
   NodeFacts facts = translator_.node_facts(node);
   NodeRecord& record = nodes_[id.row()];
+  if (record.labels != node.labels) count_labels(record.labels, node.labels);
   if (!is_new && !anti_affinity_.is_empty() && record.labels != node.labels) move_anti_affinity(id, node.labels);
   record.labels = node.labels;
   if (!is_new && facts == record.facts) return;  // a heartbeat
   record.facts = facts;
   out_.add(NodeSeen{id, std::move(facts)});
+  say_what_is_refused(refused, node.name);
+  if (names_.column_count() != columns || names_.refused_resources().size() != refused) renew_demands();
   const auto parked = is_new ? parked_.find(node.name) : parked_.end();
   if (parked == parked_.end()) return;
   const Parked waiting = std::move(parked->second);
@@ -93,32 +98,125 @@ void LiveIntake::lose_node(const Text& name) {
     }
   }
   out_.add(NodeGone{id});
+  count_labels(nodes_[id.row()].labels, {});
   nodes_[id.row()] = NodeRecord{};
   names_.nodes.remove(id);
 }
 
-void LiveIntake::announce_levels() {
-  out_.add(LevelsDefined{names_.nested_count(), static_cast<std::uint32_t>(names_.levels().size()) - names_.nested_count()});
-  // The new level is the last one; every node that carries its label is told anew.
-  const LevelId level(names_.levels().size() - 1);
-  const Text& label = names_.levels()[level.row()].label;
-  for (std::size_t row = 0; row < nodes_.size(); ++row) {
-    const Text* value = find_label(nodes_[row].labels, label);
-    if (value == nullptr || names_.nodes.name(NodeId(row)).empty()) continue;
-    NodeFacts& facts = nodes_[row].facts;
-    facts.domains.resize(names_.levels().size());
-    facts.domains[level.row()] = names_.domain(level, DomainId::none(), *value);
-    out_.add(NodeSeen{NodeId(row), facts});
+void LiveIntake::count_labels(const Labels& before, const Labels& after) {
+  for (const KeyValue& label : after) has_level_news_ = ++node_labels_[label.key] == 1 || has_level_news_;
+  for (const KeyValue& label : before)
+    if (const auto it = node_labels_.find(label.key); --it->second == 0) node_labels_.erase(it);
+}
+
+void LiveIntake::say_what_is_refused(std::size_t from, const Text& node) {
+  if (!listeners_.log) return;
+  for (std::size_t i = from; i < names_.refused_resources().size(); ++i)
+    listeners_.log(LogLevel::kWarning,
+                   {"node " + node.str() + " has " + names_.refused_resources()[i].str() + ", but all " + std::to_string(resource::kColumnsMax) +
+                        " resource columns are taken: it is not followed, and pods that ask for it are held",
+                    "node", Text(), node});
+}
+
+void LiveIntake::renew_demands() {
+  translator_.forget_templates();
+  for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
+    const PodRecord& r = pods_[slot];
+    if (r.phase == PodRecord::Phase::kFree || r.demand.is_none()) continue;
+    const Text refused = translator_.refused_in(r.demand);
+    if (!refused.empty() && r.phase == PodRecord::Phase::kWaiting)
+      hold_pod(slot, {HoldReason::kMalformed, refusal_text(refused)});
+    else if (const DemandId renewed = translator_.renewed(r.demand); renewed != r.demand)
+      renew_demand(slot, renewed);
   }
 }
 
-/// None for an empty name, and where the name would be one level too many.
+/// Also of a pod that is bound: what it holds had no column while no node had it.
+void LiveIntake::renew_demand(PodSlot slot, DemandId demand) {
+  PodRecord& r = pods_[slot];
+  const NodeId node = r.node;
+  const bool is_bound = r.phase == PodRecord::Phase::kBound;
+  const bool was_in_engine = r.is_in_engine();
+  if (is_bound) leave_node(r);
+  withdraw(slot);
+  set_demand(r, demand);
+  if (is_bound) return enter_bound(slot, node);
+  if (!was_in_engine || r.gang != kNoGang) return;
+  submit_single(slot);
+  if (r.phase == PodRecord::Phase::kNominated) out_.add(Nominated{r.member, node, r.priority});
+}
+
+/// The level stands for another label than before, or is new: every node is in the domain that its label says.
+void LiveIntake::announce_level(LevelId level) {
+  out_.add(LevelsDefined{names_.nested_count(), static_cast<std::uint32_t>(names_.levels().size()) - names_.nested_count()});
+  for (std::size_t row = 0; row < nodes_.size(); ++row) {
+    if (names_.nodes.name(NodeId(row)).empty()) continue;
+    NodeFacts& facts = nodes_[row].facts;
+    facts.domains.resize(names_.levels().size());
+    const DomainId before = facts.domains[level.row()];
+    const Text* value = find_label(nodes_[row].labels, names_.levels()[level.row()].label);
+    facts.domains[level.row()] = value == nullptr ? DomainId::none() : names_.domain(level, DomainId::none(), *value);
+    if (facts.domains[level.row()] != before) out_.add(NodeSeen{NodeId(row), facts});
+  }
+}
+
+/// A level that no gang names any more; none where all are named. The configured ones stay.
+LevelId LiveIntake::unused_level() const {
+  std::vector<bool> is_used(names_.levels().size(), false);
+  const auto use = [&](LevelId level) {
+    if (!level.is_none()) is_used[level.row()] = true;
+  };
+  for (GangSlot slot = 0; slot < gangs_.slots(); ++slot) {
+    use(gangs_[slot].within);
+    use(gangs_[slot].prefer);
+  }
+  for (const JobOwner& owner : owners_) {
+    use(owner.within);
+    use(owner.prefer);
+  }
+  for (std::size_t l = names_.nested_count(); l < is_used.size(); ++l)
+    if (!is_used[l]) return LevelId(l);
+  return LevelId::none();
+}
+
+/// The level of a name or of a label that a node has; none for an empty name, where no node has the label, and where it would be one too many.
 LevelId LiveIntake::level_for(const Text& name) {
   if (name.empty()) return LevelId::none();
-  bool is_new = false;
-  const LevelId level = names_.level_of_label(name, is_new);
-  if (is_new) announce_levels();
+  if (const LevelId known = names_.find_level(name); !known.is_none()) return known;
+  if (!node_labels_.contains(name)) return LevelId::none();
+  const LevelId level = names_.add_level(name, names_.has_room_for_level() ? LevelId::none() : unused_level());
+  if (!level.is_none()) {
+    announce_level(level);
+  } else if (listeners_.log && std::find(levels_told_.begin(), levels_told_.end(), name) == levels_told_.end()) {
+    levels_told_.push_back(name);
+    listeners_.log(LogLevel::kWarning,
+                   {"gangs ask for the node label " + name.str() + " as a topology level, but all " + std::to_string(Topology::kLevelsMax) +
+                    " levels are in use: they wait, and preferences for it are not looked at"});
+  }
   return level;
+}
+
+bool LiveIntake::lacks_level(const GangRecord& g) const {
+  const Text& hard = g.topology_key.empty() ? g.within_wish : g.topology_key;
+  return !hard.empty() && g.within.is_none();
+}
+
+void LiveIntake::touch_level_waiters() {
+  has_level_news_ = false;
+  for (GangSlot slot = 0; slot < gangs_.slots(); ++slot) {
+    const GangRecord& g = gangs_[slot];
+    if (g.is_used && !g.pods.empty() && (lacks_level(g) || (g.prefer.is_none() && !g.prefer_wish.empty()))) touch(slot);
+  }
+}
+
+std::size_t LiveIntake::gangs_without_level() const {
+  std::size_t count = 0;
+  for (GangSlot slot = 0; slot < gangs_.slots(); ++slot) {
+    const GangRecord& g = gangs_[slot];
+    const Text& hard = g.topology_key.empty() ? g.within_wish : g.topology_key;
+    count += g.is_used && !g.pods.empty() && lacks_level(g) && node_labels_.contains(hard) ? 1 : 0;
+  }
+  return count;
 }
 
 /// A namespace may be labelled after its pods were made, and its news may come later than theirs: pods that wait are looked at again by settle(),
@@ -168,6 +266,7 @@ void LiveIntake::settle() {
   out_.stamp();
   if (!moved_namespaces_.empty()) refresh_queues();
   if (anti_affinity_seen_ != anti_affinity_.change_count()) refresh_constraints();
+  if (has_level_news_) touch_level_waiters();
   // evaluate() touches no other gang, and what it does to its own it has seen: the mark falls afterwards.
   std::vector<GangSlot> dirty;
   dirty.swap(dirty_);
@@ -181,6 +280,16 @@ void LiveIntake::settle() {
 void LiveIntake::note_taken() {
   job_rows_.settle();
   member_rows_.settle();
+  translator_.note_taken();
+  if (names_.is_worth_looking(translator_.given_back())) look_for_unused_names();
+}
+
+void LiveIntake::look_for_unused_names() {
+  LiveNames::InUse in_use;
+  translator_.add_to(in_use);
+  for (const NodeRecord& node : nodes_) in_use.add(node.facts);
+  names_.keep_only(in_use);
+  translator_.forget_given_back();
 }
 
 Millis LiveIntake::tick(Millis now) {

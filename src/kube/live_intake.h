@@ -14,6 +14,7 @@
 
 #include "kube/live_anti_affinity.h"
 #include "kube/live_gangs.h"
+#include "kube/live_log.h"
 #include "kube/live_names.h"
 #include "kube/live_pods.h"
 #include "kube/live_quarantine.h"
@@ -45,6 +46,7 @@ struct IntakeOptions {
 struct JobOwner {
   GangSlot gang = kNoGang;
   PodSlot pod = kNoPod;
+  LevelId within, prefer;  ///< as the engine was told
 };
 
 /// A pod, or what is unbound of a gang, that waits outside the engine since its binding failed.
@@ -63,6 +65,7 @@ class LiveIntake {
     std::function<void(PodSlot)> on_condition_due;
     std::function<void(GangSlot)> on_group_condition_due;
     std::function<void(PodSlot)> on_bound;  ///< a binding that this process asked for is confirmed
+    OnLog log;
   };
 
   LiveIntake(IntakeOptions options, LiveSource& out, Listeners listeners);
@@ -77,7 +80,9 @@ class LiveIntake {
   /// Brings queues, gangs and constraints up to date with everything taken; to be called before the engine takes the events.
   void settle();
   /// Is there anything that settle() would look at?
-  bool has_unsettled() const { return !dirty_.empty() || !moved_namespaces_.empty() || anti_affinity_seen_ != anti_affinity_.change_count(); }
+  bool has_unsettled() const {
+    return !dirty_.empty() || !moved_namespaces_.empty() || has_level_news_ || anti_affinity_seen_ != anti_affinity_.change_count();
+  }
   /// The engine has taken all events: rows given back may be used again.
   void note_taken();
   /// Gangs that have been short of members for too long now say so. Returns when to call again; Millis::max() = never.
@@ -118,6 +123,8 @@ class LiveIntake {
   std::uint32_t members_present(const GangRecord& gang) const;
   std::size_t parked_count() const;
   std::size_t quarantined_count() const;
+  /// Gangs that wait because the label that they name would be a topology level too many.
+  std::size_t gangs_without_level() const;
   bool is_queue_known(const Text& name) const { return !names_.queues.find(name).is_none(); }
 
  private:
@@ -133,7 +140,19 @@ class LiveIntake {
   void see_node(const Node& node);
   void lose_node(const Text& name);
   void move_anti_affinity(NodeId node, const Labels& labels);
-  void announce_levels();
+  void count_labels(const Labels& before, const Labels& after);
+  void say_what_is_refused(std::size_t from, const Text& node);
+  /// Nodes have a resource that they had not: pods that ask for it do so by its column from now on.
+  void renew_demands();
+  void renew_demand(PodSlot slot, DemandId demand);
+  void announce_level(LevelId level);
+  LevelId unused_level() const;
+  /// Somebody names these levels no longer: where all are taken, others may have them.
+  void note_levels_left(LevelId within, LevelId prefer) {
+    has_level_news_ = has_level_news_ || (!names_.has_room_for_level() && !(within.is_none() && prefer.is_none()));
+  }
+  void touch_level_waiters();
+  void look_for_unused_names();
   // pods
   void refresh(PodSlot slot, const Pod& pod);
   void see_bound(PodSlot slot, const Pod& pod);
@@ -145,6 +164,9 @@ class LiveIntake {
   Hold hold_for(PodSlot slot, const Pod& pod, GangWish& wish);
   void enter_bound(PodSlot slot, NodeId node);
   void park(PodSlot slot);
+  void unpark(PodSlot slot);
+  void set_demand(PodRecord& r, DemandId demand);
+  void set_constraint(PodRecord& r, ConstraintId constraint);
   void hold_pod(PodSlot slot, const Hold& hold);
   BindHold hold_gang(PodSlot slot, const std::string& words);
   void forget_bind_hold(GangSlot slot);
@@ -173,17 +195,20 @@ class LiveIntake {
   void touch(GangSlot slot);
   void evaluate(GangSlot slot);
   void sum_up(GangRecord& gang, bool has_begun);
+  void sum_up_wishes(GangRecord& gang, bool has_begun);
+  std::string contradiction(const GangRecord& gang) const;
   void take_out_waiting(GangSlot slot);
   void submit_members(GangSlot slot);
   std::uint32_t minimum_of(const GangRecord& gang) const;
   void tell_minimum(GangRecord& gang, std::uint32_t bound);
   void hold_members(GangSlot slot);
-  void say_if_held(GangSlot slot);
+  void say_if_held(GangSlot slot, HoldReason hold);
   void read_group(GangRecord& gang, const PodGroup& group);
   void forget_group(GangRecord& gang);
   void remove_if_unused(GangSlot slot);
-  void take_levels(GangRecord& gang, const Text& prefer);
+  void take_levels(GangRecord& gang);
   LevelId level_for(const Text& name);
+  bool lacks_level(const GangRecord& gang) const;
 
   IntakeOptions options_;
   LiveSource& out_;
@@ -197,6 +222,9 @@ class LiveIntake {
   std::uint64_t bind_holds_ = 0;  ///< ever begun
   std::vector<Text> scheduler_names_;
   std::vector<NodeRecord> nodes_;
+  boost::unordered_flat_map<Text, std::uint32_t, std::hash<Text>> node_labels_;  ///< nodes that have a label of this key
+  std::vector<Text> levels_told_;                                                ///< labels of which the log says that they would be a level too many
+  bool has_level_news_ = false;                                                  ///< gangs whose label was no level may have one now
   boost::unordered_flat_map<Text, Parked, std::hash<Text>> parked_;
   boost::unordered_flat_map<Text, Namespace, std::hash<Text>> namespaces_;
   boost::unordered_flat_map<Text, std::int32_t, std::hash<Text>> priority_classes_;

@@ -39,7 +39,7 @@ void LiveIntake::read_group(GangRecord& g, const PodGroup& group) {
   g.size = static_cast<std::uint32_t>(std::max(group.min_count, 1));
   g.group_refusal = group.unsupported;
   g.topology_key = group.topology_key;
-  take_levels(g, {});
+  take_levels(g);
   g.stated_priority = group.priority;
   g.priority_class = group.priority_class;
   g.is_group_told = g.is_group_told || group.scheduled.status == ConditionStatus::kTrue;
@@ -55,17 +55,22 @@ void LiveIntake::touch(GangSlot slot) {
 
 void LiveIntake::remove_if_unused(GangSlot slot) {
   const GangRecord& g = gangs_[slot];
-  if (g.pods.empty() && g.group_uid.empty() && g.strangers == 0) gangs_.remove(slot);
+  if (!g.pods.empty() || !g.group_uid.empty() || g.strangers > 0) return;
+  note_levels_left(g.within, g.prefer);
+  gangs_.remove(slot);
 }
 
-/// The levels that the gang's wishes name. A hard one beyond the limit of levels stays none and holds the gang, see gang_hold; a soft one is let go.
+/// The levels that the gang's wishes name. A hard one that there is not stays none and holds the gang, see gang_hold; a soft one is not looked at.
 /// PodGroups without pods of ours use up no level.
-void LiveIntake::take_levels(GangRecord& g, const Text& prefer) {
+void LiveIntake::take_levels(GangRecord& g) {
   const Text& hard = g.topology_key.empty() ? g.within_wish : g.topology_key;
   const LevelId within = g.pods.empty() ? LevelId::none() : level_for(hard);
-  g.is_stale = g.is_stale || within != g.within;
+  const LevelId prefer = g.pods.empty() ? LevelId::none() : level_for(g.prefer_wish);
+  if (within == g.within && prefer == g.prefer) return;
+  g.is_stale = true;
+  note_levels_left(g.within, g.prefer);
   g.within = within;
-  if (g.prefer.is_none()) g.prefer = level_for(prefer);
+  g.prefer = prefer;
 }
 
 void LiveIntake::join(PodSlot slot, const GangWish& wish) {
@@ -76,9 +81,6 @@ void LiveIntake::join(PodSlot slot, const GangWish& wish) {
   GangRecord& g = gangs_[r.gang];
   if (g.pods.empty()) g.first_seen = out_.now();
   g.pods.push_back(slot);
-  if (!wish.is_pod_group) g.size = std::max(g.size, wish.size);
-  if (g.within_wish.empty()) g.within_wish = wish.within;
-  take_levels(g, wish.prefer);
   touch(r.gang);
 }
 
@@ -111,7 +113,8 @@ Hold LiveIntake::gang_hold(const GangRecord& g) const {
   if (g.is_pod_group && g.group_uid.empty()) return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet)"};
   if (!g.group_refusal.empty()) return refused("PodGroup field " + g.group_refusal.str() + " is not evaluated by Ashlar");
   const Text& hard = g.topology_key.empty() ? g.within_wish : g.topology_key;
-  if (!hard.empty() && g.within.is_none())
+  if (const std::string trouble = contradiction(g); !trouble.empty()) return refused(trouble);
+  if (lacks_level(g) && node_labels_.contains(hard))
     return refused("gang " + name + " must stay within one domain of " + hard.str() + ", which would be one topology level more than the " +
                    std::to_string(Topology::kLevelsMax) + " that are followed");
   if (!g.topology_key.empty() && !g.within_wish.empty() && names_.find_level(g.within_wish) != g.within)
@@ -134,10 +137,64 @@ Hold LiveIntake::gang_hold(const GangRecord& g) const {
   if (g.bind_hold != 0)
     return {HoldReason::kBindFailed,
             "gang " + name + " waits, since pod " + pods_[g.bind_hold_pod].name.str() + " could not be bound: " + g.bind_hold_detail.str()};
+  if (lacks_level(g))
+    return {HoldReason::kNoSuchDomain, "no node has the label " + hard.str() + ", in one of whose domains gang " + name + " must stay"};
   return {};
 }
 
-/// What the gang is by what its pods say: queue, priority, duration. A gang that has begun stays in the queue that its members are charged to.
+/// What pods of the gang say against each other; empty where they agree. Those of a gang that has started need not agree on its size.
+std::string LiveIntake::contradiction(const GangRecord& g) const {
+  PodSlot size_by = kNoPod, within_by = kNoPod;  // the first by name that says anything
+  const auto is_first = [&](PodSlot s, PodSlot than) { return than == kNoPod || is_name_before(pods_[s].name, pods_[than].name); };
+  const auto is_same_level = [&](const Text& a, const Text& b) {
+    return a == b || (names_.find_level(a) == names_.find_level(b) && !names_.find_level(a).is_none());
+  };
+  for (const PodSlot s : g.pods) {
+    if (pods_[s].gang_size > 0 && is_first(s, size_by)) size_by = s;
+    if (!pods_[s].within.empty() && is_first(s, within_by)) within_by = s;
+  }
+  PodSlot other_size = kNoPod, other_within = kNoPod;
+  for (const PodSlot s : g.pods) {
+    const bool has_other_size = !g.is_pod_group && !g.is_started && pods_[s].gang_size > 0 && pods_[s].gang_size != pods_[size_by].gang_size;
+    if (has_other_size && is_first(s, other_size)) other_size = s;
+    const bool has_other_within = !pods_[s].within.empty() && !is_same_level(pods_[s].within, pods_[within_by].within);
+    if (has_other_within && is_first(s, other_within)) other_within = s;
+  }
+  const auto said = [&](PodSlot s, const std::string& what) { return "pod " + pods_[s].name.str() + " says " + what; };
+  if (other_size != kNoPod)
+    return "the pods of gang " + g.name.str() + " state different sizes: " + said(size_by, std::to_string(pods_[size_by].gang_size)) + ", " +
+           said(other_size, std::to_string(pods_[other_size].gang_size)) + "; all must state the same (ashlar.dev/gang-size)";
+  if (other_within != kNoPod)
+    return "the pods of gang " + g.name.str() + " name different domains to stay within: " + said(within_by, pods_[within_by].within.str()) + ", " +
+           said(other_within, pods_[other_within].within.str()) + "; all must name the same (ashlar.dev/within)";
+  return {};
+}
+
+/// Size, domains and duration by what the pods that are there say; what was said by pods that are gone counts no longer. Of a gang that has begun
+/// the members that have begun say its size.
+void LiveIntake::sum_up_wishes(GangRecord& g, bool has_begun) {
+  std::uint32_t size = 1;
+  Millis duration(0);
+  const PodRecord* within_by = nullptr;
+  const PodRecord* prefer_by = nullptr;
+  const auto is_first = [](const PodRecord& r, const PodRecord* than) { return than == nullptr || is_name_before(r.name, than->name); };
+  for (const PodSlot s : g.pods) {
+    const PodRecord& r = pods_[s];
+    if (!has_begun || r.phase == Phase::kBound || r.phase == Phase::kAssumed) size = std::max(size, r.gang_size);
+    if (!r.within.empty() && is_first(r, within_by)) within_by = &r;
+    if (!r.prefer.empty() && is_first(r, prefer_by)) prefer_by = &r;
+    if (r.phase != Phase::kHeld && r.phase != Phase::kParked) duration = std::max(duration, r.duration);
+  }
+  if (!g.is_pod_group) g.size = size;
+  g.within_wish = within_by == nullptr ? Text() : within_by->within;
+  g.prefer_wish = prefer_by == nullptr ? Text() : prefer_by->prefer;
+  take_levels(g);
+  if (has_begun || duration == g.duration) return;
+  g.duration = duration;
+  if (!g.job.is_none()) out_.add(EstimateChanged{g.job, duration.value > 0 ? Estimate{duration, duration} : Estimate{}});
+}
+
+/// What the gang is by what its pods say: queue, priority. A gang that has begun stays in the queue that its members are charged to.
 void LiveIntake::sum_up(GangRecord& g, bool has_begun) {
   QueueId queue;
   g.has_mixed_queues = g.has_mixed_schedulers = g.has_quarantined = false;
@@ -148,7 +205,6 @@ void LiveIntake::sum_up(GangRecord& g, bool has_begun) {
     g.has_quarantined = g.has_quarantined || (r.phase == Phase::kHeld && r.hold == HoldReason::kQuarantined);
     if (r.phase == Phase::kHeld || r.phase == Phase::kParked) continue;
     priority = std::max(priority, r.priority);
-    g.duration = std::max(g.duration, r.duration);
     if (has_begun && r.phase == Phase::kWaiting) continue;
     if (queue.is_none()) queue = r.queue;
     g.has_mixed_queues = g.has_mixed_queues || (!has_begun && queue != r.queue);
@@ -172,9 +228,8 @@ void LiveIntake::evaluate(GangSlot slot) {
     g.is_open = g.is_started = false;
     g.submitted = g.duration = Millis(0);
     g.bind_failures = 0;
-    g.within_wish = Text();
-    g.prefer = LevelId::none();
-    take_levels(g, {});
+    g.within_wish = g.prefer_wish = Text();
+    take_levels(g);
     return remove_if_unused(slot);
   }
   std::uint32_t bound = 0, assumed = 0;
@@ -183,8 +238,9 @@ void LiveIntake::evaluate(GangSlot slot) {
     assumed += pods_[s].phase == Phase::kAssumed ? 1 : 0;
   }
   // A PodGroup that was told True stays so, but pods that are all new are a gang to be started again.
-  g.is_started = bound > 0 && (g.is_started || g.is_group_told || bound >= g.size);
   const bool has_begun = bound + assumed > 0;
+  sum_up_wishes(g, has_begun);
+  g.is_started = bound > 0 && (g.is_started || g.is_group_told || bound >= g.size);
   sum_up(g, has_begun);
   const HoldReason hold = gang_hold(g).reason;
   if (hold == HoldReason::kNone) {
@@ -201,14 +257,16 @@ void LiveIntake::evaluate(GangSlot slot) {
   tell_minimum(g, bound);
   const bool is_to_tell = !g.group_uid.empty() && g.is_gang && bound >= g.size && !g.is_group_told;
   if (is_to_tell && listeners_.on_group_condition_due) listeners_.on_group_condition_due(slot);
-  say_if_held(slot);
+  say_if_held(slot, hold);
 }
 
-/// At once where its pods are not just being created, else when the gang's patience ends.
-void LiveIntake::say_if_held(GangSlot slot) {
+/// At once where the gang is complete and waits for other nodes or for another try, else when its patience ends.
+void LiveIntake::say_if_held(GangSlot slot, HoldReason hold) {
   GangRecord& g = gangs_[slot];
-  if (g.is_open || (g.has_timer && g.bind_hold == 0)) return;
-  if (g.bind_hold != 0 || out_.now() >= g.first_seen + kGangPatience) return hold_members(slot);
+  if (g.is_open) return;
+  const bool is_clear = hold == HoldReason::kNoSuchDomain || g.bind_hold != 0;
+  if (is_clear || out_.now() >= g.first_seen + kGangPatience) return hold_members(slot);
+  if (g.has_timer) return;
   g.has_timer = true;
   impatient_.emplace_back(g.first_seen + kGangPatience, std::pair(g.ns, g.name));
   // first_seen is the time of joining: nearly sorted; keep the queue ascending for tick().
@@ -252,12 +310,12 @@ void LiveIntake::submit_members(GangSlot slot) {
   std::vector<MemberSpec> members;
   members.reserve(entering.size());
   const bool is_new = g.job.is_none();
-  if (is_new) g.job = add_job({slot, kNoPod});
+  if (is_new) g.job = add_job({slot, kNoPod, g.within, g.prefer});
   for (const PodSlot s : entering) {
     PodRecord& r = pods_[s];
     pods_.set_member(s, member_rows_.add());
     r.job = g.job;
-    if (r.constraint.is_none()) r.constraint = translator_.anywhere();
+    if (r.constraint.is_none()) set_constraint(r, translator_.anywhere());
     members.push_back({r.member, r.demand, r.constraint});
   }
   g.in_engine += static_cast<std::uint32_t>(entering.size());

@@ -8,6 +8,16 @@ namespace ashlar::kube {
 
 using Phase = PodRecord::Phase;
 
+namespace {
+
+void note_wish(PodRecord& r, const GangWish& wish) {
+  r.gang_size = wish.size;
+  r.within = wish.within;
+  r.prefer = wish.prefer;
+}
+
+}  // namespace
+
 void LiveIntake::take(Change<Pod>&& change) {
   if (change.kind == Change<Pod>::Kind::kSynced) return;
   out_.stamp();
@@ -71,13 +81,15 @@ void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
   } else if (r.is_in_engine() && r.demand != demand) {
     withdraw(slot);
   }
-  r.demand = demand;
-  if (r.phase == Phase::kAssumed && r.constraint.is_none()) r.constraint = translator_.anywhere();
-  if (!r.is_in_engine()) r.constraint = translator_.anywhere();
+  set_demand(r, demand);
+  if (!r.is_in_engine() || r.constraint.is_none()) set_constraint(r, translator_.anywhere());
   const Text* cards = pod.annotations ? find_label(*pod.annotations, kCardsAnnotation) : nullptr;
   const CardMask known = cards == nullptr ? CardMask{} : parse_cards(*cards);
   if (r.is_ours && r.gang == kNoGang) {
-    if (const Result<GangWish> wish = read_gang_wish(pod); wish && !wish->name.empty()) join(slot, *wish);
+    if (const Result<GangWish> wish = read_gang_wish(pod); wish) {
+      note_wish(r, *wish);
+      if (!wish->name.empty()) join(slot, *wish);
+    }
   }
   if (r.queue.is_none()) {
     r.queue = r.is_ours ? names_.queues.find(queue_name_for(pod)) : QueueId(0u);
@@ -135,6 +147,27 @@ void LiveIntake::park(PodSlot slot) {
   if (r.gang != kNoGang) touch(r.gang);
 }
 
+void LiveIntake::unpark(PodSlot slot) {
+  const auto parked = parked_.find(pods_[slot].node_name);
+  if (parked == parked_.end()) return;
+  std::erase_if(parked->second, [&](const auto& entry) { return entry.first == slot; });
+  if (parked->second.empty()) parked_.erase(parked);
+}
+
+void LiveIntake::set_demand(PodRecord& r, DemandId demand) {
+  if (r.demand == demand) return;
+  if (!demand.is_none()) translator_.use(demand);
+  if (!r.demand.is_none()) translator_.leave(r.demand);
+  r.demand = demand;
+}
+
+void LiveIntake::set_constraint(PodRecord& r, ConstraintId constraint) {
+  if (r.constraint == constraint) return;
+  if (!constraint.is_none()) translator_.use(constraint);
+  if (!r.constraint.is_none()) translator_.leave(r.constraint);
+  r.constraint = constraint;
+}
+
 Text LiveIntake::queue_name_for(const Pod& pod) const {
   const Text* named = find_wish(pod, kQueueLabel);
   return named != nullptr ? *named : queue_name_in(pod.ns);
@@ -156,18 +189,20 @@ Hold LiveIntake::hold_for(PodSlot slot, const Pod& pod, GangWish& wish) {
   Result<GangWish> read = read_gang_wish(pod);
   if (!read) return {HoldReason::kMalformed, read.error().message};
   wish = std::move(read).value();
+  note_wish(r, wish);
   if (options_.quarantine != nullptr && options_.quarantine->holds(pod.uid))
     return {HoldReason::kQuarantined, options_.quarantine->text_for(pod.uid)};
   if (pod.rules && !pod.rules->unsupported.empty()) return {HoldReason::kUnsupported, pod.rules->unsupported.str()};
   const Result<DemandId> demand = translator_.demand(pod);
   if (!demand) return {HoldReason::kMalformed, demand.error().message};
+  r.duration = Millis(0);
   if (const Text* text = find_wish(pod, kDurationLabel)) {
     const Result<Millis> duration = parse_duration(*text);
     if (!duration) return {HoldReason::kMalformed, "ashlar.dev/duration: " + duration.error().message};
     r.duration = *duration;
   }
   if (r.demand != *demand) withdraw(slot);
-  r.demand = *demand;
+  set_demand(r, *demand);
   const Text queue_name = queue_name_for(pod);
   r.names_queue = find_wish(pod, kQueueLabel) != nullptr;
   const QueueId queue = names_.queues.find(queue_name);
@@ -217,13 +252,8 @@ void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
   if (r.phase == Phase::kBound || r.phase == Phase::kParked) return;
   if (r.phase == Phase::kAssumed && pod.deletion_requested.value == 0) return;
   GangWish wish;
-  Hold hold = hold_for(slot, pod, wish);
+  const Hold hold = hold_for(slot, pod, wish);
   if (r.gang == kNoGang && !wish.name.empty() && hold.reason != HoldReason::kDeleting && hold.reason != HoldReason::kGated) join(slot, wish);
-  if (hold.reason == HoldReason::kNone && r.gang != kNoGang && !wish.within.empty()) {
-    const Text& of_gang = gangs_[r.gang].within_wish;
-    if (wish.within != of_gang && names_.find_level(wish.within) != names_.find_level(of_gang))
-      hold = {HoldReason::kMalformed, "ashlar.dev/within is '" + wish.within.str() + "', but other pods of the gang say '" + of_gang.str() + "'"};
-  }
   if (hold.reason != HoldReason::kNone) return hold_pod(slot, hold);
   // What failed waits for its time, unless its owner has changed something that may help.
   const bool is_held = r.phase == Phase::kHeld && r.hold == HoldReason::kBindFailed;
@@ -236,7 +266,7 @@ void LiveIntake::admit(PodSlot slot) {
   PodRecord& r = pods_[slot];
   const ConstraintId constraint = constraint_for(r);
   const bool is_changed = r.is_in_engine() && constraint != r.constraint;
-  r.constraint = constraint;
+  set_constraint(r, constraint);
   if (r.phase != Phase::kWaiting && r.hold != HoldReason::kBindFailed) r.seen = out_.now();
   r.hold = HoldReason::kNone;
   r.phase = Phase::kWaiting;
@@ -276,8 +306,8 @@ void LiveIntake::see_nominated(PodSlot slot, const Pod& pod) {
   if (r.phase == Phase::kNominated && r.node == node) return;
   const DemandId demand = translator_.held_by(pod);
   if (!r.is_in_engine()) {
-    r.demand = demand;
-    r.constraint = translator_.anywhere();
+    set_demand(r, demand);
+    set_constraint(r, translator_.anywhere());
     r.queue = QueueId(0u);
     submit_single(slot);
   }
@@ -306,10 +336,13 @@ void LiveIntake::leave_strangers(PodSlot slot) {
 
 void LiveIntake::forget(PodSlot slot) {
   PodRecord& r = pods_[slot];
+  if (r.phase == Phase::kParked) unpark(slot);
   leave_node(r);
   withdraw(slot);
   if (r.gang != kNoGang) leave_gang(slot);
   if (r.stranger_of != kNoGang) leave_strangers(slot);
+  set_demand(r, DemandId::none());
+  set_constraint(r, ConstraintId::none());
   r.phase = Phase::kFree;
   pods_.remove(slot);
 }
@@ -323,6 +356,7 @@ JobId LiveIntake::add_job(JobOwner owner) {
 
 void LiveIntake::end_job(JobId job) {
   out_.add(Ended{job});
+  note_levels_left(owners_[job.row()].within, owners_[job.row()].prefer);
   owners_[job.row()] = JobOwner{};
   job_rows_.remove(job);
 }
@@ -369,7 +403,7 @@ void LiveIntake::refresh_constraints() {
     if (r.phase != Phase::kWaiting) continue;
     const ConstraintId constraint = constraint_for(r);
     if (constraint == r.constraint) continue;
-    r.constraint = constraint;
+    set_constraint(r, constraint);
     if (r.is_in_engine()) out_.add(ConstraintChanged{r.member, constraint});
   }
 }

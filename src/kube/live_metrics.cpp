@@ -241,6 +241,10 @@ std::string LiveMetrics::text(LiveReign* reign, const ProcessFacts& process, Met
                  static_cast<double>(reign->intake().quarantined_count()));
     snapshot.count("ashlar_never_fits_unproven_total", "Verdicts on waiting jobs of which it was not settled whether they could ever run", {},
                    static_cast<double>(reign->engine().unproven_count()));
+    snapshot.set("ashlar_resources_refused", "Extended resources of nodes that are not followed, since all columns are taken", {},
+                 static_cast<double>(reign->intake().names().refused_resources().size()));
+    snapshot.set("ashlar_gangs_without_level", "Gangs that wait because their label would be a topology level too many", {},
+                 static_cast<double>(reign->intake().gangs_without_level()));
     snapshot.count("ashlar_steps_total", "Decisions", {}, static_cast<double>(reign->steps()));
   }
   std::vector<prometheus::MetricFamily> families = series_->registry->Collect();

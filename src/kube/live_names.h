@@ -1,6 +1,7 @@
 // Which row is this name, and which name has this row? LiveNames: the side tables between the strings of Kubernetes and the dense ids of the engine.
-// Nodes take the lowest free row, so that rows stay dense while nodes come and go; queues, resources, labels, models, levels and domains are
-// interned for good (their number is bounded by the cluster's vocabulary). Lookups cost one hash of a pointer; nothing is iterated in hash order.
+// Only nodes and the configuration take resource columns and topology levels, which are few; what a pod asks for and no node has gets a name without a
+// column. Rows of nodes are given back at once, those of labels, models and the like by keep_only(). A lookup costs one hash; nothing is iterated in
+// hash order.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -13,7 +14,9 @@
 
 #include "base/id.h"
 #include "kube/text.h"
+#include "model/constraint.h"
 #include "model/demand.h"
+#include "model/event.h"
 #include "state/topology.h"
 
 namespace ashlar::kube {
@@ -39,15 +42,34 @@ class Interned {
   std::vector<Text> names_;
 };
 
+/// Rows in use of one table, for keep_only().
+class Marks {
+ public:
+  template <class Tag>
+  void set(Id<Tag> id) {
+    if (id.is_none()) return;
+    if (id.row() >= is_used_.size()) is_used_.resize(id.row() + 1, false);
+    is_used_[id.row()] = true;
+  }
+  bool has(std::size_t row) const { return row < is_used_.size() && is_used_[row]; }
+
+ private:
+  std::vector<bool> is_used_;
+};
+
 /// Rows by name where rows are given back: the lowest free one is used next.
-template <class IdType>
+template <class IdType, class Name = Text, class Hash = std::hash<Name>>
 class RowNames {
  public:
-  IdType find(const Text& name) const {
+  IdType of(const Name& name) {
+    const IdType known = find(name);
+    return known.is_none() ? add(name) : known;
+  }
+  IdType find(const Name& name) const {
     const auto it = rows_.find(name);
     return it == rows_.end() ? IdType::none() : IdType(it->second);
   }
-  IdType add(const Text& name) {
+  IdType add(const Name& name) {
     std::uint32_t row = static_cast<std::uint32_t>(names_.size());
     if (free_.empty()) {
       names_.push_back(name);
@@ -61,16 +83,27 @@ class RowNames {
   }
   void remove(IdType id) {
     rows_.erase(names_[id.row()]);
-    names_[id.row()] = Text();
+    names_[id.row()] = Name();
     free_.insert(id.value);
   }
-  Text name(IdType id) const { return id.row() < names_.size() ? names_[id.row()] : Text(); }
+  /// Gives back all rows without a mark, and the memory of those at the end.
+  void keep_only(const Marks& marks) {
+    for (std::uint32_t row = 0; row < names_.size(); ++row)
+      if (!marks.has(row) && !free_.contains(row)) remove(IdType(row));
+    while (!names_.empty() && !marks.has(names_.size() - 1)) {
+      names_.pop_back();
+      free_.erase(static_cast<std::uint32_t>(names_.size()));
+    }
+    names_.shrink_to_fit();
+    rows_.rehash(0);
+  }
+  Name name(IdType id) const { return id.row() < names_.size() ? names_[id.row()] : Name(); }
   std::size_t rows() const { return names_.size(); }
   std::size_t size() const { return rows_.size(); }
 
  private:
-  boost::unordered_flat_map<Text, std::uint32_t, std::hash<Text>> rows_;
-  std::vector<Text> names_;
+  boost::unordered_flat_map<Name, std::uint32_t, Hash> rows_;
+  std::vector<Name> names_;
   std::set<std::uint32_t> free_;
 };
 
@@ -99,11 +132,13 @@ class Rows {
   std::vector<std::uint32_t> leaving_;
 };
 
-/// One topology level: nested ones come from the configuration, free-standing ones are added when a gang names a label that is no level yet.
+/// One topology level: nested ones come from the configuration, free-standing ones are added when a gang names a label of nodes that is no level yet.
 struct LiveLevel {
   Text name;   ///< as users say it
   Text label;  ///< node label key whose values are the domains
 };
+
+using AddressId = Id<struct AddressTag>;
 
 class LiveNames {
  public:
@@ -112,13 +147,22 @@ class LiveNames {
 
   RowNames<NodeId> nodes;
   Interned<QueueId> queues;
-  Interned<LabelKeyId> label_keys;
-  Interned<ModelId> models;
+  RowNames<LabelKeyId> label_keys;
+  RowNames<ModelId> models;
+  /// A model that the configuration names: it keeps its row.
+  ModelId configured_model(const Text& name);
 
-  /// The column of a resource; none where all columns are taken.
+  /// The column of a resource that a node has; none where all columns are taken, see refused_resources().
   ResourceId resource(const Text& name);
+  /// The column of a resource, or a row without a column where no node has it (yet).
+  ResourceId wished_resource(const Text& name);
+  /// None where it has no column.
   ResourceId find_resource(const Text& name) const;
   Text resource_name(ResourceId id) const;
+  /// Resources that nodes have and that are not followed, since all columns are taken; in order of appearance.
+  const std::vector<Text>& refused_resources() const { return refused_resources_; }
+  bool is_refused(const Text& resource_name) const;
+  std::size_t column_count() const { return resource::kFirstExtended + extended_.size(); }
 
   LabelId label(const Text& key, const Text& value);
   /// "key=value"
@@ -131,8 +175,9 @@ class LiveNames {
   const std::vector<LiveLevel>& levels() const { return levels_; }
   /// By level name or label key; none if there is none.
   LevelId find_level(const Text& name) const;
-  /// The level of this label, added as a free-standing one where it is new; none beyond the limit. `is_new` tells the caller to announce it.
-  LevelId level_of_label(const Text& label, bool& is_new);
+  /// The label as a free-standing level, in the row given or, where that is none, in a new one; none beyond the limit.
+  LevelId add_level(const Text& label, LevelId instead_of);
+  bool has_room_for_level() const { return levels_.size() < Topology::kLevelsMax; }
   /// The domain of a value. Nested levels are told apart by their path (rack r1 of block a is not rack r1 of block b).
   DomainId domain(LevelId level, DomainId parent, const Text& value);
   Text domain_name(LevelId level, DomainId domain) const;
@@ -140,23 +185,49 @@ class LiveNames {
   // ---- host addresses ----------------------------------------------------------------------------------------------------------------
   std::uint32_t address(const Text& host_ip);
 
+  // ---- names that are no longer used --------------------------------------------------------------------------------------------------
+  /// What demands, constraints and nodes refer to.
+  struct InUse {
+    Marks labels, label_keys, models, addresses, resources;
+    std::vector<Marks> domains;  ///< by level
+    void add(const Demand& demand);
+    void add(const Constraint& constraint);
+    void add(const NodeFacts& facts);
+  };
+  /// Have so many names come since the last keep_only(), or so many users of names gone, that it is worth looking for those that went? The cost
+  /// of looking stays proportional to that of adding and removing.
+  bool is_worth_looking(std::size_t users_gone) const { return vocabulary() > kept_ * 2 + kVocabularyMin || users_gone > kept_ / 2 + kUsersGoneMin; }
+  /// Gives back the rows of all other labels, label keys, models, host addresses, domains and resources without a column.
+  void keep_only(const InUse& in_use);
+  /// Names of these kinds.
+  std::size_t vocabulary() const;
+
  private:
-  struct PairKey {
+  static constexpr std::size_t kVocabularyMin = 1024;
+  static constexpr std::size_t kUsersGoneMin = 256;
+  struct LabelPair {
     Text key, value;
-    std::uint32_t level = 0, parent = 0;
-    friend bool operator==(const PairKey&, const PairKey&) = default;
+    friend bool operator==(const LabelPair&, const LabelPair&) = default;
+  };
+  struct DomainKey {
+    Text value;
+    DomainId parent;
+    friend bool operator==(const DomainKey&, const DomainKey&) = default;
   };
   struct PairHash {
-    std::size_t operator()(const PairKey& k) const { return (k.key.hash() * 31 + k.value.hash()) * 31 + k.level * 0x9e3779b97f4a7c15ull + k.parent; }
+    std::size_t operator()(const LabelPair& k) const { return k.key.hash() * 31 + k.value.hash(); }
+    std::size_t operator()(const DomainKey& k) const { return k.value.hash() * 31 + k.parent.value; }
   };
   std::uint32_t nested_ = 0;
   std::vector<LiveLevel> levels_;
   Interned<ResourceId> extended_;
-  Interned<Id<struct AddressTag>> addresses_;
-  boost::unordered_flat_map<PairKey, LabelId, PairHash> labels_;
-  std::vector<std::pair<Text, Text>> label_texts_;
-  boost::unordered_flat_map<PairKey, DomainId, PairHash> domains_;
-  std::vector<std::vector<Text>> domain_names_;  ///< [level][domain]
+  RowNames<ResourceId> absent_;  ///< resources that somebody asks for and no node has: rows from kColumnsMax on
+  std::vector<Text> refused_resources_;
+  std::uint32_t configured_models_ = 0;
+  RowNames<AddressId> addresses_;
+  RowNames<LabelId, LabelPair, PairHash> labels_;
+  std::vector<RowNames<DomainId, DomainKey, PairHash>> domains_;  ///< by level
+  std::size_t kept_ = 0;
   Text node_name_key_;
 };
 

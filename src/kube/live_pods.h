@@ -35,6 +35,7 @@ enum class HoldReason : std::uint8_t {
   kMembersMissing,  ///< fewer pods than must start together
   kGroupMissing,    ///< its PodGroup does not exist (yet)
   kGroupRefused,    ///< it cannot be placed as it stands
+  kNoSuchDomain,    ///< no node has the label in one of whose domains it must stay: other nodes would help
 };
 
 /// Why a pod or a gang is held, and about what.
@@ -54,7 +55,9 @@ struct PodRecord {
     kNominated,  ///< another scheduler's, which keeps a place for it
   };
   Text ns, name, uid;
-  Text node_name;  ///< as the API server says; empty while not bound
+  Text node_name;               ///< as the API server says; empty while not bound
+  Text within, prefer;          ///< what it says of its gang's domains
+  std::uint32_t gang_size = 0;  ///< and of its size; 0: nothing
   std::shared_ptr<const Labels> labels;
   std::shared_ptr<const PodRules> rules;
   Text hold_detail;

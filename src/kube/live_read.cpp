@@ -146,6 +146,7 @@ Headline headline_of(LiveReign& reign, const Subject& subject, const Verdict& ve
   }
   if (!pod.is_in_engine() && subject.gang != kNoGang) {
     const Hold hold = intake.gang_hold(intake.gangs()[subject.gang]);
+    if (hold.reason == HoldReason::kNoSuchDomain) return {"Never", std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 5};
     if (hold.reason != HoldReason::kNone)
       return {hold.reason == HoldReason::kGroupRefused || hold.reason == HoldReason::kQuarantined ? "Held" : "Waiting",
               std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 4};

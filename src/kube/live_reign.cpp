@@ -42,7 +42,8 @@ LiveReign::LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::
                      const PodRecord& pod = intake_.pods()[slot];
                      metrics_.observe_decision(pod.gang != kNoGang, source_.now() - pod.seen);
                      lane_.want_scheduled_event(slot);
-                   }}),
+                   },
+               .log = options_.log}),
       state_(std::make_unique<State>()),
       actuator_(api, intake_, options_.actuator,
                 {.may_write = may_write, .on_plan = [this](const Plan& plan) { take_plan(plan); }, .log = options_.log}),
@@ -53,7 +54,7 @@ LiveReign::LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::
              .group_text = [this](GangSlot slot, bool& is_true) { return group_text(slot, is_true); }}),
       may_write_(std::move(may_write)) {
   intake_.open();
-  const auto model_of = [this](std::string_view name) { return intake_.names().models.of(Text(name)); };
+  const auto model_of = [this](std::string_view name) { return intake_.names().configured_model(Text(name)); };
   Result<Profile> profile = live_profile(options_.profile(model_of));
   ASHLAR_CHECK(profile.ok());  // refused at start otherwise
   engine_ = std::make_unique<Engine>(std::move(profile).value(), EngineOptions{.binds_per_step_max = options_.binds_per_step_max});

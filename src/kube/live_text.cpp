@@ -175,31 +175,43 @@ std::string hold_text(const PodRecord& pod) {
     case HoldReason::kMembersMissing:
     case HoldReason::kGroupMissing:
     case HoldReason::kGroupRefused:
+    case HoldReason::kNoSuchDomain:
       return detail;
   }
   return detail;
 }
 
-std::string_view hold_reason_token(HoldReason reason) { return reason == HoldReason::kGated ? "SchedulingGated" : kSchedulerError; }
+std::string_view hold_reason_token(HoldReason reason) {
+  if (reason == HoldReason::kNoSuchDomain) return kUnschedulable;
+  return reason == HoldReason::kGated ? "SchedulingGated" : kSchedulerError;
+}
+
+namespace {
+
+ConditionText hold_in_words(const LiveIntake& intake, HoldReason reason, const std::string& text) {
+  const bool would_nodes_help = reason == HoldReason::kNoSuchDomain;
+  const std::string first =
+      would_nodes_help ? "0/" + std::to_string(intake.names().nodes.size()) + " nodes are available" : std::string(hold_reason_name(reason));
+  return {std::string(hold_reason_token(reason)), first + ": " + text + (would_nodes_help ? "." : "")};
+}
+
+}  // namespace
 
 ConditionText hold_condition(const LiveIntake& intake, const PodRecord& pod) {
-  const auto in_words = [](HoldReason reason, const std::string& text) {
-    return ConditionText{std::string(hold_reason_token(reason)), std::string(hold_reason_name(reason)) + ": " + text};
-  };
   if (pod.phase == PodRecord::Phase::kHeld) {
     const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed ||
                                  pod.hold == HoldReason::kQueueUnknown || pod.hold == HoldReason::kQuarantined || pod.hold == HoldReason::kBindFailed;
-    return is_worth_saying ? in_words(pod.hold, hold_text(pod)) : ConditionText{};
+    return is_worth_saying ? hold_in_words(intake, pod.hold, hold_text(pod)) : ConditionText{};
   }
   if (pod.phase != PodRecord::Phase::kWaiting || pod.gang == kNoGang) return {};
   const Hold hold = intake.gang_hold(intake.gangs()[pod.gang]);
-  return hold.reason == HoldReason::kNone ? ConditionText{} : in_words(hold.reason, hold.detail);
+  return hold.reason == HoldReason::kNone ? ConditionText{} : hold_in_words(intake, hold.reason, hold.detail);
 }
 
 ConditionText hold_condition(const LiveIntake& intake, const GangRecord& gang) {
   const Hold hold = intake.gang_hold(gang);
   if (hold.reason == HoldReason::kNone) return {};
-  return {std::string(hold_reason_token(hold.reason)), std::string(hold_reason_name(hold.reason)) + ": " + hold.detail};
+  return hold_in_words(intake, hold.reason, hold.detail);
 }
 
 std::string_view hold_reason_name(HoldReason reason) {
@@ -228,6 +240,8 @@ std::string_view hold_reason_name(HoldReason reason) {
       return "PodGroupMissing";
     case HoldReason::kGroupRefused:
       return "GangHeld";
+    case HoldReason::kNoSuchDomain:
+      return "NoSuchDomain";
   }
   return "None";
 }

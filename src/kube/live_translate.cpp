@@ -70,6 +70,10 @@ const Text* find_wish(const Pod& pod, std::string_view key) {
 
 namespace {
 
+void sort_by_resource(Demand& demand) {
+  std::sort(demand.amounts.begin(), demand.amounts.end(), [](const ResourceAmount& a, const ResourceAmount& b) { return a.resource < b.resource; });
+}
+
 constexpr std::int64_t kCardMemoryMaxMib = std::int64_t{1} << 30;  ///< of one card; more is a typing error
 
 Result<MiB> memory_each(const Text& ask) {
@@ -117,6 +121,10 @@ CardAsk cards_held(const Pod& pod, const Text* memory_ask) {
 
 }  // namespace
 
+std::string refusal_text(const Text& resource) {
+  return "asks for " + resource.str() + ", but all " + std::to_string(resource::kColumnsMax) + " resource columns are taken";
+}
+
 Demand Translator::plain_demand(const Pod& pod) {
   Demand demand;
   const auto add = [&](ResourceId id, std::int64_t amount) {
@@ -127,10 +135,9 @@ Demand Translator::plain_demand(const Pod& pod) {
   add(resource::kEphemeralStorage, pod.requests.ephemeral_storage.value);
   add(resource::kPods, 1);
   for (const Amount& a : pod.requests.extended) {
-    if (a.value <= 0) continue;
-    if (const ResourceId id = names_.resource(a.name); !id.is_none()) add(id, a.value);
+    add(names_.wished_resource(a.name), a.value);
   }
-  std::sort(demand.amounts.begin(), demand.amounts.end(), [](const ResourceAmount& a, const ResourceAmount& b) { return a.resource < b.resource; });
+  sort_by_resource(demand);
   if (pod.rules)
     for (const HostPort& p : pod.rules->host_ports) demand.ports.push_back({protocol_number(p.protocol), names_.address(p.host_ip), p.port});
   return demand;
@@ -139,8 +146,7 @@ Demand Translator::plain_demand(const Pod& pod) {
 Result<Demand> Translator::build_demand(const Pod& pod, const Text* memory_ask) {
   Demand demand = plain_demand(pod);
   for (const Amount& a : pod.requests.extended)
-    if (a.value > 0 && names_.find_resource(a.name).is_none())
-      return invalid("asks for " + a.name.str() + ", but all " + std::to_string(resource::kColumnsMax) + " resource columns are taken");
+    if (a.value > 0 && names_.is_refused(a.name)) return invalid(refusal_text(a.name));
   const Result<CardAsk> cards = card_ask(pod, memory_ask);
   if (!cards) return cards.error();
   demand.cards = *cards;
@@ -168,25 +174,55 @@ Result<DemandId> Translator::demand(const Pod& pod) {
 }
 
 DemandId Translator::intern(Demand demand) {
-  std::vector<DemandId>& same_hash = demands_by_hash_[hash_of(demand)];
-  for (const DemandId id : same_hash)
-    if (demands_[id.row()] == demand) return id;
-  const DemandId id(demands_.size());
-  same_hash.push_back(id);
-  demands_.push_back(demand);
-  out_.add(DemandDefined{id, std::move(demand)});
+  const std::uint64_t hash = hash_of(demand);
+  const auto [id, is_new] = demands_.of(std::move(demand), hash);
+  if (is_new) out_.add(DemandDefined{id, demands_[id]});
   return id;
 }
 
 ConstraintId Translator::intern(Constraint constraint) {
-  std::vector<ConstraintId>& same_hash = constraints_by_hash_[hash_of(constraint)];
-  for (const ConstraintId id : same_hash)
-    if (constraints_[id.row()] == constraint) return id;
-  const ConstraintId id(constraints_.size());
-  same_hash.push_back(id);
-  constraints_.push_back(constraint);
-  out_.add(ConstraintDefined{id, std::move(constraint)});
+  const std::uint64_t hash = hash_of(constraint);
+  const auto [id, is_new] = constraints_.of(std::move(constraint), hash);
+  if (is_new) out_.add(ConstraintDefined{id, constraints_[id]});
   return id;
+}
+
+DemandId Translator::renewed(DemandId id) {
+  Demand renewed = demands_[id];
+  for (ResourceAmount& a : renewed.amounts) {
+    const ResourceId column = resource::has_column(a.resource) ? a.resource : names_.find_resource(names_.resource_name(a.resource));
+    if (!column.is_none()) a.resource = column;
+  }
+  if (renewed == demands_[id]) return id;
+  sort_by_resource(renewed);
+  return intern(std::move(renewed));
+}
+
+Text Translator::refused_in(DemandId id) const {
+  for (const ResourceAmount& a : demands_[id].amounts)
+    if (const Text name = resource::has_column(a.resource) ? Text() : names_.resource_name(a.resource); names_.is_refused(name)) return name;
+  return {};
+}
+
+void Translator::note_taken() {
+  // What an empty row says nobody hears of in a decision: it can wait for other news.
+  demands_.settle([this](DemandId id) {
+    for (Seen& s : seen_)
+      if (s.id == id) s = Seen();
+    out_.add_confirmation(DemandDefined{id, {}});
+    ++given_back_;
+  });
+  constraints_.settle([this](ConstraintId id) {
+    for (SeenRules& s : seen_rules_)
+      if (s.id == id) s = SeenRules();
+    out_.add_confirmation(ConstraintDefined{id, {}});
+    ++given_back_;
+  });
+}
+
+void Translator::add_to(LiveNames::InUse& in_use) const {
+  demands_.each([&](DemandId, const Demand& demand) { in_use.add(demand); });
+  constraints_.each([&](ConstraintId, const Constraint& constraint) { in_use.add(constraint); });
 }
 
 LabelExpression Translator::expression(const Requirement& requirement, bool is_field) {
@@ -289,7 +325,7 @@ ConstraintId Translator::constraint(const std::shared_ptr<const PodRules>& rules
 }
 
 ConstraintId Translator::anywhere() {
-  if (anywhere_.is_none()) anywhere_ = intern(Constraint{});
+  if (anywhere_.is_none()) constraints_.use(anywhere_ = intern(Constraint{}));
   return anywhere_;
 }
 

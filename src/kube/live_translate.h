@@ -1,9 +1,9 @@
-// What does this pod or node mean to the engine? Translation of Kubernetes objects into the engine's values: demands and constraints, interned by
-// content so that pods of one template share one row, and node facts. Pure but for the side tables; what is new is announced through LiveSource.
+// What does this pod or node mean to the engine? Translation of Kubernetes objects into the engine's values: demands and constraints, one row for each
+// content that a pod uses, so that pods of one template share it, and node facts. What is new, and what is given back, is announced through LiveSource.
 // Cost: a pod of the same template as the one before costs a comparison, another one a hash lookup.
 #pragma once
 
-#include <boost/unordered/unordered_flat_map.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "kube/live_names.h"
 #include "kube/live_source.h"
+#include "kube/live_value_rows.h"
 #include "kube/objects.h"
 #include "model/event.h"
 
@@ -41,9 +42,14 @@ Result<Millis> parse_duration(std::string_view text);
 /// Node labels (key, value) on which a pod must not land because of required anti-affinity of pods already there.
 using Exclusions = std::vector<std::pair<Text, Text>>;
 
+/// Why a pod that asks for a resource beyond the limit of columns is held.
+std::string refusal_text(const Text& resource);
+
 class Translator {
  public:
   Translator(LiveNames& names, LiveSource& out) : names_(names), out_(out) {}
+
+  // Rows are used by pods: see use() and leave(). A row that nobody uses is given back when the engine has heard of it (note_taken).
 
   /// What the pod needs from a node. kInvalid names the field where Ashlar cannot account for it.
   Result<DemandId> demand(const Pod& pod);
@@ -56,10 +62,31 @@ class Translator {
   ConstraintId constraint(const std::shared_ptr<const PodRules>& rules);
 
   NodeFacts node_facts(const Node& node);
-  const Demand& demand_of(DemandId id) const { return demands_[id.row()]; }
-  const Constraint& constraint_of(ConstraintId id) const { return constraints_[id.row()]; }
+  std::vector<DomainId> domains_of(const Labels& labels);
+  /// Nodes have resources that they had not: templates are read anew.
+  void forget_templates() { std::fill(std::begin(seen_), std::end(seen_), Seen()); }
+  /// The same demand where nodes have come to have what it asks for: with columns in place of names without one.
+  DemandId renewed(DemandId id);
+  /// What the demand asks for and nodes have, but no column follows; empty where there is nothing.
+  Text refused_in(DemandId id) const;
+  const Demand& demand_of(DemandId id) const { return demands_[id]; }
+  const Constraint& constraint_of(ConstraintId id) const { return constraints_[id]; }
   /// A constraint that allows every node; for pods that are already bound, whose rules no longer matter.
   ConstraintId anywhere();
+
+  // ---- who uses which row --------------------------------------------------------------------------------------------------------------
+  void use(DemandId id) { demands_.use(id); }
+  void leave(DemandId id) { demands_.leave(id); }
+  void use(ConstraintId id) { constraints_.use(id); }
+  void leave(ConstraintId id) { constraints_.leave(id); }
+  /// The engine has heard of everything: rows without users are given back.
+  void note_taken();
+  /// Rows given back since the last call of forget_given_back().
+  std::size_t given_back() const { return given_back_; }
+  void forget_given_back() { given_back_ = 0; }
+  void add_to(LiveNames::InUse& in_use) const;
+  std::size_t demand_count() const { return demands_.size(); }
+  std::size_t constraint_count() const { return constraints_.size(); }
 
  private:
   struct Seen {
@@ -69,21 +96,19 @@ class Translator {
     DemandId id;
   };
   Result<Demand> build_demand(const Pod& pod, const Text* memory_ask);
-  /// Everything but cards and the extended resources that have no column.
+  /// Everything but cards.
   Demand plain_demand(const Pod& pod);
   DemandId intern(Demand demand);
   ConstraintId intern(Constraint constraint);
   LabelExpression expression(const Requirement& requirement, bool is_field);
   ashlar::NodeTerm term(const NodeTerm& from);
   void take_models(const PodRules& rules, Constraint& into, bool& is_affinity_taken);
-  std::vector<DomainId> domains_of(const Labels& labels);
 
   LiveNames& names_;
   LiveSource& out_;
-  std::vector<Demand> demands_;
-  std::vector<Constraint> constraints_;
-  boost::unordered_flat_map<std::uint64_t, std::vector<DemandId>> demands_by_hash_;
-  boost::unordered_flat_map<std::uint64_t, std::vector<ConstraintId>> constraints_by_hash_;
+  ValueRows<DemandId, Demand> demands_;
+  ValueRows<ConstraintId, Constraint> constraints_;
+  std::size_t given_back_ = 0;
   static constexpr std::size_t kSeen = 8;  ///< templates remembered; pods of a template come in runs
   Seen seen_[kSeen];
   std::size_t next_seen_ = 0;

@@ -18,6 +18,9 @@ inline constexpr ResourceId kEphemeralStorage{2u};  ///< bytes
 inline constexpr ResourceId kPods{3u};              ///< pods
 inline constexpr std::uint32_t kFirstExtended = 4;
 inline constexpr std::uint32_t kColumnsMax = 64;  ///< limit: more distinct extended resources than this is a configuration error
+/// Rows from kColumnsMax on are names that somebody asks for and no node has: there is no column for them, and nothing free anywhere.
+inline constexpr std::uint32_t kRowsMax = 1u << 22;
+inline constexpr bool has_column(ResourceId id) { return id.value < kColumnsMax; }
 }  // namespace resource
 
 inline constexpr int kCardsPerNodeMax = 128;      ///< width of CardMask

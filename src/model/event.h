@@ -42,11 +42,11 @@ struct LevelsDefined {
 struct DemandDefined {
   DemandId id;
   Demand demand;
-};
+};  ///< a row that no member uses may be defined anew; an empty demand gives it back
 struct ConstraintDefined {
   ConstraintId id;
   Constraint constraint;
-};
+};  ///< the same
 struct QueueDefined {
   QueueId id;
   QueueId parent;

@@ -12,15 +12,8 @@ struct Applier {
 
   void operator()(const Tick&) {}
   void operator()(const LevelsDefined& e) { s.cluster.define_levels(e.nested, e.orthogonal); }
-  void operator()(const DemandDefined& e) {
-    if (e.id.row() >= s.demands_.size()) {
-      s.demands_.resize(e.id.row() + 1);
-      s.demand_quota_.resize(e.id.row() + 1);
-    }
-    s.demands_[e.id.row()] = e.demand;
-    s.demand_quota_[e.id.row()] = quota_of(e.demand);
-  }
-  void operator()(const ConstraintDefined& e) { s.cluster.define_constraint(e.id, e.constraint); }
+  void operator()(const DemandDefined& e) { s.define(e.id, e.demand); }
+  void operator()(const ConstraintDefined& e) { s.define(e.id, e.constraint); }
   void operator()(const QueueDefined& e) { s.queues.define(e.id, e.parent, e.quota); }
   void operator()(const NodeSeen& e) {
     const bool has_lost_cards = s.cluster.is_live(e.node) && e.facts.cards < s.cluster.cards()[e.node.row()];
@@ -130,7 +123,10 @@ struct Applier {
   }
   void operator()(const ConstraintChanged& e) {
     if (!s.is_live(e.member) || s.member(e.member).is_placed()) return;
-    s.member_row(e.member).constraint = e.constraint;
+    ConstraintId& of_member = s.member_row(e.member).constraint;
+    --s.constraint_uses_[of_member.row()].members;
+    of_member = e.constraint;
+    ++s.constraint_uses_[of_member.row()].members;
     s.refresh_backlog(s.member(e.member).job);
   }
   void operator()(const PriorityChanged& e) {

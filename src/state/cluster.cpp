@@ -78,18 +78,24 @@ bool Cluster::evaluate(const Constraint& c, std::size_t row) const {
   return taints_tolerated(c, f);
 }
 
-const BitSet& Cluster::allowed(ConstraintId id) {
-  const std::size_t c = id.row();
-  ASHLAR_CHECK(c < constraints_.size());
-  BitSet& set = allowed_[c];
-  if (has_allowed_[c] == 0) {
-    set = BitSet(rows());
-    for (std::size_t n = 0; n < rows(); ++n) set.assign(n, evaluate(constraints_[c], n));
-    has_allowed_[c] = 1;
-  } else if (set.size() < rows()) {
-    set.resize(rows());
+/// Evaluates the nodes whose facts changed after the first `seen` changes, or all where that is no more work. Returns how many.
+std::uint64_t Cluster::bring_up(const Constraint& constraint, BitSet& nodes, std::uint64_t seen) const {
+  nodes.resize(rows());
+  if (seen < facts_base_ || facts_changes() - seen >= rows()) {
+    for (std::size_t n = 0; n < rows(); ++n) nodes.assign(n, evaluate(constraint, n));
+    return rows();
   }
-  return set;
+  for (std::uint64_t i = seen - facts_base_; i < facts_log_.size(); ++i) nodes.assign(facts_log_[i].row(), evaluate(constraint, facts_log_[i].row()));
+  return facts_changes() - seen;
+}
+
+const BitSet& Cluster::allowed(ConstraintId id) {
+  ASHLAR_CHECK(id.row() < constraints_.size());
+  Allowed& set = allowed_[id.row()];
+  if (set.seen == facts_changes()) return set.nodes;
+  evaluation_count_ += bring_up(constraints_[id.row()], set.nodes, set.seen);
+  set.seen = facts_changes();
+  return set.nodes;
 }
 
 bool Cluster::is_allowed(ConstraintId id, NodeId n) const { return evaluate(constraints_[id.row()], n.row()); }
@@ -100,10 +106,9 @@ void Cluster::define_constraint(ConstraintId id, Constraint constraint) {
   if (id.row() >= constraints_.size()) {
     constraints_.resize(id.row() + 1);
     allowed_.resize(id.row() + 1);
-    has_allowed_.resize(id.row() + 1, 0);
   }
   constraints_[id.row()] = std::move(constraint);
-  has_allowed_[id.row()] = 0;
+  allowed_[id.row()] = {};
 }
 
 void Cluster::ensure_resource(std::size_t count) {
@@ -176,6 +181,14 @@ void Cluster::note_change(NodeId n) {
   change_log_.push_back(n);
 }
 
+void Cluster::note_facts_change(NodeId n) {
+  if (facts_log_.size() >= kFactsLogMax) {
+    facts_log_.erase(facts_log_.begin(), facts_log_.begin() + kFactsLogMax / 2);
+    facts_base_ += kFactsLogMax / 2;
+  }
+  facts_log_.push_back(n);
+}
+
 void Cluster::allot_cards(NodeId n, const NodeFacts& facts) {
   const std::size_t row = n.row();
   const auto wanted = static_cast<std::size_t>(facts.cards);
@@ -233,11 +246,7 @@ void Cluster::see_node(NodeId n, const NodeFacts& facts) {
   idle_cards_[row] = 0;
   if (facts.is_ready) count_idle(n, -1, 0);
   recount_idle(n);
-  for (std::size_t c = 0; c < constraints_.size(); ++c) {
-    if (has_allowed_[c] == 0) continue;
-    if (allowed_[c].size() < rows()) allowed_[c].resize(rows());
-    allowed_[c].assign(row, evaluate(constraints_[c], row));
-  }
+  note_facts_change(n);
   note_change(n);
 }
 
@@ -264,14 +273,14 @@ void Cluster::drop_node(NodeId n) {
   --live_count_;
   idle_cards_[row] = 0;
   topology_.remove(n);
-  for (std::size_t c = 0; c < constraints_.size(); ++c)
-    if (has_allowed_[c] != 0 && row < allowed_[c].size()) allowed_[c].reset(row);
+  note_facts_change(n);
   note_change(n);
 }
 
 void Cluster::apply_ask(NodeId n, const Demand& demand, const CardMask& cards, int sign) {
   const std::size_t row = n.row();
   for (const ResourceAmount& a : demand.amounts) {
+    if (!resource::has_column(a.resource)) continue;
     ensure_resource(a.resource.row() + 1);
     set_free(a.resource.row(), row, free_[a.resource.row()][row] - sign * a.amount);
   }
@@ -344,8 +353,6 @@ bool Cluster::is_consistent() const {
     live += is_live_[row];
     if (is_live_[row] == 0) continue;
     if (idle != idle_cards_[row]) return false;
-    for (std::size_t c = 0; c < constraints_.size(); ++c)
-      if (has_allowed_[c] != 0 && allowed_[c].test(row) != evaluate(constraints_[c], row)) return false;
     if (!facts_[row].is_ready) continue;
     const NodeId n(row);
     counted.move(topology_, n, model_[row], -1, std::max(idle, 0));
@@ -355,6 +362,13 @@ bool Cluster::is_consistent() const {
       const DomainId said = l < facts_[row].domains.size() ? facts_[row].domains[l] : DomainId::none();
       if (d != said) return false;
     }
+  }
+  for (std::size_t c = 0; c < constraints_.size(); ++c) {
+    if (allowed_[c].seen == 0) continue;
+    BitSet nodes = allowed_[c].nodes;
+    bring_up(constraints_[c], nodes, allowed_[c].seen);
+    for (std::size_t row = 0; row < rows(); ++row)
+      if (nodes.test(row) != evaluate(constraints_[c], row)) return false;
   }
   return live == live_count_ && counted.matches(buckets_) && group_idle == group_idle_cards_;
 }

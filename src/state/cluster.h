@@ -1,6 +1,6 @@
 // Cluster: what the nodes have and what is free, as flat integer columns by NodeId and GpuId, with the indexes that placement needs.
-// Every change goes through take/give/see_node/drop_node, which keep columns, free-card buckets, feasibility sets, digest and change log together.
-// take and give cost O(resources of the demand + cards), a fact change O(constraints + levels). No strings, no pointers: copying it is copying columns.
+// Every change goes through take/give/see_node/drop_node, which keep columns, free-card buckets, digest and change log together; feasibility sets follow
+// when they are asked for. take and give cost O(resources of the demand + cards), a fact change O(resources + levels). No strings, no pointers.
 #pragma once
 
 #include <array>
@@ -31,6 +31,7 @@ inline std::size_t card_class_of(const CardAsk& ask) {
 class Cluster {
  public:
   static constexpr std::size_t kChangeLogMax = 1 << 16;  ///< older changes are forgotten; caches that lag further start anew
+  static constexpr std::size_t kFactsLogMax = 1 << 14;   ///< the same of changed facts, for feasibility sets
 
   // ---- columns by NodeId -------------------------------------------------------------------------------------------------------------
   std::size_t rows() const { return facts_.size(); }  ///< rows ever used; some may not be live
@@ -64,9 +65,13 @@ class Cluster {
   const Topology& topology() const { return topology_; }
   const FreeBuckets& buckets() const { return buckets_; }
   const Constraint& constraint(ConstraintId id) const { return constraints_[id.row()]; }
-  /// Live and ready nodes that the constraint allows. Kept up to date once asked for.
+  std::size_t constraint_rows() const { return constraints_.size(); }
+  /// Live and ready nodes that the constraint allows. Costs one evaluation for each node whose facts changed since it was asked for last, so
+  /// constraints that nobody asks for cost nothing.
   const BitSet& allowed(ConstraintId id);
   bool is_allowed(ConstraintId id, NodeId n) const;
+  /// Pairs of a constraint and a node looked at by allowed() so far.
+  std::uint64_t evaluation_count() const { return evaluation_count_; }
 
   // ---- changes -----------------------------------------------------------------------------------------------------------------------
   void define_levels(std::uint32_t nested, std::uint32_t orthogonal);
@@ -105,6 +110,7 @@ class Cluster {
   void count_idle(NodeId n, std::int32_t before, std::int32_t after);
   void recount_idle(NodeId n);
   void note_change(NodeId n);
+  void note_facts_change(NodeId n);
   bool evaluate(const Constraint& constraint, std::size_t row) const;
   void apply_ask(NodeId n, const Demand& demand, const CardMask& cards, int sign);
 
@@ -123,9 +129,19 @@ class Cluster {
   std::vector<std::vector<std::uint32_t>> spare_cards_;  ///< [cards per node] first rows of card ranges that dropped nodes left
   Topology topology_;
   FreeBuckets buckets_;
+  /// The feasibility set of a constraint as of the first `seen` changes of facts; 0: not worked out.
+  struct Allowed {
+    BitSet nodes;
+    std::uint64_t seen = 0;
+  };
+  std::uint64_t bring_up(const Constraint& constraint, BitSet& nodes, std::uint64_t seen) const;
+  std::uint64_t facts_changes() const { return facts_base_ + facts_log_.size(); }
+
   std::vector<Constraint> constraints_;
-  std::vector<BitSet> allowed_;
-  std::vector<std::uint8_t> has_allowed_;
+  std::vector<Allowed> allowed_;
+  std::vector<NodeId> facts_log_;  ///< nodes whose facts changed, in the order of happening
+  std::uint64_t facts_base_ = 1;   ///< changes before those in the log, and one
+  std::uint64_t evaluation_count_ = 0;
   std::vector<NodeId> change_log_;
   std::uint64_t change_base_ = 0;
   std::uint64_t digest_ = 0;

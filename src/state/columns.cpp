@@ -28,7 +28,7 @@ bool is_amount(std::int64_t v) { return is_number(v) || v == INT64_MAX; }
 bool is_sound_demand(const Demand& d) {
   return d.cards.count >= 0 && d.cards.count <= kCardsPerNodeMax && d.cards.milli_each.value >= 0 && d.cards.milli_each.value <= kWholeCard &&
          d.cards.memory_each.value >= 0 && is_mib(d.cards.memory_each.value) &&
-         all_of(d.amounts, [](const ResourceAmount& a) { return a.resource.row() < resource::kColumnsMax && is_amount(a.amount); });
+         all_of(d.amounts, [](const ResourceAmount& a) { return a.resource.row() < resource::kRowsMax && is_amount(a.amount); });
 }
 
 bool is_sound_job(const Job& j) {

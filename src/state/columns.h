@@ -24,10 +24,13 @@ struct Columns {
 
   static void forget_caches(State& s) {
     Cluster& c = s.cluster;
-    c.allowed_.assign(c.constraints_.size(), BitSet());
-    c.has_allowed_.assign(c.constraints_.size(), 0);
+    c.allowed_.assign(c.constraints_.size(), {});
+    c.facts_log_.clear();
+    c.facts_base_ = 1;
     c.change_log_.clear();
     c.change_base_ = 0;
+    s.demand_uses_ = s.counted_demand_uses();
+    s.constraint_uses_ = s.counted_constraint_uses();
   }
 
   static std::size_t constraint_count(const State& s) { return s.cluster.constraints_.size(); }

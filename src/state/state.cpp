@@ -127,6 +127,46 @@ void State::refresh_backlog(JobId id) {
   backlog_changes_.push_back({id, true});
 }
 
+void State::define(DemandId id, const Demand& demand) {
+  if (id.row() >= demands_.size()) {
+    demands_.resize(id.row() + 1);
+    demand_quota_.resize(id.row() + 1);
+    demand_uses_.resize(id.row() + 1);
+  } else if (demands_[id.row()] == demand) {
+    return;  // told twice
+  }
+  ASHLAR_CHECK(!is_used(id));
+  demands_[id.row()] = demand;
+  demand_quota_[id.row()] = quota_of(demand);
+  ++demand_uses_[id.row()].edition;
+  ++redefinitions_;
+}
+
+void State::define(ConstraintId id, const Constraint& constraint) {
+  if (id.row() >= cluster.constraint_rows())
+    constraint_uses_.resize(id.row() + 1);
+  else if (cluster.constraint(id) == constraint)
+    return;  // told twice
+  ASHLAR_CHECK(!is_used(id));
+  cluster.define_constraint(id, constraint);
+  ++constraint_uses_[id.row()].edition;
+  ++redefinitions_;
+}
+
+std::vector<RowUse> State::counted_demand_uses() const {
+  std::vector<RowUse> uses(demands_.size());
+  for (const Member& m : members_)
+    if (m.phase != Member::Phase::kAbsent && m.demand.row() < uses.size()) ++uses[m.demand.row()].members;
+  return uses;
+}
+
+std::vector<RowUse> State::counted_constraint_uses() const {
+  std::vector<RowUse> uses(cluster.constraint_rows());
+  for (const Member& m : members_)
+    if (m.phase != Member::Phase::kAbsent && m.constraint.row() < uses.size()) ++uses[m.constraint.row()].members;
+  return uses;
+}
+
 void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
   bool was_started = jobs_[id.row()].is_started;
   if (was_started) timeline.remove_end({jobs_[id.row()].end_at, jobs_[id.row()].cards_total, id});
@@ -134,11 +174,14 @@ void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
     if (is_live(spec.member)) continue;  // told twice
     Member& m = member_row(spec.member);
     ASHLAR_CHECK(spec.demand.row() < demands_.size());
+    ASHLAR_CHECK(spec.constraint.row() < constraint_uses_.size());
     m = Member{};
     m.job = id;
     m.demand = spec.demand;
     m.constraint = spec.constraint;
     m.phase = Member::Phase::kWaiting;
+    ++demand_uses_[spec.demand.row()].members;
+    ++constraint_uses_[spec.constraint.row()].members;
     Job& j = jobs_[id.row()];
     if (j.first.is_none())
       j.first = spec.member;
@@ -172,6 +215,8 @@ void State::remove_member(MemberId id, Millis now) {
   if (j.last == id) j.last = before;
   --j.members_present;
   j.cards_total -= demand(m.demand).cards.count;
+  --demand_uses_[m.demand.row()].members;
+  --constraint_uses_[m.constraint.row()].members;
   m = Member{};
   if (was_started) timeline.add_end({j.end_at, j.cards_total, job_id});
   if (j.members_placed == 0) stop(job_id, now);
@@ -208,7 +253,12 @@ bool State::is_consistent() const {
     if (present != j.members_present || placed != j.members_placed) return false;
     waiting += j.is_in_backlog ? 1 : 0;
   }
-  return digest == placement_digest_ && waiting == backlog_size_;
+  const auto are_as_many = [](const RowUse& a, const RowUse& b) { return a.members == b.members; };
+  const std::vector<RowUse> of_demands = counted_demand_uses();
+  const std::vector<RowUse> of_constraints = counted_constraint_uses();
+  return digest == placement_digest_ && waiting == backlog_size_ &&
+         std::equal(of_demands.begin(), of_demands.end(), demand_uses_.begin(), demand_uses_.end(), are_as_many) &&
+         std::equal(of_constraints.begin(), of_constraints.end(), constraint_uses_.begin(), constraint_uses_.end(), are_as_many);
 }
 
 }  // namespace ashlar

@@ -15,6 +15,12 @@
 
 namespace ashlar {
 
+/// How many members name a row, and which of the row's values is the present one.
+struct RowUse {
+  std::uint32_t members = 0;
+  std::uint32_t edition = 0;
+};
+
 /// A job began to wait, or stopped waiting (placed, gone, changed). In the order of happening; a row may be reused in between.
 struct BacklogChange {
   JobId job;
@@ -31,6 +37,15 @@ class State {
   const Demand& demand(DemandId id) const { return demands_[id.row()]; }
   const QuotaVector& quota_of_demand(DemandId id) const { return demand_quota_[id.row()]; }
   std::size_t demand_rows() const { return demands_.size(); }
+  /// Does a member name the row? Such a row keeps its value.
+  bool is_used(DemandId id) const { return id.row() < demand_uses_.size() && demand_uses_[id.row()].members > 0; }
+  bool is_used(ConstraintId id) const { return id.row() < constraint_uses_.size() && constraint_uses_[id.row()].members > 0; }
+  /// Grows whenever one of the two rows is given another value: what was worked out for the former pair is void.
+  std::uint64_t edition(DemandId demand, ConstraintId constraint) const {
+    return (std::uint64_t{demand_uses_[demand.row()].edition} << 32) | constraint_uses_[constraint.row()].edition;
+  }
+  /// How often a row was given another value.
+  std::uint64_t redefinitions() const { return redefinitions_; }
   const Job& job(JobId id) const { return jobs_[id.row()]; }
   const Member& member(MemberId id) const { return members_[id.row()]; }
   std::size_t job_rows() const { return jobs_.size(); }
@@ -101,9 +116,15 @@ class State {
   std::uint64_t placement_cell(MemberId id) const;
   void add_members(JobId id, const std::vector<MemberSpec>& members);
   void remove_member(MemberId id, Millis now);
+  void define(DemandId id, const Demand& demand);
+  void define(ConstraintId id, const Constraint& constraint);
+  std::vector<RowUse> counted_demand_uses() const;
+  std::vector<RowUse> counted_constraint_uses() const;
 
   std::vector<Demand> demands_;
   std::vector<QuotaVector> demand_quota_;
+  std::vector<RowUse> demand_uses_, constraint_uses_;
+  std::uint64_t redefinitions_ = 0;
   std::vector<Job> jobs_;
   std::vector<Member> members_;
   std::vector<BacklogChange> backlog_changes_;

@@ -35,16 +35,18 @@ struct Guard {
   }
   const char* operator()(const DemandDefined& e) const {
     if (!is_near(e.id, s.demand_rows())) return "a demand's row is out of bounds";
+    if (s.is_used(e.id) && s.demand(e.id) != e.demand) return "a demand in use is defined anew";
     const CardAsk& ask = e.demand.cards;
     if (ask.count < 0 || ask.count > kCardsPerNodeMax || ask.milli_each.value < 0 || ask.milli_each.value > kWholeCard)
       return "a demand asks for an impossible number of cards";
     if (ask.memory_each.value < 0 || ask.memory_each.value > kCardMemoryMax) return "a demand asks for an impossible card memory";
     const bool are_known = std::all_of(e.demand.amounts.begin(), e.demand.amounts.end(), [](const ResourceAmount& a) {
-      return a.resource.row() < resource::kColumnsMax && a.amount >= 0;  // "more than there is" is an amount that waits for ever
+      return a.resource.row() < resource::kRowsMax && a.amount >= 0;  // "more than there is" is an amount that waits for ever
     });
     return are_known ? nullptr : "a demand names a resource or an amount out of bounds";
   }
   const char* operator()(const ConstraintDefined& e) const {
+    if (s.is_used(e.id) && s.cluster.constraint(e.id) != e.constraint) return "a constraint in use is defined anew";
     for (const PreferredTerm& p : e.constraint.preferred)
       if (p.weight < -kWeightMax || p.weight > kWeightMax) return "a preference's weight is out of bounds";
     return is_near(e.id, Columns::constraint_count(s)) ? nullptr : "a constraint's row is out of bounds";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/digest.h"
 #include "base/grown.h"
 #include "store/fields.h"
 
@@ -35,7 +36,7 @@ std::uint32_t NameTable::row_of(NameKind kind, std::string_view name) const {
   return static_cast<std::uint32_t>(std::find(column.begin(), column.end(), name) - column.begin());
 }
 
-std::vector<std::uint8_t>& NameLedger::told(const NameKey& key) {
+std::vector<std::uint64_t>& NameLedger::told(const NameKey& key) {
   return key.kind == NameKind::kDomain ? grown(told_domains_, key.level) : told_[static_cast<std::size_t>(key.kind)];
 }
 
@@ -43,6 +44,10 @@ void NameLedger::tell(const NameKey& key, ByteWriter& out) {
   if (source_ == nullptr) return;
   name_.clear();
   source_->append_name(key, name_);
+  write(key, out);
+}
+
+void NameLedger::write(const NameKey& key, ByteWriter& out) const {
   out.byte(static_cast<std::uint8_t>(1 + static_cast<int>(key.kind)));
   out.varint(key.row);
   if (key.kind == NameKind::kDomain) out.varint(key.level);
@@ -50,10 +55,14 @@ void NameLedger::tell(const NameKey& key, ByteWriter& out) {
 }
 
 void NameLedger::tell_once(const NameKey& key, ByteWriter& out) {
-  std::uint8_t& is_told = grown(told(key), key.row);
-  if (is_told != 0) return;
-  is_told = 1;
-  tell(key, out);
+  if (source_ == nullptr) return;
+  name_.clear();
+  source_->append_name(key, name_);
+  const std::uint64_t fingerprint = hash_bytes(name_.data(), name_.size()) | 1;
+  std::uint64_t& last = grown(told(key), key.row);
+  if (last == fingerprint) return;
+  last = fingerprint;
+  write(key, out);
 }
 
 void NameLedger::tell_facts(const NodeFacts& facts, ByteWriter& out) {

@@ -1,6 +1,6 @@
 // Names beside the rows. The core knows rows only; whoever keeps the names (the cluster's cache, the simulator's catalog, a test) lends them to the log,
-// which writes each name when its row first appears, so that a log read a year later speaks of "nlp/train-a" and not of job 17.
-// Cost: one look and some 40 bytes for a row that is new, one bit test for one that is known.
+// which writes each name when its row first appears or stands for something else, so that a log read a year later speaks of "nlp/train-a" and not of
+// job 17. Cost: one look, and some 40 bytes for a row that is new.
 #pragma once
 
 #include <array>
@@ -62,14 +62,15 @@ class NameLedger {
 
  private:
   void tell(const NameKey& key, ByteWriter& out);
+  void write(const NameKey& key, ByteWriter& out) const;
   void tell_once(const NameKey& key, ByteWriter& out);
   void tell_facts(const NodeFacts& facts, ByteWriter& out);
   void tell_members(const std::vector<MemberSpec>& members, ByteWriter& out);
-  std::vector<std::uint8_t>& told(const NameKey& key);
+  std::vector<std::uint64_t>& told(const NameKey& key);
 
   const NameSource* source_;
-  std::array<std::vector<std::uint8_t>, kNameKinds> told_;
-  std::vector<std::vector<std::uint8_t>> told_domains_;
+  std::array<std::vector<std::uint64_t>, kNameKinds> told_;  ///< by row: fingerprint of the name told last; 0: none
+  std::vector<std::vector<std::uint64_t>> told_domains_;
   std::string name_;  ///< scratch
 };
 

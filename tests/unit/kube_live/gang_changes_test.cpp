@@ -43,12 +43,14 @@ class GangChanges : public IntakeBench {
 
 class LevelLimit : public GangChanges {
  protected:
-  /// Two levels are configured, fourteen more are named by gangs.
+  static Pod filler(int i) { return with(gang_pod("filler" + std::to_string(i), 0, 2, 1), "ashlar.dev/within", "l/level" + std::to_string(i)); }
+  /// Two levels are configured, fourteen more are labels of a node that gangs name. The node has a label besides, and no cards.
   void take_all_levels() {
-    for (int i = 0; i < 14; ++i) {
-      const std::string gang = "filler" + std::to_string(i);
-      see(with(gang_pod(gang, 0, 2, 1), "ashlar.dev/within", "l/level" + std::to_string(i)));
-    }
+    Labels labels{{Text("l/switch"), Text("s")}};
+    for (int i = 0; i < 14; ++i) labels.push_back({Text("l/level" + std::to_string(i)), Text("d")});
+    see(node("labelled", 0, std::move(labels)));
+    for (int i = 0; i < 14; ++i) see(filler(i));
+    step();
     ASSERT_EQ(intake.names().levels().size(), 16u);
   }
 };
@@ -85,12 +87,43 @@ TEST_F(LevelLimit, ASoftWishForOneLevelTooManyIsLetGo) {
   EXPECT_EQ(bound(), 2);
 }
 
+TEST_F(LevelLimit, AGangThatWaitsForALevelGetsTheOneThatAnotherGangLeaves) {
+  for (int n = 0; n < 2; ++n) see(node("n" + std::to_string(n), 8, {{Text("l/switch"), Text("s")}}));
+  take_all_levels();
+  for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/switch"));
+  step();
+  EXPECT_EQ(bound(), 0);
+  EXPECT_EQ(intake.gangs_without_level(), 1u);
+  EXPECT_EQ(said.size(), 1u) << "said once";
+  gone(filler(5));
+  step();
+  EXPECT_EQ(bound(), 2);
+  EXPECT_EQ(intake.gangs_without_level(), 0u);
+  EXPECT_EQ(intake.names().levels().size(), 16u);
+  EXPECT_EQ(intake.names().find_level(Text("l/level5")), LevelId::none());
+}
+
+TEST_F(LevelLimit, TheLevelOfAGangInTheEngineIsNotGivenToAnother) {
+  take_all_levels();
+  see(node("n0", 8, {{Text("l/level5"), Text("d")}}));
+  for (int i = 0; i < 2; ++i) see(with(gang_pod("big", i, 2, 8), "ashlar.dev/within", "l/level5"));  // waits in the engine
+  step();
+  gone(filler(5));
+  for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/switch"));
+  step();
+  EXPECT_EQ(intake.names().levels()[intake.names().find_level(Text("l/level5")).row()].label, "l/level5");
+  EXPECT_EQ(intake.gangs_without_level(), 1u);
+}
+
 TEST_F(GangChanges, APodGroupWithoutPodsOfOursUsesUpNoLevel) {
+  see(node("n", 8, {{Text("l/switch"), Text("s")}}));
   PodGroup g = group(2);
   g.topology_key = Text("l/switch");
   see(g);
+  step();
   EXPECT_EQ(intake.names().levels().size(), 2u);
   see(grouped(0));
+  step();
   EXPECT_EQ(intake.names().levels().size(), 3u);
 }
 
@@ -100,7 +133,10 @@ TEST_F(GangChanges, PodsThatNameAnotherHardDomainThanTheirGangAreHeld) {
   see(with(gang_pod("g", 1, 2, 8), "ashlar.dev/within", "block"));
   step();
   EXPECT_EQ(bound(), 0);
-  EXPECT_EQ(hold_text(record("g-1")), "ashlar.dev/within is 'block', but other pods of the gang say 'rack'");
+  EXPECT_EQ(hold_of("g-0").reason, HoldReason::kGroupRefused);
+  EXPECT_EQ(hold_of("g-0").detail,
+            "the pods of gang g name different domains to stay within: pod g-0 says rack, pod g-1 says block; all must name the same "
+            "(ashlar.dev/within)");
 }
 
 TEST_F(GangChanges, APodGroupAndItsPodsMayNotNameDifferentDomains) {

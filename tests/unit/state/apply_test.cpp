@@ -330,5 +330,40 @@ TEST(TrialDeathTest, TakingAPlacedMemberIsABug) {
       "this must hold");
 }
 
+TEST(Apply, ARowThatNobodyUsesIsDefinedAnew) {
+  State s = small_state(1);
+  const std::uint64_t first = s.edition(kOneCard, kAnywhere);
+  tell(s, DemandDefined{kOneCard, s.demand(kOneCard)});
+  EXPECT_EQ(s.edition(kOneCard, kAnywhere), first) << "told twice";
+  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
+  EXPECT_TRUE(s.is_used(kOneCard));
+  EXPECT_TRUE(s.is_used(kAnywhere));
+  tell(s, Ended{JobId(0u)});
+  EXPECT_FALSE(s.is_used(kOneCard));
+  EXPECT_FALSE(s.is_used(kAnywhere));
+  tell(s, DemandDefined{kOneCard, {.amounts = {}, .cards = {3, MilliGpu(1000), MiB(0)}, .ports = {}}});
+  EXPECT_NE(s.edition(kOneCard, kAnywhere), first);
+  tell(s, Submitted{workload(1, 1, 1, kOneCard)});
+  tell(s, Bound{MemberId(1u), NodeId(0u), {}});
+  EXPECT_EQ(s.cluster.idle_cards()[0], 5);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(Apply, AMemberUsesTheConstraintThatItHasNow) {
+  State s = small_state(1);
+  tell(s, ConstraintDefined{ConstraintId(1u), {}});
+  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
+  tell(s, ConstraintChanged{MemberId(0u), ConstraintId(1u)});
+  EXPECT_FALSE(s.is_used(kAnywhere));
+  EXPECT_TRUE(s.is_used(ConstraintId(1u)));
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(ApplyDeath, ADemandInUseKeepsItsValue) {
+  State s = small_state(1);
+  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
+  EXPECT_DEATH(tell(s, DemandDefined{kOneCard, {}}), "is_used");
+}
+
 }  // namespace
 }  // namespace ashlar

@@ -56,6 +56,46 @@ TEST(Cluster, AllowedNodesFollowFactsAsTheyChange) {
   EXPECT_EQ(s.cluster.allowed(ConstraintId(1u)).count(), 0u);
 }
 
+TEST(Cluster, AllowedNodesAreEvaluatedWhereFactsChangedAndWhenTheyAreAskedFor) {
+  State s = small_state(8);
+  Constraint zone_a;
+  zone_a.selector.all = {{kZone, LabelExpression::Op::kIn, {kZoneA}, 0}};
+  for (std::uint32_t c = 1; c <= 50; ++c) {
+    tell(s, ConstraintDefined{ConstraintId(c), zone_a});
+    EXPECT_EQ(s.cluster.allowed(ConstraintId(c)).count(), 0u);
+  }
+  const std::uint64_t before = s.cluster.evaluation_count();
+  for (std::uint32_t n = 0; n < 4; ++n) tell(s, NodeSeen{NodeId(n), in_zone(kZoneA, 1)});
+  EXPECT_EQ(s.cluster.evaluation_count(), before) << "nobody asked";
+  EXPECT_EQ(s.cluster.allowed(ConstraintId(7u)).count(), 4u);
+  EXPECT_EQ(s.cluster.evaluation_count(), before + 4);
+  EXPECT_EQ(s.cluster.allowed(ConstraintId(7u)).count(), 4u);
+  EXPECT_EQ(s.cluster.evaluation_count(), before + 4);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(Cluster, AllowedNodesAreRightAfterMoreChangesThanAreRemembered) {
+  State s = small_state(100);
+  Constraint zone_a;
+  zone_a.selector.all = {{kZone, LabelExpression::Op::kIn, {kZoneA}, 0}};
+  tell(s, ConstraintDefined{ConstraintId(1u), zone_a});
+  EXPECT_EQ(s.cluster.allowed(ConstraintId(1u)).count(), 0u);
+  tell(s, NodeSeen{NodeId(5u), in_zone(kZoneA, 1)});
+  for (std::size_t i = 0; i < Cluster::kFactsLogMax; ++i) tell(s, NodeSeen{NodeId(6u), in_zone(i % 2 == 0 ? kZoneA : kZoneB, 1)});
+  EXPECT_EQ(s.cluster.allowed(ConstraintId(1u)).count(), 1u);
+  EXPECT_TRUE(s.cluster.allowed(ConstraintId(1u)).test(5));
+}
+
+TEST(Cluster, WhatNoNodeHasIsNotAccounted) {
+  State s = small_state(1);
+  const std::uint64_t digest = s.cluster.digest();
+  const Demand demand{.amounts = {{resource::kPods, 1}, {ResourceId(resource::kColumnsMax + 3), 5}}, .cards = {}, .ports = {}};
+  s.cluster.take(NodeId(0u), demand, {});
+  EXPECT_EQ(s.cluster.resource_count(), 4u);
+  s.cluster.give(NodeId(0u), demand, {});
+  EXPECT_EQ(s.cluster.digest(), digest);
+}
+
 TEST(Cluster, TaintsMustBeToleratedUnlessTheyAreSoft) {
   NodeFacts f = eight_cards();
   f.taints = {{LabelKeyId(1u), LabelId(1u), TaintEffect::kPreferNoSchedule}};
