@@ -1,6 +1,7 @@
 // What does this answer say? Decoders of the API server's lists and watch events into stripped objects, from JSON (simdjson on demand) or, for
 // pods and nodes, from Kubernetes protobuf. No DOM is built for lists. Input is not trusted: garbage gives kInvalid with the place, never a
-// crash, and limits on depth and size hold. Cost per pod: see docs in README (JSON about 10 us for 3 KB, protobuf about 4 us).
+// crash, and limits on depth and size hold. An object of which a part cannot be read comes with what was read and says so in `problem`; one that
+// is no sound message at all with what names it. Cost per pod: see docs in README (JSON about 10 us for 3 KB, protobuf about 4 us).
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,12 @@ namespace ashlar::kube {
 
 enum class Encoding : unsigned char { kJson, kProtobuf };
 
-/// Page of a list. Items that cannot be read are left out and named in `bad_items`, so that one broken object does not blind the scheduler.
+/// Page of a list. One broken object does not hide the others: it is an item with a `problem`.
 template <class T>
 struct ListPage {
   std::vector<T> items;
   std::string resource_version, continue_token;
-  std::vector<std::string> bad_items;
+  std::vector<std::string> nameless;  ///< items of which not even the name can be read: why. They are in no other list
 };
 
 enum class WatchEventKind : unsigned char { kAdded, kModified, kDeleted, kBookmark, kError };
@@ -37,7 +38,8 @@ struct WatchEvent {
   Error error;                      ///< of kError; kExpired where the server says 410
 };
 
-// Defined for Pod, Node, Namespace, PriorityClass, PodGroup and Lease; protobuf for Pod and Node only, others answer kInvalid.
+// Defined for Pod, Node, Namespace, PriorityClass, PodGroup and Lease; protobuf for Pod and Node only, others answer kInvalid. kInvalid too where not
+// even the object's name can be read, and for a Lease with any problem.
 template <class T>
 Result<T> decode_object(std::string_view body, Encoding encoding);
 template <class T>

@@ -181,10 +181,80 @@ void read_event_object(Value value, WatchEvent<T>& event, std::string& problem) 
     event.initial_events_end = meta.initial_events_end;
   } else {
     read_object(value, event.object, problem);
-    event.resource_version = text_version(event.object);
-    if (problem.empty() && event.object.name.empty()) problem = "metadata.name is missing";
-    if (!problem.empty()) problem = title(event.object) + ": " + problem;
   }
+}
+
+/// What names an object and, of a pod, says whose it is and where it runs.
+template <class T>
+T read_identity(std::string_view body) {
+  T object;
+  object.ns = text_at(body, "/metadata/namespace");
+  object.name = text_at(body, "/metadata/name");
+  object.uid = text_at(body, "/metadata/uid");
+  if constexpr (!std::is_same_v<T, Lease>) object.resource_version = read_resource_version(text_at(body, "/metadata/resourceVersion"));
+  if constexpr (std::is_same_v<T, Pod>) {
+    object.node_name = text_at(body, "/spec/nodeName");
+    object.scheduler_name = text_at(body, "/spec/schedulerName");
+    object.phase = read_phase(text_at(body, "/status/phase"));
+    object.lacks_amounts = true;
+  }
+  return object;
+}
+
+/// The object with its problem; an error where it has no name, and for any problem of a lease.
+template <class T>
+Result<T> conclude(T&& object, std::string problem) {
+  if (object.name.empty()) return invalid(problem.empty() ? "metadata.name is missing" : problem);
+  if constexpr (std::is_same_v<T, Lease>) {
+    if (!problem.empty()) return invalid(title(object) + ": " + problem);
+  } else {
+    object.problem = problem;
+  }
+  return std::forward<T>(object);
+}
+
+/// One object by itself.
+template <class T>
+Result<T> read_alone(std::string_view body) {
+  T object;
+  std::string problem;
+  if (const Result<void> read = guarded(body, "the object", [&](Value value) { read_object(value, object, problem); }); !read) {
+    object = read_identity<T>(body);
+    problem = read.error().message;
+  }
+  return conclude(std::move(object), std::move(problem));
+}
+
+template <class T>
+void take_item(Result<T> item, ListPage<T>& page) {
+  if (item)
+    page.items.push_back(std::move(item).value());
+  else
+    page.nameless.push_back(item.error().message);
+}
+
+/// The list around its items.
+template <class T, class TakeItem>
+Result<void> read_list(std::string_view body, ListPage<T>& page, TakeItem&& take) {
+  bool has_items = false;
+  Result<void> read = guarded(body, "the list", [&](Value value) {
+    each_field(value, [&](std::string_view key, Value member) {
+      if (key == "metadata") {
+        each_field(member, [&](std::string_view name, Value part) {
+          if (name == "resourceVersion")
+            page.resource_version = text_of(part);
+          else if (name == "continue")
+            page.continue_token = text_of(part);
+        });
+      } else if (key == "items") {
+        has_items = true;
+        each_item(member, take);
+      }
+    });
+  });
+  if (read.ok() && (!has_items || page.resource_version.empty()))
+    return invalid("the answer is no list: items or metadata.resourceVersion is missing");
+  return read;
 }
 
 }  // namespace
@@ -331,62 +401,61 @@ void read_object(Value value, Lease& lease, std::string& problem) {
 
 template <class T>
 Result<T> decode_object(std::string_view body) {
-  T object;
-  std::string problem;
-  Result<void> read = guarded(body, "the object", [&](Value value) { read_object(value, object, problem); });
-  if (!read) return read.error();
-  if (problem.empty() && object.name.empty()) problem = "metadata.name is missing";
-  if (!problem.empty()) return invalid(title(object) + ": " + problem);
-  return object;
+  return read_alone<T>(body);
 }
 
 template <class T>
 Result<ListPage<T>> decode_list(std::string_view body) {
   ListPage<T> page;
-  bool has_items = false;
-  Result<void> read = guarded(body, "the list", [&](Value value) {
-    each_field(value, [&](std::string_view key, Value member) {
-      if (key == "metadata") {
-        each_field(member, [&](std::string_view name, Value part) {
-          if (name == "resourceVersion")
-            page.resource_version = text_of(part);
-          else if (name == "continue")
-            page.continue_token = text_of(part);
-        });
-      } else if (key == "items") {
-        has_items = true;
-        each_item(member, [&](Value item) {
-          std::string problem;
-          read_object(item, page.items.emplace_back(), problem);
-          if (problem.empty() && page.items.back().name.empty()) problem = "metadata.name is missing";
-          if (problem.empty()) return;
-          page.bad_items.push_back(title(page.items.back()) + ": " + problem);
-          page.items.pop_back();
-        });
-      }
-    });
+  Result<void> read = read_list(body, page, [&](Value item) {
+    T object;
+    std::string problem;
+    read_object(item, object, problem);
+    take_item(conclude(std::move(object), std::move(problem)), page);
   });
-  if (!read) return read.error();
-  if (!has_items || page.resource_version.empty()) return invalid("the answer is no list: items or metadata.resourceVersion is missing");
+  if (read.ok()) return page;
+  // An item is not the JSON expected, or all of it is garbage: each item by itself shows which.
+  page = {};
+  std::vector<std::string> texts;
+  if (Result<void> again = read_list(body, page, [&](Value item) { texts.push_back(raw_of(item)); }); !again) return again.error();
+  for (const std::string& text : texts) take_item(read_alone<T>(text), page);
   return page;
 }
 
 template <class T>
 Result<WatchEvent<T>> decode_watch_event(std::string_view line) {
   WatchEvent<T> event;
-  std::string problem;
-  Result<void> read = guarded(line, "the watch event", [&](Value value) {
-    simdjson::ondemand::object object = value.get_object().value();
-    const Result<WatchEventKind> kind = watch_event_kind(object.find_field_unordered("type").get_string().value());
-    if (!kind) {
-      problem = kind.error().message;
-      return;
-    }
-    event.kind = *kind;
-    read_event_object(Value(object.find_field_unordered("object").value()), event, problem);
-  });
-  if (!read) return read.error();
-  if (!problem.empty()) return invalid(problem);
+  std::string problem, object_text;
+  Result<void> kind_read;
+  const auto read_with = [&](auto&& read_event) {
+    return guarded(line, "the watch event", [&](Value value) {
+      simdjson::ondemand::object object = value.get_object().value();
+      const Result<WatchEventKind> kind = watch_event_kind(object.find_field_unordered("type").get_string().value());
+      if (!kind) {
+        kind_read = kind.error();
+        return;
+      }
+      event.kind = *kind;
+      read_event(Value(object.find_field_unordered("object").value()));
+    });
+  };
+  const Result<void> read = read_with([&](Value object) { read_event_object(object, event, problem); });
+  if (!kind_read) return kind_read.error();
+  if (event.kind == WatchEventKind::kBookmark || event.kind == WatchEventKind::kError) {
+    if (!read) return read.error();
+    return event;
+  }
+  if (read.ok()) {
+    Result<T> object = conclude(std::move(event.object), std::move(problem));
+    if (!object) return object.error();
+    event.object = std::move(object).value();
+  } else {
+    if (const Result<void> text = read_with([&](Value object) { object_text = raw_of(object); }); !text) return text.error();
+    Result<T> object = read_alone<T>(object_text);
+    if (!object) return object.error();
+    event.object = std::move(object).value();
+  }
+  event.resource_version = text_version(event.object);
   return event;
 }
 

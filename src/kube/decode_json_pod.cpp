@@ -5,11 +5,17 @@
 namespace ashlar::kube::json {
 namespace {
 
-void read_quantities(Value value, Resources& into, std::string_view where, std::string& problem) {
+/// False where an amount could not be read.
+bool read_quantities(Value value, Resources& into, std::string_view where, std::string& problem) {
+  bool is_sound = true;
   each_field(value, [&](std::string_view name, Value quantity) {
     const std::string key(name);
-    if (Result<void> added = add_quantity(into, key, quantity_of(quantity)); !added) note(problem, where, added.error());
+    if (Result<void> added = add_quantity(into, key, quantity_of(quantity)); !added) {
+      note(problem, where, added.error());
+      is_sound = false;
+    }
   });
+  return is_sound;
 }
 
 void read_texts(Value value, std::vector<Text>& into) {
@@ -186,7 +192,8 @@ void read_container(Value value, bool is_init, PodDraft& draft, std::string& pro
       container.is_sidecar = is_init && text_of(member) == "Always";
     else if (key == "resources") {
       each_field(member, [&](std::string_view inner, Value part) {
-        if (inner == "requests") read_quantities(part, container.requests, "spec.containers[].resources.requests", problem);
+        if (inner != "requests") return;
+        if (!read_quantities(part, container.requests, "spec.containers[].resources.requests", problem)) draft.pod.lacks_amounts = true;
       });
     }
   });
@@ -201,8 +208,10 @@ void read_pod_level(Value value, PodDraft& draft, std::string& problem) {
       draft.has_pod_level = true;
       const Text kept(name);
       draft.pod_level_names.push_back(kept);
-      if (Result<void> added = add_quantity(draft.pod_level, kept, quantity_of(quantity)); !added)
+      if (Result<void> added = add_quantity(draft.pod_level, kept, quantity_of(quantity)); !added) {
         note(problem, "spec.resources.requests", added.error());
+        draft.pod.lacks_amounts = true;
+      }
     });
   });
 }
@@ -294,9 +303,9 @@ void read_spec(Value value, PodDraft& draft, std::string& problem) {
       read_labels(member, draft.rules.node_selector);
     else if (key == "affinity")
       read_affinity(member, draft);
-    else if (key == "overhead")
-      read_quantities(member, draft.overhead, "spec.overhead", problem);
-    else if (key == "resources")
+    else if (key == "overhead") {
+      if (!read_quantities(member, draft.overhead, "spec.overhead", problem)) pod.lacks_amounts = true;
+    } else if (key == "resources")
       read_pod_level(member, draft, problem);
     else if (key == "volumes")
       read_volumes(member, draft);

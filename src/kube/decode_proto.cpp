@@ -80,10 +80,17 @@ void read_labels(const Pairs& pairs, Labels& into) {
   for (const pb::StringPair& pair : pairs) into.push_back({pair.key(), pair.value()});
 }
 
+/// False where an amount could not be read.
 template <class Pairs>
-void read_quantities(const Pairs& pairs, Resources& into, std::string_view where, std::string& problem) {
-  for (const pb::QuantityPair& pair : pairs)
-    if (Result<void> added = add_quantity(into, pair.key(), pair.value().string()); !added) note(problem, where, added.error());
+bool read_quantities(const Pairs& pairs, Resources& into, std::string_view where, std::string& problem) {
+  bool is_sound = true;
+  for (const pb::QuantityPair& pair : pairs) {
+    const Result<void> added = add_quantity(into, pair.key(), pair.value().string());
+    if (added) continue;
+    note(problem, where, added.error());
+    is_sound = false;
+  }
+  return is_sound;
 }
 
 template <class T>
@@ -173,7 +180,8 @@ void read_container(const pb::Container& from, bool is_init, PodDraft& draft, st
   ContainerDraft container;
   container.name = from.name();
   container.is_sidecar = is_init && from.restartpolicy() == "Always";
-  read_quantities(from.resources().requests(), container.requests, "spec.containers[].resources.requests", problem);
+  const bool is_sound = read_quantities(from.resources().requests(), container.requests, "spec.containers[].resources.requests", problem);
+  if (!is_sound) draft.pod.lacks_amounts = true;
   if (!is_init || container.is_sidecar) {
     for (const pb::ContainerPort& port : from.ports()) {
       if (port.hostport() == 0) continue;
@@ -213,12 +221,12 @@ void read_spec(const pb::PodSpec& spec, PodDraft& draft, std::string& problem) {
   for (const pb::Toleration& toleration : spec.tolerations()) read_toleration(toleration, draft);
   read_labels(spec.nodeselector(), draft.rules.node_selector);
   if (spec.has_affinity()) read_affinity(spec.affinity(), draft);
-  read_quantities(spec.overhead(), draft.overhead, "spec.overhead", problem);
+  if (!read_quantities(spec.overhead(), draft.overhead, "spec.overhead", problem)) pod.lacks_amounts = true;
   for (const pb::QuantityPair& pair : spec.resources().requests()) {
     draft.has_pod_level = true;
     draft.pod_level_names.emplace_back(pair.key());
   }
-  read_quantities(spec.resources().requests(), draft.pod_level, "spec.resources.requests", problem);
+  if (!read_quantities(spec.resources().requests(), draft.pod_level, "spec.resources.requests", problem)) pod.lacks_amounts = true;
   for (const pb::Volume& volume : spec.volumes()) read_volume(volume.volumesource(), draft);
   for (const pb::TopologySpreadConstraint& spread : spec.topologyspreadconstraints()) {
     if (spread.whenunsatisfiable() == "ScheduleAnyway")
@@ -309,19 +317,52 @@ struct Wire<Node> {
   using List = pb::NodeList;
 };
 
-template <class T>
-std::string title(const T& object) {
-  return object.ns.empty() ? object.name.str() : object.ns.str() + "/" + object.name.str();
+/// The part of a message that is sound by itself; an empty one where it is not.
+template <class Part>
+Part part_of(std::string_view raw) {
+  Part part;
+  if (raw.size() > kMessageBytesMax || !part.ParsePartialFromArray(raw.data(), static_cast<int>(raw.size()))) part.Clear();
+  return part;
 }
 
-/// Reads one parsed message; kInvalid with the object's name where it is unsound.
+/// What names an object that is no sound message and, of a pod, says whose it is and where it runs.
+template <class T>
+T read_identity(std::string_view raw) {
+  T object;
+  const pb::IdentityMeta meta = part_of<pb::IdentityOfMeta>(raw).metadata();
+  object.ns = meta.namespace_();
+  object.name = meta.name();
+  object.uid = meta.uid();
+  object.resource_version = read_resource_version(meta.resourceversion());
+  if constexpr (std::is_same_v<T, Pod>) {
+    const pb::IdentitySpec spec = part_of<pb::IdentityOfSpec>(raw).spec();
+    object.node_name = spec.nodename();
+    object.scheduler_name = spec.schedulername();
+    object.phase = read_phase(part_of<pb::IdentityOfStatus>(raw).status().phase());
+    object.lacks_amounts = true;
+  }
+  return object;
+}
+
+/// Reads one parsed message; kInvalid where it has no name.
 template <class T>
 Result<T> convert(const typename Wire<T>::Object& from) {
   T object;
   std::string problem;
   read_object(from, object, problem);
-  if (problem.empty() && object.name.empty()) problem = "metadata.name is missing";
-  if (!problem.empty()) return invalid(title(object) + ": " + problem);
+  if (object.name.empty()) return invalid(problem.empty() ? "metadata.name is missing" : problem);
+  object.problem = problem;
+  return object;
+}
+
+/// One object by itself, with what names it where it is no sound message.
+template <class T>
+Result<T> read_alone(std::string_view raw) {
+  const Parsed<typename Wire<T>::Object> parsed(raw);
+  if (parsed.is_sound()) return convert<T>(*parsed);
+  T object = read_identity<T>(raw);
+  object.problem = "it is no sound protobuf message";
+  if (object.name.empty()) return invalid(object.problem.str());
   return object;
 }
 
@@ -336,29 +377,37 @@ template <class T>
 Result<T> decode_object(std::string_view body) {
   Result<std::string_view> raw = unwrap(body);
   if (!raw) return raw.error();
-  const Parsed<typename Wire<T>::Object> parsed(*raw);
-  if (!parsed.is_sound()) return invalid("the object is no sound protobuf message");
-  return convert<T>(*parsed);
+  return read_alone<T>(*raw);
 }
 
 template <class T>
 Result<ListPage<T>> decode_list(std::string_view body) {
   Result<std::string_view> raw = unwrap(body);
   if (!raw) return raw.error();
-  const Parsed<typename Wire<T>::List> parsed(*raw);
-  if (!parsed.is_sound()) return invalid("the list is no sound protobuf message");
   ListPage<T> page;
-  page.resource_version = parsed->metadata().resourceversion();
-  page.continue_token = parsed->metadata().continue_();
-  if (page.resource_version.empty()) return invalid("the answer is no list: metadata.resourceVersion is missing");
-  page.items.reserve(static_cast<std::size_t>(parsed->items_size()));
-  for (const auto& item : parsed->items()) {
-    Result<T> object = convert<T>(item);
+  const auto take_head = [&](const pb::ListMeta& meta, int count) {
+    page.resource_version = meta.resourceversion();
+    page.continue_token = meta.continue_();
+    page.items.reserve(static_cast<std::size_t>(count));
+    return !page.resource_version.empty();
+  };
+  const auto take_item = [&](Result<T> object) {
     if (object)
       page.items.push_back(std::move(object).value());
     else
-      page.bad_items.push_back(object.error().message);
+      page.nameless.push_back(object.error().message);
+  };
+  const Error is_no_list = invalid("the answer is no list: metadata.resourceVersion is missing");
+  if (const Parsed<typename Wire<T>::List> parsed(*raw); parsed.is_sound()) {
+    if (!take_head(parsed->metadata(), parsed->items_size())) return is_no_list;
+    for (const auto& item : parsed->items()) take_item(convert<T>(item));
+    return page;
   }
+  // An item is no sound message, or all of it is garbage: each item by itself shows which.
+  const Parsed<pb::RawList> list(*raw);
+  if (!list.is_sound()) return invalid("the list is no sound protobuf message");
+  if (!take_head(list->metadata(), list->items_size())) return is_no_list;
+  for (const std::string& item : list->items()) take_item(read_alone<T>(item));
   return page;
 }
 
@@ -379,16 +428,17 @@ Result<WatchEvent<T>> decode_watch_event(std::string_view frame) {
   }
   Result<std::string_view> raw = unwrap(outer->object().raw());
   if (!raw) return raw.error();
-  const Parsed<typename Wire<T>::Object> parsed(*raw);
-  if (!parsed.is_sound()) return invalid("the object of a watch event is no sound protobuf message");
-  event.resource_version = parsed->metadata().resourceversion();
   if (event.kind == Kind::kBookmark) {
-    event.initial_events_end = asks_for_initial_events_end(parsed->metadata());
+    const Parsed<typename Wire<T>::Object> bookmark(*raw);
+    if (!bookmark.is_sound()) return invalid("the object of a watch event is no sound protobuf message");
+    event.resource_version = bookmark->metadata().resourceversion();
+    event.initial_events_end = asks_for_initial_events_end(bookmark->metadata());
     return event;
   }
-  Result<T> object = convert<T>(*parsed);
+  Result<T> object = read_alone<T>(*raw);
   if (!object) return object.error();
   event.object = std::move(object).value();
+  event.resource_version = std::to_string(event.object.resource_version);
   return event;
 }
 

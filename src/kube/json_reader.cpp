@@ -24,6 +24,26 @@ simdjson::ondemand::document Parser::parse(std::string_view text) {
   return parser_.iterate(simdjson::padded_string_view(padded_.data(), text.size(), padded_.size())).value();
 }
 
+std::string raw_of(Value value) {
+  switch (value.type().value()) {
+    case json_type::object:
+      return std::string(value.get_object().value().raw_json().value());
+    case json_type::array:
+      return std::string(value.get_array().value().raw_json().value());
+    default:
+      return std::string(value.raw_json_token());
+  }
+}
+
+std::string text_at(std::string_view body, const char* pointer) {
+  try {
+    simdjson::ondemand::document document = Parser::of_thread().parse(body);
+    return std::string(document.at_pointer(pointer).get_string().value());
+  } catch (const simdjson::simdjson_error&) {
+    return {};
+  }
+}
+
 Error to_error(const simdjson::simdjson_error& error, std::string_view what) {
   return invalid(std::string(what) + " is not the JSON expected: " + simdjson::error_message(error.error()));
 }

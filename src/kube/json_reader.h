@@ -63,6 +63,11 @@ class Parser {
   std::string padded_;
 };
 
+/// The value's own JSON.
+std::string raw_of(Value value);
+/// The text at a JSON pointer of a document that need not be sound elsewhere; empty where it cannot be read.
+std::string text_at(std::string_view body, const char* pointer);
+
 /// "not valid JSON: …" as an Error.
 Error to_error(const simdjson::simdjson_error& error, std::string_view what);
 

@@ -1,5 +1,6 @@
-// What does a standby know? LiveCache: the last state of every object of one resource, so that a new leader can begin at once. Emptied in order of
-// creation, then name, so that rows do not depend on hash order.
+// What does a standby know? LiveCache: the last state of every object of one resource, so that a new leader can begin at once. Of an object that
+// could not be read whole both are kept, the last state that could and the last one. Emptied in order of creation, then name, so that rows do not
+// depend on hash order.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +18,15 @@ class LiveCache {
   void take(Change<T>&& change) {
     if (change.kind == Change<T>::Kind::kSynced) return;
     const Key key{change.object.ns, change.object.name};
+    unread_.erase(key);
     if (change.kind == Change<T>::Kind::kDeleted)
       objects_.erase(key);
+    else if (const auto known = objects_.find(key); !change.object.problem.empty() && known != objects_.end() && known->second.problem.empty())
+      unread_[key] = std::move(change.object);
     else
       objects_[key] = std::move(change.object);
   }
-  /// Hands everything over as kAdded and is empty afterwards.
+  /// Hands everything over, as kAdded and then what could not be read whole as kModified, and is empty afterwards.
   template <class Sink>
   void drain(Sink&& sink) {
     std::vector<T> objects;
@@ -34,7 +38,12 @@ class LiveCache {
         if (a.created != b.created) return a.created < b.created;
       return a.ns != b.ns ? a.ns < b.ns : a.name < b.name;
     });
-    for (T& object : objects) sink(Change<T>{Change<T>::Kind::kAdded, std::move(object)});
+    for (T& object : objects) {
+      const auto unread = unread_.empty() ? unread_.end() : unread_.find(Key{object.ns, object.name});
+      sink(Change<T>{Change<T>::Kind::kAdded, std::move(object)});
+      if (unread != unread_.end()) sink(Change<T>{Change<T>::Kind::kModified, std::move(unread->second)});
+    }
+    unread_ = {};
   }
   std::size_t size() const { return objects_.size(); }
 
@@ -47,6 +56,7 @@ class LiveCache {
     std::size_t operator()(const Key& k) const { return k.ns.hash() * 31 + k.name.hash(); }
   };
   boost::unordered_flat_map<Key, T, KeyHash> objects_;
+  boost::unordered_flat_map<Key, T, KeyHash> unread_;  ///< newer than the object of the same key
 };
 
 }  // namespace ashlar::kube

@@ -74,6 +74,7 @@ struct GangRecord {
   bool is_group_condition_due = false;
   bool is_group_told = false;  ///< the PodGroup's condition is True already: it never reverts
   Text group_refusal;          ///< path of a field of the PodGroup that is not evaluated
+  Text group_problem;          ///< why the PodGroup cannot be read, where it never could
   bool is_used = false;
 };
 

@@ -47,6 +47,7 @@ void LiveIntake::take(Change<Node>&& change) {
 }
 
 void LiveIntake::see_node(const Node& node) {
+  if (!node.problem.empty()) return see_unread_node(node);
   NodeId id = names_.nodes.find(node.name);
   const bool is_new = id.is_none();
   if (is_new) id = names_.nodes.add(node.name);
@@ -58,6 +59,8 @@ void LiveIntake::see_node(const Node& node) {
   if (record.labels != node.labels) count_labels(record.labels, node.labels);
   if (!is_new && !anti_affinity_.is_empty() && record.labels != node.labels) move_anti_affinity(id, node.labels);
   record.labels = node.labels;
+  record.problem = Text();
+  facts.is_ready = !record.is_closed();
   if (!is_new && facts == record.facts) return;  // a heartbeat
   record.facts = facts;
   out_.add(NodeSeen{id, std::move(facts)});
@@ -69,6 +72,46 @@ void LiveIntake::see_node(const Node& node) {
   parked_.erase(parked);
   for (const auto& [slot, generation] : waiting)
     if (pods_.is_current(slot, generation) && pods_[slot].phase == PodRecord::Phase::kParked) enter_bound(slot, id);
+}
+
+/// A node that cannot be read takes nothing new and keeps its last good facts, and so its pods; one that never could be read is not there yet.
+void LiveIntake::see_unread_node(const Node& node) {
+  const NodeId id = names_.nodes.find(node.name);
+  if (id.is_none()) return;
+  nodes_[id.row()].problem = node.problem;
+  close_or_open(id);
+}
+
+void LiveIntake::close_or_open(NodeId node) {
+  NodeRecord& record = nodes_[node.row()];
+  if (record.facts.is_ready == !record.is_closed()) return;
+  record.facts.is_ready = !record.is_closed();
+  out_.add(NodeSeen{node, record.facts});
+}
+
+std::string LiveIntake::node_trouble(NodeId node) const {
+  const NodeRecord& record = nodes_[node.row()];
+  if (!record.problem.empty()) return record.problem.str();
+  if (record.unread_pods == 0) return {};
+  for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
+    const PodRecord& r = pods_[slot];
+    if (r.closes_node && r.phase == PodRecord::Phase::kBound && r.node == node)
+      return "pod " + r.ns.str() + "/" + r.name.str() + ": " + r.hold_detail.str();
+  }
+  return {};
+}
+
+std::string LiveIntake::closed_nodes_text() const {
+  NodeId first;
+  std::size_t count = 0;
+  for (std::size_t row = 0; row < nodes_.size(); ++row) {
+    if (!nodes_[row].is_closed()) continue;
+    if (count++ == 0) first = NodeId(row);
+  }
+  if (count == 0) return "none";
+  std::string text = "node " + names_.nodes.name(first).str() + " (" + node_trouble(first) + ")";
+  if (count > 1) text += " and " + std::to_string(count - 1) + " more";
+  return text;
 }
 
 /// Pods that refuse company do so in the domains that their node is in now.
@@ -224,8 +267,10 @@ std::size_t LiveIntake::gangs_without_level() const {
 void LiveIntake::take(Change<Namespace>&& change) {
   if (change.kind == Change<Namespace>::Kind::kSynced) return;
   const Text name = change.object.name;
+  const bool is_gone = change.kind == Change<Namespace>::Kind::kDeleted;
+  if (!is_gone && !change.object.problem.empty() && namespaces_.contains(name)) return;  // what was read of it last stays
   const Text queue_before = queue_name_in(name);
-  if (change.kind == Change<Namespace>::Kind::kDeleted) {
+  if (is_gone) {
     namespaces_.erase(name);
     anti_affinity_.note_namespace_changed();
   } else {
@@ -242,7 +287,7 @@ void LiveIntake::take(Change<PriorityClass>&& change) {
   const Text name = change.object.name;
   if (change.kind == Change<PriorityClass>::Kind::kDeleted)
     priority_classes_.erase(name);
-  else
+  else if (change.object.problem.empty() || !priority_classes_.contains(name))
     priority_classes_[name] = change.object.value;
   // Pods carry the number itself; PodGroups may name a class that is made after them.
   for (GangSlot slot = 0; slot < gangs_.slots(); ++slot)

@@ -125,12 +125,19 @@ class LiveIntake {
   std::size_t quarantined_count() const;
   /// Gangs that wait because the label that they name would be a topology level too many.
   std::size_t gangs_without_level() const;
+  /// Why nothing new is placed on a node that would be taken otherwise, such as "status.allocatable: ..."; empty: it is open.
+  std::string node_trouble(NodeId node) const;
+  /// The first of the closed nodes and how many more there are, such as "node n3 (status.allocatable: ...) and 2 more". O(nodes).
+  std::string closed_nodes_text() const;
   bool is_queue_known(const Text& name) const { return !names_.queues.find(name).is_none(); }
 
  private:
   struct NodeRecord {
     Labels labels;
-    NodeFacts facts;
+    NodeFacts facts;                ///< as the engine has them; of a node that cannot be read the last good ones
+    Text problem;                   ///< why the node itself cannot be read; empty: it can
+    std::uint32_t unread_pods = 0;  ///< bound here and holding more than could be read of them
+    bool is_closed() const { return unread_pods > 0 || !problem.empty(); }
   };
   using Parked = std::vector<std::pair<PodSlot, std::uint32_t>>;
 
@@ -138,6 +145,9 @@ class LiveIntake {
   std::size_t scheduler_index(const Text& scheduler_name) const;
   // nodes
   void see_node(const Node& node);
+  void see_unread_node(const Node& node);
+  /// Tells the engine that the node is closed or open, where it does not know.
+  void close_or_open(NodeId node);
   void lose_node(const Text& name);
   void move_anti_affinity(NodeId node, const Labels& labels);
   void count_labels(const Labels& before, const Labels& after);
@@ -155,6 +165,8 @@ class LiveIntake {
   void look_for_unused_names();
   // pods
   void refresh(PodSlot slot, const Pod& pod);
+  /// A known pod whose new version cannot be read whole.
+  void keep_unread(PodSlot slot, const Pod& pod);
   void see_bound(PodSlot slot, const Pod& pod);
   void see_pending(PodSlot slot, const Pod& pod);
   void see_nominated(PodSlot slot, const Pod& pod);
@@ -176,6 +188,7 @@ class LiveIntake {
   void admit(PodSlot slot);
   void forget(PodSlot slot);
   void leave_node(PodRecord& r);
+  void set_closes_node(PodSlot slot, bool closes);
   Text queue_name_for(const Pod& pod) const;
   /// The queue of pods that name none.
   Text queue_name_in(const Text& ns) const;

@@ -26,15 +26,18 @@ void LiveIntake::take(Change<PodGroup>&& change) {
 
 /// The object is gone; what was said on it went with it, and one of the same name is told everything anew.
 void LiveIntake::forget_group(GangRecord& g) {
-  g.group_uid = g.topology_key = g.priority_class = g.group_refusal = Text();
+  g.group_uid = g.topology_key = g.priority_class = g.group_refusal = g.group_problem = Text();
   g.stated_priority.reset();
   g.group_condition_hash = 0;
   g.is_group_told = g.is_group_condition_due = false;
 }
 
 void LiveIntake::read_group(GangRecord& g, const PodGroup& group) {
+  const bool is_known = g.group_uid == group.uid && g.group_problem.empty();
+  if (is_known && !group.problem.empty()) return;  // what was read of it last stays
   if (g.group_uid != group.uid) forget_group(g);
   g.group_uid = group.uid;
+  g.group_problem = group.problem;
   g.is_gang = group.min_count > 0;
   g.size = static_cast<std::uint32_t>(std::max(group.min_count, 1));
   g.group_refusal = group.unsupported;
@@ -111,6 +114,7 @@ Hold LiveIntake::gang_hold(const GangRecord& g) const {
   const auto refused = [](std::string why) { return Hold{HoldReason::kGroupRefused, std::move(why)}; };
   const std::string name = g.name.str();
   if (g.is_pod_group && g.group_uid.empty()) return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet)"};
+  if (!g.group_problem.empty()) return refused("PodGroup " + name + " cannot be read: " + g.group_problem.str());
   if (!g.group_refusal.empty()) return refused("PodGroup field " + g.group_refusal.str() + " is not evaluated by Ashlar");
   const Text& hard = g.topology_key.empty() ? g.within_wish : g.topology_key;
   if (const std::string trouble = contradiction(g); !trouble.empty()) return refused(trouble);

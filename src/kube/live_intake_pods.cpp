@@ -27,10 +27,11 @@ void LiveIntake::take(Change<Pod>&& change) {
     if (slot != kNoPod && (pod.uid.empty() || pods_[slot].uid == pod.uid)) forget(slot);
     return;
   }
-  if (slot != kNoPod && pods_[slot].uid != pod.uid) {
+  if (slot != kNoPod && !pod.uid.empty() && pods_[slot].uid != pod.uid) {
     forget(slot);
     slot = kNoPod;
   }
+  if (slot != kNoPod && !pod.problem.empty()) return keep_unread(slot, pod);
   const bool is_ours = serves(pod.scheduler_name);
   const bool matters = is_ours || !pod.node_name.empty() || !pod.nominated_node_name.empty() || !pod.group_name.empty();
   if (slot == kNoPod) {
@@ -47,6 +48,17 @@ void LiveIntake::take(Change<Pod>&& change) {
     return;
   }
   refresh(slot, pod);
+}
+
+/// What cannot be read is never taken for gone: all that is known of the pod stays, but it may have been bound by now, and while it is not it is held.
+void LiveIntake::keep_unread(PodSlot slot, const Pod& pod) {
+  const PodRecord& r = pods_[slot];
+  const bool is_bound = r.phase == Phase::kBound || r.phase == Phase::kParked;
+  if (!pod.node_name.empty()) {
+    if (!is_bound || r.node_name != pod.node_name) see_bound(slot, pod);
+  } else if (r.is_ours) {
+    see_pending(slot, pod);
+  }
 }
 
 void LiveIntake::refresh(PodSlot slot, const Pod& pod) {
@@ -72,7 +84,11 @@ void LiveIntake::refresh(PodSlot slot, const Pod& pod) {
 
 void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
-  const DemandId demand = translator_.held_by(pod);
+  // Of a pod that cannot be read whole counts what was read of it last, else what was read now; less than it holds closes its node.
+  const bool has_account = !pod.problem.empty() && !r.demand.is_none();
+  const DemandId demand = has_account ? r.demand : translator_.held_by(pod);
+  set_closes_node(slot, has_account ? r.closes_node : pod.lacks_amounts);
+  r.hold_detail = r.closes_node ? pod.problem : Text();
   const bool is_known = (r.phase == Phase::kBound || r.phase == Phase::kParked) && r.node_name == pod.node_name;
   if (is_known && r.demand == demand) return;
   if (is_known && r.phase == Phase::kBound) {  // resized in place: account anew
@@ -121,6 +137,10 @@ void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
   r.node = node;
   if (r.is_ours == false && r.queue.is_none()) r.queue = QueueId(0u);
   anti_affinity_.add(r.ns, r.rules, nodes_[node.row()].labels);
+  if (r.closes_node) {
+    ++nodes_[node.row()].unread_pods;
+    close_or_open(node);
+  }
   if (r.gang != kNoGang) touch(r.gang);
   if (r.gang == kNoGang && !r.is_in_engine()) submit_single(slot);
   if (!r.is_in_engine()) return;  // of a gang: told together with the others by evaluate()
@@ -131,8 +151,23 @@ void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
     out_.add(bound);
 }
 
+void LiveIntake::set_closes_node(PodSlot slot, bool closes) {
+  PodRecord& r = pods_[slot];
+  if (r.closes_node == closes) return;
+  r.closes_node = closes;
+  if (r.phase != Phase::kBound) return;
+  nodes_[r.node.row()].unread_pods += closes ? 1u : -1u;
+  close_or_open(r.node);
+}
+
 void LiveIntake::leave_node(PodRecord& r) {
-  if (r.phase == Phase::kBound && !r.node.is_none()) anti_affinity_.remove(r.ns, r.rules, nodes_[r.node.row()].labels);
+  if (r.phase == Phase::kBound && !r.node.is_none()) {
+    anti_affinity_.remove(r.ns, r.rules, nodes_[r.node.row()].labels);
+    if (r.closes_node) {
+      --nodes_[r.node.row()].unread_pods;
+      close_or_open(r.node);
+    }
+  }
   r.node = NodeId::none();
   if (r.phase == Phase::kBound) r.phase = Phase::kHeld;
 }
@@ -186,6 +221,7 @@ Hold LiveIntake::hold_for(PodSlot slot, const Pod& pod, GangWish& wish) {
   PodRecord& r = pods_[slot];
   if (pod.deletion_requested.value != 0) return {HoldReason::kDeleting, {}};
   if (pod.scheduling_gates > 0) return {HoldReason::kGated, {}};
+  if (!pod.problem.empty()) return {HoldReason::kUnreadable, pod.problem.str()};
   Result<GangWish> read = read_gang_wish(pod);
   if (!read) return {HoldReason::kMalformed, read.error().message};
   wish = std::move(read).value();

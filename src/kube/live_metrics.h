@@ -33,7 +33,7 @@ struct ProcessFacts {
   std::uint64_t requests = 0, request_failures = 0, connections = 0;
   struct Watch {
     std::string_view resource;
-    std::uint64_t lists = 0, watches = 0, events = 0, errors = 0, objects = 0;
+    std::uint64_t lists = 0, watches = 0, events = 0, errors = 0, objects = 0, unreadable = 0;
     Millis silent;
     std::uint64_t expired = 0;
   };

@@ -30,6 +30,7 @@ enum class HoldReason : std::uint8_t {
   kQueueUnknown,  ///< detail = the queue's name
   kQuarantined,   ///< the scheduler stopped for it once; detail = the sentence
   kBindFailed,    ///< the API server does not bind it; detail = the server's words. Of a whole gang too
+  kUnreadable,    ///< a part of it cannot be read; detail says which and why
   kForeign,       ///< another scheduler's pod, kept only because it names a PodGroup; detail = the scheduler's name
   // Of a whole gang; its pods are kWaiting then, outside the engine. The detail says it in full.
   kMembersMissing,  ///< fewer pods than must start together
@@ -83,6 +84,7 @@ struct PodRecord {
   bool is_ours = false;
   bool is_condition_due = false;
   bool is_bind_under_way = false;  ///< a binding was sent, and what became of it is not known yet
+  bool closes_node = false;        ///< holds more than could be read of it: nothing new is placed on its node
   bool names_queue = false;        ///< by its own label or annotation; otherwise the namespace decides
   std::uint8_t bind_failures = 0;  ///< bindings given up since one succeeded
   std::uint8_t scheduler = 0;      ///< which of the names that we serve

@@ -314,6 +314,7 @@ http::ServerResponse answer_nodes(LiveReign& reign, const http::ServerRequest& r
     w.end_array();
     w.member("freeMilliCores", cluster.free(resource::kCpu)[row]).member("freeMemoryBytes", cluster.free(resource::kMemory)[row]);
     w.member("freePods", cluster.free(resource::kPods)[row]);
+    if (const std::string trouble = intake.node_trouble(node); !trouble.empty()) w.member("closed", trouble);
     w.key("domains").begin_object();
     const std::vector<DomainId>& domains = cluster.facts(node).domains;
     for (std::size_t l = 0; l < domains.size(); ++l)

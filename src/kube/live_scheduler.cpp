@@ -15,6 +15,19 @@ namespace {
 constexpr Millis kPollMax{500};       ///< a signal's wish to stop is noticed so soon
 constexpr Millis kMetricsAge{1'000};  ///< anybody may ask for metrics at any rate: on the probes' port a text serves so long
 
+template <class T>
+constexpr std::string_view kKindName = "";
+template <>
+constexpr std::string_view kKindName<Pod> = "pod";
+template <>
+constexpr std::string_view kKindName<Node> = "node";
+template <>
+constexpr std::string_view kKindName<Namespace> = "namespace";
+template <>
+constexpr std::string_view kKindName<PriorityClass> = "priorityclass";
+template <>
+constexpr std::string_view kKindName<PodGroup> = "podgroup";
+
 }  // namespace
 
 struct LiveScheduler::Loop {
@@ -64,11 +77,19 @@ struct LiveScheduler::Loop {
   std::unique_ptr<Reflector<T>> follow(LiveCache<T>& cache, ReflectorOptions o) {
     o.on_error = [this](const Error& error) { log(Level::kWarning, error.message); };
     return std::make_unique<Reflector<T>>(*api, std::move(o), [this, &cache](Change<T>&& change) {
+      if (!change.object.problem.empty() && change.kind != Change<T>::Kind::kDeleted) log_unreadable(change.object);
       if (reign)
         reign->take(std::move(change));
       else
         cache.take(std::move(change));
     });
+  }
+  /// Once for each version of an object: a reflector reports no version twice.
+  template <class T>
+  void log_unreadable(const T& object) const {
+    const std::string name = object.ns.empty() ? object.name.str() : object.ns.str() + "/" + object.name.str();
+    const std::string_view kind = kKindName<T>;
+    log(Level::kWarning, {std::string(kind) + " " + name + " cannot be read whole: " + object.problem.str(), kind, object.ns, object.name});
   }
   void start_reflectors();
   void drop_reflectors();
@@ -233,7 +254,7 @@ template <class T>
 void LiveScheduler::Loop::add_watch(ProcessFacts& facts, std::string_view name, const std::unique_ptr<Reflector<T>>& reflector) const {
   if (!reflector) return;
   const ReflectorCounters& c = reflector->counters();
-  facts.watches[name] = {name, c.lists, c.watches, c.events, c.errors, reflector->known_objects(), api->now() - reflector->last_contact(), c.expired};
+  facts.watches[name] = {name, c.lists, c.watches, c.events, c.errors, reflector->known_objects(), c.unreadable, api->now() - reflector->last_contact(), c.expired};
 }
 
 ProcessFacts LiveScheduler::Loop::facts() const {

@@ -114,8 +114,8 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, const Verdic
         if (company < r.numbers[0]) counts[kAffinityWords] += r.numbers[0] - company;
         break;
       }
-      case ReasonCode::kNotReady:
-        counts["node(s) were not ready"] += r.numbers[0];
+      case ReasonCode::kNotReady:  // nodes that say so themselves have a taint; these are closed by us
+        counts["node(s) could not be read"] += r.numbers[0];
         break;
       case ReasonCode::kPortTaken:
         counts["node(s) didn't have free ports for the requested pod ports"] += r.numbers[0];
@@ -170,6 +170,8 @@ std::string hold_text(const PodRecord& pod) {
       return detail;
     case HoldReason::kBindFailed:
       return "the API server did not bind the pod: " + detail;
+    case HoldReason::kUnreadable:
+      return "the pod cannot be read: " + detail;
     case HoldReason::kForeign:
       return "another scheduler's pod (" + detail + ")";
     case HoldReason::kMembersMissing:
@@ -199,7 +201,7 @@ ConditionText hold_in_words(const LiveIntake& intake, HoldReason reason, const s
 
 ConditionText hold_condition(const LiveIntake& intake, const PodRecord& pod) {
   if (pod.phase == PodRecord::Phase::kHeld) {
-    const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed ||
+    const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kUnreadable ||
                                  pod.hold == HoldReason::kQueueUnknown || pod.hold == HoldReason::kQuarantined || pod.hold == HoldReason::kBindFailed;
     return is_worth_saying ? hold_in_words(intake, pod.hold, hold_text(pod)) : ConditionText{};
   }
@@ -232,6 +234,8 @@ std::string_view hold_reason_name(HoldReason reason) {
       return "Quarantined";
     case HoldReason::kBindFailed:
       return "BindFailed";
+    case HoldReason::kUnreadable:
+      return "Unreadable";
     case HoldReason::kForeign:
       return "OtherScheduler";
     case HoldReason::kMembersMissing:
@@ -312,7 +316,7 @@ std::string reason_text(const TextContext& c, const Reason& r) {
     case ReasonCode::kTaintNotTolerated:
       return nodes("has", "have") + " taints that are not tolerated";
     case ReasonCode::kNotReady:
-      return nodes("is", "are") + " not ready";
+      return nodes("is", "are") + " closed, since they or a pod on them cannot be read: " + c.intake.closed_nodes_text();
     case ReasonCode::kPortTaken:
       return nodes("has", "have") + " the host port taken";
     case ReasonCode::kNominatedElsewhere:

@@ -142,7 +142,9 @@ struct Pod {
   std::shared_ptr<const Labels> labels;
   std::shared_ptr<const Labels> annotations;  ///< only keys with the prefix ashlar.dev/
   std::shared_ptr<const PodRules> rules;
-  Condition scheduled;  ///< PodScheduled
+  Condition scheduled;         ///< PodScheduled
+  Text problem;                ///< what could not be read of it: "field: why"; empty: it was read whole
+  bool lacks_amounts = false;  ///< with `problem`: an amount of its spec could not be read, so that `requests` is less than it holds
 
   Pod();
   bool is_terminal() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
@@ -159,6 +161,7 @@ struct Node {
   Resources allocatable;
   std::int64_t pods_max = 0;  ///< allocatable "pods"
   Millis created, deletion_requested;
+  Text problem;  ///< as of Pod
   friend bool operator==(const Node&, const Node&) = default;
 };
 
@@ -167,6 +170,7 @@ struct Namespace {
   std::uint64_t resource_version = 0;
   Labels labels, annotations;  ///< annotations: only keys with the prefix ashlar.dev/
   bool is_terminating = false;
+  Text problem;  ///< as of Pod
 };
 
 struct PriorityClass {
@@ -174,6 +178,7 @@ struct PriorityClass {
   std::uint64_t resource_version = 0;
   std::int32_t value = 0;
   bool is_global_default = false, never_preempts = false;
+  Text problem;  ///< as of Pod
 };
 
 /// scheduling.k8s.io PodGroup of either API version, see pod_group_api.h.
@@ -188,6 +193,7 @@ struct PodGroup {
   Condition scheduled;         ///< PodGroupInitiallyScheduled (v1beta1) or PodGroupScheduled (v1alpha2)
   Text unsupported;            ///< path of the first hard field that Ashlar does not evaluate; empty: none
   Millis created, deletion_requested;
+  Text problem;  ///< as of Pod
 };
 
 /// coordination.k8s.io/v1 Lease; times in microseconds there, kept to the millisecond here.

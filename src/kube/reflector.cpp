@@ -44,6 +44,7 @@ struct Known {
   Text uid;
   std::uint64_t version = 0;
   std::uint32_t list = 0;  ///< number of the last list that contained it
+  bool is_unread = false;  ///< a part of it could not be read
 };
 
 }  // namespace
@@ -72,7 +73,8 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
   Millis contact, watch_began;
   int failures = 0, watch_failures = 0;
   bool is_running = false, is_synced = false, must_list = true, list_rewinds = false;
-  Result<void> watch_end;  ///< why the running watch was given up from inside, if it was
+  bool list_has_nameless = false;  ///< the list under way holds objects of which not even the name can be read
+  Result<void> watch_end;          ///< why the running watch was given up from inside, if it was
 
   void start();
   void halt();
@@ -94,6 +96,7 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
 
   void upsert(T&& object, bool from_list);
   void erase(T&& object);
+  void remember(Known& entry, const T& object);
   void emit(Kind kind, T&& object) { on_change(Change<T>{kind, std::move(object)}); }
 };
 
@@ -157,7 +160,7 @@ std::string Reflector<T>::Follower::query(const std::string& first) const {
 template <class T>
 void Reflector<T>::Follower::begin_list() {
   is_synced = false;
-  list_rewinds = false;
+  list_rewinds = list_has_nameless = false;
   list_version.clear();
   ++list_number;
   ++counters.lists;
@@ -199,9 +202,10 @@ void Reflector<T>::Follower::take_page(Answer answer) {
     report(page.error());
     return retry(Millis(0));
   }
-  for (const std::string& bad : page->bad_items) {
+  for (const std::string& why : page->nameless) {
+    list_has_nameless = true;
     ++counters.bad_events;
-    report(invalid("left out: " + bad));
+    report(invalid("an object of the list cannot be read, not even its name: " + why));
   }
   if (list_version.empty()) {
     list_version = page->resource_version;
@@ -223,6 +227,7 @@ void Reflector<T>::Follower::finish_list() {
   const std::uint64_t now = round, listed_at = read_resource_version(list_version);
   std::vector<std::pair<Key, Known>> vanished;
   for (const auto& [key, entry] : known) {
+    if (list_has_nameless) break;  // whoever is not in the list may be the one without a name
     const bool is_newer_than_list = !list_rewinds && listed_at != 0 && entry.version > listed_at;  // the watch will tell its fate
     if (entry.list != list_number && !is_newer_than_list) vanished.emplace_back(key, entry);
   }
@@ -230,6 +235,7 @@ void Reflector<T>::Follower::finish_list() {
   std::sort(vanished.begin(), vanished.end(),
             [](const auto& a, const auto& b) { return a.first.ns == b.first.ns ? a.first.name < b.first.name : a.first.ns < b.first.ns; });
   for (const auto& [key, entry] : vanished) {
+    counters.unreadable -= entry.is_unread;
     known.erase(key);
     T gone;
     gone.ns = key.ns;
@@ -310,12 +316,12 @@ bool Reflector<T>::Follower::take_event(std::string_view frame) {
     case Event::Kind::kAdded:
     case Event::Kind::kModified:
       ++counters.events;
-      version = event->resource_version;  // before the callback, which may ask for it
+      if (event->object.resource_version != 0) version = event->resource_version;  // before the callback, which may ask for it
       upsert(std::move(event->object), false);
       return true;
     case Event::Kind::kDeleted:
       ++counters.events;
-      version = event->resource_version;
+      if (event->object.resource_version != 0) version = event->resource_version;
       erase(std::move(event->object));
       return true;
   }
@@ -360,15 +366,26 @@ void Reflector<T>::Follower::take_watch_end(Result<http::Response> end) {
 }
 
 template <class T>
+void Reflector<T>::Follower::remember(Known& entry, const T& object) {
+  const bool is_unread = !object.problem.empty();
+  counters.bad_events += is_unread;
+  counters.unreadable += is_unread;
+  counters.unreadable -= entry.is_unread;
+  entry.is_unread = is_unread;
+  entry.version = object.resource_version;
+}
+
+template <class T>
 void Reflector<T>::Follower::upsert(T&& object, bool from_list) {
   const Key key{object.ns, object.name};
   const auto found = known.find(key);
   if (found == known.end()) {
-    known.emplace(key, Known{object.uid, object.resource_version, list_number});
+    remember(known.emplace(key, Known{object.uid, 0, list_number}).first->second, object);
     return emit(Kind::kAdded, std::move(object));
   }
   Known& entry = found->second;
   entry.list = list_number;
+  if (object.uid.empty() && !object.problem.empty()) object.uid = entry.uid;  // nothing says that it is another one
   if (entry.uid == object.uid) {
     const bool is_old = object.resource_version != 0 && object.resource_version <= entry.version;
     const bool is_same = object.resource_version == entry.version;
@@ -376,7 +393,7 @@ void Reflector<T>::Follower::upsert(T&& object, bool from_list) {
       counters.stale_dropped += !from_list;
       return;
     }
-    entry.version = object.resource_version;
+    remember(entry, object);
     return emit(Kind::kModified, std::move(object));
   }
   // Another object of the same name: the old one's deletion was missed.
@@ -385,7 +402,7 @@ void Reflector<T>::Follower::upsert(T&& object, bool from_list) {
   gone.name = object.name;
   gone.uid = entry.uid;
   entry.uid = object.uid;
-  entry.version = object.resource_version;
+  remember(entry, object);
   const std::uint64_t now = round;
   emit(Kind::kDeleted, std::move(gone));
   if (round == now) emit(Kind::kAdded, std::move(object));
@@ -394,10 +411,12 @@ void Reflector<T>::Follower::upsert(T&& object, bool from_list) {
 template <class T>
 void Reflector<T>::Follower::erase(T&& object) {
   const auto found = known.find(Key{object.ns, object.name});
+  if (found != known.end() && object.uid.empty() && !object.problem.empty()) object.uid = found->second.uid;
   if (found == known.end() || !(found->second.uid == object.uid)) {
     ++counters.stale_dropped;
     return;
   }
+  counters.unreadable -= found->second.is_unread;
   known.erase(found);
   emit(Kind::kDeleted, std::move(object));
 }

@@ -40,7 +40,8 @@ TEST_P(BothEncodings, PodMetadataAndPlainFields) {
   Result<ListPage<Pod>> page = decode_list<Pod>(answer(file("pods")), encoding());
   ASSERT_TRUE(page.ok()) << page.error().message;
   EXPECT_EQ(page->items.size(), 3u);
-  EXPECT_TRUE(page->bad_items.empty());
+  EXPECT_TRUE(page->nameless.empty());
+  for (const Pod& pod : page->items) EXPECT_TRUE(pod.problem.empty()) << pod.problem.view();
   EXPECT_FALSE(page->resource_version.empty());
   const Pod& pod = named(page->items, "rich");
   EXPECT_EQ(pod.ns, "default");
@@ -271,20 +272,86 @@ TEST(Decode, OneUnreadableItemDoesNotHideTheOthers) {
     {"metadata":{"uid":"3"}},{"metadata":{"name":"last","uid":"4","resourceVersion":"3"}}]})";
   Result<ListPage<Pod>> page = decode_list<Pod>(body, Encoding::kJson);
   ASSERT_TRUE(page.ok()) << page.error().message;
-  EXPECT_EQ(page->items.size(), 2u);
-  ASSERT_EQ(page->bad_items.size(), 2u);
-  EXPECT_NE(page->bad_items[0].find("n/bad"), std::string::npos);
-  EXPECT_NE(page->bad_items[0].find("cpu"), std::string::npos);
+  ASSERT_EQ(page->items.size(), 3u);
+  EXPECT_EQ(page->nameless.size(), 1u);
+  EXPECT_EQ(page->items[1].name, "bad");
+  EXPECT_NE(page->items[1].problem.view().find("requests: cpu"), std::string::npos) << page->items[1].problem.view();
+  EXPECT_TRUE(page->items[1].lacks_amounts);
+  EXPECT_TRUE(page->items[0].problem.empty() && page->items[2].problem.empty());
+}
+
+TEST(Decode, ABrokenStatusLeavesWhatTheSpecAsksFor) {
+  const std::string pod =
+      R"({"metadata":{"name":"p","namespace":"n","uid":"u","resourceVersion":"5"},"spec":{"nodeName":"w","schedulerName":"ashlar",)"
+      R"("containers":[{"name":"c","resources":{"requests":{"cpu":"2","nvidia.com/gpu":"8"}}}]},)"
+      R"("status":{"phase":"Running","containerStatuses":[{"name":"c","allocatedResources":{"cpu":"-1"}}]}})";
+  const Result<WatchEvent<Pod>> event = decode_watch_event<Pod>(R"({"type":"MODIFIED","object":)" + pod + "}", Encoding::kJson);
+  ASSERT_TRUE(event.ok()) << event.error().message;
+  EXPECT_EQ(event->object.problem, R"(status.containerStatuses[].allocatedResources: cpu: quantity "-1" is negative)");
+  EXPECT_EQ(event->object.node_name, "w");
+  EXPECT_EQ(amount_of(event->object.requests, "nvidia.com/gpu"), 8);
+  EXPECT_FALSE(event->object.lacks_amounts);
+  EXPECT_EQ(event->resource_version, "5");
+}
+
+TEST(Decode, AnObjectThatIsNotTheJsonExpectedIsStillNamed) {
+  const std::string pod = R"({"metadata":{"name":"p","namespace":"n","uid":"u","resourceVersion":"5"},)"
+                          R"("spec":{"nodeName":"w","schedulerName":"ashlar","containers":{}},"status":{"phase":"Running"}})";
+  const auto expect_named = [](const Pod& read) {
+    EXPECT_NE(read.problem.view().find("is not the JSON expected"), std::string::npos) << read.problem.view();
+    EXPECT_EQ(read.ns.str() + "/" + read.name.str() + " " + read.uid.str(), "n/p u");
+    EXPECT_EQ(read.node_name, "w");
+    EXPECT_EQ(read.scheduler_name, "ashlar");
+    EXPECT_EQ(read.phase, PodPhase::kRunning);
+    EXPECT_EQ(read.resource_version, 5u);
+    EXPECT_TRUE(read.lacks_amounts);
+  };
+  const Result<WatchEvent<Pod>> event = decode_watch_event<Pod>(R"({"type":"ADDED","object":)" + pod + "}", Encoding::kJson);
+  ASSERT_TRUE(event.ok()) << event.error().message;
+  expect_named(event->object);
+  const Result<ListPage<Pod>> page =
+      decode_list<Pod>(R"({"items":[{"metadata":{"name":"good"}},)" + pod + R"(,7],"metadata":{"resourceVersion":"9"}})", Encoding::kJson);
+  ASSERT_TRUE(page.ok()) << page.error().message;
+  ASSERT_EQ(page->items.size(), 2u);
+  EXPECT_TRUE(page->items[0].problem.empty());
+  expect_named(page->items[1]);
+  EXPECT_EQ(page->nameless.size(), 1u);
+  EXPECT_EQ(page->resource_version, "9");
+}
+
+std::string field_of(int number, const std::string& bytes) {
+  return std::string(1, static_cast<char>(number << 3 | 2)) + std::string(1, static_cast<char>(bytes.size())) + bytes;
+}
+
+TEST(Decode, AnObjectThatIsNoSoundProtobufIsStillNamed) {
+  const std::string meta = field_of(1, "p") + field_of(3, "n") + field_of(5, "u") + field_of(6, "5");
+  const std::string container = field_of(8, "\xff\xff");  // resources that are cut off in the middle of a tag
+  const std::string pod = field_of(1, meta) + field_of(2, field_of(2, container) + field_of(10, "w"));
+  const auto envelope = [](const std::string& raw) { return std::string("k8s\0", 4) + field_of(2, raw); };
+  const auto expect_named = [](const Pod& read) {
+    EXPECT_EQ(read.problem, "it is no sound protobuf message");
+    EXPECT_EQ(read.ns.str() + "/" + read.name.str() + " " + read.uid.str() + " on " + read.node_name.str(), "n/p u on w");
+    EXPECT_EQ(read.resource_version, 5u);
+    EXPECT_TRUE(read.lacks_amounts);
+  };
+  const std::string frame = field_of(1, "ADDED") + field_of(2, field_of(1, envelope(pod)));
+  const Result<WatchEvent<Pod>> event = decode_watch_event<Pod>(frame, Encoding::kProtobuf);
+  ASSERT_TRUE(event.ok()) << event.error().message;
+  expect_named(event->object);
+  const std::string list = field_of(1, field_of(2, "9")) + field_of(2, field_of(1, field_of(1, "good"))) + field_of(2, pod);
+  const Result<ListPage<Pod>> page = decode_list<Pod>(envelope(list), Encoding::kProtobuf);
+  ASSERT_TRUE(page.ok()) << page.error().message;
+  ASSERT_EQ(page->items.size(), 2u);
+  EXPECT_TRUE(page->items[0].problem.empty());
+  expect_named(page->items[1]);
 }
 
 TEST(Decode, MalformedEventsAreErrors) {
   const std::string good = pod_event("{}");
   ASSERT_TRUE(decode_watch_event<Pod>(good, Encoding::kJson).ok());
-  for (std::string line :
-       std::vector<std::string>{"", "{", "null", "[]", "5", "{}", R"({"type":"ADDED"})", R"({"object":{}})", R"({"type":"ADDED","object":5})",
-                                R"({"type":"STRANGE","object":{}})", R"({"type":"ADDED","object":{}})", R"({"type":7,"object":{}})",
-                                good.substr(0, good.size() - 20), pod_event(R"({"containers":{}})"), pod_event(R"({"nodeName":7})"),
-                                pod_event(R"({"containers":[{"resources":{"requests":{"cpu":"x"}}}]})")})
+  for (std::string line : std::vector<std::string>{"", "{", "null", "[]", "5", "{}", R"({"type":"ADDED"})", R"({"object":{}})",
+                                                   R"({"type":"ADDED","object":5})", R"({"type":"STRANGE","object":{}})",
+                                                   R"({"type":"ADDED","object":{}})", R"({"type":7,"object":{}})", good.substr(0, good.size() - 20)})
     EXPECT_FALSE(decode_watch_event<Pod>(line, Encoding::kJson).ok()) << line;
   for (std::string body : std::vector<std::string>{"", "{}", "[]", R"({"items":[]})", R"({"metadata":{"resourceVersion":"1"}})",
                                                    R"({"metadata":{"resourceVersion":"1"},"items":[{]})"})

@@ -165,6 +165,31 @@ TEST_F(Scripted, UnreadableEventsAreNamedAndListedAnew) {
   EXPECT_NE(errors_[0].find("watch event"), std::string::npos) << errors_[0];
 }
 
+std::string unreadable_json(const std::string& name, int version, const std::string& uid) {
+  return R"({"metadata":{"name":")" + name + R"(","uid":")" + uid + R"(","resourceVersion":")" + std::to_string(version) +
+         R"(","creationTimestamp":"once"}})";
+}
+
+TEST_F(Scripted, AnObjectThatCannotBeReadIsReportedAndNoReasonToListAgain) {
+  play({list(list_json(10, ns_json("a", 3, "ua") + "," + unreadable_json("b", 4, "ub"))),
+        watch(event("MODIFIED", unreadable_json("a", 11, "ua")) + event("MODIFIED", unreadable_json("a", 11, "ua")) +
+              event("MODIFIED", unreadable_json("a", 12, "ua")) + event("DELETED", unreadable_json("b", 13, "ub")) +
+              event("ADDED", ns_json("c", 14, "uc")))},
+       [&] { return logged("+c14"); });
+  EXPECT_EQ(log_, "+a3 +b4 = ~a11 ~a12 -b13 +c14 ");
+  EXPECT_EQ(counters_.lists, 1u);
+  EXPECT_EQ(counters_.unreadable, 1u) << "a; b is gone";
+  EXPECT_EQ(counters_.bad_events, 3u) << "one for each version";
+}
+
+TEST_F(Scripted, WhatARelistCannotReadIsNotDeleted) {
+  play({list(list_json(10, ns_json("a", 3, "ua") + "," + ns_json("b", 4, "ub"))), watch(expired()),
+        list(list_json(50, unreadable_json("a", 44, "ua") + R"(,{"metadata":{"resourceVersion":"45"}})"))},
+       [&] { return logged("~a44 ="); });
+  EXPECT_EQ(log_, "+a3 +b4 = ~a44 = ") << "b may be the one that has no name";
+  ASSERT_FALSE(errors_.empty());
+}
+
 TEST_F(Scripted, FailingListsAreTriedAgain) {
   play({{.status = 500, .body = "oh"}, {.status = 429, .body = "{}"}, list("garbage"), list(list_json(10, ns_json("a", 3, "ua")))},
        [&] { return logged("="); });
