@@ -40,6 +40,15 @@ Result<void> check_readable(const std::string& file, const char* what) {
   return invalid(std::string("cannot read the ") + what + " file " + file);
 }
 
+CURLM* make_pool_of_short_exchanges() {
+  CURLM* multi = curl_multi_init();
+  if (multi == nullptr) return nullptr;
+  curl_multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
+  curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, kConnectionsMax);
+  curl_multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, kStreamsMax);
+  return multi;
+}
+
 }  // namespace
 
 struct Client::Loop {
@@ -50,6 +59,7 @@ struct Client::Loop {
   std::string base_url;
   HeaderLists header_lists;
   CURLM* multi = nullptr;  ///< of short exchanges
+  std::mutex multi_mutex;  ///< held where another one takes its place, and where another thread uses it
   CURLM* solo = nullptr;   ///< of what has its own connection
   curl_slist* connect_to = nullptr;
   std::unordered_map<RequestId, std::unique_ptr<Transfer>> transfers;  // queued and running
@@ -129,6 +139,7 @@ void Client::Loop::start(Transfer& t) {
   t.headers = header_lists.get(t.request);
   t.last_bytes = steady_clock::now();
   configure_request(t, base_url);
+  curl_easy_setopt(t.easy.get(), CURLOPT_SOCKOPTDATA, t.request.has_own_connection ? nullptr : &options.unacknowledged_max);
   counters.bytes_sent += t.request.body.size();
   curl_multi_add_handle(pool_of(t), t.easy.get());
   ++running;
@@ -279,12 +290,9 @@ Result<std::unique_ptr<Client>> Client::create(ClientOptions options) {
     if (Result<void> readable = check_readable(tls.key_file, "client key"); !readable) return readable.error();
 
   auto loop = std::make_unique<Loop>(std::move(options));
-  loop->multi = curl_multi_init();
+  loop->multi = make_pool_of_short_exchanges();
   loop->solo = curl_multi_init();
   if (loop->multi == nullptr || loop->solo == nullptr) return Error{Error::Kind::kInternal, "libcurl cannot start"};
-  curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
-  curl_multi_setopt(loop->multi, CURLMOPT_MAX_HOST_CONNECTIONS, kConnectionsMax);
-  curl_multi_setopt(loop->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, kStreamsMax);
   std::string path = url->path;
   while (!path.empty() && path.back() == '/') path.pop_back();
   const std::string& name = loop->options.tls.server_name;
@@ -327,13 +335,37 @@ void Client::cancel(RequestId id) {
     loop_->transfers.erase(found);
 }
 
+void Client::reset_connections() {
+  loop_->drop_cancelled();
+  std::vector<Transfer*> ended;
+  for (auto& [id, t] : loop_->transfers)
+    if (t->easy && !t->request.has_own_connection) ended.push_back(t.get());
+  std::sort(ended.begin(), ended.end(), [](const Transfer* a, const Transfer* b) { return a->id < b->id; });
+  for (Transfer* t : ended) {
+    std::snprintf(t->error_text, sizeof t->error_text, "its connection was reset by us");
+    loop_->finish(*t, CURLE_ABORTED_BY_CALLBACK);
+  }
+  loop_->drop_cancelled();
+  CURLM* fresh = make_pool_of_short_exchanges();
+  if (fresh == nullptr) return;
+  CURLM* old = nullptr;
+  {
+    const std::lock_guard lock(loop_->multi_mutex);
+    old = std::exchange(loop_->multi, fresh);
+  }
+  curl_multi_cleanup(old);
+}
+
 void Client::poll(Millis timeout) {
   if (loop_->round() || timeout.value <= 0) return;
   loop_->wait(std::chrono::milliseconds(std::clamp<std::int64_t>(timeout.value, 0, 500)));
   loop_->round();
 }
 
-void Client::wakeup() { curl_multi_wakeup(loop_->multi); }
+void Client::wakeup() {
+  const std::lock_guard lock(loop_->multi_mutex);
+  curl_multi_wakeup(loop_->multi);
+}
 
 void Client::post(std::function<void()> work) {
   {

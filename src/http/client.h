@@ -40,6 +40,7 @@ struct ClientOptions {
   std::string user_agent = "ashlar";
   std::string proxy;                         ///< "http://host:port"; empty: direct, whatever the environment says
   Millis connect_timeout{5'000};             ///< TCP and TLS set-up
+  Millis unacknowledged_max{20'000};         ///< of short requests: data that the other side's kernel has not taken for so long is given up
   std::size_t requests_in_flight_max = 256;  ///< more are queued here in order (Go servers allow 100 to 250 streams a connection)
   std::size_t queue_max = 1'000'000;         ///< waiting requests; beyond it send() answers kUnavailable at once
   std::size_t body_bytes_max = 1ull << 30;   ///< a longer answer fails its request (a page of a list is a few MB)
@@ -96,6 +97,9 @@ class Client {
   RequestId stream(Request request, StreamHandlers handlers, Millis idle = Millis(0));
   /// Forgets a request: its callbacks will not run any more; whether the server did it is unknown. Unknown ids are ignored.
   void cancel(RequestId id);
+  /// Ends all short requests under way (kUnavailable; their callbacks run here) and resets their connections: what the kernel has not delivered of them
+  /// it never will. Not from within a callback.
+  void reset_connections();
 
   /// Does what there is to do and waits up to `timeout` for more; returns after the first round that made progress. Owner's thread only.
   void poll(Millis timeout);

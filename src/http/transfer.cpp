@@ -18,8 +18,14 @@ constexpr long kKeepIdleSeconds = 15, kKeepIntervalSeconds = 5;
 // Lists and watches arrive in large pieces; small answers must not pay for large buffers at every request.
 constexpr long kReadBufferBytes = 128 << 10, kSmallBufferBytes = 16 << 10;
 
-int tune_socket(void*, curl_socket_t socket, curlsocktype) {
-  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUnacknowledgedMs, sizeof kUnacknowledgedMs);
+/// `user`: how long data of short requests may be on its way; null for lists and streams. A connection of short requests that is closed, by us or with
+/// the process, takes what it has not delivered with it: a write must not arrive long after its writer has given it up.
+int tune_socket(void* user, curl_socket_t socket, curlsocktype) {
+  const auto* most = static_cast<const Millis*>(user);
+  const unsigned unacknowledged_ms = most != nullptr ? static_cast<unsigned>(most->value) : kUnacknowledgedMs;
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof unacknowledged_ms);
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  if (most != nullptr) setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   return CURL_SOCKOPT_OK;
 }
 

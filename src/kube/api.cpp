@@ -284,6 +284,7 @@ Result<std::unique_ptr<Api>> Api::create(ApiOptions options) {
                                    .basic_password = access.basic_password,
                                    .user_agent = session->options.user_agent,
                                    .proxy = access.proxy,
+                                   .unacknowledged_max = session->options.unacknowledged_max,
                                    .requests_in_flight_max = session->options.requests_in_flight_max};
   if (access.exec) {
     Result<ExecCredential> credential = run_exec_plugin(*access.exec, access, kExecTimeout);
@@ -327,6 +328,8 @@ void Api::cancel(http::RequestId id) {
   }
   session_->client->cancel(id);
 }
+
+void Api::reset_connections() { session_->client->reset_connections(); }
 
 void Api::poll(Millis timeout) {
   session_->renew_if_due();

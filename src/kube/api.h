@@ -40,6 +40,7 @@ struct ApiOptions {
   Access access;
   std::string user_agent = "ashlar";
   std::size_t requests_in_flight_max = 256;
+  Millis unacknowledged_max{20'000};  ///< see http::ClientOptions
   std::function<Millis()> now;        ///< wall clock for credential expiry and jitter; default: the system's
   std::function<Millis()> monotonic;  ///< never set back; of timers and pauses; default: the system's
   std::uint64_t seed = 0;             ///< of the jitter of back-offs; 0: from the system
@@ -61,6 +62,8 @@ class Api {
   http::RequestId stream(http::Request request, http::StreamHandlers handlers, Millis idle);
   /// Also what was refused and waits for fresh credentials.
   void cancel(http::RequestId id);
+  /// Ends all short requests under way, so that none of them can arrive any more that has not arrived yet; see http::Client.
+  void reset_connections();
 
   /// Runs timers and I/O; returns after progress or `timeout`. All callbacks run inside.
   void poll(Millis timeout);

@@ -77,6 +77,8 @@ class LiveIntake {
   void take(Change<PodGroup>&& change);
   void take(Change<Namespace>&& change);
   void take(Change<PriorityClass>&& change);
+  /// Why PodGroups cannot be read now; empty: they can. Pods whose PodGroup is not known wait and say so; the groups that are known stay as they are.
+  void note_pod_groups(const std::string& problem);
   /// Brings queues, gangs and constraints up to date with everything taken; to be called before the engine takes the events.
   void settle();
   /// Is there anything that settle() would look at?
@@ -245,6 +247,7 @@ class LiveIntake {
   Rows<MemberId> member_rows_;
   std::vector<JobOwner> owners_;
   std::vector<GangSlot> dirty_;
+  std::string groups_problem_;
   std::deque<std::pair<Millis, std::pair<Text, Text>>> impatient_;  ///< when a gang's patience ends, ascending
   std::vector<Text> moved_namespaces_;  ///< since the last settle(): pods that name no queue may belong to another one now
 };

@@ -24,6 +24,13 @@ void LiveIntake::take(Change<PodGroup>&& change) {
   touch(slot);
 }
 
+void LiveIntake::note_pod_groups(const std::string& problem) {
+  if (problem == groups_problem_) return;
+  groups_problem_ = problem;
+  for (GangSlot slot = 0; slot < gangs_.slots(); ++slot)
+    if (gangs_[slot].is_used && gangs_[slot].is_pod_group && gangs_[slot].group_uid.empty()) touch(slot);
+}
+
 /// The object is gone; what was said on it went with it, and one of the same name is told everything anew.
 void LiveIntake::forget_group(GangRecord& g) {
   g.group_uid = g.topology_key = g.priority_class = g.group_refusal = g.group_problem = Text();
@@ -113,6 +120,8 @@ std::uint32_t LiveIntake::members_present(const GangRecord& g) const {
 Hold LiveIntake::gang_hold(const GangRecord& g) const {
   const auto refused = [](std::string why) { return Hold{HoldReason::kGroupRefused, std::move(why)}; };
   const std::string name = g.name.str();
+  if (g.is_pod_group && g.group_uid.empty() && !groups_problem_.empty())
+    return {HoldReason::kGroupsUnreadable, "PodGroups cannot be read: " + groups_problem_};
   if (g.is_pod_group && g.group_uid.empty()) return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet)"};
   if (!g.group_problem.empty()) return refused("PodGroup " + name + " cannot be read: " + g.group_problem.str());
   if (!g.group_refusal.empty()) return refused("PodGroup field " + g.group_refusal.str() + " is not evaluated by Ashlar");

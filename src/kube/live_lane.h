@@ -52,6 +52,8 @@ class LiveLane {
 
   void want_condition(PodSlot slot, bool is_first);
   void want_group_condition(GangSlot slot);
+  /// The server serves another version of PodGroup now.
+  void set_pod_groups(PodGroupVersion version) { options_.pod_groups = version; }
   /// "Scheduled" of a pod that is bound.
   void want_scheduled_event(PodSlot slot);
   /// "FailedScheduling" with the pod's condition message; given up if the pod waits no longer when its turn comes. Pods that the engine does not

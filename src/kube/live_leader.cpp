@@ -9,7 +9,16 @@ Millis steady_now() {
   return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
+// A renewal that fails is repeated after this part of the period: often enough within the deadline, and two a second at most with the default period.
+constexpr std::int64_t kRetryFraction = 2;
+constexpr Millis kSlackMin{500};
+
 }  // namespace
+
+Millis fence_slack(const LeaderOptions& options) {
+  if (!options.is_enabled) return Millis(20'000);
+  return std::max(kSlackMin, options.lease_duration - options.renew_deadline - kSlackMin);
+}
 
 LiveLeader::LiveLeader(Api& api, LeaderOptions options, Hooks hooks)
     : api_(api), options_(std::move(options)), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {
@@ -27,6 +36,8 @@ bool LiveLeader::may_write() const {
   return !options_.is_enabled || hooks_.monotonic() < renewed_ + options_.renew_deadline;
 }
 
+bool LiveLeader::may_take_now() const { return is_first_look_ || !hooks_.may_take || hooks_.may_take(); }
+
 void LiveLeader::again(Millis delay) {
   if (timer_ != 0) api_.cancel_timer(timer_);
   timer_ = api_.after(delay, [this, life = std::weak_ptr<char>(life_)] {
@@ -41,8 +52,8 @@ void LiveLeader::again(Millis delay) {
 }
 
 void LiveLeader::look() {
-  get_lease(api_, options_.lease_namespace, options_.lease_name, [this, life = std::weak_ptr<char>(life_)](Answer answer, Lease lease) {
-    if (!life.expired()) take_seen(std::move(answer), std::move(lease));
+  get_lease(api_, options_.lease_namespace, options_.lease_name, [this, life = std::weak_ptr<char>(life_), era = era_](Answer answer, Lease lease) {
+    if (!life.expired() && era == era_) take_seen(std::move(answer), std::move(lease));
   });
 }
 
@@ -50,7 +61,13 @@ void LiveLeader::take_seen(Answer answer, Lease lease) {
   if (is_released_) return;
   const Millis now = hooks_.monotonic();
   if (!answer.ok()) {
-    if (answer.result.error().kind == Error::Kind::kNotFound) return acquire({}, true);
+    if (answer.result.error().kind == Error::Kind::kNotFound) {
+      has_seen_ = true;
+      seen_ = {};
+      const bool may_take = may_take_now();
+      is_first_look_ = false;
+      return may_take ? acquire({}, true) : again(options_.retry_period);
+    }
     if (hooks_.log) hooks_.log("reading the lease: " + answer.result.error().message);
     return again(options_.retry_period);
   }
@@ -61,7 +78,9 @@ void LiveLeader::take_seen(Answer answer, Lease lease) {
   const bool is_free = lease.holder.empty() || lease.holder == options_.identity;
   // The holder's own duration counts, so that replicas with different settings do not overlap.
   const Millis duration(std::max<std::int64_t>(lease.duration_seconds, 1) * 1000);
-  if (is_free || now >= seen_since_ + duration) return acquire(lease, false);
+  const bool may_take = may_take_now();
+  is_first_look_ = false;
+  if (may_take && (is_free || now >= seen_since_ + duration)) return acquire(lease, false);
   again(options_.retry_period);
 }
 
@@ -74,8 +93,8 @@ void LiveLeader::acquire(const Lease& previous, bool is_new) {
   lease.acquired = lease.renewed = api_.now();
   if (!is_new && previous.holder != options_.identity) ++lease.transitions;
   const Millis sent = hooks_.monotonic();
-  const auto on_answer = [this, life = std::weak_ptr<char>(life_), sent](Answer answer, Lease written) {
-    if (!life.expired()) take_written(std::move(answer), std::move(written), sent);
+  const auto on_answer = [this, life = std::weak_ptr<char>(life_), era = era_, sent](Answer answer, Lease written) {
+    if (!life.expired() && era == era_) take_written(std::move(answer), std::move(written), sent);
   };
   if (is_new)
     create_lease(api_, lease, on_answer);
@@ -88,8 +107,8 @@ void LiveLeader::renew() {
   Lease lease = seen_;
   lease.renewed = api_.now();
   const Millis sent = hooks_.monotonic();
-  update_lease(api_, lease, [this, life = std::weak_ptr<char>(life_), sent](Answer answer, Lease written) {
-    if (!life.expired()) take_written(std::move(answer), std::move(written), sent);
+  update_lease(api_, lease, [this, life = std::weak_ptr<char>(life_), era = era_, sent](Answer answer, Lease written) {
+    if (!life.expired() && era == era_) take_written(std::move(answer), std::move(written), sent);
   });
 }
 
@@ -103,6 +122,7 @@ void LiveLeader::take_written(Answer answer, Lease lease, Millis sent) {
     const bool is_new = !is_leading_;
     is_leading_ = has_seen_ = true;
     again(options_.retry_period);
+    watch_deadline();
     if (is_new && hooks_.on_started) hooks_.on_started();
     return;
   }
@@ -112,14 +132,14 @@ void LiveLeader::take_written(Answer answer, Lease lease, Millis sent) {
   if (kind == Error::Kind::kNotFound) return lose("the lease was deleted");
   if (kind == Error::Kind::kConflict) return look_as_leader();
   if (hooks_.monotonic() >= renewed_ + options_.renew_deadline) return lose("could not renew the lease within its deadline");
-  again(Millis(options_.retry_period.value / 4));
+  again(Millis(options_.retry_period.value / kRetryFraction));
 }
 
 /// A renewal that timed out may have been written all the same: then the lease is still ours, at another version.
 void LiveLeader::look_as_leader() {
-  get_lease(api_, options_.lease_namespace, options_.lease_name, [this, life = std::weak_ptr<char>(life_)](Answer answer, Lease lease) {
-    if (life.expired() || is_released_ || !is_leading_) return;
-    if (!answer.ok()) return again(Millis(options_.retry_period.value / 4));
+  get_lease(api_, options_.lease_namespace, options_.lease_name, [this, life = std::weak_ptr<char>(life_), era = era_](Answer answer, Lease lease) {
+    if (life.expired() || era != era_ || is_released_ || !is_leading_) return;
+    if (!answer.ok()) return again(Millis(options_.retry_period.value / kRetryFraction));
     if (lease.holder != options_.identity) return lose("somebody else holds the lease");
     seen_ = lease;
     seen_version_ = lease.resource_version;
@@ -127,7 +147,25 @@ void LiveLeader::look_as_leader() {
   });
 }
 
+/// A renewal may be without an answer for longer than the deadline: what was sent under the lease must be called back in time all the same.
+void LiveLeader::watch_deadline() {
+  if (deadline_timer_ != 0) api_.cancel_timer(deadline_timer_);
+  const Millis left = renewed_ + options_.renew_deadline - hooks_.monotonic();
+  deadline_timer_ = api_.after(std::max(left, Millis(0)), [this, life = std::weak_ptr<char>(life_)] {
+    if (life.expired()) return;
+    deadline_timer_ = 0;
+    if (!is_leading_ || is_released_) return;
+    if (may_write()) return watch_deadline();
+    lose("could not renew the lease within its deadline");
+  });
+}
+
+void LiveLeader::give_way(const std::string& why) {
+  if (is_leading_ && options_.is_enabled) lose(why);
+}
+
 void LiveLeader::lose(const std::string& why) {
+  ++era_;
   is_leading_ = false;
   has_seen_ = false;  // what we remember of the lease is our own writing: start to watch it anew
   if (hooks_.log) hooks_.log("no longer the leader: " + why);

@@ -1,6 +1,8 @@
 // Who may write? LiveLeader: election by a coordination.k8s.io Lease. One holder at a time: it renews every retry period, stops writing when it could
 // not renew for the renew deadline (measured on the monotonic clock from the moment the last successful renewal was sent), and others take over when
 // they have seen the lease unchanged for its whole duration on their own clock. Clocks of different machines are never compared.
+// Only who can do the work takes the lease; the exception is a process that finds it free at its first look, which may begin under it. So replicas
+// that all cannot do the work do not hand it round: each has it once at most, then it stays free until one can.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +22,14 @@ struct LeaderOptions {
   Millis lease_duration{8'000}, renew_deadline{5'000}, retry_period{1'000};
 };
 
+/// How long what was sent at the last moment may be on its way, so that it arrives before anybody else may lead: the time between the renew deadline
+/// and the end of the lease, less some for rounding.
+Millis fence_slack(const LeaderOptions& options);
+
 class LiveLeader {
  public:
   struct Hooks {
+    std::function<bool()> may_take;  ///< could we do the work now? Empty: yes
     std::function<void()> on_started;
     std::function<void()> on_stopped;  ///< the right to write is gone
     std::function<void(std::string)> log;
@@ -37,6 +44,8 @@ class LiveLeader {
   const std::string& holder() const { return seen_.holder; }
   /// Has the first answer about the lease come?
   bool has_seen_lease() const { return has_seen_; }
+  /// Leads no longer, and renews no more: the lease ends by itself, when nothing that was sent under it can still arrive.
+  void give_way(const std::string& why);
   /// Gives the lease back so that a standby need not wait; `on_done` runs in a later poll (or never, where the server is away).
   void release(std::function<void()> on_done);
 
@@ -48,6 +57,8 @@ class LiveLeader {
   void look_as_leader();
   void take_written(Answer answer, Lease lease, Millis sent);
   void again(Millis delay);
+  void watch_deadline();
+  bool may_take_now() const;
   void lose(const std::string& why);
 
   Api& api_;
@@ -57,8 +68,10 @@ class LiveLeader {
   std::string seen_version_;
   Millis seen_since_;  ///< monotonic; when the lease was last seen to change
   Millis renewed_;     ///< monotonic; when our last successful write was sent
-  std::uint64_t timer_ = 0;
+  std::uint64_t timer_ = 0, deadline_timer_ = 0;
+  std::uint64_t era_ = 0;  ///< increased with each loss: answers to what was asked before it say nothing
   bool is_leading_ = false, has_seen_ = false, is_released_ = false;
+  bool is_first_look_ = true;
   std::shared_ptr<char> life_;
 };
 

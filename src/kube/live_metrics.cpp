@@ -116,6 +116,7 @@ void add_process(Snapshot& out, const ProcessFacts& process) {
     out.count("ashlar_watch_expired_total", "Places in the history that the server had forgotten (410)", labels, static_cast<double>(watch.expired));
     out.count("ashlar_watch_errors_total", "Troubles survived", labels, static_cast<double>(watch.errors));
     out.set("ashlar_watch_objects", "Objects known", labels, static_cast<double>(watch.objects));
+    out.set("ashlar_watch_listed", "1 while the kind is listed whole and followed", labels, watch.is_listed ? 1 : 0);
     out.set("ashlar_unreadable_objects", "Objects of which a part cannot be read", labels, static_cast<double>(watch.unreadable));
   }
 }

@@ -35,6 +35,7 @@ struct ProcessFacts {
     std::string_view resource;
     std::uint64_t lists = 0, watches = 0, events = 0, errors = 0, objects = 0, unreadable = 0;
     Millis silent;
+    bool is_listed = false;
     std::uint64_t expired = 0;
   };
   std::map<std::string_view, Watch> watches;

@@ -33,10 +33,11 @@ enum class HoldReason : std::uint8_t {
   kUnreadable,    ///< a part of it cannot be read; detail says which and why
   kForeign,       ///< another scheduler's pod, kept only because it names a PodGroup; detail = the scheduler's name
   // Of a whole gang; its pods are kWaiting then, outside the engine. The detail says it in full.
-  kMembersMissing,  ///< fewer pods than must start together
-  kGroupMissing,    ///< its PodGroup does not exist (yet)
-  kGroupRefused,    ///< it cannot be placed as it stands
-  kNoSuchDomain,    ///< no node has the label in one of whose domains it must stay: other nodes would help
+  kMembersMissing,    ///< fewer pods than must start together
+  kGroupMissing,      ///< its PodGroup does not exist (yet)
+  kGroupsUnreadable,  ///< PodGroups cannot be read at all
+  kGroupRefused,      ///< it cannot be placed as it stands
+  kNoSuchDomain,      ///< no node has the label in one of whose domains it must stay: other nodes would help
 };
 
 /// Why a pod or a gang is held, and about what.

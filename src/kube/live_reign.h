@@ -52,6 +52,12 @@ class LiveReign {
     intake_.take(std::move(change));
   }
 
+  /// Which version of PodGroup is written, and why none can be read; empty: they can.
+  void note_pod_groups(PodGroupVersion version, const std::string& problem) {
+    lane_.set_pod_groups(version);
+    intake_.note_pod_groups(problem);
+  }
+
   /// Decides if there is something to decide and room for its bindings. Returns when to be called again at the latest.
   Millis turn();
   /// Decides nothing more; bindings under way are still answered.

@@ -1,32 +1,23 @@
 #include "kube/live_scheduler.h"
 
-#include <optional>
+#include <chrono>
 #include <utility>
 #include <vector>
 
-#include "kube/live_cache.h"
 #include "kube/live_read.h"
-#include "kube/pod_group_api.h"
-#include "kube/reflector.h"
+#include "kube/live_watches.h"
 
 namespace ashlar::kube {
 namespace {
 
-constexpr Millis kPollMax{500};       ///< a signal's wish to stop is noticed so soon
-constexpr Millis kMetricsAge{1'000};  ///< anybody may ask for metrics at any rate: on the probes' port a text serves so long
+constexpr Millis kPollMax{500};         ///< a signal's wish to stop is noticed so soon
+constexpr Millis kMetricsAge{1'000};    ///< anybody may ask for metrics at any rate: on the probes' port a text serves so long
+constexpr Millis kStuckAfter{30'000};   ///< a loop that has not turned for so long does not come back: /livez says so
+constexpr Millis kProgressMax{30'000};  ///< a leader that cannot decide for so long gives way; longer than a list of 150,000 pods takes
 
-template <class T>
-constexpr std::string_view kKindName = "";
-template <>
-constexpr std::string_view kKindName<Pod> = "pod";
-template <>
-constexpr std::string_view kKindName<Node> = "node";
-template <>
-constexpr std::string_view kKindName<Namespace> = "namespace";
-template <>
-constexpr std::string_view kKindName<PriorityClass> = "priorityclass";
-template <>
-constexpr std::string_view kKindName<PodGroup> = "podgroup";
+Millis steady_now() {
+  return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
 
 }  // namespace
 
@@ -38,9 +29,10 @@ struct LiveScheduler::Loop {
     is_ending = true;
     server.reset();
     probe_server.reset();
+    if (watches) watches->feed(nullptr);
     reign.reset();
     leader.reset();
-    drop_reflectors();
+    watches.reset();
   }
 
   LiveOptions options;
@@ -49,19 +41,11 @@ struct LiveScheduler::Loop {
   std::unique_ptr<LiveLeader> leader;
   std::unique_ptr<LiveReign> reign;
   std::unique_ptr<http::Server> server, probe_server;
-  std::optional<PodGroupVersion> group_version;
-  std::unique_ptr<Reflector<Node>> nodes;
-  std::unique_ptr<Reflector<Namespace>> namespaces;
-  std::unique_ptr<Reflector<PriorityClass>> classes;
-  std::unique_ptr<Reflector<PodGroup>> groups;
-  std::unique_ptr<Reflector<Pod>> pods;
-  LiveCache<Node> node_cache;
-  LiveCache<Namespace> namespace_cache;
-  LiveCache<PriorityClass> class_cache;
-  LiveCache<PodGroup> group_cache;
-  LiveCache<Pod> pod_cache;
+  std::unique_ptr<LiveWatches> watches;
   std::atomic<bool> must_stop{false}, must_abandon{false}, is_ending{false}, is_ready{false};
-  bool has_won = false, has_lost = false, are_pods_started = false;
+  std::atomic<std::int64_t> turned_at{0};  ///< monotonic; when the loop turned last
+  Millis decided_at;                       ///< monotonic; when a leader was last able to decide
+  bool has_won = false, has_lost = false;
   http::ServerResponse public_metrics;  ///< as last made for the probes' port
   Millis public_metrics_at;
 
@@ -71,31 +55,6 @@ struct LiveScheduler::Loop {
   LogLine about_lease(const std::string& message) const {
     return {message, "lease", Text(options.leader.lease_namespace), Text(options.leader.lease_name)};
   }
-
-  // ---- reflectors --------------------------------------------------------------------------------------------------------------------
-  template <class T>
-  std::unique_ptr<Reflector<T>> follow(LiveCache<T>& cache, ReflectorOptions o) {
-    o.on_error = [this](const Error& error) { log(Level::kWarning, error.message); };
-    return std::make_unique<Reflector<T>>(*api, std::move(o), [this, &cache](Change<T>&& change) {
-      if (!change.object.problem.empty() && change.kind != Change<T>::Kind::kDeleted) log_unreadable(change.object);
-      if (reign)
-        reign->take(std::move(change));
-      else
-        cache.take(std::move(change));
-    });
-  }
-  /// Once for each version of an object: a reflector reports no version twice.
-  template <class T>
-  void log_unreadable(const T& object) const {
-    const std::string name = object.ns.empty() ? object.name.str() : object.ns.str() + "/" + object.name.str();
-    const std::string_view kind = kKindName<T>;
-    log(Level::kWarning, {std::string(kind) + " " + name + " cannot be read whole: " + object.problem.str(), kind, object.ns, object.name});
-  }
-  void start_reflectors();
-  void drop_reflectors();
-  void advance_reflectors();
-  bool is_synced() const;
-  void discover();
 
   // ---- leadership --------------------------------------------------------------------------------------------------------------------
   void begin_reign();
@@ -113,107 +72,62 @@ struct LiveScheduler::Loop {
   http::ServerResponse metrics_answer(MetricsReader reader);
   http::LateHandler on_loop(std::function<http::ServerResponse(const http::ServerRequest&)> question);
   ProcessFacts facts() const;
-  template <class T>
-  void add_watch(ProcessFacts& facts, std::string_view name, const std::unique_ptr<Reflector<T>>& reflector) const;
+  /// Any thread. A server that is silent or away is no reason to end this process, only a loop that no longer turns.
+  http::ServerResponse live_answer() const {
+    const Millis silent = steady_now() - Millis(turned_at.load());
+    if (turned_at == 0 || silent <= kStuckAfter) return http::text(200, "ok\n");
+    return http::text(503, "the loop has not turned for " + std::to_string(silent.value / 1000) + " s\n");
+  }
 };
-
-void LiveScheduler::Loop::discover() {
-  discover_pod_groups(*api, [this](Result<PodGroupVersion> found) {
-    if (found) {
-      group_version = *found;
-      log(Level::kInfo, "PodGroup API: " + std::string(*found == PodGroupVersion::kNone ? "none" : group_version_text(*found)));
-      return;
-    }
-    log(Level::kWarning, "asking for the PodGroup API: " + found.error().message);
-    api->after(Millis(500), [this] { discover(); });
-  });
-}
-
-void LiveScheduler::Loop::start_reflectors() {
-  nodes = follow<Node>(node_cache, {.encoding = options.encoding});
-  namespaces = follow<Namespace>(namespace_cache, {});
-  classes = follow<PriorityClass>(class_cache, {});
-  if (*group_version != PodGroupVersion::kNone) groups = follow<PodGroup>(group_cache, {.path = pod_groups_path(*group_version)});
-  pods = follow<Pod>(pod_cache, {.field_selector = "status.phase!=Succeeded,status.phase!=Failed", .encoding = options.encoding});
-  nodes->start();
-  namespaces->start();
-  classes->start();
-  if (groups) groups->start();
-}
-
-void LiveScheduler::Loop::drop_reflectors() {
-  pods.reset();
-  groups.reset();
-  classes.reset();
-  namespaces.reset();
-  nodes.reset();
-  node_cache = {};
-  namespace_cache = {};
-  class_cache = {};
-  group_cache = {};
-  pod_cache = {};
-  are_pods_started = false;
-  is_ready = false;
-}
-
-/// Pods come last: what their queues, gangs and nodes are must be known when they are read.
-void LiveScheduler::Loop::advance_reflectors() {
-  if (!nodes || are_pods_started) return;
-  if (!nodes->is_synced() || !namespaces->is_synced() || !classes->is_synced() || (groups && !groups->is_synced())) return;
-  are_pods_started = true;
-  pods->start();
-}
-
-bool LiveScheduler::Loop::is_synced() const {
-  return nodes && nodes->is_synced() && namespaces->is_synced() && classes->is_synced() && (!groups || groups->is_synced()) && pods->is_synced();
-}
 
 void LiveScheduler::Loop::begin_reign() {
   has_won = false;
+  decided_at = steady_now();
   log(Level::kInfo, about_lease(identity() + " leads"));
   ReignOptions o = options.reign;
   o.lane.identity = identity();
-  o.lane.pod_groups = *group_version;
   o.log = options.log;
   reign = std::make_unique<LiveReign>(*api, std::move(o), metrics, [this] { return leader->may_write(); });
-  if (!nodes) return start_reflectors();  // the first list is made under the lease
-  namespace_cache.drain([&](Change<Namespace>&& c) { reign->take(std::move(c)); });
-  class_cache.drain([&](Change<PriorityClass>&& c) { reign->take(std::move(c)); });
-  group_cache.drain([&](Change<PodGroup>&& c) { reign->take(std::move(c)); });
-  node_cache.drain([&](Change<Node>&& c) { reign->take(std::move(c)); });
-  pod_cache.drain([&](Change<Pod>&& c) { reign->take(std::move(c)); });
-  // What the old leader bound last may not have come by watch yet.
-  if (are_pods_started) pods->relist();
+  watches->feed(reign.get());
+  watches->start();  // where nobody led, the first list is made under the lease
 }
 
 void LiveScheduler::Loop::end_reign() {
   has_lost = false;
   log(Level::kWarning, about_lease(identity() + " stands by"));
+  watches->stop();
   reign.reset();
-  drop_reflectors();
-  start_reflectors();
+  api->reset_connections();
+  watches->start();
 }
 
 Millis LiveScheduler::Loop::turn() {
+  turned_at = steady_now().value;
   if (has_lost) end_reign();
-  if (has_won && group_version) begin_reign();
-  // Somebody else leads: follow along, so as to be warm.
-  const bool is_standby = !reign && !has_won && leader->has_seen_lease() && group_version && !nodes;
-  if (is_standby) start_reflectors();
-  advance_reflectors();
-  const bool is_now_ready = is_synced();
+  if (has_won) begin_reign();
+  // Somebody else leads, or nobody: follow along, so as to be warm.
+  if (!reign && leader->has_seen_lease()) watches->start();
+  watches->advance();
+  const bool is_now_ready = watches->is_synced();
   if (is_now_ready != is_ready.load(std::memory_order_relaxed)) {
     is_ready = is_now_ready;
     if (is_now_ready)
       log(Level::kInfo,
-          "caches are filled: " + std::to_string(nodes->known_objects()) + " nodes, " + std::to_string(pods->known_objects()) + " pods");
+          "caches are filled: " + std::to_string(watches->known_nodes()) + " nodes, " + std::to_string(watches->known_pods()) + " pods");
   }
-  if (!reign || !is_now_ready) return Millis::max();
-  return reign->turn();
+  if (!reign) return Millis::max();
+  if (is_now_ready) {
+    const Millis next = reign->turn();
+    decided_at = steady_now();
+    return next;
+  }
+  if (steady_now() >= decided_at + kProgressMax)
+    leader->give_way("nodes, namespaces and pods have not been known whole for " + std::to_string(kProgressMax.value / 1000) + " s");
+  return Millis::max();
 }
 
 void LiveScheduler::Loop::run() {
-  discover();
+  turned_at = steady_now().value;
   leader->start();
   while (!must_stop && !must_abandon) {
     const Millis next = turn();
@@ -224,16 +138,27 @@ void LiveScheduler::Loop::run() {
   if (!must_abandon) finish();
 }
 
-/// Bindings under way are answered, the lease is given back.
+/// Bindings under way are answered, the lease is given back. With a binding that is not answered in time the lease is left to end by itself: its
+/// successor must not list before that binding has landed or can land no more.
 void LiveScheduler::Loop::finish() {
   log(Level::kInfo, "stopping");
   const Millis until = api->now() + options.drain_max;
+  bool is_drained = true;
   if (reign) {
     reign->stop_deciding();
     while (!reign->is_idle() && api->now() < until) {
+      turned_at = steady_now().value;
       reign->turn();
       api->poll(Millis(50));
     }
+    is_drained = reign->is_idle();
+  }
+  if (!is_drained) {
+    log(Level::kWarning, about_lease("bindings are not answered: the lease is not given back but left to end"));
+    watches->feed(nullptr);
+    reign.reset();
+    api->reset_connections();
+    return;
   }
   bool is_released = false;
   leader->release([&] { is_released = true; });
@@ -250,13 +175,6 @@ http::LateHandler LiveScheduler::Loop::on_loop(std::function<http::ServerRespons
   };
 }
 
-template <class T>
-void LiveScheduler::Loop::add_watch(ProcessFacts& facts, std::string_view name, const std::unique_ptr<Reflector<T>>& reflector) const {
-  if (!reflector) return;
-  const ReflectorCounters& c = reflector->counters();
-  facts.watches[name] = {name, c.lists, c.watches, c.events, c.errors, reflector->known_objects(), c.unreadable, api->now() - reflector->last_contact(), c.expired};
-}
-
 ProcessFacts LiveScheduler::Loop::facts() const {
   ProcessFacts f;
   f.version = options.version;
@@ -265,11 +183,7 @@ ProcessFacts LiveScheduler::Loop::facts() const {
   f.requests = api->counters().requests;
   f.request_failures = api->counters().failures;
   f.connections = api->counters().connections;
-  add_watch(f, "pods", pods);
-  add_watch(f, "nodes", nodes);
-  add_watch(f, "namespaces", namespaces);
-  add_watch(f, "priorityclasses", classes);
-  add_watch(f, "podgroups", groups);
+  watches->add_facts(f.watches);
   if (options.decision_log) f.decision_log = options.decision_log();
   return f;
 }
@@ -287,7 +201,7 @@ http::ServerResponse LiveScheduler::Loop::metrics_answer(MetricsReader reader) {
 std::vector<http::Route> LiveScheduler::Loop::health_routes(MetricsReader reader) {
   return {
       {"/healthz", [](const http::ServerRequest&) { return http::text(200, "ok\n"); }},
-      {.path = "/livez", .handler = {}, .late = on_loop([](const http::ServerRequest&) { return http::text(200, "ok\n"); })},
+      {"/livez", [this](const http::ServerRequest&) { return live_answer(); }},
       {"/readyz", [this](const http::ServerRequest&) { return is_ready ? http::text(200, "ok\n") : http::text(503, "caches are not filled\n"); }},
       {.path = "/metrics", .handler = {}, .late = on_loop([this, reader](const http::ServerRequest&) { return metrics_answer(reader); })},
   };
@@ -321,13 +235,16 @@ Result<std::unique_ptr<LiveScheduler>> LiveScheduler::create(LiveOptions options
   const Result<Profile> profile = live_profile(options.reign.profile([](std::string_view) { return ModelId(0u); }));
   if (!profile) return profile.error();
   auto loop = std::make_unique<Loop>(std::move(options));
-  Result<std::unique_ptr<Api>> api = Api::create({.access = loop->options.access, .user_agent = "ashlar/" + loop->options.version});
+  Result<std::unique_ptr<Api>> api = Api::create(
+      {.access = loop->options.access, .user_agent = "ashlar/" + loop->options.version, .unacknowledged_max = fence_slack(loop->options.leader)});
   if (!api) return api.error();
   loop->api = std::move(api).value();
   for (std::string& warning : warnings_about(loop->options.access)) loop->log(LogLevel::kWarning, std::move(warning));
+  loop->watches = std::make_unique<LiveWatches>(*loop->api, WatchesOptions{.encoding = loop->options.encoding, .log = loop->options.log});
   loop->leader =
       std::make_unique<LiveLeader>(*loop->api, loop->options.leader,
-                                   LiveLeader::Hooks{.on_started = [l = loop.get()] { l->has_won = true; },
+                                   LiveLeader::Hooks{.may_take = [l = loop.get()] { return l->watches->is_synced(); },
+                                                     .on_started = [l = loop.get()] { l->has_won = true; },
                                                      .on_stopped =
                                                          [l = loop.get()] {
                                                            l->has_won = false;

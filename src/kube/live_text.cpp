@@ -176,6 +176,7 @@ std::string hold_text(const PodRecord& pod) {
       return "another scheduler's pod (" + detail + ")";
     case HoldReason::kMembersMissing:
     case HoldReason::kGroupMissing:
+    case HoldReason::kGroupsUnreadable:
     case HoldReason::kGroupRefused:
     case HoldReason::kNoSuchDomain:
       return detail;
@@ -242,6 +243,8 @@ std::string_view hold_reason_name(HoldReason reason) {
       return "MembersMissing";
     case HoldReason::kGroupMissing:
       return "PodGroupMissing";
+    case HoldReason::kGroupsUnreadable:
+      return "PodGroupsUnreadable";
     case HoldReason::kGroupRefused:
       return "GangHeld";
     case HoldReason::kNoSuchDomain:

@@ -30,10 +30,11 @@ void ask(Api& api, PodGroupVersion version, std::function<void(Result<PodGroupVe
   api.send(std::move(request), [&api, version, on_found = std::move(on_found)](Answer answer) {
     if (answer.ok() && lists_pod_groups(answer.body)) return on_found(version);
     if (!answer.ok() && answer.result.error().kind != Error::Kind::kNotFound) return on_found(answer.result.error());
-    if (version == PodGroupVersion::kV1Beta1)
-      ask(api, PodGroupVersion::kV1Alpha2, on_found);
-    else
-      on_found(PodGroupVersion::kNone);
+    const PodGroupVersion older = version == PodGroupVersion::kV1        ? PodGroupVersion::kV1Beta1
+                                  : version == PodGroupVersion::kV1Beta1 ? PodGroupVersion::kV1Alpha2
+                                                                         : PodGroupVersion::kNone;
+    if (older == PodGroupVersion::kNone) return on_found(older);
+    ask(api, older, on_found);
   });
 }
 
@@ -41,6 +42,8 @@ void ask(Api& api, PodGroupVersion version, std::function<void(Result<PodGroupVe
 
 std::string_view group_version_text(PodGroupVersion version) {
   switch (version) {
+    case PodGroupVersion::kV1:
+      return "scheduling.k8s.io/v1";
     case PodGroupVersion::kV1Beta1:
       return "scheduling.k8s.io/v1beta1";
     case PodGroupVersion::kV1Alpha2:
@@ -67,8 +70,6 @@ std::string_view scheduled_condition_type(PodGroupVersion version) {
   return version == PodGroupVersion::kV1Alpha2 ? "PodGroupScheduled" : "PodGroupInitiallyScheduled";
 }
 
-void discover_pod_groups(Api& api, std::function<void(Result<PodGroupVersion>)> on_found) {
-  ask(api, PodGroupVersion::kV1Beta1, std::move(on_found));
-}
+void discover_pod_groups(Api& api, std::function<void(Result<PodGroupVersion>)> on_found) { ask(api, PodGroupVersion::kV1, std::move(on_found)); }
 
 }  // namespace ashlar::kube

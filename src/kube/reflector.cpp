@@ -8,6 +8,7 @@
 
 #include "http/url.h"
 #include "kube/pod_draft.h"
+#include "kube/reflector_parts.h"
 
 namespace ashlar::kube {
 namespace {
@@ -16,36 +17,8 @@ namespace {
 constexpr Millis kWatchShortLife{1'000};
 // So many failed watches in a row end the trust in the remembered version.
 constexpr int kWatchFailuresBeforeList = 5;
-
-constexpr const char* kJsonType = "application/json";
-constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
-constexpr const char* kProtobufWatchType = "application/vnd.kubernetes.protobuf;stream=watch";
-
-template <class T>
-constexpr const char* kDefaultPath = "";
-template <>
-constexpr const char* kDefaultPath<Pod> = "/api/v1/pods";
-template <>
-constexpr const char* kDefaultPath<Node> = "/api/v1/nodes";
-template <>
-constexpr const char* kDefaultPath<Namespace> = "/api/v1/namespaces";
-template <>
-constexpr const char* kDefaultPath<PriorityClass> = "/apis/scheduling.k8s.io/v1/priorityclasses";
-
-struct Key {
-  Text ns, name;
-  friend bool operator==(const Key&, const Key&) = default;
-};
-struct KeyHash {
-  std::size_t operator()(const Key& key) const { return key.ns.hash() * 31 + key.name.hash(); }
-};
-/// What is remembered of an object that was reported.
-struct Known {
-  Text uid;
-  std::uint64_t version = 0;
-  std::uint32_t list = 0;  ///< number of the last list that contained it
-  bool is_unread = false;  ///< a part of it could not be read
-};
+// A server that asks for more patience is asked all the same, so that no slip of a proxy blinds a scheduler for long.
+constexpr Millis kRetryAfterMax{60'000};
 
 }  // namespace
 
@@ -75,11 +48,15 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
   bool is_running = false, is_synced = false, must_list = true, list_rewinds = false;
   bool list_has_nameless = false;  ///< the list under way holds objects of which not even the name can be read
   Result<void> watch_end;          ///< why the running watch was given up from inside, if it was
+  std::string list_trouble;
+  bool is_path_gone = false, is_refused = false;  ///< as the last list was answered
 
   void start();
   void halt();
   void next();
   void retry(Millis at_least);
+  void wait(Millis delay);
+  void take_list_failure(const Answer& answer);
   void report(Error error);
   std::string query(const std::string& first) const;
 
@@ -132,13 +109,22 @@ template <class T>
 void Reflector<T>::Follower::retry(Millis at_least) {
   if (!is_running) return;
   halt();
-  const std::int64_t grown = std::min(options.backoff_max.value, options.backoff_min.value << std::min(failures, 16));
+  const Millis most = is_refused ? options.refused_max : options.backoff_max;
+  const std::int64_t grown = std::min(most.value, options.backoff_min.value << std::min(failures, 16));
   ++failures;
   const auto delay = static_cast<std::int64_t>(static_cast<double>(grown) * (0.5 + 0.5 * api.jitter()));
-  timer = api.after(std::max(Millis(delay), at_least), [weak = this->weak_from_this()] {
+  wait(std::max(Millis(delay), std::min(at_least, kRetryAfterMax)));
+}
+
+/// Then goes on, when its turn among the reflectors has come.
+template <class T>
+void Reflector<T>::Follower::wait(Millis delay) {
+  timer = api.after(delay, [weak = this->weak_from_this()] {
     const auto self = weak.lock();
     if (!self) return;
     self->timer = 0;
+    const Millis longer = self->options.pace ? self->options.pace->ask(self->api.now()) : Millis(0);
+    if (longer > Millis(0)) return self->wait(longer);
     self->next();
   });
 }
@@ -186,19 +172,28 @@ void Reflector<T>::Follower::ask_page(const std::string& continue_token) {
 }
 
 template <class T>
+void Reflector<T>::Follower::take_list_failure(const Answer& answer) {
+  ++counters.errors;
+  const Error& error = answer.result.error();
+  is_path_gone = answer.status == 404 || answer.status == 406;
+  is_refused = is_path_gone || answer.status == 403;
+  list_trouble = error.message;
+  if (error.kind == Error::Kind::kExpired) ++counters.expired;  // the continue token is too old: begin again
+  const std::uint64_t now = round;
+  report(error);
+  if (round == now) retry(answer.retry_after);
+}
+
+template <class T>
 void Reflector<T>::Follower::take_page(Answer answer) {
   request = 0;
   contact = api.now();
-  if (!answer.ok()) {
-    ++counters.errors;
-    if (answer.result.error().kind == Error::Kind::kExpired) ++counters.expired;  // the continue token is too old: begin again
-    report(answer.result.error());
-    return retry(answer.retry_after);
-  }
+  if (!answer.ok()) return take_list_failure(answer);
   Result<ListPage<T>> page = decode_list<T>(answer.body, options.encoding);
   answer.body = std::string();  // a page may be large; what follows runs the owner's callbacks
   if (!page) {
     ++counters.bad_events;
+    list_trouble = page.error().message;
     report(page.error());
     return retry(Millis(0));
   }
@@ -248,6 +243,8 @@ void Reflector<T>::Follower::finish_list() {
   must_list = false;
   watch_failures = 0;  // `failures` stays until a watch works, or list and refused watch could chase each other without a pause
   is_synced = true;
+  list_trouble.clear();
+  is_path_gone = is_refused = false;
   emit(Kind::kSynced, T());
   if (round == now) next();
 }
@@ -333,12 +330,14 @@ template <class T>
 void Reflector<T>::Follower::take_watch_end(Result<http::Response> end) {
   request = 0;
   Millis retry_after;
+  bool is_refused_watch = false;  // no such kind any more, or no right to read it
   Result<void> why = watch_end;
   if (why.ok() && !end) why = end.error();
   if (why.ok() && end->status >= 400) {
     Answer answer = to_answer(std::move(end));
     why = answer.result;
     retry_after = answer.retry_after;
+    is_refused_watch = answer.status == 403 || answer.status == 404;
     if (why.error().kind == Error::Kind::kExpired) ++counters.expired;
   }
   const bool lived = api.now() - watch_began >= kWatchShortLife;
@@ -356,7 +355,7 @@ void Reflector<T>::Follower::take_watch_end(Result<http::Response> end) {
   // long the server was away.
   const bool is_disconnected = watch_end.ok() && !end.ok() && kind != Error::Kind::kInvalid;
   if (!is_disconnected) ++watch_failures;
-  must_list = kind == Error::Kind::kExpired || kind == Error::Kind::kInvalid || watch_failures >= kWatchFailuresBeforeList;
+  must_list = kind == Error::Kind::kExpired || kind == Error::Kind::kInvalid || is_refused_watch || watch_failures >= kWatchFailuresBeforeList;
   if (must_list) is_synced = false;
   if (kind == Error::Kind::kExpired && failures == 0) {
     ++failures;
@@ -449,6 +448,21 @@ void Reflector<T>::relist() {
   follower_->next();
 }
 
+template <class T>
+void Reflector<T>::list_from(std::string path) {
+  follower_->options.path = std::move(path);
+  follower_->failures = 0;
+  relist();
+}
+
+template <class T>
+const std::string& Reflector<T>::list_trouble() const {
+  return follower_->list_trouble;
+}
+template <class T>
+bool Reflector<T>::is_path_gone() const {
+  return follower_->is_path_gone;
+}
 template <class T>
 bool Reflector<T>::is_synced() const {
   return follower_->is_synced;

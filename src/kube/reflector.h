@@ -34,6 +34,23 @@ struct Change {
   T object;
 };
 
+/// Keeps several reflectors from asking a server in trouble all at once: a new attempt of any of them follows the last one after an interval. With
+/// the lease's and the writes' own limits five kinds stay within ten requests a second.
+class RetryPace {
+ public:
+  explicit RetryPace(Millis interval = Millis(250)) : interval_(interval) {}
+  /// 0: the caller asks now; else how long it has to wait before it asks here again.
+  Millis ask(Millis now) {
+    const Millis wait = next_ - now;
+    if (wait > Millis(0) && wait <= interval_) return wait;  // longer: the clock was set back
+    next_ = now + interval_;
+    return Millis(0);
+  }
+
+ private:
+  Millis interval_, next_;
+};
+
 struct ReflectorOptions {
   std::string field_selector, label_selector;  ///< not metadata.namespace=X: servers (1.37.1) cut such lists after the first page; use `path`
   std::string path;                            ///< default: the resource's cluster-wide path; needed for PodGroup (see pod_group_api.h)
@@ -45,6 +62,8 @@ struct ReflectorOptions {
   Millis silence_max{240'000};  ///< a watch without a byte for so long is taken for dead; servers send bookmarks each minute, but none while
                                 ///< nothing changes at all (1.37.1); dead connections are found by TCP within a minute
   Millis backoff_min{100}, backoff_max{3'000};  ///< a scheduler is one client: short, so that it is back soon after its server
+  Millis refused_max{30'000};                   ///< back-off where the server has no such kind (404, 406) or no right is given to read it (403)
+  std::shared_ptr<RetryPace> pace;              ///< shared with other reflectors; null: none
   std::function<void(const Error&)> on_error;   ///< troubles survived, for the log; never called for orderly ends
 };
 
@@ -69,6 +88,12 @@ class Reflector {
   void relist();
 
   bool is_synced() const;
+  /// Why the list under way, or the one waited for, failed last; empty where the last list was complete.
+  const std::string& list_trouble() const;
+  /// The server did not know the path when it was listed last (404), or not in this encoding (406).
+  bool is_path_gone() const;
+  /// Lists the same objects from another path and goes on there: another version of the API.
+  void list_from(std::string path);
   /// Last resourceVersion seen, bookmarks included.
   const std::string& resource_version() const;
   /// When the last byte or answer arrived (Api::now()); for readiness.

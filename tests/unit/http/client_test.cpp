@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -137,6 +139,31 @@ TEST(Client, CancelledRequestsNeverCallBack) {
   EXPECT_FALSE(called);
   EXPECT_EQ(client->in_flight(), 0u);
   EXPECT_EQ(ask(*client, {.path = "/echo"})->status, 200) << "the client goes on working";
+}
+
+TEST(Client, AResetTakesBackWhatHasNotArrivedAndTheNextRequestHasANewConnection) {
+  // The first connection is accepted and never read from: most of the body stays in our kernel.
+  std::atomic<int> talks{0};
+  std::atomic<bool> is_reset{false};
+  Loopback server([&](int fd) {
+    if (talks++ > 0) return Loopback::say(fd, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+    char buffer[4096];
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    ssize_t count = 0;
+    while ((count = recv(fd, buffer, sizeof buffer, 0)) > 0) {
+    }
+    is_reset = count < 0 && errno == ECONNRESET;
+  });
+  const auto client = client_of(server.url());
+  std::optional<Result<Response>> answer;
+  client->send({.method = Method::kPost, .path = "/", .body = std::string(8u << 20, 'x')}, [&](Result<Response> r) { answer = std::move(r); });
+  while (talks == 0) client->poll(Millis(5));
+  client->reset_connections();
+  ASSERT_TRUE(answer.has_value());
+  ASSERT_FALSE(answer->ok());
+  EXPECT_EQ(answer->error().kind, Error::Kind::kUnavailable) << answer->error().message;
+  EXPECT_TRUE(ask(*client, {.path = "/"}).ok());
+  EXPECT_TRUE(is_reset) << "not an orderly end after all bytes";
 }
 
 TEST(Client, AFullQueueAnswersAtOnceThatItIsFull) {

@@ -86,6 +86,7 @@ Result<PodGroupVersion> discovered(const std::string& known_version, const std::
 TEST(PodGroupApi, TakesWhicheverVersionTheServerHas) {
   EXPECT_EQ(discovered("v1beta1", answer("resources-v1beta1.json")).value(), PodGroupVersion::kV1Beta1);
   EXPECT_EQ(discovered("v1alpha2", answer("resources-v1alpha2.json")).value(), PodGroupVersion::kV1Alpha2);
+  EXPECT_EQ(discovered("v1", answer("resources-v1beta1.json")).value(), PodGroupVersion::kV1);
   EXPECT_EQ(discovered("", "").value(), PodGroupVersion::kNone);
   EXPECT_EQ(discovered("v1beta1", R"({"resources":[{"name":"workloads"}]})").value(), PodGroupVersion::kNone);
   EXPECT_FALSE(discovered("", "", 503).ok()) << "not knowing is not the same as there being none";

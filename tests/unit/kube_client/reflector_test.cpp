@@ -197,6 +197,23 @@ TEST_F(Scripted, FailingListsAreTriedAgain) {
   EXPECT_EQ(errors_.size(), 3u);
 }
 
+TEST(RetryPace, OneAttemptAnIntervalWhoeverMakesIt) {
+  RetryPace pace(Millis(250));
+  EXPECT_EQ(pace.ask(Millis(1'000)), Millis(0));
+  EXPECT_EQ(pace.ask(Millis(1'000)), Millis(250));
+  EXPECT_EQ(pace.ask(Millis(1'200)), Millis(50));
+  EXPECT_EQ(pace.ask(Millis(1'250)), Millis(0));
+  EXPECT_EQ(pace.ask(Millis(400)), Millis(0)) << "the clock was set back";
+}
+
+TEST_F(Scripted, AServerThatAsksForPatienceIsLeftAloneForSoLong) {
+  const auto began = std::chrono::steady_clock::now();
+  play({{.status = 429, .body = R"({"kind":"Status","message":"busy","details":{"retryAfterSeconds":1}})"},
+        list(list_json(10, ns_json("a", 3, "ua")))},
+       [&] { return logged("="); });
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::seconds(1)) << "the back-off of this test ends after 20 ms";
+}
+
 TEST_F(Scripted, AnObjectNewerThanTheListIsKept) {
   // A list served from a lagging cache does not know "b" yet; the watch from its version will confirm or delete it.
   play({list(list_json(10, ns_json("a", 3, "ua"))), watch(event("ADDED", ns_json("b", 30, "ub")) + expired()),

@@ -39,7 +39,8 @@ class Leader : public ::testing::Test {
     // Timers run on the machine's clock: a short period. Deadline and duration are read from the clock below.
     leader = std::make_unique<LiveLeader>(server.api(),
                                           LeaderOptions{.lease_namespace = "n", .lease_name = "l", .identity = "me", .retry_period = Millis(20)},
-                                          LiveLeader::Hooks{.on_started = [this] { ++started; },
+                                          LiveLeader::Hooks{.may_take = [this] { return is_fit; },
+                                                            .on_started = [this] { ++started; },
                                                             .on_stopped =
                                                                 [this] {
                                                                   ++stopped;
@@ -67,7 +68,7 @@ class Leader : public ::testing::Test {
 
   int version = 0;
   std::string holder;
-  bool is_failing = false;
+  bool is_failing = false, is_fit = true;
   Millis now{1'000'000};
   int started = 0, stopped = 0;
   std::size_t writes_at_stop = 0;
@@ -143,6 +144,68 @@ TEST_F(Leader, StandsDownWhenSomebodyElseHoldsTheLease) {
   look_on();
   EXPECT_EQ(leader->holder(), "other");
   EXPECT_EQ(started, 1);
+}
+
+TEST_F(Leader, WhoCannotDoTheWorkDoesNotTakeTheLeaseFromAnother) {
+  held_by("other");
+  is_fit = false;
+  start();
+  look_on();
+  now += Millis(8'001);
+  look_on();
+  EXPECT_FALSE(leader->is_leading());
+  held_by("");  // given back
+  look_on();
+  EXPECT_FALSE(leader->is_leading());
+  is_fit = true;
+  EXPECT_TRUE(server.until([&] { return leader->may_write(); }));
+}
+
+TEST_F(Leader, WhoFindsItFreeAtFirstBeginsUnderItAndHasItOnlyOnceWithoutDoingTheWork) {
+  is_fit = false;
+  lead();
+  leader->give_way("cannot work");
+  EXPECT_EQ(stopped, 1);
+  settle();
+  const std::size_t before = writes();
+  look_on();
+  now += Millis(60'000);
+  look_on();
+  EXPECT_EQ(writes(), before) << "it is not written back either: it ends by itself";
+  EXPECT_EQ(leader->holder(), "me");
+  EXPECT_FALSE(leader->is_leading());
+  is_fit = true;
+  EXPECT_TRUE(server.until([&] { return leader->may_write(); }));
+  EXPECT_EQ(started, 2);
+}
+
+TEST_F(Leader, ARenewalUnderWayWhenItGivesWayDoesNotBringItBack) {
+  lead();
+  is_fit = false;
+  server.hold();
+  const std::size_t before = writes();
+  ASSERT_TRUE(server.until([&] { return writes() > before; }));
+  leader->give_way("cannot work");
+  server.let_go();
+  look_on();
+  EXPECT_FALSE(leader->is_leading());
+  EXPECT_EQ(started, 1);
+}
+
+TEST_F(Leader, TheDeadlineIsKeptThoughARenewalIsNotAnswered) {
+  LeaderOptions options{.lease_namespace = "n", .lease_name = "l", .identity = "me", .renew_deadline = Millis(150), .retry_period = Millis(20)};
+  int lost = 0;
+  LiveLeader real(server.api(), options, LiveLeader::Hooks{.on_stopped = [&] { ++lost; }});
+  real.start();
+  ASSERT_TRUE(server.until([&] { return real.may_write(); }));
+  server.hold();
+  EXPECT_TRUE(server.until([&] { return lost == 1; }));
+  EXPECT_EQ(server.api().in_flight() > 0, true) << "the renewal is still under way";
+}
+
+TEST_F(Leader, WhatWasSentLastArrivesBeforeAnotherMayLead) {
+  EXPECT_EQ(fence_slack({}), Millis(2'500)) << "8 s, less 5 s and a half for rounding";
+  EXPECT_EQ(fence_slack({.lease_duration = Millis(2'000), .renew_deadline = Millis(1'900)}), Millis(500));
 }
 
 TEST_F(Leader, AConflictWithItsOwnWritingIsNoLoss) {
