@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -64,6 +65,8 @@ class ControlPlane {
   void stop_api_server() { api_server_.stop(Millis(20'000)); }
   /// Starts it again on the same port with the same data and waits until it is ready.
   Result<void> start_api_server();
+  /// Instead of the further flags so far; from its next start on.
+  void set_api_server_flags(std::vector<std::string> flags) { options_.api_server_flags = std::move(flags); }
   ChildProcess& api_server() { return api_server_; }
   ChildProcess& etcd() { return etcd_; }
 
