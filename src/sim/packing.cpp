@@ -7,54 +7,10 @@
 #include "base/check.h"
 #include "engine/driver.h"
 #include "sim/clock.h"
+#include "sim/world.h"
 
 namespace ashlar::sim {
 namespace {
-
-/// The world of a packing replay: one arrival a step, a refusal ends the pod. It learns of a placement from the plan alone.
-class PackingWorld final : public EventSource, public Actuator {
- public:
-  explicit PackingWorld(std::vector<Event> opening) : events_(std::move(opening)) {}
-
-  /// The next step brings this pod, and nothing else.
-  void offer(const PackingTrace::Pod& pod, Millis at) {
-    if (!job_.is_none() && placed_on_.is_none())
-      events_.push_back({at, Ended{job_}});
-    else
-      job_ = JobId(rows_++);
-    placed_on_ = NodeId::none();
-    cards_ = {};
-    events_.push_back({at, Submitted{}});
-    Workload& w = std::get<Submitted>(events_.back().body).workload;
-    w.job = job_;
-    w.submitted = at;
-    w.members.push_back({MemberId(job_.value), pod.need.demand, pod.need.constraint});
-  }
-  /// Where the last pod was placed; none if it was refused.
-  NodeId placed_on() const { return placed_on_; }
-  const CardMask& cards() const { return cards_; }
-
-  void take(std::vector<Event>& out) override {
-    std::move(events_.begin(), events_.end(), std::back_inserter(out));
-    events_.clear();
-  }
-  void submit(const Plan& plan) override {
-    for (const Action& action : plan.actions) {
-      const Bind& bind = std::get<Bind>(action);
-      ASHLAR_CHECK(bind.job == job_);
-      placed_on_ = bind.node;
-      cards_ = bind.cards;
-      events_.push_back({plan.at, Bound{bind.member, bind.node, bind.cards}});
-    }
-  }
-
- private:
-  std::vector<Event> events_;
-  JobId job_;
-  NodeId placed_on_;
-  CardMask cards_;
-  std::uint32_t rows_ = 0;
-};
 
 /// F summed over the nodes, corrected by the one node that changed.
 class FragmentSum {
@@ -95,6 +51,7 @@ Result<PackingTrace> PackingTrace::make(std::vector<OpenbNode> nodes, std::vecto
   for (const OpenbNode& node : trace.nodes_) trace.catalog_.model(node.model);
   using Class = std::tuple<std::int64_t, std::int32_t, std::int32_t, std::string>;
   std::map<Class, FgdSample> classes;
+  std::map<std::pair<DemandId, ConstraintId>, KindId> kinds;
   for (const std::uint32_t i : sorted_by_name(pods)) {
     const OpenbPod& pod = pods[i];
     std::vector<ModelId> models;
@@ -104,8 +61,10 @@ Result<PackingTrace> PackingTrace::make(std::vector<OpenbNode> nodes, std::vecto
     }
     const CardAsk ask{.count = pod.gpus, .milli_each = pod.gpus > 0 ? pod.milli_each : MilliGpu(kWholeCard)};
     const MemberSize size{ask, pod.cpu, Bytes(pod.memory.value << 20)};
-    const Pod row{{trace.catalog_.demand(demand_of(size)), trace.catalog_.constraint(models), 1}, pod.milli_total().value};
-    trace.pods_.push_back(row);
+    const MemberNeed need{trace.catalog_.demand(demand_of(size)), trace.catalog_.constraint(models), 1};
+    const auto [kind, is_new] = kinds.try_emplace({need.demand, need.constraint}, KindId::none());
+    if (is_new) kind->second = trace.catalog_.add_kind({.needs = {need}, .within = {}, .prefer = {}});
+    trace.pods_.push_back({need, pod.milli_total().value, kind->second});
     FgdSample& sample = classes[{pod.cpu.value, pod.gpus, pod.milli_each.value, pod.gpu_spec}];
     if (sample.count++ == 0) sample = {pod.cpu.value, pod.gpus, pod.milli_each.value, pod.gpu_spec, models, 1};
   }
@@ -138,7 +97,17 @@ PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Pro
   if (profile.mix.is_empty()) profile.mix = trace.mix();
   profile.seed = order.seed;
   SimClock clock;
-  PackingWorld world(opening_of(trace, order));
+  std::size_t next = 0;
+  World world(clock, trace.catalog(),
+              [&](SimJob& out) {
+                if (next == order.arrivals.size()) return false;
+                out = {
+                    .submit = Millis(static_cast<std::int64_t>(next) + 1), .duration = Millis::max(), .kind = trace.pod(order.arrivals[next]).kind};
+                ++next;
+                return true;
+              },
+              {.is_refusal_final = true});
+  world.open_with(opening_of(trace, order));
   State state;
   Engine engine(std::move(profile), {.has_verdicts = false});
   Driver driver(state, engine, {clock, world, world});
@@ -148,19 +117,20 @@ PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Pro
   PackingEvent event{.fragment_milli = fragments.value()};
   for (const std::uint32_t index : order.arrivals) {
     const PackingTrace::Pod& pod = trace.pod(index);
-    clock.advance_to(clock.now() + Millis(1));
-    world.offer(pod, clock.now());
-    driver.step();
+    clock.advance_to(world.next_event());
+    const Plan& plan = driver.step();
+    ASHLAR_CHECK(plan.actions.size() <= 1);
     event.arrived_milli += pod.milli_total;
-    if (const NodeId node = world.placed_on(); !node.is_none()) {
+    const Bind bound = plan.actions.empty() ? Bind{} : std::get<Bind>(plan.actions.front());
+    if (!bound.node.is_none()) {
       event.used_milli += pod.milli_total;
-      fragments.recount(node);
+      fragments.recount(bound.node);
     } else {
       ++run.refused_pods;
     }
     event.fragment_milli = fragments.value();
     meter.add(event);
-    if (listeners.arrived) listeners.arrived(world.placed_on(), world.cards());
+    if (listeners.arrived) listeners.arrived(bound.node, bound.cards);
     if (++run.arrived_pods % 256 == 0 && listeners.progress) listeners.progress(run.arrived_pods);
   }
   ASHLAR_CHECK(state.is_consistent());  // columns and digest, kept along all the way, equal a recount

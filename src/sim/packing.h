@@ -29,6 +29,7 @@ class PackingTrace {
   struct Pod {
     MemberNeed need;
     std::int32_t milli_total = 0;
+    KindId kind;
   };
   const Pod& pod(std::size_t sorted_index) const { return pods_[sorted_index]; }
   const std::vector<std::uint32_t>& nodes_by_name() const { return nodes_by_name_; }

@@ -12,24 +12,9 @@
 #include "policy/profile.h"
 #include "sim/case/names.h"
 #include "sim/case/words.h"
+#include "sim/happening.h"
 
 namespace ashlar::sim {
-
-/// The next bind of this member fails.
-struct RejectNext {
-  MemberId member;
-};
-/// How long this job really runs once it is bound.
-struct RunsFor {
-  JobId job;
-  Millis duration;
-};
-
-/// Something that happens at a time: an event of the engine's, or a fact about the world around it.
-struct Happening {
-  Millis at;
-  std::variant<EventBody, RejectNext, RunsFor> what;
-};
 
 /// What is expected at a time: lines first_line..end_line-1 (counted from 1) of the file.
 struct CaseBlock {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "engine/driver.h"
-#include "sim/case/case_world.h"
 #include "sim/case/render.h"
+#include "sim/world.h"
 
 namespace ashlar::sim {
 namespace {
@@ -16,7 +16,11 @@ constexpr int kStepsPerInstantMax = 10'000;  ///< a case never needs more; a loo
 class CasePlay {
  public:
   explicit CasePlay(const CaseFile& file)
-      : file_(file), engine_(file.profile), world_(file, clock_, state_), driver_(state_, engine_, {clock_, world_, world_, nullptr}) {}
+      : file_(file),
+        engine_(file.profile),
+        world_(clock_, file.happenings, [&file](const Action&) { return Fate{.after = file.binding}; }, {.keeps_going = true}),
+        driver_(state_, engine_, {clock_, world_, world_, nullptr}),
+        ended_at_(file.names.jobs.size(), Millis::max()) {}
 
   Result<std::vector<std::vector<std::string>>> run() {
     std::vector<std::vector<std::string>> shown;
@@ -32,7 +36,7 @@ class CasePlay {
   }
 
  private:
-  Millis next_at() const { return std::min(world_.next_at(), look_again_at_); }
+  Millis next_at() { return std::min(world_.next_event(), look_again_at_); }
 
   /// Steps until nothing more happens at this instant.
   bool settle() {
@@ -40,18 +44,26 @@ class CasePlay {
       const Plan& plan = driver_.step();
       look_again_at_ = plan.look_again_at;
       examined_ += plan.examined;
-      world_.observe();
+      note_jobs(driver_.batch());
       if (next_at() > clock_.now()) return true;
     }
     return false;
   }
 
+  void note_jobs(const std::vector<Event>& batch) {
+    for (const Event& event : batch) {
+      if (const auto* submitted = std::get_if<Submitted>(&event.body)) submitted_.push_back(submitted->workload.job);
+      const auto* ended = std::get_if<Ended>(&event.body);
+      if (ended != nullptr && ended->job.row() < ended_at_.size()) ended_at_[ended->job.row()] = std::min(ended_at_[ended->job.row()], clock_.now());
+    }
+  }
+
   std::vector<std::string> show() {
     std::vector<CaseLine> lines;
-    for (const JobId job : world_.submitted()) {
+    for (const JobId job : submitted_) {
       if (state_.is_live(job))
         lines.push_back(render_job(file_, state_, job, engine_.verdict_of(job)));
-      else if (world_.ended_at(job) > shown_at_)
+      else if (ended_at_[job.row()] > shown_at_)
         lines.push_back({file_.names.jobs.name(job), "ended"});
     }
     if (file_.shows.queues)
@@ -69,8 +81,10 @@ class CasePlay {
   State state_;
   SimClock clock_;
   Engine engine_;
-  CaseWorld world_;
+  World world_;
   Driver driver_;
+  std::vector<JobId> submitted_;  ///< in order
+  std::vector<Millis> ended_at_;  ///< by JobId
   Millis look_again_at_ = Millis::max();
   Millis shown_at_{-1};
   std::uint64_t examined_ = 0;

@@ -93,5 +93,126 @@ TEST_F(WorldTest, QueueTimeIsEveryWait) {
   EXPECT_EQ(outcome.end, Millis(17000));
 }
 
+TEST_F(WorldTest, ARefusalThatIsFinalWithdrawsTheJobWhenTheNextComes) {
+  World w =
+      world({{.submit = Millis(0), .duration = Millis::max()}, {.submit = Millis(1000), .duration = Millis::max()}}, {.is_refusal_final = true});
+  EXPECT_EQ(kinds(w), "Submitted@0");
+  clock_.advance_to(Millis(1000));
+  EXPECT_EQ(kinds(w), "Ended@1 Submitted@1");
+  bind(w, 0, 0);
+  EXPECT_EQ(w.next_event(), Millis::max()) << "what never ends by itself has no end";
+  EXPECT_EQ(kinds(w), "Bound@1");
+  EXPECT_EQ(w.present(), 1);
+}
+
+/// A script with two nodes and one job of one member that runs for 10 s; binds take a second unless a test says otherwise.
+class ScriptedWorldTest : public WorldTest {
+ protected:
+  ScriptedWorldTest() {
+    for (const unsigned n : {0u, 1u}) script_.push_back({Millis(0), EventBody(NodeSeen{NodeId(n), {}})});
+    Workload w;
+    w.job = JobId(0u);
+    w.members = {{MemberId(0u), DemandId(0u), ConstraintId(0u)}};
+    script_.push_back({Millis(0), EventBody(Submitted{w})});
+    script_.push_back({Millis(0), RunsFor{JobId(0u), Millis(10'000)}});
+  }
+  World scripted(WorldRules rules = {}) {
+    return World(
+        clock_, script_, [this](const Action&) { return fate_; }, rules);
+  }
+  void bind_to(World& w, std::uint32_t node) {
+    Plan plan;
+    plan.at = clock_.now();
+    plan.actions.push_back(Bind{MemberId(0u), JobId(0u), NodeId(node), {1, 0}});
+    w.submit(plan);
+  }
+  std::string kinds_at(World& w, std::int64_t seconds) {
+    clock_.advance_to(Millis(1000 * seconds));
+    return kinds(w);
+  }
+
+  std::vector<Happening> script_;
+  Fate fate_{.after = Millis(1000)};
+};
+
+TEST_F(ScriptedWorldTest, AJobRunsFromWhenItsBindIsCarriedOut) {
+  World w = scripted();
+  EXPECT_EQ(kinds(w), "NodeSeen@0 NodeSeen@0 Submitted@0");
+  bind_to(w, 0);
+  EXPECT_EQ(kinds_at(w, 1), "Bound@1");
+  EXPECT_EQ(w.next_event(), Millis(11'000));
+  EXPECT_EQ(kinds_at(w, 11), "Ended@11");
+  EXPECT_EQ(w.present(), 0);
+}
+
+TEST_F(ScriptedWorldTest, ARefusedBindIsAnsweredAndNothingRuns) {
+  World w = scripted();
+  kinds(w);
+  fate_.is_refused = true;
+  bind_to(w, 0);
+  EXPECT_EQ(kinds_at(w, 1), "BindRejected@1");
+  EXPECT_EQ(w.next_event(), Millis::max());
+}
+
+TEST_F(ScriptedWorldTest, ARefusalOfAnEarlierBindIsNoNewsOnceThereIsAnother) {
+  World w = scripted();
+  kinds(w);
+  fate_.is_refused = true;
+  bind_to(w, 0);
+  fate_.is_refused = false;
+  bind_to(w, 1);
+  EXPECT_EQ(kinds_at(w, 1), "Bound@1");
+}
+
+TEST_F(ScriptedWorldTest, WhoeverHasANodeKeepsIt) {
+  World w = scripted();
+  kinds(w);
+  bind_to(w, 0);
+  bind_to(w, 1);
+  EXPECT_EQ(kinds_at(w, 1), "Bound@1 Bound@1");
+  EXPECT_EQ(std::get<Bound>(last_.back().body).node, NodeId(0u));
+}
+
+TEST_F(ScriptedWorldTest, AnAnswerIsToldTwiceOnlyWhileItHolds) {
+  fate_.told_again_after = Millis(2000);
+  {
+    World w = scripted();
+    kinds(w);
+    bind_to(w, 0);
+    EXPECT_EQ(kinds_at(w, 3), "Bound@1 Bound@3");
+  }
+  clock_ = SimClock();
+  script_.push_back({Millis(2000), EventBody(NodeGone{NodeId(0u)})});
+  World w = scripted();
+  kinds(w);
+  bind_to(w, 0);
+  EXPECT_EQ(kinds_at(w, 3), "Bound@1 NodeGone@2 EstimateChanged@2");
+}
+
+TEST_F(ScriptedWorldTest, WhoLosesItsNodeStartsOverUnlessItKeepsGoing) {
+  Workload two;
+  two.job = JobId(1u);
+  two.members = {{MemberId(1u), DemandId(0u), ConstraintId(0u)}, {MemberId(2u), DemandId(0u), ConstraintId(0u)}};
+  two.members_min = 2;
+  script_.push_back({Millis(0), EventBody(Submitted{two})});
+  script_.push_back({Millis(0), RunsFor{JobId(1u), Millis(8000)}});
+  script_.push_back({Millis(5000), EventBody(NodeGone{NodeId(1u)})});
+  const auto play = [&](bool keeps_going) {
+    clock_ = SimClock();
+    fate_.after = Millis(0);
+    World w = scripted({.keeps_going = keeps_going});
+    kinds(w);
+    Plan plan;
+    plan.actions.push_back(Bind{MemberId(1u), JobId(1u), NodeId(0u), {}});
+    plan.actions.push_back(Bind{MemberId(2u), JobId(1u), NodeId(1u), {}});
+    w.submit(plan);
+    std::string text = kinds(w);
+    text += " " + kinds_at(w, 5) + " ";
+    return text + (w.next_event() == Millis::max() ? "nothing" : kinds_at(w, 8));
+  };
+  EXPECT_EQ(play(true), "Bound@0 Bound@0 NodeGone@5 Ended@8");
+  EXPECT_EQ(play(false), "Bound@0 Bound@0 NodeGone@5 EstimateChanged@5 nothing");
+}
+
 }  // namespace
 }  // namespace ashlar::sim

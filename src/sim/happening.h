@@ -1,0 +1,28 @@
+// Happening: something that a simulated run is told to let happen at a time: an event of the engine's, or a fact about the world around it. Scripts of
+// them come from `.case` files and from random histories.
+#pragma once
+
+#include <variant>
+
+#include "base/id.h"
+#include "base/quantity.h"
+#include "model/event.h"
+
+namespace ashlar::sim {
+
+/// The next bind of this member fails.
+struct RejectNext {
+  MemberId member;
+};
+/// How long this job really runs once it is bound.
+struct RunsFor {
+  JobId job;
+  Millis duration;
+};
+
+struct Happening {
+  Millis at;
+  std::variant<EventBody, RejectNext, RunsFor> what;
+};
+
+}  // namespace ashlar::sim

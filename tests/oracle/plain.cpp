@@ -1,0 +1,414 @@
+#include "plain.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+
+namespace ashlar::oracle {
+namespace {
+
+constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+constexpr ResourceId kAdapterColumn{resource::kFirstExtended};
+constexpr LabelKeyId kZoneKey{1u}, kTaintKey{2u};
+
+/// What is taken of one node.
+struct Load {
+  std::array<std::int64_t, kPlainResources> used{};
+  std::vector<std::int64_t> milli, mib;  ///< by card
+  std::vector<int> ports;
+
+  bool is_idle(int card) const { return milli[static_cast<std::size_t>(card)] == 0 && mib[static_cast<std::size_t>(card)] == 0; }
+  void add(const PlainDemand& demand, const std::vector<int>& cards, int sign) {
+    for (int r = 0; r < kPlainResources; ++r) used[r] += sign * demand.asks[r];
+    for (const int c : cards) {
+      milli[static_cast<std::size_t>(c)] += sign * demand.milli;
+      mib[static_cast<std::size_t>(c)] += sign * demand.mib;
+    }
+    if (demand.port == 0) return;
+    if (sign > 0)
+      ports.push_back(demand.port);
+    else
+      ports.erase(std::find(ports.begin(), ports.end(), demand.port));
+  }
+};
+
+Load load_of(const PlainWorld& world, int node) {
+  const auto cards = static_cast<std::size_t>(world.nodes[static_cast<std::size_t>(node)].cards);
+  Load load{{}, std::vector<std::int64_t>(cards, 0), std::vector<std::int64_t>(cards, 0), {}};
+  for (const PlainJob& job : world.jobs)
+    for (const PlainMember& m : job.members)
+      if (m.node == node) load.add(world.demands[static_cast<std::size_t>(m.demand)], m.cards, +1);
+  return load;
+}
+
+/// Empty, or what keeps the node from such a member for good.
+std::string static_fault(const PlainNode& node, const PlainConstraint& constraint) {
+  if (!node.is_ready) return "is not ready";
+  if (constraint.model != kNowhere && node.model != constraint.model) return "has another model";
+  if (constraint.zone != kNowhere && node.zone != constraint.zone) return "is in another zone";
+  if (constraint.not_zone != kNowhere && node.zone == constraint.not_zone) return "is in an excluded zone";
+  if (node.taint != kNowhere && node.taint != static_cast<int>(TaintEffect::kPreferNoSchedule) && !constraint.tolerates) return "has a taint";
+  return "";
+}
+
+/// Empty, or what the node has too little of, cards apart.
+std::string amount_fault(const PlainNode& node, const Load& load, const PlainDemand& demand) {
+  for (int r = 0; r < kPlainResources; ++r)
+    if (demand.asks[r] > 0 && load.used[r] + demand.asks[r] > node.has[r]) return "has too little of resource " + std::to_string(r);
+  if (demand.port != 0 && std::count(load.ports.begin(), load.ports.end(), demand.port) > 0) return "has its port taken";
+  return "";
+}
+
+/// Empty, or why the card cannot serve the demand.
+std::string card_fault(const PlainNode& node, const Load& load, const PlainDemand& demand, int card) {
+  if (card < 0 || card >= node.cards) return "has no such card";
+  const auto c = static_cast<std::size_t>(card);
+  if (!demand.is_share() && !load.is_idle(card)) return "has the card in use";
+  if (load.milli[c] + demand.milli > 1000) return "has too little of the card left";
+  if (node.card_mib != 0 && load.mib[c] + demand.mib > node.card_mib) return "has too little memory on the card left";
+  return "";
+}
+
+std::string bind_fault(const PlainWorld& world, const PlainMember& member, const PlainBind& bind) {
+  const PlainNode& node = world.nodes[static_cast<std::size_t>(bind.node)];
+  const Load load = load_of(world, bind.node);
+  const PlainDemand& demand = world.demands[static_cast<std::size_t>(member.demand)];
+  if (std::string fault = static_fault(node, world.constraints[static_cast<std::size_t>(member.constraint)]); !fault.empty()) return fault;
+  if (std::string fault = amount_fault(node, load, demand); !fault.empty()) return fault;
+  if (static_cast<int>(bind.cards.size()) != demand.cards) return "gives not as many cards as asked";
+  for (const int card : bind.cards)
+    if (std::string fault = card_fault(node, load, demand, card); !fault.empty()) return fault;
+  return "";
+}
+
+bool is_below(const PlainWorld& world, int queue, int ancestor) {
+  for (; queue != kNowhere; queue = world.queues[static_cast<std::size_t>(queue)].parent)
+    if (queue == ancestor) return true;
+  return false;
+}
+
+struct Charge {
+  std::int64_t milli = 0, cores = 0;
+  void add(const PlainDemand& demand) {
+    milli += static_cast<std::int64_t>(demand.cards) * demand.milli;
+    cores += demand.asks[kCores];
+  }
+};
+
+/// Empty, or the queue that these members would put over its limit. `is_alone`: nobody else counts.
+std::string quota_fault(const PlainWorld& world, const PlainJob& job, const std::vector<int>& ranks, bool is_alone) {
+  Charge asked;
+  for (const int rank : ranks) asked.add(world.demands[static_cast<std::size_t>(job.members[static_cast<std::size_t>(rank)].demand)]);
+  for (std::size_t q = 0; q < world.queues.size(); ++q) {
+    if (!is_below(world, job.queue, static_cast<int>(q))) continue;
+    Charge used;
+    for (const PlainJob& other : world.jobs)
+      if (!is_alone && is_below(world, other.queue, static_cast<int>(q)))
+        for (const PlainMember& m : other.members)
+          if (m.is_placed()) used.add(world.demands[static_cast<std::size_t>(m.demand)]);
+    const PlainQueue& queue = world.queues[q];
+    const bool is_over = (asked.milli > 0 && queue.milli_max != kUnlimited && used.milli + asked.milli > queue.milli_max) ||
+                         (asked.cores > 0 && queue.cores_max != kUnlimited && used.cores + asked.cores > queue.cores_max);
+    if (is_over) return "exceeds the quota of queue " + std::to_string(q);
+  }
+  return "";
+}
+
+std::set<int> domains_of(const PlainWorld& world, const PlainJob& job, const std::vector<int>* ranks = nullptr) {
+  std::set<int> domains;
+  for (std::size_t r = 0; r < job.members.size(); ++r) {
+    const PlainMember& m = job.members[r];
+    if (!m.is_placed() || (ranks != nullptr && std::count(ranks->begin(), ranks->end(), static_cast<int>(r)) == 0)) continue;
+    domains.insert(world.nodes[static_cast<std::size_t>(m.node)].domain[static_cast<std::size_t>(job.within)]);
+  }
+  return domains;
+}
+
+/// Tries every arrangement of some members on some nodes.
+class Search {
+ public:
+  Search(const PlainWorld& world, const PlainJob& job, std::vector<int> ranks, std::vector<int> nodes)
+      : world_(world), job_(job), ranks_(std::move(ranks)), nodes_(std::move(nodes)) {
+    for (std::size_t n = 0; n < world.nodes.size(); ++n) loads_.push_back(load_of(world, static_cast<int>(n)));
+    std::stable_sort(ranks_.begin(), ranks_.end(), [&](int a, int b) {
+      const PlainMember &x = member(a), &y = member(b);
+      const std::int64_t cards_x = demand(x).cards * demand(x).milli, cards_y = demand(y).cards * demand(y).milli;
+      return std::tuple(cards_y, x.demand, x.constraint) < std::tuple(cards_x, y.demand, y.constraint);
+    });
+  }
+  Answer run() {
+    const bool is_placed = place(0, 0);
+    return is_placed ? Answer::kYes : steps_ > kStepsMax ? Answer::kUnknown : Answer::kNo;
+  }
+
+ private:
+  static constexpr std::int64_t kStepsMax = 300'000;  ///< a few instances in ten thousand need more
+
+  const PlainMember& member(int rank) const { return job_.members[static_cast<std::size_t>(rank)]; }
+  const PlainDemand& demand(const PlainMember& m) const { return world_.demands[static_cast<std::size_t>(m.demand)]; }
+  bool is_like_before(std::size_t i) const {
+    const PlainMember &a = member(ranks_[i]), &b = member(ranks_[i - 1]);
+    return a.demand == b.demand && a.constraint == b.constraint;
+  }
+  /// Members that are alike need not be tried in both orders: each goes no further left than the one before it.
+  bool place(std::size_t i, std::size_t first_node) {
+    if (i == ranks_.size()) return true;
+    if (++steps_ > kStepsMax || !seen_.insert(fingerprint(i, first_node)).second) return false;
+    const PlainMember& m = member(ranks_[i]);
+    for (std::size_t k = first_node; k < nodes_.size(); ++k) {
+      const auto n = static_cast<std::size_t>(nodes_[k]);
+      if (!static_fault(world_.nodes[n], world_.constraints[static_cast<std::size_t>(m.constraint)]).empty()) continue;
+      if (!amount_fault(world_.nodes[n], loads_[n], demand(m)).empty()) continue;
+      for (const std::vector<int>& cards : choices(n, demand(m))) {
+        loads_[n].add(demand(m), cards, +1);
+        const bool is_next_like = i + 1 < ranks_.size() && is_like_before(i + 1);
+        if (place(i + 1, is_next_like ? k : 0)) return true;
+        loads_[n].add(demand(m), cards, -1);
+      }
+    }
+    return false;
+  }
+  /// Sets of cards that differ: idle cards are all the same, and so are cards with as much taken.
+  std::vector<std::vector<int>> choices(std::size_t n, const PlainDemand& asked) const {
+    std::vector<int> fitting;
+    std::set<std::pair<std::int64_t, std::int64_t>> kinds;
+    for (int c = 0; c < world_.nodes[n].cards; ++c) {
+      if (!card_fault(world_.nodes[n], loads_[n], asked, c).empty()) continue;
+      const auto row = static_cast<std::size_t>(c);
+      if (!asked.is_share() || kinds.insert({loads_[n].milli[row], loads_[n].mib[row]}).second) fitting.push_back(c);
+    }
+    if (asked.cards == 0) return {{}};
+    std::vector<std::vector<int>> found;
+    if (asked.is_share()) {
+      for (const int c : fitting) found.push_back({c});
+    } else if (static_cast<int>(fitting.size()) >= asked.cards) {
+      fitting.resize(static_cast<std::size_t>(asked.cards));
+      found.push_back(fitting);
+    }
+    return found;
+  }
+  std::uint64_t fingerprint(std::size_t i, std::size_t first_node) const {
+    std::uint64_t hash = 14695981039346656037ull;
+    const auto mix = [&](std::uint64_t value) { hash = (hash ^ (value + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2))) * 1099511628211ull; };
+    mix(i * 64 + first_node);
+    for (const int n : nodes_) {
+      const Load& load = loads_[static_cast<std::size_t>(n)];
+      std::vector<std::pair<std::int64_t, std::int64_t>> cards;
+      for (std::size_t c = 0; c < load.milli.size(); ++c) cards.emplace_back(load.milli[c], load.mib[c]);
+      std::sort(cards.begin(), cards.end());
+      for (const auto& [milli, mib] : cards) mix(static_cast<std::uint64_t>(milli * 1'000'003 + mib));
+      for (const std::int64_t used : load.used) mix(static_cast<std::uint64_t>(used));
+      mix(load.ports.size());
+    }
+    return hash;
+  }
+
+  const PlainWorld& world_;
+  const PlainJob& job_;
+  std::vector<int> ranks_, nodes_;
+  std::vector<Load> loads_;
+  std::unordered_set<std::uint64_t> seen_;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace
+
+int PlainJob::placed() const {
+  return static_cast<int>(std::count_if(members.begin(), members.end(), [](const PlainMember& m) { return m.is_placed(); }));
+}
+
+std::vector<int> PlainJob::waiting(int count) const {
+  std::vector<int> ranks;
+  for (std::size_t r = 0; r < members.size() && static_cast<int>(ranks.size()) < count; ++r)
+    if (!members[r].is_placed()) ranks.push_back(static_cast<int>(r));
+  return ranks;
+}
+
+int member_row(const PlainWorld& world, int job, int rank) {
+  int row = rank;
+  for (int j = 0; j < job; ++j) row += static_cast<int>(world.jobs[static_cast<std::size_t>(j)].members.size());
+  return row;
+}
+
+PlainBind bind_of(const PlainWorld& world, std::uint32_t member, std::uint32_t node, const CardMask& cards) {
+  PlainBind bind{0, static_cast<int>(member), static_cast<int>(node), {}};
+  while (bind.rank >= static_cast<int>(world.jobs[static_cast<std::size_t>(bind.job)].members.size()))
+    bind.rank -= static_cast<int>(world.jobs[static_cast<std::size_t>(bind.job++)].members.size());
+  cards.each([&](int c) { bind.cards.push_back(c); });
+  return bind;
+}
+
+namespace {
+
+NodeFacts facts_of(const PlainNode& node) {
+  NodeFacts facts;
+  facts.cards = node.cards;
+  facts.memory_per_card = MiB(node.card_mib);
+  facts.allocatable = {node.has[kCores] * 1000, node.has[kGigabytes] * kGiB, 0, node.has[kPodSlots], node.has[kAdapters]};
+  facts.model = ModelId(node.model);
+  facts.is_ready = node.is_ready;
+  facts.labels = {{kZoneKey, LabelId(node.zone), NodeLabel::kNotANumber}};
+  if (node.taint != kNowhere) facts.taints = {{kTaintKey, LabelId(100u), static_cast<TaintEffect>(node.taint)}};
+  for (const int domain : node.domain) facts.domains.push_back(domain == kNowhere ? DomainId::none() : DomainId(domain));
+  return facts;
+}
+
+Demand demand_of(const PlainDemand& plain) {
+  Demand demand;
+  const auto add = [&](ResourceId id, std::int64_t amount) {
+    if (amount > 0) demand.amounts.push_back({id, amount});
+  };
+  add(resource::kCpu, plain.asks[kCores] * 1000);
+  add(resource::kMemory, plain.asks[kGigabytes] * kGiB);
+  add(resource::kPods, plain.asks[kPodSlots]);
+  add(kAdapterColumn, plain.asks[kAdapters]);
+  if (plain.cards > 0) demand.cards = {plain.cards, MilliGpu(plain.milli), MiB(plain.mib)};
+  if (plain.port != 0) demand.ports.push_back({6, 0, static_cast<std::uint16_t>(plain.port)});
+  return demand;
+}
+
+Constraint constraint_of(const PlainConstraint& plain) {
+  using Op = LabelExpression::Op;
+  Constraint constraint;
+  if (plain.model != kNowhere) constraint.models = {ModelId(plain.model)};
+  if (plain.zone != kNowhere) constraint.selector.all.push_back({kZoneKey, Op::kIn, {LabelId(plain.zone)}, 0});
+  if (plain.not_zone != kNowhere) constraint.any_of = {NodeTerm{{{kZoneKey, Op::kNotIn, {LabelId(plain.not_zone)}, 0}}}};
+  if (plain.wished_zone != kNowhere) constraint.preferred = {{50, NodeTerm{{{kZoneKey, Op::kIn, {LabelId(plain.wished_zone)}, 0}}}}};
+  if (plain.tolerates) constraint.tolerations = {Toleration{}};
+  return constraint;
+}
+
+Workload workload_of(const PlainWorld& world, int index) {
+  const PlainJob& job = world.jobs[static_cast<std::size_t>(index)];
+  Workload w;
+  w.job = JobId(index);
+  w.queue = QueueId(job.queue);
+  w.members_min = static_cast<std::uint32_t>(job.min);
+  if (job.within != kNowhere) w.within = LevelId(job.within);
+  if (job.prefer != kNowhere) w.prefer = LevelId(job.prefer);
+  w.submitted = Millis(index);
+  w.is_ours = job.is_ours;
+  for (std::size_t r = 0; r < job.members.size(); ++r)
+    w.members.push_back(
+        {MemberId(member_row(world, index, static_cast<int>(r))), DemandId(job.members[r].demand), ConstraintId(job.members[r].constraint)});
+  return w;
+}
+
+}  // namespace
+
+std::vector<Event> events_of(const PlainWorld& world) {
+  std::vector<Event> out;
+  const auto tell = [&](EventBody body) { out.push_back({Millis(0), std::move(body)}); };
+  tell(LevelsDefined{static_cast<std::uint32_t>(world.nested), static_cast<std::uint32_t>(world.orthogonal)});
+  for (std::size_t d = 0; d < world.demands.size(); ++d) tell(DemandDefined{DemandId(d), demand_of(world.demands[d])});
+  for (std::size_t c = 0; c < world.constraints.size(); ++c) tell(ConstraintDefined{ConstraintId(c), constraint_of(world.constraints[c])});
+  for (std::size_t q = 1; q < world.queues.size(); ++q) {
+    const PlainQueue& queue = world.queues[q];
+    const std::int64_t cores = queue.cores_max == kUnlimited ? kUnlimited : queue.cores_max * 1000;
+    tell(QueueDefined{QueueId(q), QueueId(queue.parent), {queue.milli_max, cores, kUnlimited}});
+  }
+  for (std::size_t n = 0; n < world.nodes.size(); ++n) {
+    NodeFacts facts = facts_of(world.nodes[n]);
+    facts.domains.resize(static_cast<std::size_t>(world.nested + world.orthogonal));
+    tell(NodeSeen{NodeId(n), std::move(facts)});
+  }
+  for (std::size_t j = 0; j < world.jobs.size(); ++j) {
+    tell(Submitted{workload_of(world, static_cast<int>(j))});
+    for (std::size_t r = 0; r < world.jobs[j].members.size(); ++r) {
+      const PlainMember& m = world.jobs[j].members[r];
+      if (!m.is_placed()) continue;
+      CardMask cards;
+      for (const int c : m.cards) cards.set(c);
+      tell(Bound{MemberId(member_row(world, static_cast<int>(j), static_cast<int>(r))), NodeId(m.node), cards});
+    }
+  }
+  return out;
+}
+
+std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds) {
+  std::set<int> jobs;
+  std::vector<std::vector<int>> before(world.jobs.size());  // domains in which the job sat already
+  std::vector<std::vector<int>> placed(world.jobs.size());
+  for (std::size_t j = 0; j < world.jobs.size(); ++j) {
+    if (world.jobs[j].within == kNowhere) continue;
+    const std::set<int> domains = domains_of(world, world.jobs[j]);
+    before[j].assign(domains.begin(), domains.end());
+  }
+  for (const PlainBind& bind : binds) {
+    const auto j = static_cast<std::size_t>(bind.job);
+    const std::string who = "job " + std::to_string(bind.job) + " member " + std::to_string(bind.rank);
+    PlainMember& m = world.jobs[j].members[static_cast<std::size_t>(bind.rank)];
+    if (!world.jobs[j].is_ours) return who + " is another scheduler's";
+    if (m.is_placed()) return who + " is placed already";
+    if (std::string fault = bind_fault(world, m, bind); !fault.empty()) return who + " on node " + std::to_string(bind.node) + ", which " + fault;
+    if (std::string fault = quota_fault(world, world.jobs[j], {bind.rank}, false); !fault.empty()) return who + " " + fault;
+    m.node = bind.node;
+    m.cards = bind.cards;
+    jobs.insert(bind.job);
+    placed[j].push_back(bind.rank);
+  }
+  for (const int job : jobs) {
+    const auto j = static_cast<std::size_t>(job);
+    const PlainJob& of = world.jobs[j];
+    if (of.placed() < of.min) return "job " + std::to_string(job) + " is below its minimum";
+    if (of.within == kNowhere) continue;
+    const std::set<int> now = domains_of(world, of, &placed[j]);
+    if (now.size() != 1 || *now.begin() == kNowhere) return "job " + std::to_string(job) + " is spread over domains";
+    if (before[j].size() == 1 && before[j].front() != *now.begin()) return "job " + std::to_string(job) + " is away from its other members";
+  }
+  return "";
+}
+
+bool find_cards(const PlainWorld& world, PlainBind& bind, int first, bool is_forced) {
+  const PlainMember& member = world.jobs[static_cast<std::size_t>(bind.job)].members[static_cast<std::size_t>(bind.rank)];
+  const PlainDemand& demand = world.demands[static_cast<std::size_t>(member.demand)];
+  const PlainNode& node = world.nodes[static_cast<std::size_t>(bind.node)];
+  const Load load = load_of(world, bind.node);
+  if (!static_fault(node, world.constraints[static_cast<std::size_t>(member.constraint)]).empty()) return false;
+  if (!is_forced && !amount_fault(node, load, demand).empty()) return false;
+  for (int k = 0; k < node.cards && static_cast<int>(bind.cards.size()) < demand.cards; ++k)
+    if (const int card = (first + k) % node.cards; card_fault(node, load, demand, card).empty()) bind.cards.push_back(card);
+  return static_cast<int>(bind.cards.size()) == demand.cards;
+}
+
+Answer can_be_placed(const PlainWorld& world, int job) {
+  const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
+  const std::vector<int> ranks = of.waiting(of.needed());
+  if (static_cast<int>(ranks.size()) < of.needed()) return Answer::kNo;
+  if (!quota_fault(world, of, ranks, false).empty()) return Answer::kNo;
+  std::set<int> domains;  // where to look; one that is kNowhere: everywhere
+  if (of.within == kNowhere) {
+    domains.insert(kNowhere);
+  } else if (of.placed() > 0) {
+    domains = domains_of(world, of);
+    if (domains.size() != 1) return Answer::kUnknown;  // torn apart by somebody else: where it should go on is nobody's rule
+  } else {
+    for (const PlainNode& node : world.nodes) domains.insert(node.domain[static_cast<std::size_t>(of.within)]);
+  }
+  if (of.within != kNowhere) domains.erase(kNowhere);
+  Answer answer = Answer::kNo;
+  for (const int domain : domains) {
+    std::vector<int> nodes;
+    for (std::size_t n = 0; n < world.nodes.size(); ++n)
+      if (of.within == kNowhere || world.nodes[n].domain[static_cast<std::size_t>(of.within)] == domain) nodes.push_back(static_cast<int>(n));
+    const Answer here = Search(world, of, ranks, nodes).run();
+    if (here == Answer::kYes) return here;
+    if (here == Answer::kUnknown) answer = here;
+  }
+  return answer;
+}
+
+Answer could_ever_run(PlainWorld world, int job) {
+  for (PlainNode& node : world.nodes) {
+    node.is_ready = true;
+    node.taint = kNowhere;
+  }
+  for (PlainJob& other : world.jobs)
+    for (PlainMember& m : other.members) {
+      m.node = kNowhere;
+      m.cards.clear();
+    }
+  return can_be_placed(world, job);
+}
+
+}  // namespace ashlar::oracle

@@ -1,0 +1,102 @@
+// Plain: a small cluster with its queues and jobs as bare numbers, and the naive answers to what may be placed where. Nothing here knows the engine:
+// rules are written down a second time, and searches try everything. Only `events_of` speaks the model's language, to tell the engine the same world.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/event.h"
+
+namespace ashlar::oracle {
+
+enum PlainResource : std::uint8_t { kCores, kGigabytes, kPodSlots, kAdapters, kPlainResources };
+inline constexpr int kPlainLevelsMax = 4;
+inline constexpr int kNowhere = -1;
+
+struct PlainNode {
+  int cards = 0;
+  std::int64_t card_mib = 0;  ///< 0 = not known, not checked
+  std::array<std::int64_t, kPlainResources> has{};
+  int model = 0, zone = 0;
+  bool is_ready = true;
+  int taint = kNowhere;                                                             ///< kNowhere = none, else the row of a TaintEffect
+  std::array<int, kPlainLevelsMax> domain{kNowhere, kNowhere, kNowhere, kNowhere};  ///< by level
+};
+
+struct PlainDemand {
+  std::array<std::int64_t, kPlainResources> asks{};
+  int cards = 0;
+  std::int32_t milli = 1000;
+  std::int64_t mib = 0;
+  int port = 0;  ///< 0 = none
+  bool is_share() const { return milli < 1000; }
+};
+
+struct PlainConstraint {
+  int model = kNowhere, zone = kNowhere;  ///< kNowhere = any
+  int not_zone = kNowhere, wished_zone = kNowhere;
+  bool tolerates = false;
+};
+
+struct PlainMember {
+  int demand = 0, constraint = 0;
+  int node = kNowhere;
+  std::vector<int> cards;
+  bool is_placed() const { return node != kNowhere; }
+};
+
+struct PlainJob {
+  std::vector<PlainMember> members;  ///< in rank order
+  int min = 1;
+  int within = kNowhere, prefer = kNowhere;
+  int queue = 0;
+  bool is_ours = true;
+  int placed() const;
+  /// So many of the waiting members must be placed next, the first in rank order.
+  int needed() const { return min > placed() ? min - placed() : 1; }
+  /// Ranks of the first `count` waiting members.
+  std::vector<int> waiting(int count) const;
+};
+
+/// The limit of a queue in milli-GPU and cores; kUnlimited never binds. Row 0 is the root; parents come before children.
+struct PlainQueue {
+  int parent = kNowhere;
+  std::int64_t milli_max = kUnlimited, cores_max = kUnlimited;
+};
+
+struct PlainWorld {
+  int nested = 0, orthogonal = 0;
+  std::vector<PlainNode> nodes;
+  std::vector<PlainDemand> demands;
+  std::vector<PlainConstraint> constraints;
+  std::vector<PlainQueue> queues{{}};
+  std::vector<PlainJob> jobs;
+};
+
+struct PlainBind {
+  int job = 0, rank = 0, node = 0;
+  std::vector<int> cards;
+};
+
+/// The rows that events_of gives to members: job by job, in rank order.
+int member_row(const PlainWorld& world, int job, int rank);
+PlainBind bind_of(const PlainWorld& world, std::uint32_t member, std::uint32_t node, const CardMask& cards);
+/// Definitions, nodes, every job, and a Bound with stated cards for each placed member.
+std::vector<Event> events_of(const PlainWorld& world);
+
+/// Carries the binds out one by one. Empty, or the first rule that one of them breaks; `world` is then in between.
+std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds);
+
+/// Fills in cards of the bind's node for its member, looking from card `first` on; false where the node cannot take the member. `is_forced`: cores,
+/// memory, slots, adapters and ports do not matter.
+bool find_cards(const PlainWorld& world, PlainBind& bind, int first, bool is_forced);
+
+enum class Answer : std::uint8_t { kYes, kNo, kUnknown };
+/// Can the waiting members that the job needs next be placed together, whatever the arrangement? kUnknown where the search was given up.
+Answer can_be_placed(const PlainWorld& world, int job);
+/// Could the job's minimum be placed on the same nodes with nobody else there, all of them ready and without taints?
+Answer could_ever_run(PlainWorld world, int job);
+
+}  // namespace ashlar::oracle
