@@ -1,8 +1,8 @@
 #: ./dev test [FOLDER...] [-- GTEST OPTIONS]
 #:
-#: With folders: builds and runs their unit tests (release). Without: the unit tests and cases in release, core and parsers under
-#: the address and undefined-behaviour sanitizers, tests against a real API server, the program with bad input, the documentation's
-#: commands, the short demo, and the structure of the tree.
+#: With folders: builds and runs their tests (release): folders of tests/unit, `oracle` (naive answers that the engine's are compared with), `cluster`.
+#: Without: the unit tests, cases and oracles in release, core and parsers under the address and undefined-behaviour sanitizers, tests against a real
+#: API server, the program with bad input, the documentation's commands, the short demo, and the structure of the tree.
 #: Published traces are read from $ASHLAR_TRACES (default ../shared/traces); without them their tests are skipped by name.
 #: The last line is `N passed, N failed`, with `, N skipped` where there are any. Logs lie in build/logs.
 
@@ -49,6 +49,9 @@ run_gtest() {
     tail -5 "$log"
   fi
 }
+
+# What the oracles counted, a line each.
+show_counts() { grep -E '^[a-z -]+ oracle: ' "build/logs/release-$1.log" | sed 's/^/           /' || true; }
 
 # run_step NAME COMMAND...: one test that is a command.
 run_step() {
@@ -102,7 +105,8 @@ test_folders() {
   while [ $# -gt 0 ] && [ "$1" != -- ]; do folders+=("$1"); shift; done
   if [ "${1:-}" = -- ]; then shift; fi
   for folder in "${folders[@]}"; do
-    [ -d "tests/unit/$folder" ] || [ "$folder" = cluster ] || die "no tests for '$folder'; there are: $(unit_folders | tr '\n' ' ') cluster"
+    [ -d "tests/unit/$folder" ] || [ "$folder" = oracle ] || [ "$folder" = cluster ] ||
+      die "no tests for '$folder'; there are: $(unit_folders | tr '\n' ' ')oracle cluster"
   done
   build_tests_that_exist release "${folders[@]}"
   for folder in "${folders[@]}"; do
@@ -132,7 +136,8 @@ test_everything() {
   run_step "drawing of mutants" python3 bench/mutants/draw_test.py
   say "release tests"
   build_targets release ashlar tests
-  for folder in "${folders[@]}"; do run_gtest release "${folder}_test"; done
+  for folder in "${folders[@]}" oracle; do run_gtest release "${folder}_test"; done
+  show_counts oracle_test
   say "address and undefined-behaviour sanitizers on core and parsers"
   for folder in "${folders[@]}"; do [[ $unsanitized_folders == *" $folder "* ]] || sanitized+=("$folder"); done
   build_tests_that_exist asan "${sanitized[@]}"
