@@ -64,7 +64,8 @@ class LiveIntake {
   struct Listeners {
     std::function<void(PodSlot)> on_condition_due;
     std::function<void(GangSlot)> on_group_condition_due;
-    std::function<void(PodSlot)> on_bound;  ///< a binding that this process asked for is confirmed
+    std::function<void(PodSlot)> on_bound;          ///< a binding that this process asked for is confirmed
+    std::function<void(PodSlot)> on_cards_changed;  ///< somebody else wrote other cards on a bound pod of ours than it holds
     OnLog log;
   };
 
@@ -170,6 +171,11 @@ class LiveIntake {
   /// A known pod whose new version cannot be read whole.
   void keep_unread(PodSlot slot, const Pod& pod);
   void see_bound(PodSlot slot, const Pod& pod);
+  /// The cards that a bound pod of ours says it holds; nothing where it says what cannot be.
+  CardMask claimed_cards(const Pod& pod, const Demand& demand) const;
+  void check_cards(PodSlot slot, const Pod& pod);
+  /// As the engine is told.
+  CardMask cards_held(const PodRecord& r) const;
   void see_pending(PodSlot slot, const Pod& pod);
   void see_nominated(PodSlot slot, const Pod& pod);
   /// Another scheduler's pod and the PodGroup that it names: all pods of a group must share one scheduler.

@@ -90,7 +90,9 @@ void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
   set_closes_node(slot, has_account ? r.closes_node : pod.lacks_amounts);
   r.hold_detail = r.closes_node ? pod.problem : Text();
   const bool is_known = (r.phase == Phase::kBound || r.phase == Phase::kParked) && r.node_name == pod.node_name;
+  if (is_known) check_cards(slot, pod);
   if (is_known && r.demand == demand) return;
+  const CardMask had = is_known ? r.cards : CardMask{};
   if (is_known && r.phase == Phase::kBound) {  // resized in place: account anew
     leave_node(r);
     withdraw(slot);
@@ -99,8 +101,8 @@ void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
   }
   set_demand(r, demand);
   if (!r.is_in_engine() || r.constraint.is_none()) set_constraint(r, translator_.anywhere());
-  const Text* cards = pod.annotations ? find_label(*pod.annotations, kCardsAnnotation) : nullptr;
-  const CardMask known = cards == nullptr ? CardMask{} : parse_cards(*cards);
+  const Demand& held = translator_.demand_of(demand);
+  const CardMask known = !had.is_empty() && had.count() == held.cards.count ? had : claimed_cards(pod, held);
   if (r.is_ours && r.gang == kNoGang) {
     if (const Result<GangWish> wish = read_gang_wish(pod); wish) {
       note_wish(r, *wish);
@@ -112,6 +114,39 @@ void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
     if (r.queue.is_none()) r.queue = names_.queues.find(Text(kDefaultQueue));
   }
   note_bound(slot, pod.node_name, known);
+}
+
+CardMask LiveIntake::claimed_cards(const Pod& pod, const Demand& demand) const {
+  const Text* cards = pod.annotations && serves(pod.scheduler_name) ? find_label(*pod.annotations, kCardsAnnotation) : nullptr;
+  if (cards == nullptr) return {};  // what other schedulers' pods say of cards, nobody has decided
+  const CardMask claimed = parse_cards(*cards);
+  if (!claimed.is_empty() && claimed.count() == demand.cards.count) return claimed;
+  if (listeners_.log)
+    listeners_.log(LogLevel::kWarning, {"pod " + pod.ns.str() + "/" + pod.name.str() + " asks for " + std::to_string(demand.cards.count) +
+                                            " cards and says that it holds '" + cards->str() + "': they are counted, but nobody knows which they are",
+                                        "pod", pod.ns, pod.name});
+  return {};
+}
+
+/// Whoever may change the pod may change what it says of its cards, where no policy forbids it. What we know holds.
+void LiveIntake::check_cards(PodSlot slot, const Pod& pod) {
+  PodRecord& r = pods_[slot];
+  if (!r.is_ours || r.phase != Phase::kBound || r.cards.is_empty()) return;
+  const Text* cards = pod.annotations ? find_label(*pod.annotations, kCardsAnnotation) : nullptr;
+  const bool is_changed = cards == nullptr || parse_cards(*cards) != r.cards;
+  if (is_changed && !r.are_cards_changed) {
+    if (listeners_.log)
+      listeners_.log(LogLevel::kWarning, {"somebody changed the cards of pod " + r.ns.str() + "/" + r.name.str() + " from " + cards_text(r.cards) +
+                                              " to '" + (cards == nullptr ? std::string() : cards->str()) + "'; it holds what it was bound with",
+                                          "pod", r.ns, r.name});
+    if (listeners_.on_cards_changed) listeners_.on_cards_changed(slot);
+  }
+  pods_[slot].are_cards_changed = is_changed;
+}
+
+CardMask LiveIntake::cards_held(const PodRecord& r) const {
+  const bool are_unknown = r.cards.is_empty() && translator_.demand_of(r.demand).cards.count > 0;
+  return are_unknown ? CardMask::unknown() : r.cards;
 }
 
 void LiveIntake::note_bound(PodSlot slot, const Text& node_name, const CardMask& cards) {
@@ -144,7 +179,7 @@ void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
   if (r.gang != kNoGang) touch(r.gang);
   if (r.gang == kNoGang && !r.is_in_engine()) submit_single(slot);
   if (!r.is_in_engine()) return;  // of a gang: told together with the others by evaluate()
-  const Bound bound{r.member, node, r.cards};
+  const Bound bound{r.member, node, is_confirmation ? r.cards : cards_held(r)};
   if (is_confirmation)
     out_.add_confirmation(bound);
   else

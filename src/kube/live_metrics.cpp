@@ -247,6 +247,8 @@ std::string LiveMetrics::text(LiveReign* reign, const ProcessFacts& process, Met
                  static_cast<double>(reign->intake().names().refused_resources().size()));
     snapshot.set("ashlar_gangs_without_level", "Gangs that wait because their label would be a topology level too many", {},
                  static_cast<double>(reign->intake().gangs_without_level()));
+    snapshot.set("ashlar_cards_overclaimed", "Cards that pods claim for more than they have; they take nothing new", {},
+                 static_cast<double>(reign->state().cluster.overfull_card_count()));
     snapshot.count("ashlar_steps_total", "Decisions", {}, static_cast<double>(reign->steps()));
   }
   std::vector<prometheus::MetricFamily> families = series_->registry->Collect();

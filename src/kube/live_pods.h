@@ -86,6 +86,7 @@ struct PodRecord {
   bool is_condition_due = false;
   bool is_bind_under_way = false;  ///< a binding was sent, and what became of it is not known yet
   bool closes_node = false;        ///< holds more than could be read of it: nothing new is placed on its node
+  bool are_cards_changed = false;  ///< somebody else wrote others into its annotation
   bool names_queue = false;        ///< by its own label or annotation; otherwise the namespace decides
   std::uint8_t bind_failures = 0;  ///< bindings given up since one succeeded
   std::uint8_t scheduler = 0;      ///< which of the names that we serve

@@ -312,6 +312,7 @@ http::ServerResponse answer_nodes(LiveReign& reign, const http::ServerRequest& r
     w.key("cardFreeMilli").begin_array();
     for (const std::int32_t milli : cluster.card_free_milli(node)) w.integer(milli);
     w.end_array();
+    if (const CardMask closed = cluster.overfull_cards(node); !closed.is_empty()) w.member("closedCards", cards_text(closed));
     w.member("freeMilliCores", cluster.free(resource::kCpu)[row]).member("freeMemoryBytes", cluster.free(resource::kMemory)[row]);
     w.member("freePods", cluster.free(resource::kPods)[row]);
     if (const std::string trouble = intake.node_trouble(node); !trouble.empty()) w.member("closed", trouble);

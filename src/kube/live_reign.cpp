@@ -4,6 +4,8 @@
 #include <chrono>
 
 #include "base/digest.h"
+#include "kube/json_writer.h"
+#include "kube/writes.h"
 
 namespace ashlar::kube {
 namespace {
@@ -31,6 +33,7 @@ Result<Profile> live_profile(Profile profile) {
 
 LiveReign::LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::function<bool()> may_write)
     : options_(std::move(options)),
+      api_(api),
       metrics_(metrics),
       clock_([&api] { return api.now(); }),
       source_(clock_),
@@ -43,6 +46,7 @@ LiveReign::LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::
                      metrics_.observe_decision(pod.gang != kNoGang, source_.now() - pod.seen);
                      lane_.want_scheduled_event(slot);
                    },
+               .on_cards_changed = [this](PodSlot slot) { restore_cards(slot); },
                .log = options_.log}),
       state_(std::make_unique<State>()),
       actuator_(api, intake_, options_.actuator,
@@ -127,6 +131,7 @@ void LiveReign::step() {
   const Plan& plan = driver_->step();
   intake_.note_taken();
   ++steps_;
+  if (state_->cluster.overfull_card_count() != overfull_told_) say_overfull_cards();
   look_again_at_ = plan.look_again_at;
   next_tick_ = Millis(0);  // settling may have begun to wait for a gang
   metrics_.observe_step(static_cast<double>(monotonic_micros() - began) * 1e-6, plan);
@@ -200,6 +205,49 @@ void LiveReign::say(const VerdictChange& change) {
     if (is_first) lane_.want_failed_event(slot, job_text(change.job).message);
     is_first = false;
   });
+}
+
+/// Writes back what the pod was bound with, through its status, which is what we may write. Tried once for each change by others.
+void LiveReign::restore_cards(PodSlot slot) {
+  const PodRecord& pod = intake_.pods()[slot];
+  if (!may_write_()) return;
+  JsonWriter w;
+  w.begin_object().key("metadata").begin_object().member("uid", pod.uid.view());
+  w.key("annotations").begin_object().member(kCardsAnnotation, cards_text(pod.cards)).end_object().end_object().end_object();
+  const auto on_answer = [log = options_.log, ns = pod.ns, name = pod.name](const Answer& answer) {
+    if (!answer.ok() && log)
+      log(LogLevel::kWarning,
+          {"the cards of pod " + ns.str() + "/" + name.str() + " could not be written back: " + answer.result.error().message, "pod", ns, name});
+  };
+  api_.send({.method = http::Method::kPatch,
+             .path = pod_path(pod.ns, pod.name) + "/status",
+             .body = w.take(),
+             .content_type = "application/merge-patch+json",
+             .may_leave = may_write_},
+            on_answer);
+}
+
+/// Cards that pods claim beyond what they have take nothing new; whose claims these are.
+void LiveReign::say_overfull_cards() {
+  const Cluster& cluster = state_->cluster;
+  const bool is_more = cluster.overfull_card_count() > overfull_told_;
+  overfull_told_ = cluster.overfull_card_count();
+  if (!is_more || !options_.log) return;
+  for (std::size_t row = 0; row < cluster.rows(); ++row) {
+    const CardMask cards = cluster.is_live(NodeId(row)) ? cluster.overfull_cards(NodeId(row)) : CardMask{};
+    if (cards.is_empty()) continue;
+    std::string pods;
+    for (PodSlot slot = 0; slot < intake_.pods().slots(); ++slot) {
+      const PodRecord& pod = intake_.pods()[slot];
+      const bool is_there = pod.phase == PodRecord::Phase::kBound && pod.node == NodeId(row);
+      if (is_there && ((pod.cards.low & cards.low) | (pod.cards.high & cards.high)) != 0)
+        pods += (pods.empty() ? "" : ", ") + pod.ns.str() + "/" + pod.name.str();
+    }
+    const Text name = intake_.names().nodes.name(NodeId(row));
+    options_.log(LogLevel::kWarning, {"cards " + cards_text(cards) + " of node " + name.str() + " are claimed for more than they have, by " + pods +
+                                          "; they take nothing new until that is over",
+                                      "node", Text(), name});
+  }
 }
 
 Verdict LiveReign::verdict_of(JobId job) const {

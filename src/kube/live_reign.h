@@ -93,8 +93,11 @@ class LiveReign {
   ConditionText job_text(JobId job);
   /// A decision for this job turned out to be a bug and the process stops: its pods that are not bound go into the quarantine first.
   void quarantine(JobId job);
+  void restore_cards(PodSlot slot);
+  void say_overfull_cards();
 
   ReignOptions options_;
+  Api& api_;
   LiveMetrics& metrics_;
   LiveClock clock_;
   LiveSource source_;
@@ -109,6 +112,7 @@ class LiveReign {
   Millis look_again_at_ = Millis::max(), news_since_ = Millis::max(), next_tick_{0};
   Millis pending_since_ = Millis::max();
   std::uint64_t steps_ = 0;
+  std::uint64_t overfull_told_ = 0;
   bool is_deciding_ = true;
   // Jobs of one shape share a verdict: its text is made once.
   std::uint64_t text_key_ = 0;

@@ -75,6 +75,8 @@ struct CardMask {
   bool test(int i) const { return ((i < 64 ? low >> i : high >> (i - 64)) & 1) != 0; }
   void set(int i) { (i < 64 ? low : high) |= 1ull << (i & 63); }
   bool is_empty() const { return (low | high) == 0; }
+  /// Stands for "cards, but nobody knows which" where an event says what a pod holds.
+  static constexpr CardMask unknown() { return {~0ull, ~0ull}; }
   int count() const { return __builtin_popcountll(low) + __builtin_popcountll(high); }
   /// Calls `visit(card_index)` in ascending order.
   template <class Visit>

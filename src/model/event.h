@@ -77,7 +77,7 @@ struct Bound {
   MemberId member;
   NodeId node;
   CardMask cards;
-};  ///< the world says so: confirms an assumption or overrides it; no cards = choose
+};  ///< the world says so: confirms an assumption or overrides it; no cards = choose, CardMask::unknown() = owed by number
 struct BindRejected {
   MemberId member;
 };  ///< the assumption is dropped, the member waits again

@@ -77,15 +77,17 @@ struct Applier {
   void operator()(const Bound& e) {
     if (!s.is_live(e.member) || !s.cluster.is_live(e.node)) return;
     Member& m = s.member_row(e.member);
-    const bool is_as_assumed = m.node == e.node && (e.cards.is_empty() || e.cards == m.cards);
+    const bool is_unknown = e.cards == CardMask::unknown();
+    const bool is_as_assumed = m.node == e.node && (e.cards.is_empty() || is_unknown || e.cards == m.cards);
     if (!is_as_assumed) {
       if (m.is_placed()) {
         s.note_rise(m.node);
         s.unplace(e.member);
       }
       s.losses_.push_back(e.node);
-      const CardMask fitting = clip(e.cards, e.node);
-      s.place(e.member, e.node, fitting.is_empty() ? choose_cards(s.cluster, e.node, s.demand(m.demand).cards) : fitting, Member::Phase::kBound);
+      // Cards that the node does not have are owed, as those that nobody knows are.
+      const CardMask stated = is_unknown ? CardMask{} : clip(e.cards, e.node);
+      s.place(e.member, e.node, e.cards.is_empty() ? choose_cards(s.cluster, e.node, s.demand(m.demand).cards) : stated, Member::Phase::kBound);
     }
     s.forget_nomination(e.member);
     s.member_row(e.member).phase = Member::Phase::kBound;
@@ -145,7 +147,9 @@ struct Applier {
     }
     if (!e.node.is_none() && s.cluster.is_live(e.node)) {
       s.losses_.push_back(e.node);
-      s.place(e.member, e.node, choose_cards(s.cluster, e.node, s.demand(m.demand).cards), Member::Phase::kAssumed);
+      // Which cards another scheduler's pod will hold its node decides.
+      const CardMask cards = s.job(m.job).is_ours ? choose_cards(s.cluster, e.node, s.demand(m.demand).cards) : CardMask{};
+      s.place(e.member, e.node, cards, Member::Phase::kAssumed);
       if (!s.job(m.job).is_ours) {
         s.job_row(m.job).priority = e.priority;
         s.nominations_.push_back(e.member);

@@ -143,6 +143,7 @@ void Cluster::set_card(std::size_t row, std::size_t i, std::int32_t milli, std::
   digest_ +=
       cell(row, kColumnCard + i, card_value(milli, mib)) - cell(row, kColumnCard + i, card_value(card_free_milli_[card], card_free_mib_[card]));
   free_milli_[row] += std::max(milli, 0) - std::max(card_free_milli_[card], 0);  // what one card lacks is not taken from its neighbours
+  overfull_cards_ += (milli < 0 ? 1u : 0u) - (card_free_milli_[card] < 0 ? std::uint64_t{1} : 0);
   card_free_milli_[card] = milli;
   card_free_mib_[card] = mib;
 }
@@ -160,14 +161,34 @@ void Cluster::count_idle(NodeId n, std::int32_t before, std::int32_t after) {
   group_idle_cards_[group.row()] += std::max(after, 0) - std::max(before, 0);
 }
 
-void Cluster::recount_idle(NodeId n) {
-  const std::size_t row = n.row();
+/// What a card is taken for beyond what it has sits on other cards of the node, nobody knows which: owed by number.
+std::int32_t Cluster::idle_by_cards(std::size_t row) const {
   std::int32_t idle = -card_debt_[row];
   const std::int64_t mib = facts_[row].memory_per_card.value;
   for (std::size_t i = 0; i < static_cast<std::size_t>(card_count_[row]); ++i) {
     const std::size_t card = first_card_[row] + i;
-    idle += card_free_milli_[card] == kWholeCard && card_free_mib_[card] == mib ? 1 : 0;
+    const std::int32_t milli = card_free_milli_[card];
+    idle += milli == kWholeCard && card_free_mib_[card] == mib ? 1 : 0;
+    idle -= milli < 0 ? (kWholeCard - 1 - milli) / kWholeCard : 0;
   }
+  return idle;
+}
+
+CardMask Cluster::overfull_cards(NodeId n) const {
+  CardMask cards;
+  const auto milli = card_free_milli(n);
+  for (std::size_t i = 0; i < milli.size(); ++i)
+    if (milli[i] < 0) cards.set(static_cast<int>(i));
+  return cards;
+}
+
+std::uint64_t Cluster::counted_overfull() const {
+  return static_cast<std::uint64_t>(std::count_if(card_free_milli_.begin(), card_free_milli_.end(), [](std::int32_t milli) { return milli < 0; }));
+}
+
+void Cluster::recount_idle(NodeId n) {
+  const std::size_t row = n.row();
+  const std::int32_t idle = idle_by_cards(row);
   const bool is_counted = is_live_[row] != 0 && facts_[row].is_ready;
   if (is_counted && idle != idle_cards_[row]) count_idle(n, std::max(idle_cards_[row], 0), std::max(idle, 0));
   idle_cards_[row] = idle;
@@ -211,6 +232,7 @@ void Cluster::allot_cards(NodeId n, const NodeFacts& facts) {
       card_free_mib_.resize(card_free_mib_.size() + wanted, 0);
     }
     for (std::size_t i = 0; i < wanted; ++i) {
+      overfull_cards_ -= card_free_milli_[first_card_[row] + i] < 0 ? 1 : 0;
       card_free_milli_[first_card_[row] + i] = 0;
       card_free_mib_[first_card_[row] + i] = 0;
     }
@@ -337,18 +359,14 @@ std::uint64_t Cluster::recount_digest() const {
 }
 
 bool Cluster::is_consistent() const {
-  if (recount_digest() != digest_) return false;
+  if (recount_digest() != digest_ || counted_overfull() != overfull_cards_) return false;
   FreeBuckets counted;
   std::vector<std::int64_t> group_idle(group_idle_cards_.size(), 0);
   std::size_t live = 0;
   for (std::size_t row = 0; row < rows(); ++row) {
     std::int64_t milli = 0;
-    std::int32_t idle = -card_debt_[row];
-    for (std::size_t i = 0; i < static_cast<std::size_t>(card_count_[row]); ++i) {
-      const std::size_t card = first_card_[row] + i;
-      milli += std::max(card_free_milli_[card], 0);
-      idle += card_free_milli_[card] == kWholeCard && card_free_mib_[card] == facts_[row].memory_per_card.value ? 1 : 0;
-    }
+    const std::int32_t idle = idle_by_cards(row);
+    for (const std::int32_t of_card : card_free_milli(NodeId(row))) milli += std::max(of_card, 0);
     if (milli != free_milli_[row]) return false;
     live += is_live_[row];
     if (is_live_[row] == 0) continue;

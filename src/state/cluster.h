@@ -42,7 +42,11 @@ class Cluster {
   std::span<const std::int64_t> free(ResourceId r) const { return free_[r.row()]; }
   std::span<const std::int64_t> allocatable(ResourceId r) const { return allocatable_[r.row()]; }
   std::size_t resource_count() const { return free_.size(); }
-  std::span<const std::int32_t> idle_cards() const { return idle_cards_; }  ///< wholly free cards, less those owed to pods without known cards
+  /// Wholly free cards, less those owed: to pods without known cards, and what cards are taken for beyond what they have.
+  std::span<const std::int32_t> idle_cards() const { return idle_cards_; }
+  /// Cards that are taken for more than they have, since pods say so that others bound. Nothing new fits on them.
+  std::uint64_t overfull_card_count() const { return overfull_cards_; }
+  CardMask overfull_cards(NodeId n) const;
   std::span<const std::int32_t> free_milli() const { return free_milli_; }  ///< sum over the node's cards; an overcommitted card counts as 0
   std::span<const std::int32_t> cards() const { return card_count_; }
   std::span<const std::uint32_t> first_card() const { return first_card_; }
@@ -109,6 +113,8 @@ class Cluster {
   void set_debt(std::size_t row, std::int32_t debt);
   void count_idle(NodeId n, std::int32_t before, std::int32_t after);
   void recount_idle(NodeId n);
+  std::int32_t idle_by_cards(std::size_t row) const;
+  std::uint64_t counted_overfull() const;
   void note_change(NodeId n);
   void note_facts_change(NodeId n);
   bool evaluate(const Constraint& constraint, std::size_t row) const;
@@ -117,6 +123,7 @@ class Cluster {
   std::vector<NodeFacts> facts_;
   std::vector<std::uint8_t> is_live_;
   std::size_t live_count_ = 0;
+  std::uint64_t overfull_cards_ = 0;                           ///< derived; not in snapshots
   std::vector<std::vector<std::int64_t>> free_, allocatable_;  ///< [resource][node]
   std::vector<std::int32_t> idle_cards_, free_milli_, card_count_, card_debt_;
   std::vector<std::uint32_t> first_card_;

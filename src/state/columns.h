@@ -29,6 +29,7 @@ struct Columns {
     c.facts_base_ = 1;
     c.change_log_.clear();
     c.change_base_ = 0;
+    c.overfull_cards_ = c.counted_overfull();
     s.demand_uses_ = s.counted_demand_uses();
     s.constraint_uses_ = s.counted_constraint_uses();
   }

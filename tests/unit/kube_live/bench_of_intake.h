@@ -116,11 +116,12 @@ class IntakeBench : public ::testing::Test, public Actuator {
     return {.on_condition_due = [this](PodSlot slot) { due.push_back(intake.pods()[slot].name.str()); },
             .on_group_condition_due = [this](GangSlot slot) { due_groups.push_back(intake.gangs()[slot].name.str()); },
             .on_bound = {},
+            .on_cards_changed = [this](PodSlot slot) { changed.push_back(intake.pods()[slot].name.str()); },
             .log = [this](LogLevel, const LogLine& line) { said.push_back(line.message); }};
   }
 
   Millis time{1'000'000};
-  std::vector<std::string> due, due_groups, said;
+  std::vector<std::string> due, due_groups, said, changed;
   bool is_answering = true;
   LiveClock clock;
   LiveSource source;

@@ -365,5 +365,32 @@ TEST(ApplyDeath, ADemandInUseKeepsItsValue) {
   EXPECT_DEATH(tell(s, DemandDefined{kOneCard, {}}), "is_used");
 }
 
+TEST(Apply, CardsThatNobodyKnowsAreOwed) {
+  State s = small_state(1);
+  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), CardMask::unknown()});
+  EXPECT_EQ(s.cluster.idle_cards()[0], 4);
+  for (const std::int32_t milli : s.cluster.card_free_milli(NodeId(0u))) EXPECT_EQ(milli, kWholeCard);
+  tell(s, Bound{MemberId(0u), NodeId(0u), CardMask::unknown()});
+  EXPECT_EQ(s.cluster.idle_cards()[0], 4);
+  tell(s, Ended{JobId(0u)});
+  EXPECT_EQ(s.cluster.idle_cards()[0], 8);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(Apply, WhatACardIsTakenForBeyondWhatItHasIsOwed) {
+  State s = small_state(1);
+  for (std::uint32_t j = 0; j < 3; ++j) {
+    tell(s, Submitted{workload(j, j, 1, kHalfACard)});
+    tell(s, Bound{MemberId(j), NodeId(0u), cards(1)});
+  }
+  EXPECT_EQ(s.cluster.overfull_card_count(), 1u);
+  EXPECT_EQ(s.cluster.idle_cards()[0], 6);
+  EXPECT_TRUE(s.is_consistent());
+  tell(s, NodeGone{NodeId(0u)});
+  EXPECT_EQ(s.cluster.overfull_card_count(), 0u);
+  EXPECT_TRUE(s.is_consistent());
+}
+
 }  // namespace
 }  // namespace ashlar

@@ -108,8 +108,8 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(FreeBuckets), 48u);
   EXPECT_EQ(sizeof(QueueTree), 104u);
   EXPECT_EQ(sizeof(Timeline), 48u);
-  EXPECT_EQ(sizeof(Cluster), 728u);
-  EXPECT_EQ(sizeof(State), 1176u);
+  EXPECT_EQ(sizeof(Cluster), 736u);
+  EXPECT_EQ(sizeof(State), 1184u);
   EXPECT_EQ(sizeof(Agenda), 520u);
   EXPECT_EQ(sizeof(Engine), 720u);
 }

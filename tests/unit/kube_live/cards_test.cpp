@@ -1,0 +1,135 @@
+// Which cards does a bound pod hold? What its annotation says counts where Ashlar may have written it and where it can be so.
+#include "bench_of_intake.h"
+
+namespace ashlar::kube {
+namespace {
+
+class Cards : public IntakeBench {
+ protected:
+  Cards() { see(node("n", 8)); }
+  /// Bound to the node, with this text in the annotation.
+  static Pod holding(Pod p, const std::string& cards) {
+    p.node_name = Text("n");
+    if (!cards.empty()) p.annotations = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/cards"), Text(cards)}});
+    return p;
+  }
+  static Pod foreign(Pod p) {
+    p.scheduler_name = Text("somebody-else");
+    return p;
+  }
+  std::vector<std::int32_t> free_milli() const {
+    const auto milli = state.cluster.card_free_milli(NodeId(0u));
+    return {milli.begin(), milli.end()};
+  }
+  std::uint64_t overfull() const { return state.cluster.overfull_card_count(); }
+};
+
+TEST_F(Cards, WhatWasWrittenWithTheBindingIsReadBack) {
+  see(holding(pod("p", 2), "0,1"));
+  see(holding(share("q", 600), "3"));
+  step();
+  EXPECT_EQ(free_milli(), (std::vector<std::int32_t>{0, 0, 1000, 400, 1000, 1000, 1000, 1000}));
+  EXPECT_EQ(idle_cards("n"), 5);
+  see(share("r", 600));
+  step();
+  EXPECT_FALSE(record("r").cards.test(3));
+}
+
+TEST_F(Cards, AnotherSchedulersPodIsCountedByNumberWhateverItSays) {
+  see(holding(foreign(pod("f", 1)), "0-7"));
+  see(holding(pod("p", 1), "0"));
+  step();
+  EXPECT_EQ(idle_cards("n"), 6);
+  EXPECT_EQ(overfull(), 0u);
+  see(pod("six", 6));
+  step();
+  EXPECT_EQ(where("six"), "n");
+}
+
+TEST_F(Cards, ANominatedPodIsCountedByNumber) {
+  Pod f = foreign(pod("f", 1));
+  f.nominated_node_name = Text("n");
+  see(f);
+  see(holding(pod("p", 1), "0"));
+  step();
+  EXPECT_EQ(idle_cards("n"), 6);
+  EXPECT_EQ(overfull(), 0u);
+  see(holding(f, ""));
+  step();
+  EXPECT_EQ(idle_cards("n"), 6);
+  gone(f);
+  step();
+  EXPECT_EQ(idle_cards("n"), 7);
+}
+
+TEST_F(Cards, AClaimOfAnotherNumberOfCardsCountsByNumberAndIsSaid) {
+  see(holding(pod("p", 1), "0-7"));
+  step();
+  EXPECT_EQ(idle_cards("n"), 7);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0], "pod ns/p asks for 1 cards and says that it holds '0-7': they are counted, but nobody knows which they are");
+}
+
+TEST_F(Cards, CardsThatTheNodeDoesNotHaveAreCountedByNumber) {
+  see(holding(pod("p", 2), "7,8"));
+  see(holding(pod("q", 1), "99"));
+  step();
+  EXPECT_EQ(free_milli()[7], 0);
+  EXPECT_EQ(idle_cards("n"), 5);
+  EXPECT_EQ(overfull(), 0u);
+}
+
+TEST_F(Cards, ACardThatTwoPodsClaimIsClosedAndTheOtherIsCounted) {
+  see(holding(pod("p", 1), "0"));
+  see(holding(pod("q", 1), "0"));
+  step();
+  EXPECT_EQ(overfull(), 1u);
+  EXPECT_TRUE(state.cluster.overfull_cards(NodeId(0u)) == parse_cards("0"));
+  EXPECT_EQ(idle_cards("n"), 6);
+  see(pod("seven", 7));
+  see(pod("six", 6));
+  step();
+  EXPECT_EQ(where("seven"), "");
+  EXPECT_EQ(where("six"), "n");
+  EXPECT_FALSE(record("six").cards.test(0));
+  gone(holding(pod("q", 1), "0"));
+  gone(pod("six", 6));
+  step();
+  EXPECT_EQ(overfull(), 0u);
+  EXPECT_EQ(where("seven"), "n");
+}
+
+TEST_F(Cards, SharesBeyondOneCardCloseItAndOweAnother) {
+  see(holding(share("p", 600), "0"));
+  see(holding(share("q", 600), "0"));
+  step();
+  EXPECT_EQ(free_milli()[0], -200);
+  EXPECT_EQ(idle_cards("n"), 6);
+  see(share("r", 100));
+  step();
+  EXPECT_EQ(where("r"), "n");
+  EXPECT_FALSE(record("r").cards.test(0));
+}
+
+TEST_F(Cards, WhatSomebodyElseWritesOnABoundPodChangesNothing) {
+  see(share("p", 600));
+  step();
+  EXPECT_EQ(cards_text(record("p").cards), "0");
+  for (int i = 0; i < 3; ++i) see(holding(share("p", 600), "7"));
+  step();
+  EXPECT_EQ(cards_text(record("p").cards), "0");
+  EXPECT_EQ(free_milli()[0], 400);
+  EXPECT_EQ(free_milli()[7], 1000);
+  EXPECT_EQ(changed, std::vector<std::string>{"p"}) << "told once";
+  see(holding(share("p", 600), "0"));
+  see(holding(share("p", 600), ""));
+  EXPECT_EQ(changed.size(), 2u);
+  Pod resized = holding(share("p", 600), "7");
+  resized.requests.cpu = MilliCores(2000);
+  see(resized);
+  step();
+  EXPECT_EQ(free_milli()[0], 400) << "a resize does not make it believed";
+}
+
+}  // namespace
+}  // namespace ashlar::kube
