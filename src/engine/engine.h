@@ -53,6 +53,7 @@ class Engine {
   const Agenda& agenda() const { return agenda_; }
   /// Promises made so far (blocking: easy).
   std::span<const Promise> promises() const { return promises_.all(); }
+  const Promises& promise_book() const { return promises_; }
 
   /// Tries to place the waiting members of a job by the profile's rules inside the trial; false leaves the trial unchanged.
   /// For what-if and tests; ignores order, quota and reservations.

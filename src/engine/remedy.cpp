@@ -96,15 +96,28 @@ class Rehearsal {
   }
 
  private:
+  /// By the engine's own steps: anywhere, then on what the promises leave over.
   bool is_placed_beside_promises() {
-    Rng draws(1);
+    const Millis end = state_.job(job_).late_end_if_started(state_.now());
+    std::vector<const Promise*> binding;
+    for (const Promise& p : ahead_)
+      if (p.at != Millis::max() && end > p.at) binding.push_back(&p);
+    if (!std::all_of(binding.begin(), binding.end(), [&](const Promise* p) { return p->spares_quota_for(state_, job_); })) return false;
     Trial trial(state_);
-    const std::uint32_t most = members_within_quota_or_needed();
-    if (!place_job({trial, views_, engine_.profile(), draws, most}, job_).is_placed) return false;
-    const Millis end = state_.job(job_).end_if_started(state_.now());
-    return std::all_of(ahead_.begin(), ahead_.end(), [&](const Promise& p) {
-      return p.at == Millis::max() || end <= p.at || (p.spares_quota_for(state_, job_) && p.allows(state_, trial.steps()));
-    });
+    const auto places = [&](Beside beside) {
+      Rng draws(1);
+      const bool is_placed = place_job({trial, views_, engine_.profile(), draws, members_within_quota_or_needed()}, job_).is_placed;
+      trial.hand_out();
+      return is_placed && std::all_of(binding.begin(), binding.end(), [&](const Promise* p) { return p->allows(state_, trial.steps(), beside); });
+    };
+    if (places(Beside::kItsCards)) return true;
+    for (const Beside beside : {Beside::kItsCards, Beside::kItsNeeds}) {
+      trial.rollback_to(0);
+      if (binding.empty()) break;
+      for (const Promise* p : binding) p->withhold(trial, job_, beside);
+      if (places(beside)) return true;
+    }
+    return false;
   }
   /// What the heads of queues that stand before it are promised: as the engine has it, or worked out here where nobody came by yet.
   void promise_to_those_ahead() {
@@ -119,17 +132,11 @@ class Rehearsal {
     }
     std::sort(heads.begin(), heads.end());
     heads.resize(std::min(heads.size(), Promises::kMax));
+    Promises promises = engine_.promise_book();
     for (const Agenda::Head& head : heads) {
-      const auto made =
-          std::find_if(engine_.promises().begin(), engine_.promises().end(), [&](const Promise& p) { return p.entry.job == head.entry.job; });
-      if (made != engine_.promises().end()) {
-        ahead_.push_back(*made);
-        continue;
-      }
       Trial trial(state_);
       Rng draws(1);
-      Promises promises;
-      ahead_.push_back(promises.to({trial, views_, engine_.profile(), draws}, head, agenda.shape(head.shape).key, state_.now()));
+      ahead_.push_back(promises.to({trial, views_, engine_.profile(), draws}, agenda, head, state_.now()));
     }
   }
   std::uint32_t members_within_quota_or_needed() const { return std::max(members_within_quota(state_, job_), state_.job(job_).members_needed()); }
@@ -323,6 +330,7 @@ bool free_cards_for(Rehearsal& r, const Profile& profile, const std::vector<Node
     without.cards.count = 0;
     std::erase_if(without.amounts, [&](const ResourceAmount& a) { return a.resource == r.counts_cards(); });
     const std::int64_t counted = amount_of(demand, r.counts_cards());
+    if (counted > 0 && r.counts_cards().row() >= state.cluster.resource_count()) return false;  // no node has it
     NodeId best;
     std::int64_t least = INT64_MAX, least_counted = 0;
     for (const NodeId n : nodes) {
