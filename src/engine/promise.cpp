@@ -329,13 +329,17 @@ void Promises::drop(Predicate&& is_dropped) {
   std::optional<Agenda::Entry> first;
   for (const Promise& p : promises_)
     if (is_dropped(p) && (!first || p.entry < *first)) first = p.entry;
-  if (!first) return;
-  const auto is_gone = [&](const Promise& p) { return !(p.entry < *first); };
+  if (first) forget([&](const Promise& p) { return !(p.entry < *first); });
+}
+
+template <class Predicate>
+void Promises::forget(Predicate&& is_forgotten) {
   std::vector<JobId> gone;
   for (const Promise& p : promises_)
-    if (is_gone(p)) gone.push_back(p.entry.job);
-  std::erase_if(promises_, is_gone);
+    if (is_forgotten(p)) gone.push_back(p.entry.job);
+  if (gone.empty()) return;
   const auto is_of_gone = [&](const auto& claim) { return std::find(gone.begin(), gone.end(), claim.job) != gone.end(); };
+  std::erase_if(promises_, [&](const Promise& p) { return std::find(gone.begin(), gone.end(), p.entry.job) != gone.end(); });
   for (Promise& p : promises_) {
     for (Spare& spare : p.spares) std::erase_if(spare.claims, is_of_gone);
     std::erase_if(p.quota_claims, is_of_gone);
@@ -355,13 +359,10 @@ void Promises::refresh(const State& state, const Agenda& agenda, std::span<const
   });
 }
 
-std::vector<const Promise*> Promises::ahead_of(const State& state, const Agenda& agenda, const Agenda::Entry& entry, QueueId queue) const {
+std::vector<const Promise*> Promises::ahead_of(const State& state, const Agenda::Entry& entry, QueueId queue) const {
   std::vector<const Promise*> ahead;
-  for (const Promise& p : promises_) {
-    if (!(p.entry < entry) || p.at == Millis::max() || !p.concerns(state, queue)) continue;
-    const Agenda::Head* first = agenda.first_blocked(p.shape.queue);
-    if (first != nullptr && first->entry == p.entry) ahead.push_back(&p);
-  }
+  for (const Promise& p : promises_)
+    if (p.entry < entry && p.at != Millis::max() && p.concerns(state, queue)) ahead.push_back(&p);
   std::sort(ahead.begin(), ahead.end(), [](const Promise* a, const Promise* b) { return a->entry < b->entry; });
   return ahead;
 }
@@ -374,7 +375,12 @@ const Promise& Promises::to(const PlacementContext& context, const Agenda& agend
   const auto it = std::find_if(promises_.begin(), promises_.end(), [&](const Promise& p) { return p.entry.job == job; });
   if (it != promises_.end() && it->shape == shape.key && it->entry == blocked.entry && it->limiting == limiting && !it->is_due(state, now))
     return *it;
-  drop([&](const Promise& p) { return p.entry.job == job || blocked.entry < p.entry; });
+  // Those behind are made anew beside this one; those ahead stay, the caller has asked for them. Beside a promise to a job that is not the first of its
+  // queue just now none is made; should it be first again, all behind it are made anew.
+  forget([&](const Promise& p) {
+    const Agenda::Head* first = agenda.first_blocked(p.shape.queue);
+    return p.entry.job == job || blocked.entry < p.entry || first == nullptr || first->entry != p.entry;
+  });
   Promise made{.entry = blocked.entry,
                .shape = shape.key,
                .limiting = limiting,
@@ -385,7 +391,8 @@ const Promise& Promises::to(const PlacementContext& context, const Agenda& agend
                .spares = {},
                .quota_spares = {},
                .quota_claims = {}};
-  const std::vector<const Promise*> ahead = ahead_of(state, agenda, blocked.entry, shape.key.queue);
+  const std::vector<const Promise*> ahead = ahead_of(state, blocked.entry, shape.key.queue);
+  const QuotaVector counted = quota_needed(state, job);
   if (const auto at = EndSearch(context, job, now, ahead).run()) {
     made.at = *at;
     made.ends = state.job(job).end_if_started(*at);
@@ -395,7 +402,6 @@ const Promise& Promises::to(const PlacementContext& context, const Agenda& agend
     note_spares(context.trial, state, made);
     note_quota_spares(state, shape.key.queue, made.quota_spares);
     // Those ahead that start while this job runs have so much less left over.
-    const QuotaVector counted = quota_needed(state, job);
     for (Promise& p : promises_) {
       if (p.at <= made.at || p.at >= made.lasts || std::find(ahead.begin(), ahead.end(), &p) == ahead.end()) continue;
       for (const Promise::Place& place : made.places)

@@ -119,8 +119,11 @@ class Promises {
   /// Drops those that the predicate names and all behind the first of them, which were made beside it.
   template <class Predicate>
   void drop(Predicate&& is_dropped);
+  /// Drops those that the predicate names and no others.
+  template <class Predicate>
+  void forget(Predicate&& is_forgotten);
   /// Those beside which a promise to this job must be made.
-  std::vector<const Promise*> ahead_of(const State& state, const Agenda& agenda, const Agenda::Entry& entry, QueueId queue) const;
+  std::vector<const Promise*> ahead_of(const State& state, const Agenda::Entry& entry, QueueId queue) const;
 
   std::vector<Promise> promises_;
 };
