@@ -9,6 +9,7 @@
 #include "../state/small_state.h"
 #include "engine/driver.h"
 #include "engine/explain.h"
+#include "engine/never_fits.h"
 #include "engine/placement.h"
 #include "engine/published.h"
 
@@ -322,6 +323,49 @@ TEST(Placement, StaysWithinWhereWhatWasSplitBeforeIsTheFaultOfOthers) {
   EXPECT_TRUE(is_fine({0, 1}, {3}));
   EXPECT_TRUE(is_fine({0, 1}, {2}));
   EXPECT_FALSE(is_fine({0, 3}, {2}));
+}
+
+TEST(NeverFits, IsCountedAndSaidWhereItIsNotSettled) {
+  State s = cluster_of(10);
+  constexpr DemandId kFiveCards{10u};
+  tell(s, DemandDefined{kFiveCards, {.amounts = {{resource::kPods, 1}}, .cards = {5, MilliGpu(1000), MiB(0)}}});
+  Workload w = workload(0, 0, 14, kFourCards);
+  for (std::size_t m = 0; m < 10; ++m) w.members[m].demand = kFiveCards;
+  tell(s, Submitted{w});
+  Engine engine = default_engine();
+  const Plan plan = engine.decide(s, Millis(0));
+  ASSERT_EQ(plan.verdicts.size(), 1u);
+  EXPECT_EQ(plan.verdicts[0].verdict.kind, VerdictKind::kWaits);
+  EXPECT_EQ(plan.verdicts[0].verdict.reasons.back(), (Reason{ReasonCode::kLimitReached, kLimitOfProof, {kProofStepsMax, 0, 0}}));
+  EXPECT_EQ(engine.unproven_count(), 1u);
+  // Three of four cards instead find their place beside the others on nodes of their own.
+  tell(s, Ended{JobId(0u)});
+  w.members.resize(3);
+  w.members_min = 3;
+  tell(s, Submitted{w});
+  EXPECT_EQ(binds(engine.decide(s, Millis(1))), 3u);
+  EXPECT_EQ(engine.unproven_count(), 1u);
+}
+
+TEST(NeverFits, IsNotSaidWhenTheBudgetOfTheProofIsSpent) {
+  // Eight nodes of different sizes, and members of which no two orders look alike: a place exists or not, it takes too long to say.
+  State s = cluster_of(0);
+  Workload w = workload(0, 0, 0, kOneCard);
+  for (std::uint32_t n = 0; n < 8; ++n) {
+    NodeFacts facts = eight_cards();
+    facts.allocatable[resource::kCpu.row()] = 100'003 + 1'009 * n;
+    tell(s, NodeSeen{NodeId(n), facts});
+  }
+  std::int64_t left = 8 * 100'003 + 28 * 1'009;
+  for (std::uint32_t m = 0; m < 24; ++m) {
+    const std::int64_t cpu = m == 23 ? left : 33'331 + 37 * m;
+    left -= cpu;
+    tell(s, DemandDefined{DemandId(20 + m), {.amounts = {{resource::kCpu, cpu}, {resource::kPods, 1}}}});
+    w.members.push_back({MemberId(m), DemandId(20 + m), kAnywhere});
+  }
+  w.members_min = 24;
+  tell(s, Submitted{w});
+  EXPECT_EQ(ever_fits(s, JobId(0u)), EverFits::kUnproven);
 }
 
 TEST(Remedies, SayHowManyMembersOrCardsWouldFit) {

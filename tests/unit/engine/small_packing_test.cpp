@@ -1,0 +1,123 @@
+// SmallPacking against the plainest search there is: every member on every node and card.
+#include "engine/small_packing.h"
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+
+namespace ashlar {
+namespace {
+
+struct Problem {
+  std::vector<Demand> demands;
+  std::vector<PackingGroup> groups;
+  std::vector<PackingNode> nodes;
+};
+
+Demand drawn_demand(Rng& draws) {
+  Demand d;
+  d.amounts = {{resource::kCpu, 1 + static_cast<std::int64_t>(draws.next() % 4)}};
+  switch (draws.next() % 4) {
+    case 0:
+      break;
+    case 1:
+      d.cards = {1, MilliGpu(300 + 200 * static_cast<std::int32_t>(draws.next() % 3)), MiB(static_cast<std::int64_t>(draws.next() % 3) * 30)};
+      break;
+    default:
+      d.cards = {1 + static_cast<std::int32_t>(draws.next() % 2), MilliGpu(kWholeCard), MiB(0)};
+  }
+  if (draws.next() % 8 == 0) d.ports = {{6, 0, 80}};
+  return d;
+}
+
+Problem drawn_problem(std::uint64_t seed) {
+  Rng draws(seed);
+  Problem p;
+  const std::size_t kinds = 2 + draws.next() % 2;
+  for (std::size_t g = 0; g < kinds; ++g) p.demands.push_back(drawn_demand(draws));
+  for (const Demand& d : p.demands) p.groups.push_back({&d, 1 + static_cast<std::uint32_t>(draws.next() % 2)});
+  for (std::size_t n = 0, count = 1 + draws.next() % 3; n < count; ++n) {
+    PackingNode node;
+    node.free = {2 + static_cast<std::int64_t>(draws.next() % 6)};
+    node.full_mib = draws.next() % 2 == 0 ? 80 : 0;
+    node.idle_cards = static_cast<std::int32_t>(draws.next() % 3);
+    node.milli.assign(static_cast<std::size_t>(node.idle_cards), kWholeCard);
+    node.mib.assign(static_cast<std::size_t>(node.idle_cards), node.full_mib);
+    if (draws.next() % 3 == 0) {  // a card in use
+      node.milli.push_back(600);
+      node.mib.push_back(node.full_mib == 0 ? 0 : static_cast<std::int64_t>(draws.next() % 2) * 40);
+    }
+    for (std::size_t g = 0; g < kinds; ++g) node.allows.push_back(draws.next() % 5 == 0 ? 0 : 1);
+    p.nodes.push_back(std::move(node));
+  }
+  return p;
+}
+
+/// Takes the member on the node, a share on this card; false, with the node spoilt, if it has no room.
+bool takes(PackingNode& node, const Demand& d, std::size_t card) {
+  for (const ResourceAmount& a : d.amounts)
+    if ((node.free[a.resource.row()] -= a.amount) < 0) return false;
+  for (const HostPort& port : d.ports) {
+    if (!node.ports.empty()) return false;
+    node.ports.push_back(port);
+  }
+  if (d.cards.count == 0) return true;
+  if (d.cards.is_whole()) {
+    std::int32_t missing = d.cards.count;
+    for (std::size_t c = 0; c < node.milli.size() && missing > 0; ++c) {
+      if (node.milli[c] != kWholeCard || node.mib[c] != node.full_mib) continue;
+      node.milli[c] = 0;
+      --missing;
+    }
+    return missing == 0;
+  }
+  if (card >= node.milli.size() || (node.milli[card] -= d.cards.milli_each.value) < 0) return false;
+  if (node.full_mib != 0 && node.mib[card] <= 0) return false;
+  node.mib[card] -= d.cards.memory_each.value;
+  return node.full_mib == 0 || node.mib[card] >= 0;
+}
+
+bool fits_plainly(const std::vector<PackingNode>& nodes, const std::vector<PackingGroup>& groups, std::size_t group, std::uint32_t placed) {
+  if (group == groups.size()) return true;
+  if (placed == groups[group].members) return fits_plainly(nodes, groups, group + 1, 0);
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    if (nodes[n].allows[group] == 0) continue;
+    for (std::size_t c = 0; c == 0 || c < nodes[n].milli.size(); ++c) {
+      std::vector<PackingNode> next = nodes;
+      if (takes(next[n], *groups[group].demand, c) && fits_plainly(next, groups, group, placed + 1)) return true;
+    }
+  }
+  return false;
+}
+
+TEST(SmallPacking, FindsAPlaceExactlyWhereThereIsOne) {
+  int feasible = 0;
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    const Problem p = drawn_problem(seed);
+    SmallPacking packing(p.nodes, p.groups);
+    std::uint32_t steps = 100'000;
+    const bool is_found = packing.search(steps) == SmallPacking::Outcome::kFound;
+    ASSERT_EQ(is_found, fits_plainly(p.nodes, p.groups, 0, 0)) << "seed " << seed;
+    ASSERT_GT(steps, 0u);
+    feasible += is_found ? 1 : 0;
+  }
+  EXPECT_GT(feasible, 300);
+  EXPECT_LT(feasible, 2700);
+}
+
+TEST(SmallPacking, StopsWhenItsBudgetIsSpent) {
+  Demand small;
+  small.amounts = {{resource::kCpu, 1}};
+  const PackingGroup group{&small, 2};
+  std::vector<PackingNode> nodes(1);
+  nodes[0].free = {2};
+  nodes[0].allows = {1};
+  std::uint32_t steps = 1;
+  EXPECT_EQ(SmallPacking(nodes, {&group, 1}).search(steps), SmallPacking::Outcome::kBudgetSpent);
+  steps = 2;
+  EXPECT_EQ(SmallPacking(nodes, {&group, 1}).search(steps), SmallPacking::Outcome::kFound);
+  EXPECT_EQ(steps, 0u);
+}
+
+}  // namespace
+}  // namespace ashlar
