@@ -181,6 +181,33 @@ TEST_F(GangChanges, ALostMemberOfAGroupToldTrueIsReplacedAloneAfterARestart) {
   EXPECT_EQ(where("pg-7"), "n1");
 }
 
+TEST_F(GangChanges, ALostMemberThatComesBackIsNoSurplusButOneBeyondTheGangIs) {
+  see_nodes(2);
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
+  step();
+  ASSERT_EQ(bound(), 2);
+  see(gang_pod("g", 2, 2, 8));
+  step();
+  EXPECT_TRUE(job_of("g-2").waits_for_surplus());
+  gone(gang_pod("g", 0, 2, 8));
+  gone(node("n0", 8));
+  step();
+  EXPECT_EQ(bound(), 1);
+  EXPECT_FALSE(job_of("g-2").waits_for_surplus()) << "the gang is short of a pod and waits in its old place";
+  EXPECT_EQ(job_of("g-2").members_needed(), 1u);
+}
+
+TEST_F(GangChanges, PodsOfABasicPodGroupAreNoSurplus) {
+  see_nodes(1);
+  PodGroup basic = group(0);
+  basic.topology_key = Text("l/rack");
+  see(basic);
+  for (int i = 0; i < 2; ++i) see(grouped(i));
+  step();
+  ASSERT_EQ(bound(), 1);
+  EXPECT_FALSE(job_of("pg-1").waits_for_surplus());
+}
+
 TEST_F(GangChanges, AnotherPodGroupOfTheSameNameIsToldAnew) {
   see_nodes(2);
   see(group(2));

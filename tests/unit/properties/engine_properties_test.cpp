@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <map>
 
 #include "checks.h"
 #include "engine/memory.h"
@@ -87,6 +88,46 @@ RC_GTEST_PROP(WakeUps, AreNeverMissed, ()) {
     RC_LOG() << missed;
     RC_ASSERT(missed.empty());
     RC_ASSERT(life.state.digest() == digest);
+  });
+}
+
+/// Who stands behind the head of its queue, unlooked at, does so for a head that blocks.
+std::string baseless_sleep(const Engine& engine) {
+  std::string found;
+  engine.agenda().each_shape([&](ShapeId, const Agenda::Shape& shape) {
+    if (shape.is_open || shape.verdict.wake_on != WakeOn::kHeadOfQueue) return;
+    const Agenda::Head* head = engine.agenda().first_blocked(shape.key.queue);
+    if (head == nullptr || !(head->entry < *shape.jobs.begin())) found = "job " + std::to_string(shape.jobs.begin()->job.row());
+  });
+  return found;
+}
+
+RC_GTEST_PROP(WakeUps, FollowTheHeadThatBlocks, ()) {
+  Life life(profile_with(Blocking::kStrict), {});
+  life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan& plan) {
+    if (plan.look_again_at <= plan.at) return;
+    const std::string baseless = baseless_sleep(life.engine);
+    RC_LOG() << baseless << " waits behind nobody";
+    RC_ASSERT(baseless.empty());
+  });
+}
+
+ReasonCode first_code(const Verdict& verdict) { return verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code; }
+
+RC_GTEST_PROP(Verdicts, AreThoseThatThePlansTold, ()) {
+  Life life(profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy)), {});
+  std::map<JobId, Verdict> told;
+  life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan& plan) {
+    for (const VerdictChange& change : plan.verdicts) told[change.job] = change.verdict;
+    if (plan.look_again_at <= plan.at) return;
+    life.engine.agenda().each_shape([&](ShapeId, const Agenda::Shape& shape) {
+      for (const Agenda::Entry& e : shape.jobs) {
+        const Verdict verdict = life.engine.verdict_of(e.job);
+        RC_ASSERT(verdict.kind != VerdictKind::kPending);
+        RC_ASSERT(verdict.kind == told[e.job].kind);
+        RC_ASSERT(first_code(verdict) == first_code(told[e.job]));
+      }
+    });
   });
 }
 
