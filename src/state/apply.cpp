@@ -147,9 +147,7 @@ struct Applier {
     }
     if (!e.node.is_none() && s.cluster.is_live(e.node)) {
       s.losses_.push_back(e.node);
-      // Which cards another scheduler's pod will hold its node decides.
-      const CardMask cards = s.job(m.job).is_ours ? choose_cards(s.cluster, e.node, s.demand(m.demand).cards) : CardMask{};
-      s.place(e.member, e.node, cards, Member::Phase::kAssumed);
+      s.place(e.member, e.node, choose_cards(s.cluster, e.node, s.demand(m.demand).cards), Member::Phase::kAssumed);
       if (!s.job(m.job).is_ours) {
         s.job_row(m.job).priority = e.priority;
         s.nominations_.push_back(e.member);

@@ -46,22 +46,6 @@ TEST_F(Cards, AnotherSchedulersPodIsCountedByNumberWhateverItSays) {
   EXPECT_EQ(where("six"), "n");
 }
 
-TEST_F(Cards, ANominatedPodIsCountedByNumber) {
-  Pod f = foreign(pod("f", 1));
-  f.nominated_node_name = Text("n");
-  see(f);
-  see(holding(pod("p", 1), "0"));
-  step();
-  EXPECT_EQ(idle_cards("n"), 6);
-  EXPECT_EQ(overfull(), 0u);
-  see(holding(f, ""));
-  step();
-  EXPECT_EQ(idle_cards("n"), 6);
-  gone(f);
-  step();
-  EXPECT_EQ(idle_cards("n"), 7);
-}
-
 TEST_F(Cards, AClaimOfAnotherNumberOfCardsCountsByNumberAndIsSaid) {
   see(holding(pod("p", 1), "0-7"));
   step();
