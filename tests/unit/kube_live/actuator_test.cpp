@@ -159,24 +159,6 @@ TEST_F(Actuation, RereadingGoesOnWhileTheRightToWriteIsAway) {
   ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
 }
 
-TEST_F(Actuation, NoMoreThanEightRereadsAreUnderWay) {
-  bind_status = 504;
-  see(node("m", 8));
-  place(16);
-  ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 16; }));
-  server.hold();
-  ASSERT_TRUE(until([&] { return server.count({"GET"}) > 0 || actuator->in_flight() == 8; }));
-  std::size_t most = 0;
-  for (int i = 0; i < 20; ++i) {
-    server.poll_for(Millis(2));
-    actuator->pump();
-    most = std::max(most, actuator->in_flight());
-  }
-  EXPECT_LE(most, 8u);
-  EXPECT_EQ(actuator->unsettled(), 16u) << "what is not settled keeps its part of the window";
-  server.let_go();
-}
-
 TEST_F(Actuation, OfAGangWhatIsBoundStaysAndTheRestIsHeldTogether) {
   refused_pod = "g-1";
   for (int i = 0; i < 4; ++i) see(gang_pod("g", i, 4, 2));
