@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "known.h"
+
 namespace ashlar::oracle {
 namespace {
 
@@ -17,14 +19,17 @@ class Drawing {
     constraints();
     if (options_.has_quota && one_in(3)) queues();
     int waiting = 1 + below(options_.waiting_jobs_max);
+    if (options_.is_one_by_one) {
+      for (int i = 0; i < waiting; ++i) alone();
+      return std::move(world_);
+    }
     std::size_t planted = 0;
     while (waiting > 0 && !one_in(3)) {
       --waiting;
       planted += plant() ? 1 : 0;
     }
     if (options_.has_running && !one_in(4)) running();
-    for (std::size_t j = 0; j < planted; ++j)
-      for (PlainMember& m : world_.jobs[j].members) m = {m.demand, m.constraint, kNowhere, {}};
+    for (std::size_t j = 0; j < planted; ++j) take_off(world_.jobs[j]);
     for (int i = 0; i < waiting; ++i) waiting_job();
     return std::move(world_);
   }
@@ -134,7 +139,7 @@ class Drawing {
     job.min = one_in(3) ? 1 + below(members) : members;
     if (world_.nested + world_.orthogonal > 0) {
       if (one_in(2)) job.within = any_level();
-      if (one_in(2)) job.prefer = any_level();
+      if (one_in(2) && (kWithinHoldsBesideWishes || job.within == kNowhere)) job.prefer = any_level();
     }
     job.queue = below(static_cast<int>(world_.queues.size()));
     return job;
@@ -179,6 +184,16 @@ class Drawing {
       else
         world_.jobs.back().min = 1;
     }
+  }
+
+  static void take_off(PlainJob& job) {
+    for (PlainMember& m : job.members) m = {m.demand, m.constraint, kNowhere, {}};
+  }
+  void alone() {
+    if (one_in(6) || !plant())
+      waiting_job();
+    else
+      take_off(world_.jobs.back());
   }
 
   /// A job that would fit: what is drawn is put somewhere and, once the others have settled around it, taken off again.

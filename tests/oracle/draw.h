@@ -13,6 +13,7 @@ struct DrawOptions {
   int waiting_jobs_max = 3;
   bool has_running = true;  ///< jobs that sit there already, partly placed ones and foreign pods too
   bool has_quota = true;
+  bool is_one_by_one = false;  ///< whoever waits would, as a rule, fit into the empty cluster alone
 };
 
 /// The same world for the same stream.

@@ -43,12 +43,19 @@ Load load_of(const PlainWorld& world, int node) {
 
 /// Empty, or what keeps the node from such a member for good.
 std::string static_fault(const PlainNode& node, const PlainConstraint& constraint) {
-  if (!node.is_ready) return "is not ready";
-  if (constraint.model != kNowhere && node.model != constraint.model) return "has another model";
-  if (constraint.zone != kNowhere && node.zone != constraint.zone) return "is in another zone";
-  if (constraint.not_zone != kNowhere && node.zone == constraint.not_zone) return "is in an excluded zone";
-  if (node.taint != kNowhere && node.taint != static_cast<int>(TaintEffect::kPreferNoSchedule) && !constraint.tolerates) return "has a taint";
-  return "";
+  if (!node.is_there) return "is not there";
+  switch (lasting_refusal(node, constraint)) {
+    case ReasonCode::kNone:
+      return "";
+    case ReasonCode::kNotReady:
+      return "is not ready";
+    case ReasonCode::kTaintNotTolerated:
+      return "has a taint";
+    case ReasonCode::kSelectorMismatch:
+      return "is in another zone";
+    default:
+      return "has another model";
+  }
 }
 
 /// Empty, or what the node has too little of, cards apart.
@@ -59,13 +66,14 @@ std::string amount_fault(const PlainNode& node, const Load& load, const PlainDem
   return "";
 }
 
-/// Empty, or why the card cannot serve the demand.
-std::string card_fault(const PlainNode& node, const Load& load, const PlainDemand& demand, int card) {
+/// Empty, or why the card cannot serve the demand. Whether one that names no memory may have a card without any left is nobody's rule.
+std::string card_fault(const PlainNode& node, const Load& load, const PlainDemand& demand, int card, bool needs_some_memory = true) {
   if (card < 0 || card >= node.cards) return "has no such card";
   const auto c = static_cast<std::size_t>(card);
   if (!demand.is_share() && !load.is_idle(card)) return "has the card in use";
   if (load.milli[c] + demand.milli > 1000) return "has too little of the card left";
-  if (node.card_mib != 0 && load.mib[c] + demand.mib > node.card_mib) return "has too little memory on the card left";
+  if (node.card_mib == 0 || (demand.mib == 0 && !needs_some_memory)) return "";
+  if (load.mib[c] + std::max<std::int64_t>(demand.mib, 1) > node.card_mib) return "has too little memory on the card left";
   return "";
 }
 
@@ -77,7 +85,7 @@ std::string bind_fault(const PlainWorld& world, const PlainMember& member, const
   if (std::string fault = amount_fault(node, load, demand); !fault.empty()) return fault;
   if (static_cast<int>(bind.cards.size()) != demand.cards) return "gives not as many cards as asked";
   for (const int card : bind.cards)
-    if (std::string fault = card_fault(node, load, demand, card); !fault.empty()) return fault;
+    if (std::string fault = card_fault(node, load, demand, card, false); !fault.empty()) return fault;
   return "";
 }
 
@@ -95,12 +103,12 @@ struct Charge {
   }
 };
 
-/// Empty, or the queue that these members would put over its limit. `is_alone`: nobody else counts.
-std::string quota_fault(const PlainWorld& world, const PlainJob& job, const std::vector<int>& ranks, bool is_alone) {
+/// Empty, or the queue that these members would put over its limit. `is_alone`: nobody else counts; `only`: just this queue.
+std::string quota_fault(const PlainWorld& world, const PlainJob& job, const std::vector<int>& ranks, bool is_alone, int only = kNowhere) {
   Charge asked;
   for (const int rank : ranks) asked.add(world.demands[static_cast<std::size_t>(job.members[static_cast<std::size_t>(rank)].demand)]);
   for (std::size_t q = 0; q < world.queues.size(); ++q) {
-    if (!is_below(world, job.queue, static_cast<int>(q))) continue;
+    if (!is_below(world, job.queue, static_cast<int>(q)) || (only != kNowhere && only != static_cast<int>(q))) continue;
     Charge used;
     for (const PlainJob& other : world.jobs)
       if (!is_alone && is_below(world, other.queue, static_cast<int>(q)))
@@ -238,9 +246,57 @@ PlainBind bind_of(const PlainWorld& world, std::uint32_t member, std::uint32_t n
   return bind;
 }
 
-namespace {
+ReasonCode lasting_refusal(const PlainNode& node, const PlainConstraint& constraint) {
+  if (!node.is_ready) return ReasonCode::kNotReady;
+  const bool has_taint = node.taint != kNowhere && node.taint != static_cast<int>(TaintEffect::kPreferNoSchedule);
+  if (has_taint && !constraint.tolerates) return ReasonCode::kTaintNotTolerated;
+  if (constraint.zone != kNowhere && node.zone != constraint.zone) return ReasonCode::kSelectorMismatch;
+  if (constraint.not_zone != kNowhere && node.zone == constraint.not_zone) return ReasonCode::kSelectorMismatch;
+  if (constraint.model != kNowhere && node.model != constraint.model) return ReasonCode::kModelMismatch;
+  return ReasonCode::kNone;
+}
 
-NodeFacts facts_of(const PlainNode& node) {
+bool is_port_taken(const PlainWorld& world, int node, const PlainDemand& demand) {
+  const Load load = load_of(world, node);
+  return demand.port != 0 && std::count(load.ports.begin(), load.ports.end(), demand.port) > 0;
+}
+
+std::int64_t amount_left(const PlainWorld& world, int node, PlainResource resource) {
+  return world.nodes[static_cast<std::size_t>(node)].has[resource] - load_of(world, node).used[resource];
+}
+
+bool has_cards_for(const PlainWorld& world, int node, int demand) {
+  const PlainDemand& asked = world.demands[static_cast<std::size_t>(demand)];
+  const Load load = load_of(world, node);
+  int fitting = 0;
+  for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].cards; ++c)
+    fitting += card_fault(world.nodes[static_cast<std::size_t>(node)], load, asked, c).empty() ? 1 : 0;
+  return fitting >= asked.cards;
+}
+
+std::int64_t most_card_memory(const PlainWorld& world, int node) {
+  const Load load = load_of(world, node);
+  std::int64_t most = 0;
+  for (const std::int64_t used : load.mib) most = std::max(most, world.nodes[static_cast<std::size_t>(node)].card_mib - used);
+  return most;
+}
+
+std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainDemand& demand) {
+  const Load load = load_of(world, node);
+  std::int64_t idle = 0, most = 0;
+  for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].cards; ++c) {
+    idle += load.is_idle(c) ? 1000 : 0;
+    most = std::max(most, 1000 - load.milli[static_cast<std::size_t>(c)]);
+  }
+  return demand.is_share() ? most : idle;
+}
+
+bool is_over_quota(const PlainWorld& world, int job, int queue, bool is_alone) {
+  const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
+  return !quota_fault(world, of, of.waiting(of.needed()), is_alone, queue).empty();
+}
+
+NodeFacts facts_of(const PlainNode& node, int levels) {
   NodeFacts facts;
   facts.cards = node.cards;
   facts.memory_per_card = MiB(node.card_mib);
@@ -250,8 +306,25 @@ NodeFacts facts_of(const PlainNode& node) {
   facts.labels = {{kZoneKey, LabelId(node.zone), NodeLabel::kNotANumber}};
   if (node.taint != kNowhere) facts.taints = {{kTaintKey, LabelId(100u), static_cast<TaintEffect>(node.taint)}};
   for (const int domain : node.domain) facts.domains.push_back(domain == kNowhere ? DomainId::none() : DomainId(domain));
+  facts.domains.resize(static_cast<std::size_t>(levels));
   return facts;
 }
+
+PlainNode plain_of(const NodeFacts& facts) {
+  PlainNode node;
+  node.cards = facts.cards;
+  node.card_mib = facts.memory_per_card.value;
+  node.has = {facts.allocatable[0] / 1000, facts.allocatable[1] / kGiB, facts.allocatable[3], facts.allocatable[4]};
+  node.model = static_cast<int>(facts.model.row());
+  node.is_ready = facts.is_ready;
+  node.zone = static_cast<int>(facts.labels[0].id.row());
+  if (!facts.taints.empty()) node.taint = static_cast<int>(facts.taints[0].effect);
+  for (std::size_t l = 0; l < facts.domains.size(); ++l)
+    if (!facts.domains[l].is_none()) node.domain[l] = static_cast<int>(facts.domains[l].row());
+  return node;
+}
+
+namespace {
 
 Demand demand_of(const PlainDemand& plain) {
   Demand demand;
@@ -308,9 +381,7 @@ std::vector<Event> events_of(const PlainWorld& world) {
     tell(QueueDefined{QueueId(q), QueueId(queue.parent), {queue.milli_max, cores, kUnlimited}});
   }
   for (std::size_t n = 0; n < world.nodes.size(); ++n) {
-    NodeFacts facts = facts_of(world.nodes[n]);
-    facts.domains.resize(static_cast<std::size_t>(world.nested + world.orthogonal));
-    tell(NodeSeen{NodeId(n), std::move(facts)});
+    tell(NodeSeen{NodeId(n), facts_of(world.nodes[n], world.nested + world.orthogonal)});
   }
   for (std::size_t j = 0; j < world.jobs.size(); ++j) {
     tell(Submitted{workload_of(world, static_cast<int>(j))});
@@ -403,6 +474,11 @@ Answer could_ever_run(PlainWorld world, int job) {
     node.is_ready = true;
     node.taint = kNowhere;
   }
+  PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
+  std::vector<PlainMember> needed;
+  for (const int rank : of.waiting(of.needed())) needed.push_back(of.members[static_cast<std::size_t>(rank)]);
+  of.members = needed;
+  of.min = static_cast<int>(needed.size());
   for (PlainJob& other : world.jobs)
     for (PlainMember& m : other.members) {
       m.node = kNowhere;

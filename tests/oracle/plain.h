@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/event.h"
+#include "model/plan.h"
 
 namespace ashlar::oracle {
 
@@ -20,7 +21,7 @@ struct PlainNode {
   std::int64_t card_mib = 0;  ///< 0 = not known, not checked
   std::array<std::int64_t, kPlainResources> has{};
   int model = 0, zone = 0;
-  bool is_ready = true;
+  bool is_there = true, is_ready = true;
   int taint = kNowhere;                                                             ///< kNowhere = none, else the row of a TaintEffect
   std::array<int, kPlainLevelsMax> domain{kNowhere, kNowhere, kNowhere, kNowhere};  ///< by level
 };
@@ -52,6 +53,8 @@ struct PlainJob {
   int min = 1;
   int within = kNowhere, prefer = kNowhere;
   int queue = 0;
+  std::int32_t priority = 0;
+  std::int64_t submitted_ms = 0;
   bool is_ours = true;
   int placed() const;
   /// So many of the waiting members must be placed next, the first in rank order.
@@ -83,11 +86,25 @@ struct PlainBind {
 /// The rows that events_of gives to members: job by job, in rank order.
 int member_row(const PlainWorld& world, int job, int rank);
 PlainBind bind_of(const PlainWorld& world, std::uint32_t member, std::uint32_t node, const CardMask& cards);
+NodeFacts facts_of(const PlainNode& node, int levels);
+PlainNode plain_of(const NodeFacts& facts);
 /// Definitions, nodes, every job, and a Bound with stated cards for each placed member.
 std::vector<Event> events_of(const PlainWorld& world);
 
 /// Carries the binds out one by one. Empty, or the first rule that one of them breaks; `world` is then in between.
 std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds);
+
+/// The one rule, of those that do not change with what is running, that refuses the node first; kNone where none does.
+ReasonCode lasting_refusal(const PlainNode& node, const PlainConstraint& constraint);
+bool is_port_taken(const PlainWorld& world, int node, const PlainDemand& demand);
+std::int64_t amount_left(const PlainWorld& world, int node, PlainResource resource);
+/// Cards apart from everything else: has the node some for one such member?
+bool has_cards_for(const PlainWorld& world, int node, int demand);
+std::int64_t most_card_memory(const PlainWorld& world, int node);
+/// Milli-GPU that such a member could use there: of the idle cards, or of the one card with most left for a share.
+std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainDemand& demand);
+/// Would the members that the job needs put this queue over its limit; `is_alone`: though nobody else were there?
+bool is_over_quota(const PlainWorld& world, int job, int queue, bool is_alone);
 
 /// Fills in cards of the bind's node for its member, looking from card `first` on; false where the node cannot take the member. `is_forced`: cores,
 /// memory, slots, adapters and ports do not matter.
@@ -96,7 +113,7 @@ bool find_cards(const PlainWorld& world, PlainBind& bind, int first, bool is_for
 enum class Answer : std::uint8_t { kYes, kNo, kUnknown };
 /// Can the waiting members that the job needs next be placed together, whatever the arrangement? kUnknown where the search was given up.
 Answer can_be_placed(const PlainWorld& world, int job);
-/// Could the job's minimum be placed on the same nodes with nobody else there, all of them ready and without taints?
+/// Could the members that the job needs next be placed on the same nodes with nobody else there, all of them ready and without taints?
 Answer could_ever_run(PlainWorld world, int job);
 
 }  // namespace ashlar::oracle

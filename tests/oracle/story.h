@@ -1,0 +1,59 @@
+// Story: a random life of a small cluster, written down as a script for the simulated world: jobs of every kind come, run shorter or longer than
+// estimated, change and are withdrawn; nodes fail, flap and are cordoned; binds are late, refused, answered twice; news comes doubled. The same seed
+// gives the same story.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "mirror.h"
+#include "policy/profile.h"
+#include "sim/world.h"
+
+namespace ashlar::oracle {
+
+struct Story {
+  std::uint64_t seed = 0;
+  PlainWorld drawn;
+  std::vector<sim::Happening> script;  ///< in order of time
+  Profile profile;
+  sim::WorldRules rules;
+  bool has_faulty_binds = true;
+};
+
+struct StoryOptions {
+  bool is_calm = false;        ///< no faults of nodes and binds, no foreign pods, no changes of mind
+  bool is_exact = false;       ///< every job runs exactly as long as its p90 says, under EASY
+  bool has_preemption = true;  ///< now and then a profile that stops running jobs
+};
+
+Story draw_story(std::uint64_t seed, const StoryOptions& options = {});
+
+/// What a step was, for comparing two plays.
+struct PlayedStep {
+  Millis at;
+  std::uint64_t events = 0;  ///< number and kinds
+  std::uint64_t plan = 0, state = 0;
+  friend bool operator==(const PlayedStep&, const PlayedStep&) = default;
+};
+
+struct PlayOptions {
+  bool has_checks = true;           ///< of rules, reasons and losses; off where only the timing matters
+  std::uint64_t restarts_seed = 0;  ///< 0 = none; else now and then a new engine goes on from the record
+  /// Called when the events of a step are applied and before the engine decides, and with the plan afterwards. A text is a fault.
+  std::function<void(const State& state, const Engine& engine, Millis now)> before = {};
+  std::function<std::string(const State& state, const Engine& engine, const Plan& plan)> after = {};
+};
+
+struct Played {
+  std::vector<PlayedStep> steps;
+  std::string fault;  ///< the first one; empty where all went well
+  int restarts = 0, placed = 0, refused = 0, lost = 0, ended = 0;
+};
+
+/// Plays a story to its end and checks after each step what must hold.
+Played play(const Story& story, const PlayOptions& options = {});
+
+}  // namespace ashlar::oracle

@@ -1,0 +1,168 @@
+// What is said of a waiting job, counted again: node by node, under the first lasting rule that refuses it or everything that is short.
+#include <algorithm>
+#include <set>
+
+#include "mirror.h"
+
+namespace ashlar::oracle {
+namespace {
+
+struct Kind {
+  int demand = 0, constraint = 0, members = 0;
+};
+
+/// The groups of alike members that the job needs next.
+std::vector<Kind> kinds_needed(const PlainJob& job) {
+  std::vector<Kind> kinds;
+  for (const int rank : job.waiting(job.needed())) {
+    const PlainMember& m = job.members[static_cast<std::size_t>(rank)];
+    auto it = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.demand == m.demand && k.constraint == m.constraint; });
+    if (it == kinds.end()) it = kinds.insert(kinds.end(), {m.demand, m.constraint, 0});
+    ++it->members;
+  }
+  return kinds;
+}
+
+/// How often the node takes such a member, by putting one after the other there.
+int fits_on(const PlainWorld& world, const Kind& kind, int node) {
+  PlainWorld tried = world;
+  tried.queues = {{}};
+  tried.jobs.push_back({});
+  int fits = 0;
+  for (;; ++fits) {
+    tried.jobs.back().members.push_back({kind.demand, kind.constraint, kNowhere, {}});
+    PlainBind bind{static_cast<int>(tried.jobs.size()) - 1, fits, node, {}};
+    if (fits == 200 || !find_cards(tried, bind, 0, false)) return fits;
+    tried.jobs.back().members.back() = {kind.demand, kind.constraint, node, bind.cards};
+  }
+}
+
+struct Shortage {
+  std::int64_t nodes = 0, best = 0;
+};
+
+/// Nodes of which `refuses` says so, and the most that `free_of` finds on one of them.
+template <class Refuses, class FreeOf>
+Shortage count(const PlainWorld& world, const Kind& kind, Refuses&& refuses, FreeOf&& free_of) {
+  Shortage shortage;
+  for (std::size_t n = 0; n < world.nodes.size(); ++n) {
+    const int node = static_cast<int>(n);
+    if (!world.nodes[n].is_there || fits_on(world, kind, node) > 0 || !refuses(node)) continue;
+    ++shortage.nodes;
+    shortage.best = std::max(shortage.best, static_cast<std::int64_t>(free_of(node)));
+  }
+  return shortage;
+}
+
+bool is_lasting(const PlainWorld& world, const Kind& kind, int node, ReasonCode code) {
+  return lasting_refusal(world.nodes[static_cast<std::size_t>(node)], world.constraints[static_cast<std::size_t>(kind.constraint)]) == code;
+}
+
+PlainResource plain_resource(std::uint32_t subject) {
+  constexpr std::array<PlainResource, 5> kBySubject{kCores, kGigabytes, kPlainResources, kPodSlots, kAdapters};
+  return subject < kBySubject.size() ? kBySubject[subject] : kPlainResources;
+}
+
+std::int64_t unit_of(PlainResource resource) { return resource == kCores ? 1000 : resource == kGigabytes ? std::int64_t{1} << 30 : 1; }
+
+/// Numbers of the reason as they should be for this kind of member; nothing where they are not a matter of nodes.
+bool holds_for(const PlainWorld& world, const Kind& kind, const Reason& reason) {
+  const PlainDemand& demand = world.demands[static_cast<std::size_t>(kind.demand)];
+  const auto is_open = [&](int node) { return is_lasting(world, kind, node, ReasonCode::kNone); };
+  switch (reason.code) {
+    case ReasonCode::kNotReady:
+    case ReasonCode::kTaintNotTolerated:
+    case ReasonCode::kSelectorMismatch:
+    case ReasonCode::kModelMismatch:
+      return count(
+                 world, kind, [&](int n) { return is_lasting(world, kind, n, reason.code); }, [](int) { return 0; })
+                 .nodes == reason.numbers[0];
+    case ReasonCode::kPortTaken:
+      return count(
+                 world, kind, [&](int n) { return is_open(n) && is_port_taken(world, n, demand); }, [](int) { return 0; })
+                 .nodes == reason.numbers[0];
+    case ReasonCode::kInsufficientResource: {
+      const PlainResource r = plain_resource(reason.subject);
+      if (r == kPlainResources) return false;
+      const auto left = [&](int n) { return amount_left(world, n, r); };
+      const Shortage found = count(
+          world, kind, [&](int n) { return is_open(n) && left(n) < demand.asks[r]; }, left);
+      return found.nodes == reason.numbers[0] && found.best * unit_of(r) == reason.numbers[1] && demand.asks[r] * unit_of(r) == reason.numbers[2];
+    }
+    case ReasonCode::kInsufficientGpu:
+    case ReasonCode::kInsufficientGpuMemory: {
+      const bool is_memory = reason.code == ReasonCode::kInsufficientGpuMemory;
+      PlainWorld without = world;  // without a word of card memory
+      without.demands[static_cast<std::size_t>(kind.demand)].mib = 0;
+      for (PlainNode& node : without.nodes) node.card_mib = 0;
+      const auto lacks = [&](int n) {
+        if (!is_open(n) || has_cards_for(world, n, kind.demand)) return false;
+        return is_memory == (demand.mib > 0 && has_cards_for(without, n, kind.demand));
+      };
+      const auto best = [&](int n) { return is_memory ? most_card_memory(world, n) : milli_left_for(world, n, demand); };
+      const Shortage found = count(world, kind, lacks, best);
+      const std::int64_t needed = is_memory ? demand.mib : static_cast<std::int64_t>(demand.cards) * demand.milli;
+      return found.nodes == reason.numbers[0] && found.best == reason.numbers[1] && needed == reason.numbers[2];
+    }
+    default:
+      return true;
+  }
+}
+
+std::int64_t room_in(const PlainWorld& world, const Kind& kind, int level, int domain) {
+  std::int64_t room = 0;
+  for (std::size_t n = 0; n < world.nodes.size(); ++n)
+    if (world.nodes[n].is_there && (level == kNowhere || world.nodes[n].domain[static_cast<std::size_t>(level)] == domain))
+      room += fits_on(world, kind, static_cast<int>(n));
+  return room;
+}
+
+/// Reasons of the whole job. For members of several kinds there is more than one way to count, so only what is plainly impossible is refused.
+std::string untrue_of_job(const PlainWorld& world, int job, const std::vector<Kind>& kinds, const Reason& reason) {
+  const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
+  const bool is_uniform = kinds.size() == 1;
+  switch (reason.code) {
+    case ReasonCode::kNoNodes:
+      return std::none_of(world.nodes.begin(), world.nodes.end(), [](const PlainNode& n) { return n.is_there; }) ? "" : "there are nodes";
+    case ReasonCode::kGangPartial:
+      if (reason.numbers[1] != of.needed()) return "needs another number of members";
+      if (is_uniform && reason.numbers[0] != room_in(world, kinds[0], kNowhere, kNowhere)) return "another number of members fits";
+      return "";
+    case ReasonCode::kTopologyFragmented: {
+      if (reason.numbers[1] != of.needed()) return "needs another number of members in its domain";
+      if (!is_uniform) return "";
+      const std::int64_t room = room_in(world, kinds[0], of.within, static_cast<int>(reason.numbers[2]));
+      if (room != reason.numbers[0]) return "another number of members fits into the domain";
+      return room >= of.needed() ? "all its members fit into the domain" : "";
+    }
+    case ReasonCode::kExceedsCluster:
+      return could_ever_run(world, job) == Answer::kYes ? "it fits the empty cluster" : "";
+    case ReasonCode::kQuotaExhausted:
+    case ReasonCode::kExceedsQuota:
+      return is_over_quota(world, job, static_cast<int>(reason.subject), reason.code == ReasonCode::kExceedsQuota) ? "" : "its quota suffices";
+    case ReasonCode::kBehindHead:
+    case ReasonCode::kReservationHeld:
+      for (std::size_t j = 0; j < world.jobs.size(); ++j)
+        if (static_cast<int>(j) != job && world.jobs[j].is_ours && world.jobs[j].placed() < static_cast<int>(world.jobs[j].members.size())) return "";
+      return "nobody else waits";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::string untrue(const PlainWorld& world, int job, const Verdict& verdict) {
+  if (verdict.kind == VerdictKind::kPlaced || verdict.kind == VerdictKind::kPending) return "";
+  const std::vector<Kind> kinds = kinds_needed(world.jobs[static_cast<std::size_t>(job)]);
+  if (kinds.empty()) return "all its members are placed";
+  for (const Reason& reason : verdict.reasons) {
+    if (std::none_of(kinds.begin(), kinds.end(), [&](const Kind& kind) { return holds_for(world, kind, reason); }))
+      return std::string(reason_name(reason.code)) + " " + std::to_string(reason.numbers[0]) + " " + std::to_string(reason.numbers[1]) + " " +
+             std::to_string(reason.numbers[2]);
+    if (std::string fault = untrue_of_job(world, job, kinds, reason); !fault.empty()) return std::string(reason_name(reason.code)) + ", but " + fault;
+  }
+  return "";
+}
+
+}  // namespace ashlar::oracle

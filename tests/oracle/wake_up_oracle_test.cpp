@@ -1,0 +1,135 @@
+// Wake-ups against looking at everything: at each step of random histories a second engine that knows of no closed shape, and so looks at every waiting
+// job, decides on a copy of the state. It must start the same jobs. What was closed or held, and would have been started, was slept through.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "engine/memory.h"
+#include "known.h"
+#include "state/columns.h"
+#include "story.h"
+
+namespace ashlar::oracle {
+namespace {
+
+constexpr std::uint64_t kStories = 1500;
+
+/// Members started by a plan, by job.
+std::map<std::uint32_t, int> started_by(const Plan& plan) {
+  std::map<std::uint32_t, int> members;
+  for (const Action& action : plan.actions)
+    if (const auto* bind = std::get_if<Bind>(&action)) ++members[bind->job.value];
+  return members;
+}
+
+std::string text_of(const std::map<std::uint32_t, int>& members) {
+  std::string text;
+  for (const auto& [job, count] : members) text += (text.empty() ? "" : ", ") + std::to_string(count) + " of job " + std::to_string(job);
+  return text.empty() ? "nothing" : text;
+}
+
+/// Everybody leaves and enters again: shapes that nobody is in are forgotten, and come back open.
+void open_everything(State& state) {
+  std::vector<JobId> waiting;
+  for (std::size_t row = 0; row < state.job_rows(); ++row)
+    if (state.is_live(JobId(row)) && state.job(JobId(row)).is_in_backlog) waiting.emplace_back(row);
+  for (const bool has_entered : {false, true})
+    for (const JobId job : waiting) state.backlog_changes().push_back({job, has_entered});
+}
+
+/// What an engine would start that looks at everybody; promises are kept as they were made.
+std::map<std::uint32_t, int> started_by_looking_at_all(const State& state, const Engine& engine, Millis now) {
+  State copy = state;
+  Columns::forget_caches(copy);
+  Engine other(engine.profile());
+  std::vector<const void*> fields;
+  EngineMemory::each(engine, [&](const auto& field) { fields.push_back(&field); });
+  std::size_t at = 0;
+  EngineMemory::each(other, [&](auto& field) { field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]); });
+  open_everything(copy);
+  return started_by(other.decide(copy, now));
+}
+
+struct Counts {
+  long decisions = 0, with_starts = 0;
+};
+
+/// Of members of several kinds the search does not try everything, so that less room may by luck be enough for them.
+bool has_unlike_waiting(const State& state) {
+  for (std::size_t row = 0; row < state.job_rows(); ++row) {
+    if (!state.is_live(JobId(row)) || !state.job(JobId(row)).is_in_backlog) continue;
+    std::set<std::pair<DemandId, ConstraintId>> kinds;
+    state.each_member(JobId(row), [&](MemberId, const Member& m) {
+      if (!m.is_placed()) kinds.insert({m.demand, m.constraint});
+    });
+    if (kinds.size() > 1) return true;
+  }
+  return false;
+}
+
+std::string slept_through(const Story& story, Counts& counts) {
+  bool is_judged = true;
+  std::map<std::uint32_t, int> expected;
+  PlayOptions options{.has_checks = false};
+  options.before = [&](const State& state, const Engine& engine, Millis now) {
+    is_judged = !has_unlike_waiting(state);
+    if (is_judged) expected = started_by_looking_at_all(state, engine, now);
+  };
+  options.after = [&](const State&, const Engine&, const Plan& plan) {
+    const auto started = started_by(plan);
+    if (!is_judged) return std::string();
+    ++counts.decisions;
+    counts.with_starts += started.empty() ? 0 : 1;
+    return started == expected ? std::string() : "who looks at all starts " + text_of(expected) + ", the engine " + text_of(started);
+  };
+  return play(story, options).fault;
+}
+
+TEST(WakeUpOracle, WhoLooksAtEverybodyStartsTheSame) {
+  std::map<std::string, Counts> counts;
+  std::map<std::string, int> slept;
+  std::map<std::string, std::string> example;
+  for (std::uint64_t seed = 0; seed < kStories; ++seed) {
+    const Story story = draw_story(seed, {.has_preemption = false});
+    const std::string blocking(kBlockingNames[static_cast<std::size_t>(story.profile.blocking)]);
+    const std::string fault = slept_through(story, counts[blocking]);
+    if (fault.empty()) continue;
+    ++slept[blocking];
+    example.emplace(blocking, "seed " + std::to_string(seed) + " " + fault);
+  }
+  for (const auto& [blocking, count] : counts) {
+    std::printf("wake-up oracle: %s: %ld decisions, %ld of them start something, %d histories slept through a start\n", blocking.c_str(),
+                count.decisions, count.with_starts, slept[blocking]);
+    EXPECT_GT(count.with_starts, 500);
+    const bool is_asserted = blocking == "skip" || (kHeadsAreJudgedAnew && (blocking == "strict" || kPromisesAreKept));
+    if (is_asserted) {
+      EXPECT_EQ(slept[blocking], 0) << example[blocking];
+    }
+  }
+  EXPECT_EQ(counts.size(), 3u);
+}
+
+/// An engine that forgets to look is seen: its shapes are closed though the nodes have room.
+TEST(WakeUpOracle, SeesWhoIsAsleep) {
+  PlainWorld world;
+  PlainNode node;
+  node.cards = 1;
+  node.has = {8, 64, 4, 0};
+  world.nodes = {node};
+  world.demands = {{.asks = {1, 0, 1, 0}, .cards = 1}};
+  world.constraints = {{}};
+  world.jobs = {{.members = {{0, 0, 0, {0}}}}, {.members = {{0, 0, kNowhere, {}}}}};
+  State state;
+  for (const Event& event : events_of(world)) apply(state, event);
+  Engine engine(*builtin_profile("ashlar"));
+  EXPECT_TRUE(started_by(engine.decide(state, Millis(0))).empty());
+  apply(state, {Millis(1), Ended{JobId(0u)}});
+  state.rises().clear();  // nobody says that the card is free
+  EXPECT_EQ(text_of(started_by_looking_at_all(state, engine, Millis(1))), "1 of job 1");
+  EXPECT_TRUE(started_by(engine.decide(state, Millis(1))).empty());
+}
+
+}  // namespace
+}  // namespace ashlar::oracle
