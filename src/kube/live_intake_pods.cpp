@@ -494,6 +494,7 @@ void LiveIntake::note_rejected(PodSlot slot) {
   r.phase = Phase::kWaiting;
   r.node = NodeId::none();
   if (r.is_in_engine()) out_.add(BindRejected{r.member});
+  if (is_gang_held(slot)) touch(r.gang);  // it leaves the engine with the others
 }
 
 }  // namespace ashlar::kube

@@ -23,6 +23,7 @@ class Actuation : public IntakeBench {
       --read_failures;
       return ScriptedApi::status(503);
     }
+    if (read_status != 200) return ScriptedApi::status(read_status);
     if (!exists) return ScriptedApi::status(404);
     const std::string name = request.path.substr(request.path.rfind('/') + 1);
     const std::string at = bound_to.empty() ? "" : R"("nodeName":")" + bound_to + R"(",)";
@@ -51,7 +52,7 @@ class Actuation : public IntakeBench {
   }
   Phase phase(const std::string& name = "p0") { return record(name).phase; }
 
-  int bind_status = 201, read_failures = 0;
+  int bind_status = 201, read_status = 200, read_failures = 0;
   bool exists = true, is_leading = true;
   std::string bound_to, refused_pod, refusal = "no";
   ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }};
@@ -159,6 +160,21 @@ TEST_F(Actuation, RereadingGoesOnWhileTheRightToWriteIsAway) {
   ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
 }
 
+TEST_F(Actuation, NoMoreThanEightRereadsAreUnderWay) {
+  bind_status = 504;
+  read_status = 403;  // so that nothing is ever settled
+  see(node("m", 8));
+  place(16);
+  ASSERT_TRUE(until([&] { return actuator->counters().of(BindOutcome::kUnknown) == 16; }));
+  server.hold();
+  ASSERT_TRUE(until([&] { return actuator->in_flight() == 8; }));
+  server.poll_for(Millis(100));
+  actuator->pump();
+  EXPECT_EQ(actuator->in_flight(), 8u);
+  EXPECT_EQ(actuator->unsettled(), 16u) << "what is not settled keeps its part of the window";
+  server.let_go();
+}
+
 TEST_F(Actuation, OfAGangWhatIsBoundStaysAndTheRestIsHeldTogether) {
   refused_pod = "g-1";
   for (int i = 0; i < 4; ++i) see(gang_pod("g", i, 4, 2));
@@ -197,6 +213,35 @@ TEST_F(Actuation, AMemberThatTurnsOutToBeUnboundWaitsWithItsHeldGang) {
   EXPECT_EQ(phase("g-1"), Phase::kWaiting);
   EXPECT_FALSE(record("g-1").is_in_engine());
   EXPECT_LT(server.count({"POST", "g-1"}), 3u) << "it is not sent until it is given up by itself";
+}
+
+TEST_F(Actuation, AMemberUnderWayKeepsItsPlaceInAHeldGangUntilItsAnswer) {
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
+  step();
+  const PodSlot refused = intake.pods().find(Text("ns"), Text("g-0")), sent = intake.pods().find(Text("ns"), Text("g-1"));
+  for (const PodSlot slot : {refused, sent}) intake.note_assumed(slot, intake.names().nodes.find(Text("n")), {});
+  intake.pods()[sent].is_bind_under_way = true;
+  intake.note_bind_failed(refused, "no");
+  intake.settle();
+  EXPECT_EQ(phase("g-1"), Phase::kAssumed) << "it may be bound by now";
+  EXPECT_TRUE(record("g-1").is_in_engine());
+  intake.pods()[sent].is_bind_under_way = false;
+  intake.note_rejected(sent);
+  intake.settle();
+  EXPECT_FALSE(record("g-1").is_in_engine()) << "then it waits with the others, not in the engine";
+}
+
+TEST_F(Actuation, AGangThatWasShortOfMembersTellsAtOnceThatABindingFailed) {
+  see(gang_pod("g", 0, 2, 2));
+  intake.settle();
+  see(gang_pod("g", 1, 2, 2));
+  step();
+  const PodSlot slot = intake.pods().find(Text("ns"), Text("g-0"));
+  intake.note_assumed(slot, intake.names().nodes.find(Text("n")), {});
+  due.clear();
+  intake.note_bind_failed(slot, "no");
+  intake.settle();
+  EXPECT_FALSE(due.empty());
 }
 
 TEST_F(Actuation, AfterAPauseTheActuatorGoesOnByItself) {

@@ -284,6 +284,28 @@ TEST_F(Lane, OfAGangHeldForABindingTheFailedMemberSpeaks) {
   EXPECT_EQ(events("g-2"), 1u);
 }
 
+TEST_F(Lane, AsksForItsTurnWhenAnEventIsOverdueAndNotBefore) {
+  is_free = false;
+  lane->want_failed_event(waiting("e"), "no room");
+  EXPECT_GT(lane->due_in(), Millis(9'000));
+  EXPECT_LE(lane->due_in(), Millis(10'000));
+}
+
+TEST_F(Lane, WhatIsCancelledDoesNotUseUpTheBudget) {
+  server.hold();
+  for (int i = 0; i < 8; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);
+  lane->pump();
+  ASSERT_EQ(lane->in_flight(), 8u);
+  lane.reset();
+  RequestBudget& budget = server.api().budget();
+  budget.end(budget.begin(Millis(0)), {ServerHealth::kTrouble, Millis(0)}, Millis(0));
+  budget.end(budget.begin(Millis(200)), {}, Millis(200));
+  int allowed = 0;
+  for (; budget.may_send(Millis(200)); ++allowed) budget.begin(Millis(200));
+  EXPECT_EQ(allowed, 8);
+  server.let_go();
+}
+
 TEST_F(Lane, AServerInTroubleIsAskedOneByOne) {
   refusals = {503};
   for (int i = 0; i < 3; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);
