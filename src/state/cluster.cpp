@@ -161,7 +161,7 @@ void Cluster::count_idle(NodeId n, std::int32_t before, std::int32_t after) {
   group_idle_cards_[group.row()] += std::max(after, 0) - std::max(before, 0);
 }
 
-/// What a card is taken for beyond what it has sits on other cards of the node, nobody knows which: owed by number.
+/// Whole cards that a card is taken for beyond itself are others of the node, nobody knows which: owed by number.
 std::int32_t Cluster::idle_by_cards(std::size_t row) const {
   std::int32_t idle = -card_debt_[row];
   const std::int64_t mib = facts_[row].memory_per_card.value;
@@ -169,7 +169,7 @@ std::int32_t Cluster::idle_by_cards(std::size_t row) const {
     const std::size_t card = first_card_[row] + i;
     const std::int32_t milli = card_free_milli_[card];
     idle += milli == kWholeCard && card_free_mib_[card] == mib ? 1 : 0;
-    idle -= milli < 0 ? (kWholeCard - 1 - milli) / kWholeCard : 0;
+    idle -= milli < 0 ? -milli / kWholeCard : 0;
   }
   return idle;
 }

@@ -42,7 +42,7 @@ class Cluster {
   std::span<const std::int64_t> free(ResourceId r) const { return free_[r.row()]; }
   std::span<const std::int64_t> allocatable(ResourceId r) const { return allocatable_[r.row()]; }
   std::size_t resource_count() const { return free_.size(); }
-  /// Wholly free cards, less those owed: to pods without known cards, and what cards are taken for beyond what they have.
+  /// Wholly free cards, less those owed: to pods without known cards, and whole cards that one card is taken for beyond itself.
   std::span<const std::int32_t> idle_cards() const { return idle_cards_; }
   /// Cards that are taken for more than they have, since pods say so that others bound. Nothing new fits on them.
   std::uint64_t overfull_card_count() const { return overfull_cards_; }

@@ -83,12 +83,13 @@ TEST_F(Cards, ACardThatTwoPodsClaimIsClosedAndTheOtherIsCounted) {
   EXPECT_EQ(where("seven"), "n");
 }
 
-TEST_F(Cards, SharesBeyondOneCardCloseItAndOweAnother) {
+TEST_F(Cards, SharesBeyondOneCardCloseIt) {
   see(holding(share("p", 600), "0"));
   see(holding(share("q", 600), "0"));
   step();
   EXPECT_EQ(free_milli()[0], -200);
-  EXPECT_EQ(idle_cards("n"), 6);
+  EXPECT_EQ(overfull(), 1u);
+  EXPECT_EQ(idle_cards("n"), 7);
   see(share("r", 100));
   step();
   EXPECT_EQ(where("r"), "n");

@@ -378,10 +378,10 @@ TEST(Apply, CardsThatNobodyKnowsAreOwed) {
   EXPECT_TRUE(s.is_consistent());
 }
 
-TEST(Apply, WhatACardIsTakenForBeyondWhatItHasIsOwed) {
+TEST(Apply, WholeCardsThatACardIsTakenForBeyondItselfAreOwed) {
   State s = small_state(1);
   for (std::uint32_t j = 0; j < 3; ++j) {
-    tell(s, Submitted{workload(j, j, 1, kHalfACard)});
+    tell(s, Submitted{workload(j, j, 1, j < 2 ? kOneCard : kHalfACard)});
     tell(s, Bound{MemberId(j), NodeId(0u), cards(1)});
   }
   EXPECT_EQ(s.cluster.overfull_card_count(), 1u);

@@ -1,0 +1,146 @@
+// What one tenant can do to others, against a real kube-apiserver: invented names, and other cards in the annotation of a pod.
+#include "cluster/scheduler_world.h"
+
+namespace ashlar::live_tests {
+namespace {
+
+constexpr const char* kPolicy = ASHLAR_SOURCE_DIR "/deploy/cards-policy.yaml";
+
+class Tenants : public SchedulerWorld {
+ protected:
+  void TearDown() override {
+    if (api_)
+      for (const char* kind : {"validatingadmissionpolicybindings", "validatingadmissionpolicies"})
+        answer_of([&](OnAnswer done) {
+          api_->send({.method = http::Method::kDelete, .path = std::string("/apis/admissionregistration.k8s.io/v1/") + kind + "/ashlar-cards"},
+                     std::move(done));
+        });
+    SchedulerWorld::TearDown();
+  }
+  Answer patch(const std::string& path, const std::string& body) {
+    return answer_of([&](OnAnswer done) {
+      api_->send({.method = http::Method::kPatch, .path = path, .body = body, .content_type = "application/merge-patch+json"}, std::move(done));
+    });
+  }
+  static std::string cards_body(const std::string& cards) { return R"({"metadata":{"annotations":{"ashlar.dev/cards":")" + cards + R"("}}})"; }
+  std::string cards_of(const std::string& name) {
+    const kube::Pod p = pod(name);
+    const kube::Text* cards = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
+    return cards == nullptr ? "" : cards->str();
+  }
+  static kube::PodSpec share(const std::string& name, int milli) {
+    kube::PodSpec spec = gpu_pod(name, 0);
+    spec.requests.emplace_back("ashlar.dev/gpu-milli", std::to_string(milli));
+    return spec;
+  }
+  static bool is_refused(const Answer& answer) {
+    return !answer.ok() && answer.result.error().message.find("ashlar.dev/cards is written by Ashlar alone") != std::string::npos;
+  }
+};
+
+TEST_F(Tenants, NobodyButAshlarWritesCardsWhereThePolicyIs) {
+  post_gpu_nodes(2);
+  const Result<void> applied = plane_->apply({kPolicy});
+  ASSERT_TRUE(applied.ok()) << applied.error().message;
+  kube::PodSpec claiming = gpu_pod("claiming", 1);
+  claiming.annotations = {{"ashlar.dev/cards", "0-7"}};
+  // The server takes a moment to learn of a policy; until then it takes the pod.
+  ASSERT_TRUE(wait([&] {
+    const Answer answer = answer_of([&](OnAnswer done) { kube::create_pod(*api_, claiming, std::move(done)); });
+    if (answer.ok()) answer_of([&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", "claiming"), 0, std::move(done)); });
+    return is_refused(answer);
+  }));
+  auto scheduler = start();
+  post_pod(gpu_pod("one", 2));
+  ASSERT_TRUE(wait_bound(1, "one"));
+  EXPECT_EQ(cards_of("one"), "0,1") << "Ashlar's own binding is taken";
+  const std::string path = kube::pod_path("default", "one");
+  EXPECT_TRUE(is_refused(patch(path, cards_body("7"))));
+  EXPECT_TRUE(is_refused(patch(path, R"({"metadata":{"annotations":{"ashlar.dev/cards":null}}})"))) << "nor taken away";
+  EXPECT_TRUE(is_refused(patch(path + "/status", cards_body("7"))));
+  for (const char* subresource : {"/resize", "/ephemeralcontainers"}) patch(path + subresource, cards_body("7"));
+  EXPECT_EQ(cards_of("one"), "0,1");
+  EXPECT_TRUE(patch(path, R"({"metadata":{"labels":{"team":"a"}}})").ok()) << "everything else may be changed";
+  kube::PodSpec foreign = gpu_pod("foreign", 1);
+  foreign.scheduler_name = "somebody-else";
+  post_pod(foreign);
+  kube::Binding binding{kube::Text("default"), kube::Text("foreign"), {}, kube::Text("node-001"), {{"ashlar.dev/cards", "0-7"}}};
+  EXPECT_TRUE(is_refused(answer_of([&](OnAnswer done) { kube::bind(*api_, binding, std::move(done)); })));
+  binding.annotations.clear();
+  EXPECT_TRUE(answer_of([&](OnAnswer done) { kube::bind(*api_, binding, std::move(done)); }).ok());
+}
+
+TEST_F(Tenants, CardsThatTheOwnerChangesAreWrittenBackAndNotGivenTwiceAfterARestart) {
+  post_gpu_nodes(1);
+  auto scheduler = start();
+  post_pod(share("one", 600));
+  ASSERT_TRUE(wait_bound(1, "one"));
+  ASSERT_EQ(cards_of("one"), "0");
+  ASSERT_TRUE(patch(kube::pod_path("default", "one"), cards_body("7")).ok());
+  EXPECT_TRUE(wait([&] { return cards_of("one") == "0"; }));
+  EXPECT_TRUE(has_logged("somebody changed the cards of pod default/one from 0 to '7'"));
+  scheduler.reset();
+  scheduler = start(options("b"));
+  post_pod(share("two", 600));
+  ASSERT_TRUE(wait_bound(1, "two"));
+  EXPECT_NE(cards_of("two"), "0");
+  expect_no_oversubscription();
+}
+
+TEST_F(Tenants, ACardThatTwoPodsClaimIsNamedAndTakesNothingNew) {
+  post_gpu_nodes(1);
+  for (const char* name : {"p", "q"}) {
+    kube::PodSpec spec = gpu_pod(name, 1);
+    spec.node_name = node_name(0);
+    spec.annotations = {{"ashlar.dev/cards", "0"}};
+    post_pod(spec);
+  }
+  kube::LiveOptions o = options();
+  o.is_listening = true;
+  auto scheduler = start(o);
+  post_pods({gpu_pod("seven", 7), gpu_pod("six", 6)});
+  ASSERT_TRUE(wait_bound(1, "six"));
+  EXPECT_TRUE(pod("seven").node_name.empty());
+  EXPECT_TRUE(has_logged("cards 0 of node node-000 are claimed for more than they have, by default/p, default/q"));
+  EXPECT_NE(ask(*scheduler, "/api/v1/nodes").find("\"closedCards\":\"0\""), std::string::npos);
+  const std::string six = cards_of("six");
+  EXPECT_FALSE(kube::parse_cards(six).test(0)) << six;
+}
+
+TEST_F(Tenants, InventedResourcesAndLevelsTakeNothingFromOthers) {
+  post_gpu_nodes(2);
+  auto scheduler = start();
+  kube::PodSpec inventor = gpu_pod("inventor", 0);
+  for (int i = 0; i < 64; ++i) inventor.requests.emplace_back("example.com/invented-" + std::to_string(i), "1");
+  post_pod(inventor);
+  std::vector<kube::PodSpec> bogus;
+  for (int i = 0; i < 16; ++i) {
+    bogus.push_back(gpu_pod("bogus-" + std::to_string(i), 1));
+    bogus.back().labels = {{"ashlar.dev/gang", "bogus-" + std::to_string(i)}, {"ashlar.dev/gang-size", "1"}};
+    bogus.back().labels.emplace_back("ashlar.dev/within", "bogus-" + std::to_string(i));
+  }
+  post_pods(bogus);
+  ASSERT_TRUE(wait([&] { return pod("inventor").scheduled.reason == "Unschedulable" && pod("bogus-15").scheduled.reason == "Unschedulable"; }));
+  EXPECT_EQ(pod("inventor").scheduled.message.view().find("0/2 nodes are available: 2 Insufficient example.com/invented-0, "), 0u);
+  post_nodes(1, [](std::size_t) {
+    kube::NodeSpec spec;
+    spec.name = "with-rdma";
+    spec.labels = {{"example.com/nvlink", "a"}};
+    spec.allocatable = {{"cpu", "96"}, {"memory", "768Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}, {"rdma/hca", "2"}};
+    return spec;
+  });
+  kube::PodSpec honest = gpu_pod("honest", 1);
+  honest.requests.emplace_back("rdma/hca", "1");
+  std::vector<kube::PodSpec> specs{honest};
+  for (int i = 0; i < 2; ++i) {
+    specs.push_back(gpu_pod("honest-" + std::to_string(i), 1));
+    specs.back().labels = {{"ashlar.dev/gang", "honest"}, {"ashlar.dev/gang-size", "2"}, {"ashlar.dev/within", "example.com_nvlink"}};
+    specs.back().annotations = {{"ashlar.dev/within", "example.com/nvlink"}};
+  }
+  post_pods(specs);
+  ASSERT_TRUE(wait_bound(3, "honest"));
+  for (const char* name : {"honest", "honest-0", "honest-1"}) EXPECT_EQ(pod(name).node_name, "with-rdma") << name;
+}
+
+}  // namespace
+}  // namespace ashlar::live_tests
