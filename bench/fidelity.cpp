@@ -142,8 +142,7 @@ void compare_queue(const QueueReplay& replay, const QueueLine& line, const std::
     return e.input == line.input && e.shrink == line.shrink && e.is_pooled == line.is_pooled && e.policy == line.policy;
   });
   if (!is_listed) return;
-  const QueueRules rules = must(find_queue_rules(line.policy));
-  const QueueRun run = run_queue(replay, rules, must(builtin_profile(rules.profile)));
+  const QueueRun run = run_queue(replay, must(builtin_profile(line.policy)));
   const std::vector<std::string> found = differences(run, table, line.input, line.shrink, line.is_pooled);
   std::printf("%-10s %d %-8s %-12s %11.1f %11.1f %10.0f %10.0f %7ld  %.2f s  %s\n", line.input.c_str(), line.shrink,
               line.is_pooled ? "pooled" : "isolated", line.policy.c_str(), run.mean_jct_seconds, run.mean_queue_seconds, run.p999_queue_seconds,

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::string_view kPlacements[] = {"scored", "consolidate"};
 constexpr std::string_view kVictims[] = {"none", "by-quota-unverified"};
+constexpr std::string_view kRanks[] = {"duration", "estimate"};
+constexpr Millis kEndLagMax{3'600'000};
 
 template <class Policy>
 std::vector<std::string_view> names_of(std::span<const Policy> table) {
@@ -90,6 +92,13 @@ void read_mix(YamlReader& reader, const YAML::Node& node, ProfileSpec& spec) {
     for (const auto& item : node["classes"]) spec.sample.push_back(mix_class_of(reader, item));
 }
 
+void read_replay(YamlReader& reader, const YAML::Node& node, ReplayRules& replay) {
+  if (!node.IsDefined() || !reader.is_map(node, "replay", {"rank", "endLag"})) return;
+  replay.ranks_by_estimate = reader.choice(node, "rank", replay.ranks_by_estimate ? 1 : 0, kRanks) == 1;
+  replay.end_lag = reader.duration(node, "endLag", replay.end_lag);
+  if (reader.is_ok() && replay.end_lag > kEndLagMax) reader.fail(node["endLag"], "endLag must be at most 1h");
+}
+
 void check(YamlReader& reader, const YAML::Node& node, const Profile& profile) {
   const std::optional<ProfileProblem> problem = problem_of(profile);
   if (!reader.is_ok() || !problem) return;
@@ -103,7 +112,7 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   ProfileSpec spec;
   if (!reader.is_map(node, "the profile",
                      {"apiVersion", "kind", "name", "base", "feasible", "tiers", "card", "order", "blocking", "placement", "victim", "cadence",
-                      "seed", "domainSearch", "mix"})) {
+                      "seed", "domainSearch", "mix", "replay"})) {
     reader.fail(node, "the profile must be a map");
     return spec;
   }
@@ -129,6 +138,7 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   p.seed = static_cast<std::uint64_t>(reader.integer(node, "seed", static_cast<std::int64_t>(p.seed), 0, INT64_MAX));
   p.is_default_domain_search = reader.boolean(node, "domainSearch", p.is_default_domain_search);
   read_mix(reader, node["mix"], spec);
+  read_replay(reader, node["replay"], p.replay);
   check(reader, node, p);
   return spec;
 }

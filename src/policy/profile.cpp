@@ -14,6 +14,7 @@ namespace {
 using Tiers = std::initializer_list<std::initializer_list<std::string_view>>;
 
 constexpr Millis kEverySecond{1000}, kEveryMinute{60000};
+constexpr Millis kCountedDown{1000};  ///< their simulator counts down second by second: a job is seen to be done one second after its last
 
 Profile composed(std::string_view name, Tiers tiers, std::string_view card, std::string_view order) {
   Profile p;
@@ -62,6 +63,13 @@ Profile preemptive_profile(std::string_view name, std::string_view order, Millis
   Profile p = queue_profile(name, order, Blocking::kSkip);
   p.victim = VictimRule::kByQuotaUnverified;
   p.cadence = cadence;
+  p.replay.end_lag = kCountedDown;
+  return p;
+}
+
+Profile estimating_profile(std::string_view name) {
+  Profile p = queue_profile(name, "qssf", Blocking::kStrict);
+  p.replay.ranks_by_estimate = true;
   return p;
 }
 
@@ -84,7 +92,7 @@ constexpr Row kProfiles[] = {
     {"easy", [](std::string_view n) { return queue_profile(n, "fifo", Blocking::kEasyByCount); }},
     {"sjf", [](std::string_view n) { return queue_profile(n, "sjf", Blocking::kStrict); }},
     {"sjf-skip", [](std::string_view n) { return queue_profile(n, "sjf", Blocking::kSkip); }},
-    {"qssf", [](std::string_view n) { return queue_profile(n, "qssf", Blocking::kStrict); }},
+    {"qssf", estimating_profile},
     {"qssf-oracle", [](std::string_view n) { return queue_profile(n, "qssf-oracle", Blocking::kStrict); }},
     {"tiresias", [](std::string_view n) { return preemptive_profile(n, "tiresias", kEveryMinute); }},
     {"srtf", [](std::string_view n) { return preemptive_profile(n, "srtf", kEverySecond); }},

@@ -37,6 +37,12 @@ enum class VictimRule : std::uint8_t {
   kByQuotaUnverified,  ///< order decides who may run by card count alone, before any placement is known (SRTF, Tiresias as published)
 };
 
+/// What a replay of a published trace does besides the decisions, as the simulator of the profile's paper did (ashlar sim queue); nothing else heeds it.
+struct ReplayRules {
+  bool ranks_by_estimate = false;  ///< Workload::rank is the trace's estimate of the run time, else the true one
+  Millis end_lag{0};               ///< a job is seen to have ended so long after its last second
+};
+
 struct Profile {
   static constexpr std::size_t kTiersMax = 4;  ///< 16 bits of the 64-bit key each
 
@@ -52,6 +58,7 @@ struct Profile {
   FgdMix mix;                            ///< target workload of FGD; empty where not used
   std::uint64_t seed = 1;                ///< of every random choice
   bool is_default_domain_search = true;  ///< gangs without wishes still prefer few innermost domains
+  ReplayRules replay;
 
   /// Whether a policy of it scores by a target workload (`mix`).
   bool needs_mix() const;

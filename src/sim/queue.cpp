@@ -17,19 +17,6 @@
 namespace ashlar::sim {
 namespace {
 
-// SRTF and Tiresias come from a simulator that counts down second by second: a job is seen to be done one second after its last.
-constexpr std::array<QueueRules, 9> kRules{{
-    {.policy = "fifo", .profile = "fifo"},
-    {.policy = "fifo-skip", .profile = "fifo-skip"},
-    {.policy = "easy", .profile = "easy"},
-    {.policy = "sjf", .profile = "sjf"},
-    {.policy = "sjf-skip", .profile = "sjf-skip"},
-    {.policy = "qssf", .profile = "qssf", .ranks_by_estimate = true},
-    {.policy = "qssf-oracle", .profile = "qssf-oracle"},
-    {.policy = "tiresias", .profile = "tiresias", .end_lag = Millis(1000), .can_stop = true},
-    {.policy = "srtf", .profile = "srtf", .end_lag = Millis(1000), .can_stop = true},
-}};
-
 constexpr std::int64_t kOverheadMax = 1'000'000;  ///< seconds
 
 /// One virtual cluster, or the pool.
@@ -101,8 +88,7 @@ std::vector<Event> opening_of(const Site& site, const Catalog& catalog) {
   return events;
 }
 
-SiteResult run_site(const QueueReplay& replay, const QueueRules& rules, const Profile& profile, const Site& site,
-                    const std::function<void(std::int64_t)>& tell_progress) {
+SiteResult run_site(const QueueReplay& replay, const Profile& profile, const Site& site, const std::function<void(std::int64_t)>& tell_progress) {
   Kinds kinds;
   for (const std::uint32_t row : site.jobs) kinds.of(replay.trace.jobs[row].gpus);
   std::size_t next = 0;
@@ -112,15 +98,16 @@ SiteResult run_site(const QueueReplay& replay, const QueueRules& rules, const Pr
     out = {.submit = job.submit,
            .duration = job.duration,
            .estimate = {job.duration, job.duration},
-           .rank = (rules.ranks_by_estimate ? job.estimate : job.duration).value,
+           .rank = (profile.replay.ranks_by_estimate ? job.estimate : job.duration).value,
            .kind = kinds.of(job.gpus),
            .vc = job.vc};
     return true;
   };
-  const auto overhead = [&](std::size_t i) { return Millis(rules.can_stop ? replay.overhead[i] * 1000 : 0); };
+  const bool can_stop = profile.victim != VictimRule::kNone;
+  const auto overhead = [&](std::size_t i) { return Millis(can_stop ? replay.overhead[i] * 1000 : 0); };
   SimClock clock;
   World world(clock, kinds.catalog(), std::move(feed),
-              {.end_lag = rules.end_lag, .restart_of_one = overhead(0), .restart_of_eight = overhead(1), .restart_of_more = overhead(2)});
+              {.end_lag = profile.replay.end_lag, .restart_of_one = overhead(0), .restart_of_eight = overhead(1), .restart_of_more = overhead(2)});
   world.open_with(opening_of(site, kinds.catalog()));
   SiteResult result;
   result.outcomes.reserve(site.jobs.size());
@@ -139,7 +126,7 @@ SiteResult run_site(const QueueReplay& replay, const QueueRules& rules, const Pr
 }
 
 /// The sites on several threads, the longest lists of jobs first.
-std::vector<SiteResult> run_sites(const QueueReplay& replay, const QueueRules& rules, const Profile& profile, const std::vector<Site>& sites) {
+std::vector<SiteResult> run_sites(const QueueReplay& replay, const Profile& profile, const std::vector<Site>& sites) {
   std::vector<SiteResult> results(sites.size());
   std::vector<std::size_t> order(sites.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -158,7 +145,7 @@ std::vector<SiteResult> run_sites(const QueueReplay& replay, const QueueRules& r
         for (const std::int64_t d : done) sum += d;
         replay.progress(sum);
       };
-      results[s] = run_site(replay, rules, profile, sites[s], tell);
+      results[s] = run_site(replay, profile, sites[s], tell);
     }
   };
   const std::uint32_t cores = replay.threads > 0 ? replay.threads : std::max(1u, std::thread::hardware_concurrency());
@@ -170,17 +157,6 @@ std::vector<SiteResult> run_sites(const QueueReplay& replay, const QueueRules& r
 }
 
 }  // namespace
-
-std::span<const QueueRules> queue_rules() { return kRules; }
-
-Result<QueueRules> find_queue_rules(std::string_view policy) {
-  std::string known;
-  for (const QueueRules& rules : kRules) {
-    if (rules.policy == policy) return rules;
-    known += (known.empty() ? "" : ", ") + std::string(rules.policy);
-  }
-  return invalid("unknown policy '" + std::string(policy) + "'; sim queue knows " + known);
-}
 
 Result<RestartOverhead> parse_restart_overhead(std::string_view text) {
   RestartOverhead overhead{};
@@ -212,10 +188,10 @@ Result<void> check_replay(const QueueReplay& replay) {
   return {};
 }
 
-QueueRun run_queue(const QueueReplay& replay, const QueueRules& rules, const Profile& profile) {
+QueueRun run_queue(const QueueReplay& replay, std::string_view policy, const Profile& profile) {
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<Site> sites = sites_of(replay);
-  const std::vector<SiteResult> results = run_sites(replay, rules, profile, sites);
+  const std::vector<SiteResult> results = run_sites(replay, profile, sites);
   QueueRun run;
   QueueMeter meter(replay.trace.vcs);
   meter.reserve(replay.trace.jobs.size());
@@ -228,7 +204,7 @@ QueueRun run_queue(const QueueReplay& replay, const QueueRules& rules, const Pro
     cards += static_cast<std::int64_t>(sites[s].nodes) * kCardsPerTraceNode;
     if (replay.has_series) loads.push_back(results[s].load);
   }
-  run.policy = rules.policy;
+  run.policy = policy;
   meter.finish(run);
   if (replay.has_series) fill_series(loads, cards, run);
   run.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

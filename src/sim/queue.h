@@ -1,6 +1,6 @@
 // Queueing replays of published job traces. Answers: how long would these jobs have waited on this many nodes, under this policy? Each virtual
 // cluster is a cluster of its own (ceil(nodes / shrink) nodes of 8 cards, own State, Engine and Driver), or all are pooled into one. Times are whole
-// seconds. The rules where published simulators differ are data (QueueRules). Cost: about 1 s for 68,503 jobs; virtual clusters run on all cores and
+// seconds. The rules where published simulators differ are data of the profile (ReplayRules). Cost: about 1 s for 68,503 jobs; virtual clusters run on all cores and
 // are merged in the order of the input, so that the result does not depend on the number of threads.
 #pragma once
 
@@ -22,18 +22,6 @@ namespace ashlar::sim {
 
 inline constexpr std::int32_t kCardsPerTraceNode = 8;  ///< nodes of the published clusters
 
-/// What the simulated world does under one policy, as its authors' simulator did.
-struct QueueRules {
-  std::string_view policy;         ///< word on the command line
-  std::string_view profile;        ///< built-in profile that decides
-  bool ranks_by_estimate = false;  ///< Workload::rank is the trace's noisy estimate, else the true duration
-  Millis end_lag{0};               ///< see WorldRules
-  bool can_stop = false;           ///< the profile stops running jobs, so a restart costs something
-};
-std::span<const QueueRules> queue_rules();
-/// Error: names the known policies.
-Result<QueueRules> find_queue_rules(std::string_view policy);
-
 /// Seconds that a restart adds to a job of one card, of up to eight, of more.
 using RestartOverhead = std::array<std::int64_t, 3>;
 inline constexpr RestartOverhead kPublishedOverhead{7, 30, 60};
@@ -53,7 +41,9 @@ struct QueueReplay {
 
 /// Errors: a job's virtual cluster has no nodes line; times that are not whole seconds. They begin with LINE: where they are about a line of the job file.
 Result<void> check_replay(const QueueReplay& replay);
-/// One policy on a checked replay. `profile` is the one named by the rules.
-QueueRun run_queue(const QueueReplay& replay, const QueueRules& rules, const Profile& profile);
+/// One profile on a checked replay; `policy` is its name in the results. Where the profile stops running jobs, a restart costs the overhead.
+QueueRun run_queue(const QueueReplay& replay, std::string_view policy, const Profile& profile);
+/// Under the profile's own name.
+inline QueueRun run_queue(const QueueReplay& replay, const Profile& profile) { return run_queue(replay, profile.name, profile); }
 
 }  // namespace ashlar::sim

@@ -40,7 +40,8 @@ Result<const Policy*> known(const Policy* policy, const char* kind, const std::s
 
 }  // namespace
 
-static_assert(boost::pfr::tuple_size_v<Profile> == 12, "a field was added to Profile: write it here too, and raise kFormatVersion");
+// `replay` is left out: it concerns the world of a replayed trace, and no decision.
+static_assert(boost::pfr::tuple_size_v<Profile> == 13, "a field was added to Profile: write it here too, and raise kFormatVersion");
 
 std::string bytes_of(const Profile& profile) {
   Written w{profile.name,

@@ -183,29 +183,12 @@ struct QueueOptions {
   OutputOptions output;
 };
 
-struct QueuePolicy {
-  sim::QueueRules rules;
-  Profile profile;
-};
-
-/// A published policy with its simulator's rules, or any other profile with plain ones: exact ends, restarts as published where it stops jobs.
-QueuePolicy queue_policy(const std::string& name) {
-  const Result<sim::QueueRules> rules = sim::find_queue_rules(name);
-  if (rules) return {*rules, must(builtin_profile(rules->profile))};
-  const bool is_file = name.find('/') != std::string::npos || name.ends_with(".yaml") || name.ends_with(".yml");
-  const bool is_builtin = std::ranges::find(builtin_profile_names(), std::string_view(name)) != builtin_profile_names().end();
-  if (!is_file && !is_builtin) fail(rules.error(), kBadInput);
-  Profile profile = config::resolved(profile_spec(name), [](std::string_view) { return ModelId::none(); });
-  const bool can_stop = profile.victim != VictimRule::kNone;
-  return {{.policy = name, .profile = name, .can_stop = can_stop}, std::move(profile)};
-}
-
 void run_queue_verb(const QueueOptions& options) {
   must(sim::parse_output_format(options.output.format));
   const sim::RestartOverhead overhead = must(sim::parse_restart_overhead(options.overhead));
-  const std::vector<std::string> names = list_of(options.policies, "--policy");
-  std::vector<QueuePolicy> policies;
-  for (const std::string& name : names) policies.push_back(queue_policy(name));
+  const std::vector<std::string> policies = list_of(options.policies, "--policy");
+  std::vector<Profile> profiles;
+  for (const std::string& name : policies) profiles.push_back(config::resolved(profile_spec(name), [](std::string_view) { return ModelId::none(); }));
   const std::vector<sim::VcNodes> vcs = must(sim::read_vcs(options.vcs));
   const sim::JobTrace trace = must(sim::read_jobs_for_replay(options.jobs, vcs));
   sim::QueueReplay replay{.trace = trace,
@@ -218,10 +201,10 @@ void run_queue_verb(const QueueOptions& options) {
                           .progress = {}};
   if (const Result<void> checked = sim::check_replay(replay); !checked) fail(invalid(options.jobs + ":" + checked.error().message), kBadInput);
   std::vector<sim::QueueRun> runs;
-  for (const QueuePolicy& policy : policies) {
-    cli::ProgressBar bar(std::string(policy.rules.policy), static_cast<std::int64_t>(trace.jobs.size()));
+  for (std::size_t p = 0; p < policies.size(); ++p) {
+    cli::ProgressBar bar(policies[p], static_cast<std::int64_t>(trace.jobs.size()));
     replay.progress = progress_of(bar);
-    runs.push_back(sim::run_queue(replay, policy.rules, policy.profile));
+    runs.push_back(sim::run_queue(replay, policies[p], profiles[p]));
   }
   const std::vector<std::pair<std::string, std::string>> facts{{"jobs", options.jobs},
                                                                {"virtual clusters", options.vcs},

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "config/profile_file.h"
 #include "policy/profile.h"
 
 namespace ashlar::sim {
@@ -25,8 +26,7 @@ QueueRun run(const JobTrace& trace, const std::string& policy, std::vector<VcNod
   const QueueReplay replay{.trace = trace, .vcs = vcs, .is_pooled = is_pooled, .has_series = true};
   const Result<void> checked = check_replay(replay);
   EXPECT_TRUE(checked.ok());
-  const QueueRules rules = *find_queue_rules(policy);
-  return run_queue(replay, rules, *builtin_profile(rules.profile));
+  return run_queue(replay, *builtin_profile(policy));
 }
 
 TEST(QueueReplay, StrictFifoMakesASmallJobWaitBehindAWideOneAndSkipDoesNot) {
@@ -101,11 +101,10 @@ TEST(QueueReplay, ThreadsDoNotChangeTheResult) {
     trace.jobs.push_back({static_cast<std::uint32_t>(i % 3), static_cast<std::int32_t>(1 + i * 7 % 16), Millis(i * 11000),
                           Millis((1 + i * 37 % 900) * 1000), Millis(0)});
   const std::vector<VcNodes> vcs{{"a", 2}, {"b", 3}, {"c", 4}};
-  const QueueRules rules = *find_queue_rules("srtf");
   QueueReplay replay{.trace = trace, .vcs = vcs, .threads = 1};
-  QueueRun alone = run_queue(replay, rules, *builtin_profile("srtf"));
+  QueueRun alone = run_queue(replay, *builtin_profile("srtf"));
   replay.threads = 3;
-  QueueRun together = run_queue(replay, rules, *builtin_profile("srtf"));
+  QueueRun together = run_queue(replay, *builtin_profile("srtf"));
   alone.wall_seconds = together.wall_seconds = 0;
   EXPECT_EQ(queue_json({&alone, 1}), queue_json({&together, 1}));
   EXPECT_EQ(alone.jobs, 600);
@@ -124,6 +123,26 @@ TEST(QueueReplay, BusyCardsOverTimeAddUpToTheWorkDone) {
   EXPECT_NEAR(sum, 75, 0.5);  // half of the cards, then all of them
 }
 
+// What their papers' simulators did belongs to the profiles, so that one of another name that starts from them replays alike.
+TEST(QueueReplay, AProfileThatOnlyNamesItsBaseReplaysLikeIt) {
+  JobTrace trace{.vcs = {"a"}, .jobs = {}, .has_estimates = true};
+  for (std::int64_t i = 0; i < 200; ++i)
+    trace.jobs.push_back(
+        {0, static_cast<std::int32_t>(1 + i * 7 % 8), Millis(i * 40'000), Millis((30 + i * 371 % 9000) * 1000), Millis((30 + i * 53 % 5000) * 1000)});
+  const std::vector<VcNodes> vcs{{"a", 2}};
+  const QueueReplay replay{.trace = trace, .vcs = vcs};
+  for (const char* base : {"srtf", "qssf", "tiresias", "fifo", "easy"}) {
+    const std::string text = "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\nname: mine\nbase: " + std::string(base) + "\n";
+    QueueRun named = run_queue(replay, *builtin_profile(base));
+    QueueRun based = run_queue(replay, base, config::parse_profile(text, "mine.yaml")->profile);
+    named.wall_seconds = based.wall_seconds = 0;
+    EXPECT_EQ(queue_json({&named, 1}), queue_json({&based, 1})) << base;
+  }
+  const std::string exact = "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\nname: mine\nbase: srtf\nreplay: {endLag: 0}\n";
+  EXPECT_LT(run_queue(replay, config::parse_profile(exact, "mine.yaml")->profile).mean_jct_seconds,
+            run_queue(replay, *builtin_profile("srtf")).mean_jct_seconds);
+}
+
 TEST(QueueReplayInput, RejectsWhatItCannotReplay) {
   const JobTrace trace = trace_of({{1, 0, 10}});
   const std::vector<VcNodes> other{{"b", 1}}, good{{"a", 1}};
@@ -134,7 +153,6 @@ TEST(QueueReplayInput, RejectsWhatItCannotReplay) {
   fractional.jobs[0].line = 17;
   EXPECT_EQ(check_replay({.trace = fractional, .vcs = good}).error().message,
             "17: duration: expected whole seconds (queueing replays count nothing else), got 1.500000");
-  EXPECT_FALSE(find_queue_rules("first-come").ok());
 }
 
 TEST(RestartOverheadText, ReadsThreeNumbersAndNothingElse) {
