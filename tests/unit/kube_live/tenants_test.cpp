@@ -29,7 +29,7 @@ class Tenants : public IntakeBench {
   bool has_said(const std::string& part) const {
     return std::any_of(said.begin(), said.end(), [&](const std::string& line) { return line.find(part) != std::string::npos; });
   }
-  std::vector<Remedy> remedies(const std::string& name) { return find_remedies(state, engine.views(), engine.profile(), record(name).job); }
+  std::vector<Remedy> remedies(const std::string& name) { return find_remedies(state, engine, record(name).job); }
 };
 
 // ---- names that no node has ------------------------------------------------------------------------------------------------------------
