@@ -24,6 +24,7 @@ enum class RecordKind : std::uint8_t {
   kEnd = 5,       ///< the file was closed in order; payload: number of steps, 8 bytes
 };
 inline constexpr std::size_t kEndRecordBytes = 1 + 1 + 8 + 4;
+inline constexpr std::uint64_t kRecordsBeforeSteps = 3;  ///< header, names, snapshot
 
 /// What a file says of itself at its start.
 struct LogHeader {

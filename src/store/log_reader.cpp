@@ -67,11 +67,16 @@ std::optional<LogReader::Record> LogReader::whole_record_at(std::size_t offset, 
   return Record{kind, {first, payload.size()}};
 }
 
-/// Does the file end with the record of an orderly end? Then nothing was cut off and a fault before it is damage.
+/// Does the file end with the record of an orderly end? Then nothing was cut off and a fault before it is damage. Its check is asked too: a cut may leave
+/// bytes at the end that look like the start of such a record.
 bool LogReader::has_end_record() const {
   if (bytes_.size() < kEndRecordBytes) return false;
   const std::string_view tail = std::string_view(bytes_).substr(bytes_.size() - kEndRecordBytes);
-  return static_cast<RecordKind>(tail[0]) == RecordKind::kEnd && tail[1] == 8;
+  ByteReader in(tail);
+  if (static_cast<RecordKind>(in.byte()) != RecordKind::kEnd || in.varint() != 8) return false;
+  const std::string_view payload = in.take(8);
+  const std::uint64_t steps = ByteReader(payload).fixed64();
+  return in.fixed32() == record_check(payload, record_seed(RecordKind::kEnd, kRecordsBeforeSteps + steps));
 }
 
 /// Is a fault at `offset` the mark of a crash? Either the record there is longer than the file, or it is the last one, or only zeros follow it.

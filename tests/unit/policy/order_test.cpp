@@ -16,7 +16,10 @@ struct JobSketch {
 
 class Queue {
  public:
-  Queue() { apply(state, {Millis(0), NodeSeen{NodeId(0u), facts_of({.pods = 1000, .cards = 64})}}); }
+  Queue() {
+    apply(state, {Millis(0), ConstraintDefined{ConstraintId(0u), {}}});
+    apply(state, {Millis(0), NodeSeen{NodeId(0u), facts_of({.pods = 1000, .cards = 64})}});
+  }
   Queue(std::initializer_list<JobSketch> jobs) : Queue() {
     for (const JobSketch& j : jobs) submit(j);
   }
