@@ -76,15 +76,10 @@ class SmallCluster {
       return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) { return one.second.find(part) != std::string::npos; });
     }));
   }
-  /// The most requests of any second since `from`.
-  std::size_t most_in_a_second(Clock::time_point from) {
+  /// Requests that arrived in that time.
+  std::size_t count_between(Clock::time_point from, Clock::time_point end) {
     const std::lock_guard lock(lock_);
-    std::size_t most = 0;
-    for (std::size_t i = 0, first = 0; i < seen_.size(); ++i) {
-      while (seen_[first].first < std::max(from, seen_[i].first - std::chrono::seconds(1)) && first < i) ++first;
-      if (seen_[i].first >= from) most = std::max(most, i - first + 1);
-    }
-    return most;
+    return static_cast<std::size_t>(std::count_if(seen_.begin(), seen_.end(), [&](const auto& s) { return s.first >= from && s.first < end; }));
   }
 
  private:
