@@ -9,13 +9,34 @@ constexpr const char* kPolicy = ASHLAR_SOURCE_DIR "/deploy/cards-policy.yaml";
 class Tenants : public SchedulerWorld {
  protected:
   void TearDown() override {
-    if (api_)
-      for (const char* kind : {"validatingadmissionpolicybindings", "validatingadmissionpolicies"})
-        answer_of([&](OnAnswer done) {
-          api_->send({.method = http::Method::kDelete, .path = std::string("/apis/admissionregistration.k8s.io/v1/") + kind + "/ashlar-cards"},
-                     std::move(done));
-        });
+    if (has_policy_) remove_policy();
     SchedulerWorld::TearDown();
+  }
+  /// The server takes a moment to learn of a policy, and to forget it: waits until it refuses a pod that names its cards, or takes it.
+  bool wait_until_claims_are(bool are_taken) {
+    kube::PodSpec claiming = gpu_pod("claiming", 1);
+    claiming.scheduler_name = "nobody";
+    claiming.annotations = {{"ashlar.dev/cards", "0-7"}};
+    return wait([&] {
+      const Answer answer = answer_of([&](OnAnswer done) { kube::create_pod(*api_, claiming, std::move(done)); });
+      if (answer.ok()) answer_of([&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", "claiming"), 0, std::move(done)); });
+      return are_taken ? answer.ok() : is_refused(answer);
+    });
+  }
+  void apply_policy() {
+    has_policy_ = true;
+    const Result<void> applied = plane_->apply({kPolicy});
+    ASSERT_TRUE(applied.ok()) << applied.error().message;
+    ASSERT_TRUE(wait_until_claims_are(false));
+  }
+  void remove_policy() {
+    for (const char* kind : {"validatingadmissionpolicybindings", "validatingadmissionpolicies"})
+      answer_of([&](OnAnswer done) {
+        api_->send({.method = http::Method::kDelete, .path = std::string("/apis/admissionregistration.k8s.io/v1/") + kind + "/ashlar-cards"},
+                   std::move(done));
+      });
+    EXPECT_TRUE(wait_until_claims_are(true));
+    has_policy_ = false;
   }
   Answer patch(const std::string& path, const std::string& body) {
     return answer_of([&](OnAnswer done) {
@@ -36,20 +57,12 @@ class Tenants : public SchedulerWorld {
   static bool is_refused(const Answer& answer) {
     return !answer.ok() && answer.result.error().message.find("ashlar.dev/cards is written by Ashlar alone") != std::string::npos;
   }
+  bool has_policy_ = false;
 };
 
 TEST_F(Tenants, NobodyButAshlarWritesCardsWhereThePolicyIs) {
   post_gpu_nodes(2);
-  const Result<void> applied = plane_->apply({kPolicy});
-  ASSERT_TRUE(applied.ok()) << applied.error().message;
-  kube::PodSpec claiming = gpu_pod("claiming", 1);
-  claiming.annotations = {{"ashlar.dev/cards", "0-7"}};
-  // The server takes a moment to learn of a policy; until then it takes the pod.
-  ASSERT_TRUE(wait([&] {
-    const Answer answer = answer_of([&](OnAnswer done) { kube::create_pod(*api_, claiming, std::move(done)); });
-    if (answer.ok()) answer_of([&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", "claiming"), 0, std::move(done)); });
-    return is_refused(answer);
-  }));
+  ASSERT_NO_FATAL_FAILURE(apply_policy());
   auto scheduler = start();
   post_pod(gpu_pod("one", 2));
   ASSERT_TRUE(wait_bound(1, "one"));

@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t kInFlightMax = 64;  ///< what one connection carries well
 constexpr int kFailed = 1, kBadInput = 2;
-constexpr int kCreated = 201;
 constexpr double kSpeedMax = 1e9;
 
 struct LoadOptions {
@@ -87,7 +86,8 @@ class Sender {
  public:
   explicit Sender(kube::Api& api) : api_(api) {}
   template <class Write, class At>
-  void run(const std::string& what, std::size_t count, At&& at, Write&& write) {
+  void run(const std::string& kind, std::size_t count, At&& at, Write&& write) {
+    const std::string what = kind == "Node" ? "nodes" : "pods";
     cli::ProgressBar bar(what, count);
     const auto began = std::chrono::steady_clock::now();
     const auto passed = [&] {
@@ -98,8 +98,8 @@ class Sender {
       while (sent < count && sent - answered < kInFlightMax && at(sent) <= passed()) {
         write(sent++, [&](const kube::Answer& answer) {
           ++answered;
-          // What creates an object says 201; a proxy's page says 200 to anything.
-          if (answer.ok() && answer.status == kCreated) return;
+          // The server answers with the object; a proxy's page says 200 to anything.
+          if (answer.ok() && answer.body.find("\"kind\":\"" + kind + "\"") != std::string::npos) return;
           const std::string why = answer.ok()
                                       ? "the server answers HTTP " + std::to_string(answer.status) + " and has created nothing; is it an API server?"
                                       : answer.result.error().message;
@@ -138,14 +138,14 @@ void run_load(const LoadOptions& options) {
   if (!api) refuse(kFailed, api.error().message);
   Sender sender(**api);
   sender.run(
-      "nodes", nodes.size(), [](std::size_t) { return Millis(0); },
+      "Node", nodes.size(), [](std::size_t) { return Millis(0); },
       [&](std::size_t i, kube::OnAnswer done) { kube::post_node(**api, node_spec(nodes[i]), (*api)->now(), std::move(done)); });
   const Millis first = pods->empty() ? Millis(0) : pods->front().created.value_or(Millis(0));
   const auto moment = [&](std::size_t i) {
     if (options.speed <= 0) return Millis(0);
     return Millis(static_cast<std::int64_t>(static_cast<double>(((*pods)[i].created.value_or(first) - first).value) / options.speed));
   };
-  sender.run("pods", pods->size(), moment,
+  sender.run("Pod", pods->size(), moment,
              [&](std::size_t i, kube::OnAnswer done) { kube::create_pod(**api, pod_spec((*pods)[i], options), std::move(done)); });
   if (sender.refused() > 0)
     refuse(kFailed, std::to_string(sender.refused()) + " objects were refused; the first ones are named above. What was posted stays");
