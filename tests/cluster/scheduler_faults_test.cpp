@@ -167,10 +167,17 @@ TEST_F(LiveSchedulerFaults, ALeaderThatLostItsLeaseStartsAnewWhenTheServerIsBack
 
 TEST_F(LiveSchedulerFaults, HistoryThatTheServerForgotIsListedAgain) {
   post_gpu_nodes(4);
-  auto scheduler = start();
+  Result<std::unique_ptr<local::FaultProxy>> proxy = local::FaultProxy::start(plane_->server());
+  ASSERT_TRUE(proxy.ok()) << proxy.error().message;
+  kube::LiveOptions o = options();
+  o.access.server = (*proxy)->url();
+  o.access.tls = {};
+  auto scheduler = start(o);
   post_pod(gpu_pod("before", 1));
   ASSERT_TRUE(wait_bound(1));
   const std::int64_t lists = metric(*scheduler, "ashlar_watch_relists_total{resource=\"pods\"}");
+  // The next watch of pods is told that its place in history is gone; the server's own history is gone too.
+  const auto gone = (*proxy)->inject({.kind = local::Fault::Kind::kStatus, .method = "GET", .path = "/pods?watch=1", .status = 410});
   plane_->kill_api_server();
   ASSERT_TRUE(plane_->start_api_server().ok());
   post_pods({gpu_pod("during", 1)});
@@ -179,8 +186,8 @@ TEST_F(LiveSchedulerFaults, HistoryThatTheServerForgotIsListedAgain) {
   ASSERT_TRUE(plane_->start_api_server().ok());
   post_pod(gpu_pod("after", 1));
   EXPECT_TRUE(wait_bound(3, "", std::chrono::seconds(40)));
-  // The watch was told that its place in history is gone, and the pods were listed anew.
-  EXPECT_TRUE(wait([&] { return metric(*scheduler, "ashlar_watch_expired_total{resource=\"pods\"}") > 0; }));
+  EXPECT_EQ((*proxy)->hits(gone), 1u);
+  EXPECT_GE(metric(*scheduler, "ashlar_watch_expired_total{resource=\"pods\"}"), 1);
   EXPECT_GT(metric(*scheduler, "ashlar_watch_relists_total{resource=\"pods\"}"), lists);
 }
 
