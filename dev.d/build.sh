@@ -1,4 +1,4 @@
-#: ./dev build [--preset release|dev|asan|tsan] [TARGET...]
+#: ./dev build [--preset release|dev|asan|tsan|fuzz] [TARGET...]
 #:
 #: Builds the program (target `ashlar`) or the named targets; `all` is everything, `tests` all unit tests.
 #: Results lie in build/PRESET/bin. The default preset is release.

@@ -1,0 +1,26 @@
+// Small texts: quantities, durations of both grammars, URLs and percent signs.
+#include "base/quantity_text.h"
+#include "config/duration_text.h"
+#include "fuzz/fuzz.h"
+#include "http/server.h"
+#include "http/url.h"
+#include "sim/readers/units.h"
+
+namespace {
+
+void run(std::string_view bytes) {
+  for (const std::int64_t units : {1, 1000}) static_cast<void>(ashlar::parse_quantity(bytes, units).ok());
+  static_cast<void>(ashlar::config::parse_duration(bytes).ok());
+  static_cast<void>(ashlar::sim::parse_duration(bytes).has_value());
+  static_cast<void>(ashlar::sim::parse_rate_per_hour(bytes).has_value());
+  static_cast<void>(ashlar::http::parse_url(bytes).ok());
+  static_cast<void>(ashlar::http::percent_decode(ashlar::http::percent_encode(bytes)));
+  static_cast<void>(ashlar::http::percent_decode(bytes));
+  ashlar::http::ServerRequest request;
+  request.query = bytes;
+  static_cast<void>(request.query_value("name"));
+}
+
+}  // namespace
+
+ASHLAR_FUZZ_TARGET(amounts)

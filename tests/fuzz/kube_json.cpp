@@ -1,0 +1,28 @@
+// The API server's answers in JSON: objects, lists, watch events, failures.
+#include "fuzz/fuzz.h"
+#include "kube/decode.h"
+
+namespace {
+
+using namespace ashlar::kube;
+
+template <class T>
+void read_as(std::string_view bytes) {
+  static_cast<void>(decode_object<T>(bytes, Encoding::kJson).ok());
+  static_cast<void>(decode_list<T>(bytes, Encoding::kJson).ok());
+  static_cast<void>(decode_watch_event<T>(bytes, Encoding::kJson).ok());
+}
+
+void run(std::string_view bytes) {
+  read_as<Pod>(bytes);
+  read_as<Node>(bytes);
+  read_as<Namespace>(bytes);
+  read_as<PriorityClass>(bytes);
+  read_as<PodGroup>(bytes);
+  static_cast<void>(decode_object<Lease>(bytes, Encoding::kJson).ok());
+  static_cast<void>(decode_status(bytes, Encoding::kJson).ok());
+}
+
+}  // namespace
+
+ASHLAR_FUZZ_TARGET(kube_json)

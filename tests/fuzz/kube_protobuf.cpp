@@ -1,0 +1,24 @@
+// Pods, nodes and failures in Kubernetes' protobuf.
+#include "fuzz/fuzz.h"
+#include "kube/decode.h"
+
+namespace {
+
+using namespace ashlar::kube;
+
+template <class T>
+void read_as(std::string_view bytes) {
+  static_cast<void>(decode_object<T>(bytes, Encoding::kProtobuf).ok());
+  static_cast<void>(decode_list<T>(bytes, Encoding::kProtobuf).ok());
+  static_cast<void>(decode_watch_event<T>(bytes, Encoding::kProtobuf).ok());
+}
+
+void run(std::string_view bytes) {
+  read_as<Pod>(bytes);
+  read_as<Node>(bytes);
+  static_cast<void>(decode_status(bytes, Encoding::kProtobuf).ok());
+}
+
+}  // namespace
+
+ASHLAR_FUZZ_TARGET(kube_protobuf)

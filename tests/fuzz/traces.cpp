@@ -1,0 +1,25 @@
+// Traces: openb's lists, jobs and their virtual clusters, the Standard Workload Format; packed ones too.
+#include "fuzz/fuzz.h"
+#include "sim/readers/openb.h"
+#include "sim/readers/queue_trace.h"
+#include "sim/readers/text_source.h"
+
+namespace {
+
+using namespace ashlar::sim;
+
+void run(std::string_view bytes) {
+  const ashlar::fuzz::File file(bytes);
+  const auto nodes = read_openb_nodes(file.path());
+  static_cast<void>(read_openb_pods(file.path(), nodes.ok() ? *nodes : std::vector<OpenbNode>{}).ok());
+  static_cast<void>(read_arrivals(file.path(), 4, 4).ok());
+  static_cast<void>(read_jobs(file.path()).ok());
+  const auto vcs = read_vcs(file.path());
+  static_cast<void>(read_jobs_for_replay(file.path(), vcs.ok() ? *vcs : std::vector<VcNodes>{{"a", 1}}).ok());
+  static_cast<void>(read_swf(file.path()).ok());
+  static_cast<void>(printable(bytes));
+}
+
+}  // namespace
+
+ASHLAR_FUZZ_TARGET(traces)

@@ -1,0 +1,31 @@
+// A watch stream cut into chunks anywhere; the first byte says how long the chunks are.
+#include <algorithm>
+
+#include "fuzz/fuzz.h"
+#include "kube/decode.h"
+
+namespace {
+
+using namespace ashlar::kube;
+
+void feed(std::string_view bytes, std::size_t chunk, Encoding encoding) {
+  FrameSplitter splitter(encoding, 1u << 20);
+  while (!bytes.empty()) {
+    const auto fed = splitter.feed(bytes.substr(0, chunk), [&](std::string_view frame) {
+      static_cast<void>(decode_watch_event<Node>(frame, encoding).ok());
+      return true;
+    });
+    if (!fed) return;
+    bytes.remove_prefix(std::min(chunk, bytes.size()));
+  }
+}
+
+void run(std::string_view bytes) {
+  if (bytes.empty()) return;
+  const std::size_t chunk = static_cast<unsigned char>(bytes[0]) + 1u;
+  for (const Encoding encoding : {Encoding::kJson, Encoding::kProtobuf}) feed(bytes.substr(1), chunk, encoding);
+}
+
+}  // namespace
+
+ASHLAR_FUZZ_TARGET(watch_frames)
