@@ -1,8 +1,9 @@
 #: ./dev ci
 #:
-#: Everything of `./dev test`, then the edge under the thread sanitizer, every parser under libFuzzer for 60 s, tidy with clang-tidy, and the format check.
+#: Everything of `./dev test`, then the edge under the thread sanitizer, every parser under libFuzzer, tidy with clang-tidy, and the format check.
+#: ASHLAR_FUZZ_SECONDS is the time that each parser gets (default 60).
 
-fuzz_seconds=60
+fuzz_seconds=${ASHLAR_FUZZ_SECONDS:-60}
 
 # The seeds of a fuzz target as one folder; what libFuzzer finds is kept beside them for the next run.
 collect_seeds() {

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "fuzz/fuzz.h"
@@ -25,12 +26,14 @@ void run(std::string_view bytes) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(server().port());
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-    ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    ::shutdown(fd, SHUT_WR);
-    char answer[4096];
-    while (::recv(fd, answer, sizeof answer, 0) > 0) {
-    }
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    std::perror("the server takes no connection");
+    std::abort();
+  }
+  ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  ::shutdown(fd, SHUT_WR);
+  char answer[4096];
+  while (::recv(fd, answer, sizeof answer, 0) > 0) {
   }
   ::close(fd);
 }

@@ -1,4 +1,4 @@
-// A watch stream cut into chunks anywhere; the first byte says how long the chunks are.
+// A watch stream cut into chunks anywhere; the last byte says how long the chunks are.
 #include <algorithm>
 
 #include "fuzz/fuzz.h"
@@ -22,8 +22,8 @@ void feed(std::string_view bytes, std::size_t chunk, Encoding encoding) {
 
 void run(std::string_view bytes) {
   if (bytes.empty()) return;
-  const std::size_t chunk = static_cast<unsigned char>(bytes[0]) + 1u;
-  for (const Encoding encoding : {Encoding::kJson, Encoding::kProtobuf}) feed(bytes.substr(1), chunk, encoding);
+  const std::size_t chunk = static_cast<unsigned char>(bytes.back()) + 1u;
+  for (const Encoding encoding : {Encoding::kJson, Encoding::kProtobuf}) feed(bytes, chunk, encoding);
 }
 
 }  // namespace
