@@ -75,8 +75,8 @@ void CaseReader::find_levels() {
   nested_ = static_cast<std::uint32_t>(file_.names.levels.size());
   for (const std::string& name : across) file_.names.levels.intern(name);
   const auto levels = static_cast<std::uint32_t>(std::min<std::size_t>(file_.names.levels.size(), Topology::kLevelsMax));
-  file_.names.domains.resize(levels);
-  next_domain_.resize(levels, 0);
+  file_.names.domains.resize(file_.names.levels.size());  // of too many levels as well: nodes are read before the case is refused
+  next_domain_.resize(file_.names.levels.size(), 0);
   happen(Millis(0), EventBody(LevelsDefined{std::min(nested_, levels), levels - std::min(nested_, levels)}));
 }
 

@@ -60,6 +60,13 @@ TEST(CaseLanguage, RefusesProfilesThatCannotDecideAndTreesThatAreTooDeep) {
   expect_error(deep + kBlock, "18:", "at most 15 below one another");
 }
 
+TEST(CaseLanguage, RefusesTooManyLevelsAfterNodesThatLieInThem) {
+  std::string wide = "# Seventeen levels.\ncluster 2 x h100x8", stated = "# As many.\n" + kCluster + "job a 1 gpu within nvlink at 0s\nlevels";
+  for (int i = 0; i < 17; ++i) wide += " level l" + std::to_string(i) + " of 1", stated += " l" + std::to_string(i);
+  expect_error(wide + "\n" + kBlock, "1:1:", "at most 16");
+  expect_error(stated + "\n" + kBlock, "5:", "at most 16");
+}
+
 TEST(CaseLanguage, WantsTimesInOrderAndSomethingExpected) {
   expect_error(kCluster + "job a 1 gpu at 5s\njob b 1 gpu at 4s\n" + kBlock, "4:16:", "order of time");
   expect_error(kCluster + "job a 1 gpu at 5s\n" + kBlock, "4:9:", "order of time");
