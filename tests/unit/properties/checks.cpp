@@ -59,9 +59,13 @@ bool is_node_allowed(const State& state, const Constraint& c, NodeId node) {
   return true;
 }
 
+/// Whole cards that one card is claimed for beyond itself are others of the node, nobody knows which.
 std::int32_t idle_cards(const NodeUse& use) {
   std::int32_t idle = -use.cards_owed;
-  for (std::size_t i = 0; i < use.card_milli.size(); ++i) idle += use.card_milli[i] == 0 && use.card_mib[i] == 0 ? 1 : 0;
+  for (std::size_t i = 0; i < use.card_milli.size(); ++i) {
+    idle += use.card_milli[i] == 0 && use.card_mib[i] == 0 ? 1 : 0;
+    idle -= std::max(use.card_milli[i] - kWholeCard, 0) / kWholeCard;
+  }
   return idle;
 }
 
