@@ -73,9 +73,13 @@ struct Job {
     if (end_at > now) return end_at;
     const Millis late = late_end_if_started(started_at);
     if (late > now) return late;
+    const Millis lacking = now - late;  // more than any step can make up at the end of time
     Millis more(1000);
-    while (late + more <= now) more = more + more;
-    return late + more;
+    while (more <= lacking) {
+      if (more.value > Millis::max().value / 2) return Millis::max();
+      more = more + more;
+    }
+    return more > Millis::max() - late ? Millis::max() : late + more;
   }
   /// The whole run is now expected to take so long; what was already run, or lost, stays so.
   void revise(const Estimate& revised) {
