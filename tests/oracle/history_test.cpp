@@ -1,0 +1,79 @@
+// Random histories: two thousand lives of small clusters in the simulated world, each played twice. After every step: nothing is oversubscribed, no
+// `within` is broken, nothing is lost or forgotten, and no reason was untrue when it was given; the second play, without the restarts of the first, is the
+// same to the last byte. ASHLAR_HISTORY=SEED ./dev test oracle -- --gtest_filter='Histories.*' repeats one.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "story.h"
+
+namespace ashlar::oracle {
+namespace {
+
+constexpr std::uint64_t kHistories = 2000;
+
+/// Leaves out of the script what the fault does not need.
+Story shrunk(Story story, const PlayOptions& options) {
+  for (std::size_t i = story.script.size(); i-- > 0;) {
+    Story shorter = story;
+    shorter.script.erase(shorter.script.begin() + static_cast<std::ptrdiff_t>(i));
+    const auto* body = std::get_if<EventBody>(&story.script[i].what);
+    const bool is_definition = body != nullptr && (std::holds_alternative<LevelsDefined>(*body) || std::holds_alternative<DemandDefined>(*body) ||
+                                                   std::holds_alternative<ConstraintDefined>(*body) || std::holds_alternative<QueueDefined>(*body));
+    if (!is_definition && !play(shorter, options).fault.empty()) story = std::move(shorter);
+  }
+  return story;
+}
+
+std::string told(const Story& story) {
+  std::string text = std::to_string(story.drawn.nodes.size()) + " nodes, profile " + story.profile.name;
+  for (const sim::Happening& happening : story.script) {
+    const auto* body = std::get_if<EventBody>(&happening.what);
+    if (body == nullptr || happening.at == Millis(0)) continue;
+    text += "\n  " + std::to_string(happening.at.value) + " ms " + std::string(kind_name(*body));
+    if (const auto* e = std::get_if<Submitted>(body)) text += " job " + std::to_string(e->workload.job.row());
+    if (const auto* e = std::get_if<Ended>(body)) text += " job " + std::to_string(e->job.row());
+    if (const auto* e = std::get_if<NodeGone>(body)) text += " node " + std::to_string(e->node.row());
+    if (const auto* e = std::get_if<NodeSeen>(body)) text += " node " + std::to_string(e->node.row());
+  }
+  return text;
+}
+
+struct Counts {
+  long steps = 0, placed = 0, refused = 0, lost = 0, ended = 0, restarts = 0;
+};
+
+void play_twice(std::uint64_t seed, Counts& counts) {
+  const Story story = draw_story(seed);
+  const PlayOptions with_restarts{.restarts_seed = seed + 1};
+  const Played first = play(story, with_restarts);
+  counts.steps += static_cast<long>(first.steps.size());
+  counts.placed += first.placed;
+  counts.refused += first.refused;
+  counts.lost += first.lost;
+  counts.ended += first.ended;
+  counts.restarts += first.restarts;
+  if (!first.fault.empty()) {
+    const Story shorter = shrunk(story, with_restarts);
+    ADD_FAILURE() << "ASHLAR_HISTORY=" << seed << " " << first.fault << "\nshorter: " << play(shorter, with_restarts).fault << "\n" << told(shorter);
+    return;
+  }
+  EXPECT_EQ(play(story).steps, first.steps) << "ASHLAR_HISTORY=" << seed << " differs when it is played again";
+}
+
+TEST(Histories, KeepEveryRuleAndAreTheSameTwice) {
+  Counts counts;
+  if (const char* seed = std::getenv("ASHLAR_HISTORY"); seed != nullptr) return play_twice(std::strtoull(seed, nullptr, 10), counts);
+  for (std::uint64_t seed = 0; seed < kHistories && ::testing::Test::HasFailure() == false; ++seed) play_twice(seed, counts);
+  std::printf(
+      "history oracle: %llu histories twice, %ld steps, %ld members placed, %ld binds refused, %ld nodes lost, %ld jobs ended, %ld restarts\n",
+      static_cast<unsigned long long>(kHistories), counts.steps, counts.placed, counts.refused, counts.lost, counts.ended, counts.restarts);
+  EXPECT_GT(counts.placed, 10'000);
+  EXPECT_GT(counts.refused, 500);
+  EXPECT_GT(counts.lost, 500);
+  EXPECT_GT(counts.restarts, 500);
+}
+
+}  // namespace
+}  // namespace ashlar::oracle
