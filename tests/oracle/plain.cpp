@@ -18,6 +18,17 @@ struct Load {
   std::vector<int> ports;
 
   bool is_idle(int card) const { return milli[static_cast<std::size_t>(card)] == 0 && mib[static_cast<std::size_t>(card)] == 0; }
+  /// Idle cards, less the whole ones that one card is taken for beyond itself: those are others of the node, nobody knows which.
+  std::int64_t idle_for_others() const {
+    std::int64_t idle = 0;
+    for (std::size_t c = 0; c < milli.size(); ++c) {
+      idle += is_idle(static_cast<int>(c)) ? 1 : 0;
+      idle -= std::max<std::int64_t>(milli[c] - 1000, 0) / 1000;
+    }
+    return idle;
+  }
+  /// May a share be given this card? Of the idle ones only as many as are not owed; none at all where more are owed than idle.
+  bool is_open_to_shares(int card) const { return idle_for_others() > 0 || (idle_for_others() == 0 && !is_idle(card)); }
   void add(const PlainDemand& demand, const std::vector<int>& cards, int sign) {
     for (int r = 0; r < kPlainResources; ++r) used[r] += sign * demand.asks[r];
     for (const int c : cards) {
@@ -270,8 +281,9 @@ bool has_cards_for(const PlainWorld& world, int node, int demand) {
   const Load load = load_of(world, node);
   int fitting = 0;
   for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].cards; ++c)
-    fitting += card_fault(world.nodes[static_cast<std::size_t>(node)], load, asked, c).empty() ? 1 : 0;
-  return fitting >= asked.cards;
+    fitting +=
+        card_fault(world.nodes[static_cast<std::size_t>(node)], load, asked, c).empty() && (!asked.is_share() || load.is_open_to_shares(c)) ? 1 : 0;
+  return fitting >= asked.cards && (asked.is_share() || load.idle_for_others() >= asked.cards);
 }
 
 std::int64_t most_card_memory(const PlainWorld& world, int node) {
@@ -281,14 +293,22 @@ std::int64_t most_card_memory(const PlainWorld& world, int node) {
   return most;
 }
 
+bool has_overclaimed_card(const PlainWorld& world) {
+  for (std::size_t n = 0; n < world.nodes.size(); ++n) {
+    const Load load = load_of(world, static_cast<int>(n));
+    if (std::any_of(load.milli.begin(), load.milli.end(), [](std::int64_t milli) { return milli > 1000; })) return true;
+    if (std::any_of(load.mib.begin(), load.mib.end(), [&](std::int64_t mib) { return world.nodes[n].card_mib > 0 && mib > world.nodes[n].card_mib; }))
+      return true;
+  }
+  return false;
+}
+
 std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainDemand& demand) {
   const Load load = load_of(world, node);
-  std::int64_t idle = 0, most = 0;
-  for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].cards; ++c) {
-    idle += load.is_idle(c) ? 1000 : 0;
-    most = std::max(most, 1000 - load.milli[static_cast<std::size_t>(c)]);
-  }
-  return demand.is_share() ? most : idle;
+  std::int64_t most = 0;
+  for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].cards; ++c)
+    if (load.is_open_to_shares(c)) most = std::max(most, 1000 - load.milli[static_cast<std::size_t>(c)]);
+  return demand.is_share() ? most : 1000 * std::max<std::int64_t>(load.idle_for_others(), 0);
 }
 
 bool is_over_quota(const PlainWorld& world, int job, int queue, bool is_alone) {

@@ -49,7 +49,7 @@ class Writer {
       return;
     }
     if (options_.has_preemption && one_in(10)) {
-      story_.profile = *builtin_profile(one_in(2) ? "srtf" : "tiresias");
+      story_.profile = *builtin_profile(one_in(2) || !kTiresiasComesToRest ? "srtf" : "tiresias");
       story_.profile.cadence = Millis(0);
       if (!kEveryProfileKeepsQuotas)
         for (PlainQueue& queue : story_.drawn.queues) queue.milli_max = queue.cores_max = kUnlimited;

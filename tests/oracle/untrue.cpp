@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "known.h"
 #include "mirror.h"
 
 namespace ashlar::oracle {
@@ -32,7 +33,7 @@ int fits_on(const PlainWorld& world, const Kind& kind, int node) {
   for (;; ++fits) {
     tried.jobs.back().members.push_back({kind.demand, kind.constraint, kNowhere, {}});
     PlainBind bind{static_cast<int>(tried.jobs.size()) - 1, fits, node, {}};
-    if (fits == 200 || !find_cards(tried, bind, 0, false)) return fits;
+    if (fits == 200 || !has_cards_for(tried, node, kind.demand) || !find_cards(tried, bind, 0, false)) return fits;
     tried.jobs.back().members.back() = {kind.demand, kind.constraint, node, bind.cards};
   }
 }
@@ -118,6 +119,11 @@ std::int64_t room_in(const PlainWorld& world, const Kind& kind, int level, int d
 }
 
 /// Reasons of the whole job. For members of several kinds there is more than one way to count, so only what is plainly impossible is refused.
+bool counts_cards(ReasonCode code) {
+  return code == ReasonCode::kInsufficientGpu || code == ReasonCode::kInsufficientGpuMemory || code == ReasonCode::kGangPartial ||
+         code == ReasonCode::kTopologyFragmented;
+}
+
 std::string untrue_of_job(const PlainWorld& world, int job, const std::vector<Kind>& kinds, const Reason& reason) {
   const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
   const bool is_uniform = kinds.size() == 1;
@@ -156,7 +162,10 @@ std::string untrue(const PlainWorld& world, int job, const Verdict& verdict) {
   if (verdict.kind == VerdictKind::kPlaced || verdict.kind == VerdictKind::kPending) return "";
   const std::vector<Kind> kinds = kinds_needed(world.jobs[static_cast<std::size_t>(job)]);
   if (kinds.empty()) return "all its members are placed";
+  const bool are_cards_clear = kReasonsCountOverclaimedCards || !has_overclaimed_card(world);
   for (const Reason& reason : verdict.reasons) {
+    if (!are_cards_clear && counts_cards(reason.code)) continue;
+    if (!kMemoryReasonsNameOneCard && reason.code == ReasonCode::kInsufficientGpuMemory) continue;
     if (std::none_of(kinds.begin(), kinds.end(), [&](const Kind& kind) { return holds_for(world, kind, reason); }))
       return std::string(reason_name(reason.code)) + " " + std::to_string(reason.numbers[0]) + " " + std::to_string(reason.numbers[1]) + " " +
              std::to_string(reason.numbers[2]);
