@@ -52,12 +52,8 @@ class BindAudit {
     }
   }
 
-  const std::map<std::string, std::vector<Request>>& requests() const { return requests_; }
   std::size_t count(int code) const {
     return count_if([&](const Request& r) { return r.code == code; });
-  }
-  std::size_t bindings() const {
-    return count_if([](const Request&) { return true; });
   }
   /// Pods of `others` (a prefix of namespace/name) whose binding the server took after the last of `first`.
   std::size_t bound_after(const std::string& first, const std::string& others) const {
@@ -72,23 +68,11 @@ class BindAudit {
   }
   /// Bindings that the server took for pods whose namespace/name starts so.
   std::size_t taken(const std::string& prefix) const {
-    std::size_t count = 0;
-    for (const auto& [pod, requests] : requests_)
-      if (pod.starts_with(prefix))
-        count +=
-            static_cast<std::size_t>(std::count_if(requests.begin(), requests.end(), [](const Request& r) { return r.is_binding && r.code == 201; }));
-    return count;
+    return count_if([](const Request& r) { return r.code == 201; }, prefix);
   }
   /// Requests to bind pods whose namespace/name starts so, whatever became of them.
   std::size_t bindings_of(const std::string& prefix) const {
-    std::size_t count = 0;
-    for (const auto& [pod, requests] : requests_)
-      if (pod.starts_with(prefix))
-        count += static_cast<std::size_t>(std::count_if(requests.begin(), requests.end(), [](const Request& r) { return r.is_binding; }));
-    return count;
-  }
-  std::size_t by_user(const std::string& user) const {
-    return count_if([&](const Request& r) { return r.user == user; });
+    return count_if([](const Request&) { return true; }, prefix);
   }
 
   /// Pods for which a binding to another node was sent although an earlier one might have been carried out: it was answered 2xx, or not at all and nobody
@@ -116,10 +100,12 @@ class BindAudit {
 
  private:
   template <class Which>
-  std::size_t count_if(Which&& which) const {
+  std::size_t count_if(Which&& which, const std::string& prefix = {}) const {
     std::size_t count = 0;
     for (const auto& [pod, requests] : requests_)
-      count += static_cast<std::size_t>(std::count_if(requests.begin(), requests.end(), [&](const Request& r) { return r.is_binding && which(r); }));
+      if (pod.starts_with(prefix))
+        count +=
+            static_cast<std::size_t>(std::count_if(requests.begin(), requests.end(), [&](const Request& r) { return r.is_binding && which(r); }));
     return count;
   }
   std::map<std::string, std::vector<Request>> requests_;
