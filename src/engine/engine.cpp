@@ -35,7 +35,7 @@ Plan Engine::decide(State& state, Millis now) {
   }
   promises_.refresh(state, agenda_, state.losses());
   state.losses().clear();
-  wake(state);
+  wake(state, round);
   agenda_.open_behind_moved_heads();
   const bool is_on_beat = profile_->cadence.value == 0 || now.value % profile_->cadence.value == 0;
   if (!is_on_beat) {
@@ -113,6 +113,13 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
     const auto it = shape.jobs.upper_bound(head.entry);
     if (it != shape.jobs.end()) round.work.insert({*it, head.shape});
   };
+  // Heads that can never run any more have their turn before those whom they block.
+  const bool is_for_own_queue = profile_->blocking == Blocking::kStrict;
+  if (profile_->blocking != Blocking::kSkip &&
+      (is_for_own_queue ? open_impossible_heads(state, round, queue) : open_impossible_heads(state, round))) {
+    round.work.insert(head);
+    return;
+  }
   if (profile_->blocking == Blocking::kStrict) {
     const Agenda::Head* blocked = agenda_.first_blocked(queue);
     if (blocked != nullptr && (round.is_listed_whole || blocked->entry < head.entry)) {
@@ -187,8 +194,9 @@ void Engine::commit(State& state, Round& round, Trial& trial, const Agenda::Entr
   absorb_changes(state);
 }
 
-void Engine::close(const State&, Round& round, ShapeId id, const Verdict& verdict) {
+void Engine::close(const State& state, Round& round, ShapeId id, const Verdict& verdict) {
   agenda_.close(id, verdict);
+  grown(judged_on_, id.row()) = state.cluster.facts_change_count();
   if (!options_.has_verdicts) return;
   for (const Agenda::Entry& e : agenda_.shape(id).jobs) report(round, e.job, verdict);
 }

@@ -63,7 +63,17 @@ class Engine {
  private:
   friend struct EngineMemory;
   void absorb_changes(State& state);
-  void wake(State& state);
+  void wake(State& state, Round& round);
+  /// Adds the shapes that were found never to fit and might, since nodes came or changed. Cost: O(risen nodes x such shapes), and a proof for those
+  /// that such a node could take a member of.
+  void find_possible(State& state, std::vector<ShapeId>& found) const;
+  /// Was the blocked head judged on nodes that have come, gone or changed since?
+  bool is_outdated(const State& state, const Agenda::Head& head) const;
+  /// Opens the first blocked head of the queue if it is outdated and can never run any more, so that it blocks nobody and is told so; then the next.
+  /// Has it opened any? Cost: a proof for each head looked at, O(1) where it is not outdated.
+  bool open_impossible_heads(const State& state, Round& round, QueueId queue);
+  /// The same for each queue.
+  bool open_impossible_heads(const State& state, Round& round);
   bool has_room(const State& state, ClassView& view, const ShapeKey& key) const;
   void advance(State& state, Round& round);
   bool all_waiting_came(const State& state, Millis now) const;
@@ -96,6 +106,10 @@ class Engine {
   Rng draws_;
   std::uint64_t queue_changes_seen_ = 0;
   std::uint64_t redefinitions_seen_ = 0;
+  /// Cluster::facts_change_count() at the last decision, and by shape when its first job was last judged. Not remembered: whoever judges once more on the
+  /// same nodes finds the same.
+  std::uint64_t facts_seen_ = 0;
+  std::vector<std::uint64_t> judged_on_;
   std::function<void(JobId)> before_stop_;
   std::uint64_t unproven_ = 0;
   /// The last verdict on a job in short. In full it is kept by the closed shape; one on a job of an open shape has one number at most.

@@ -136,6 +136,10 @@ class EmptyDomain {
 
 }  // namespace
 
+bool could_ever_take(const State& state, DemandId demand, ConstraintId constraint, NodeId n) {
+  return is_meant_for(state.cluster.constraint(constraint), state.cluster.facts(n)) && fits_when_empty(state.cluster, state.demand(demand), n) > 0;
+}
+
 std::vector<Ask> asks_of(const State& state, JobId job) {
   const Job& j = state.job(job);
   std::uint32_t left = j.members_needed();

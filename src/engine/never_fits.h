@@ -27,5 +27,7 @@ enum class EverFits : std::uint8_t {
   kUnproven,  ///< nothing forbids it, but no place was found either
 };
 EverFits ever_fits(const State& state, JobId job);
+/// Could the live node, if it were empty, take one such member?
+bool could_ever_take(const State& state, DemandId demand, ConstraintId constraint, NodeId n);
 
 }  // namespace ashlar

@@ -1,10 +1,14 @@
 // Which waiting shapes could the last events have helped? Only rises matter (a node that got freer, came or changed), and only for shapes whose demand
-// the risen node can take at all; a gang besides needs room for all its members in one of its domains. Everything else stays closed unexamined.
+// the risen node can take at all; a gang besides needs room for all its members in one of its domains. Everything else stays closed unexamined, but
+// when nodes come, go or change it is asked anew who could ever run: of those that could not, and of the blocked heads, which stand in others' way.
 // Cost: O(risen nodes x classes that wait) of a few comparisons each.
 #include <algorithm>
 
+#include "base/grown.h"
 #include "engine/engine.h"
+#include "engine/never_fits.h"
 #include "engine/quota.h"
+#include "engine/round.h"
 
 namespace ashlar {
 namespace {
@@ -26,18 +30,26 @@ bool could_take(State& state, const Profile& profile, DemandId demand_id, Constr
   return fits > 0;
 }
 
+/// Is there room in its quota now, or has a limit changed so that it can, or cannot, ever be within it?
+bool is_quota_news_for(const State& state, const Agenda::Shape& shape) {
+  const std::optional<Reason> refusal = quota_refusal(state, shape.jobs.begin()->job);
+  return !refusal || (refusal->code == ReasonCode::kExceedsQuota) != (shape.verdict.kind == VerdictKind::kNeverFits);
+}
+
 }  // namespace
 
-void Engine::wake(State& state) {
+void Engine::wake(State& state, Round& round) {
   std::vector<NodeId>& rises = state.rises();
   const bool has_quota_news = queue_changes_seen_ != state.queues.change_count();
-  if (rises.empty() && !has_quota_news) return;
+  const bool has_other_nodes = facts_seen_ != state.cluster.facts_change_count();
+  if (rises.empty() && !has_quota_news && !has_other_nodes) return;
+  facts_seen_ = state.cluster.facts_change_count();
   queue_changes_seen_ = state.queues.change_count();
   std::sort(rises.begin(), rises.end());
   rises.erase(std::unique(rises.begin(), rises.end()), rises.end());
   std::vector<ShapeId> opened;
   for (const ShapeId id : agenda_.waiting_for_quota())
-    if (!quota_refusal(state, agenda_.shape(id).jobs.begin()->job)) opened.push_back(id);
+    if (is_quota_news_for(state, agenda_.shape(id))) opened.push_back(id);
   for (const auto& [of, shapes] : agenda_.waiting_for_capacity()) {
     const DemandId demand = of.first;
     const ConstraintId constraint = of.second;
@@ -59,8 +71,59 @@ void Engine::wake(State& state) {
     });
     if (is_helped) opened.push_back(id);
   }
+  if (has_other_nodes) find_possible(state, opened);
   for (const ShapeId id : opened) agenda_.open(id);
   rises.clear();
+  if (has_other_nodes) open_impossible_heads(state, round);
+}
+
+void Engine::find_possible(State& state, std::vector<ShapeId>& found) const {
+  const auto look_at = [&](ShapeId id) {
+    const Agenda::Shape& shape = agenda_.shape(id);
+    if (shape.verdict.kind != VerdictKind::kNeverFits) return;
+    const JobId job = shape.jobs.begin()->job;
+    const std::vector<Ask> asks = asks_of(state, job);
+    const bool is_helped = std::any_of(state.rises().begin(), state.rises().end(), [&](NodeId n) {
+      return state.cluster.is_live(n) &&
+             std::any_of(asks.begin(), asks.end(), [&](const Ask& ask) { return could_ever_take(state, ask.demand, ask.constraint, n); });
+    });
+    if (is_helped && ever_fits(state, job) != EverFits::kNo) found.push_back(id);
+  };
+  for (const auto& [of, shapes] : agenda_.waiting_for_capacity()) std::for_each(shapes.begin(), shapes.end(), look_at);
+  std::for_each(agenda_.waiting_for_anything().begin(), agenda_.waiting_for_anything().end(), look_at);
+}
+
+bool Engine::is_outdated(const State& state, const Agenda::Head& head) const {
+  // Where nobody asks for verdicts none is found never to fit; where there is no node at all everybody waits for the first.
+  if (!options_.has_verdicts || state.cluster.live_count() == 0) return false;
+  const std::size_t row = head.shape.row();
+  const bool is_judged = row < judged_on_.size() && judged_on_[row] == state.cluster.facts_change_count();
+  return !is_judged && agenda_.shape(head.shape).verdict.wake_on == WakeOn::kCapacity;
+}
+
+bool Engine::open_impossible_heads(const State& state, Round& round, QueueId queue) {
+  bool has_opened = false;
+  for (const Agenda::Head* first = agenda_.first_blocked(queue); first != nullptr; first = agenda_.first_blocked(queue)) {
+    const Agenda::Head head = *first;
+    if (!is_outdated(state, head)) return has_opened;
+    grown(judged_on_, head.shape.row()) = state.cluster.facts_change_count();
+    if (ever_fits(state, head.entry.job) != EverFits::kNo) return has_opened;
+    agenda_.open(head.shape);
+    round.work.insert(head);
+    has_opened = true;
+  }
+  return has_opened;
+}
+
+bool Engine::open_impossible_heads(const State& state, Round& round) {
+  bool has_opened = false;
+  const auto& blocked = agenda_.blocked_heads();
+  for (auto it = blocked.begin(); it != blocked.end();) {
+    const QueueId queue = it->first;
+    if (is_outdated(state, *it->second.begin())) has_opened = open_impossible_heads(state, round, queue) || has_opened;
+    it = blocked.upper_bound(queue);  // the list may be gone
+  }
+  return has_opened;
 }
 
 bool Engine::has_room(const State& state, ClassView& view, const ShapeKey& key) const {

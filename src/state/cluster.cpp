@@ -81,20 +81,20 @@ bool Cluster::evaluate(const Constraint& c, std::size_t row) const {
 /// Evaluates the nodes whose facts changed after the first `seen` changes, or all where that is no more work. Returns how many.
 std::uint64_t Cluster::bring_up(const Constraint& constraint, BitSet& nodes, std::uint64_t seen) const {
   nodes.resize(rows());
-  if (seen < facts_base_ || facts_changes() - seen >= rows()) {
+  if (seen < facts_base_ || facts_change_count() - seen >= rows()) {
     for (std::size_t n = 0; n < rows(); ++n) nodes.assign(n, evaluate(constraint, n));
     return rows();
   }
   for (std::uint64_t i = seen - facts_base_; i < facts_log_.size(); ++i) nodes.assign(facts_log_[i].row(), evaluate(constraint, facts_log_[i].row()));
-  return facts_changes() - seen;
+  return facts_change_count() - seen;
 }
 
 const BitSet& Cluster::allowed(ConstraintId id) {
   ASHLAR_CHECK(id.row() < constraints_.size());
   Allowed& set = allowed_[id.row()];
-  if (set.seen == facts_changes()) return set.nodes;
+  if (set.seen == facts_change_count()) return set.nodes;
   evaluation_count_ += bring_up(constraints_[id.row()], set.nodes, set.seen);
-  set.seen = facts_changes();
+  set.seen = facts_change_count();
   return set.nodes;
 }
 

@@ -93,6 +93,8 @@ class Cluster {
   // ---- what caches and wake-ups follow -----------------------------------------------------------------------------------------------
   /// Number of changes so far; nodes changed since `since` are changed_since(since), or everything if that is too long ago.
   std::uint64_t change_count() const { return change_base_ + change_log_.size(); }
+  /// Number of times that a node came, went or changed its facts; at least 1.
+  std::uint64_t facts_change_count() const { return facts_base_ + facts_log_.size(); }
   bool remembers(std::uint64_t since) const { return since >= change_base_; }
   std::span<const NodeId> changed_since(std::uint64_t since) const { return std::span(change_log_).subspan(since - change_base_); }
 
@@ -142,7 +144,6 @@ class Cluster {
     std::uint64_t seen = 0;
   };
   std::uint64_t bring_up(const Constraint& constraint, BitSet& nodes, std::uint64_t seen) const;
-  std::uint64_t facts_changes() const { return facts_base_ + facts_log_.size(); }
 
   std::vector<Constraint> constraints_;
   std::vector<Allowed> allowed_;
