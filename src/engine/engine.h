@@ -106,8 +106,7 @@ class Engine {
   Rng draws_;
   std::uint64_t queue_changes_seen_ = 0;
   std::uint64_t redefinitions_seen_ = 0;
-  /// Cluster::facts_change_count() at the last decision, and by shape when its first job was last judged. Not remembered: whoever judges once more on the
-  /// same nodes finds the same.
+  /// Cluster::facts_change_count() at the last decision, and by shape when its first job was last judged.
   std::uint64_t facts_seen_ = 0;
   std::vector<std::uint64_t> judged_on_;
   std::function<void(JobId)> before_stop_;

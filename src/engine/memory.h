@@ -1,6 +1,7 @@
 // EngineMemory: what an engine remembers between two decisions besides the state, listed once, so that it can be written out and read back exactly:
-// who waits in which shape and why it is closed, which verdicts were told, where the stream of random numbers stands. An engine of the same profile
-// and options that reads it back decides the same, byte for byte, on the same state. Class views are not listed: they never change a decision.
+// who waits in which shape and why it is closed, which verdicts were told and on which nodes they were reached, where the stream of random numbers
+// stands. An engine of the same profile and options that reads it back decides the same, byte for byte, on the same state. Class views are not
+// listed: they never change a decision.
 #pragma once
 
 #include <concepts>
@@ -14,7 +15,7 @@ struct EngineMemory {
   template <class E, class Visit>
   requires std::same_as<std::remove_const_t<E>, Engine>
   static void each(E& e, Visit&& visit) {
-    visit(e.draws_), visit(e.promises_.promises_), visit(e.queue_changes_seen_), visit(e.told_);
+    visit(e.draws_), visit(e.promises_.promises_), visit(e.queue_changes_seen_), visit(e.facts_seen_), visit(e.judged_on_), visit(e.told_);
     auto& a = e.agenda_;
     visit(a.ids_), visit(a.shapes_), visit(a.spare_), visit(a.shape_of_job_), visit(a.entry_of_job_), visit(a.open_heads_), visit(a.blocked_heads_);
     visit(a.waiting_for_capacity_), visit(a.waiting_for_quota_), visit(a.behind_heads_), visit(a.moved_heads_), visit(a.waiting_for_anything_),

@@ -81,11 +81,12 @@ bool Cluster::evaluate(const Constraint& c, std::size_t row) const {
 /// Evaluates the nodes whose facts changed after the first `seen` changes, or all where that is no more work. Returns how many.
 std::uint64_t Cluster::bring_up(const Constraint& constraint, BitSet& nodes, std::uint64_t seen) const {
   nodes.resize(rows());
-  if (seen < facts_base_ || facts_change_count() - seen >= rows()) {
+  const std::uint64_t logged_from = facts_change_count_ - facts_log_.size();
+  if (seen < logged_from || facts_change_count_ - seen >= rows()) {
     for (std::size_t n = 0; n < rows(); ++n) nodes.assign(n, evaluate(constraint, n));
     return rows();
   }
-  for (std::uint64_t i = seen - facts_base_; i < facts_log_.size(); ++i) nodes.assign(facts_log_[i].row(), evaluate(constraint, facts_log_[i].row()));
+  for (std::uint64_t i = seen - logged_from; i < facts_log_.size(); ++i) nodes.assign(facts_log_[i].row(), evaluate(constraint, facts_log_[i].row()));
   return facts_change_count() - seen;
 }
 
@@ -203,11 +204,9 @@ void Cluster::note_change(NodeId n) {
 }
 
 void Cluster::note_facts_change(NodeId n) {
-  if (facts_log_.size() >= kFactsLogMax) {
-    facts_log_.erase(facts_log_.begin(), facts_log_.begin() + kFactsLogMax / 2);
-    facts_base_ += kFactsLogMax / 2;
-  }
+  if (facts_log_.size() >= kFactsLogMax) facts_log_.erase(facts_log_.begin(), facts_log_.begin() + kFactsLogMax / 2);
   facts_log_.push_back(n);
+  ++facts_change_count_;
 }
 
 void Cluster::allot_cards(NodeId n, const NodeFacts& facts) {

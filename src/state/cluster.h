@@ -94,7 +94,7 @@ class Cluster {
   /// Number of changes so far; nodes changed since `since` are changed_since(since), or everything if that is too long ago.
   std::uint64_t change_count() const { return change_base_ + change_log_.size(); }
   /// Number of times that a node came, went or changed its facts; at least 1.
-  std::uint64_t facts_change_count() const { return facts_base_ + facts_log_.size(); }
+  std::uint64_t facts_change_count() const { return facts_change_count_; }
   bool remembers(std::uint64_t since) const { return since >= change_base_; }
   std::span<const NodeId> changed_since(std::uint64_t since) const { return std::span(change_log_).subspan(since - change_base_); }
 
@@ -147,8 +147,8 @@ class Cluster {
 
   std::vector<Constraint> constraints_;
   std::vector<Allowed> allowed_;
-  std::vector<NodeId> facts_log_;  ///< nodes whose facts changed, in the order of happening
-  std::uint64_t facts_base_ = 1;   ///< changes before those in the log, and one
+  std::vector<NodeId> facts_log_;  ///< nodes whose facts changed last, in the order of happening
+  std::uint64_t facts_change_count_ = 1;
   std::uint64_t evaluation_count_ = 0;
   std::vector<NodeId> change_log_;
   std::uint64_t change_base_ = 0;

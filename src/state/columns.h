@@ -26,7 +26,6 @@ struct Columns {
     Cluster& c = s.cluster;
     c.allowed_.assign(c.constraints_.size(), {});
     c.facts_log_.clear();
-    c.facts_base_ = 1;
     c.change_log_.clear();
     c.change_base_ = 0;
     c.overfull_cards_ = c.counted_overfull();
@@ -45,7 +44,7 @@ struct Columns {
     visit(c.facts_), visit(c.is_live_), visit(c.live_count_), visit(c.free_), visit(c.allocatable_);
     visit(c.idle_cards_), visit(c.free_milli_), visit(c.card_count_), visit(c.card_debt_), visit(c.first_card_), visit(c.card_class_counts_);
     visit(c.group_idle_cards_), visit(c.model_), visit(c.card_free_milli_), visit(c.card_free_mib_), visit(c.ports_), visit(c.spare_cards_);
-    visit(c.constraints_), visit(c.digest_);
+    visit(c.constraints_), visit(c.digest_), visit(c.facts_change_count_);
     auto& t = c.topology_;
     visit(t.nested_), visit(t.shape_version_), visit(t.domain_of_), visit(t.nodes_of_), visit(t.group_of_), visit(t.nodes_of_group_);
     visit(t.group_of_domain_), visit(t.group_of_chunk_);

@@ -9,6 +9,5 @@ inline constexpr bool kPromisesAreKept = false;               ///< nobody with a
 inline constexpr bool kReasonsCountOverclaimedCards = false;  ///< numbers of GPUs are right on nodes where others claim a card twice (history 612)
 inline constexpr bool kMemoryReasonsNameOneCard = false;      ///< the card with memory enough is one with compute enough (histories 1064, 1759)
 inline constexpr bool kTiresiasComesToRest = false;  ///< published: it may stop a job each beat for one that finds no place, for ever (history 2)
-inline constexpr bool kHeadsAreJudgedAnew = true;    ///< a head that can never run any more since a node was lost blocks nobody
 
 }  // namespace ashlar::oracle
