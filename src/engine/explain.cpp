@@ -37,10 +37,16 @@ std::int64_t free_for(const Cluster& cluster, const CardAsk& ask, NodeId n) {
   return most;
 }
 
-/// Free MiB on the card of the node that has most.
-std::int64_t most_card_memory(const Cluster& cluster, NodeId n) {
+/// Free MiB on the card of the node that has most of those whose compute is enough for the ask.
+std::int64_t most_card_memory(const Cluster& cluster, const CardAsk& ask, NodeId n) {
+  const auto milli = cluster.card_free_milli(n);
   const auto mib = cluster.card_free_mib(n);
-  return mib.empty() ? 0 : *std::max_element(mib.begin(), mib.end());
+  const std::int32_t needed = ask.is_whole() ? kWholeCard : ask.milli_each.value;
+  const bool has_idle = cluster.idle_cards()[n.row()] > 0;
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < milli.size(); ++i)
+    if (milli[i] >= needed && (milli[i] < kWholeCard || has_idle)) most = std::max(most, mib[i]);
+  return most;
 }
 
 /// Are there cards enough on the node that refuses the ask, but not with the memory?
@@ -73,7 +79,7 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
     if (policy->reason == ReasonCode::kInsufficientGpu && lacks_only_memory(state.cluster, view.demand.cards, n)) {
       Reason& r = tally.of(ReasonCode::kInsufficientGpuMemory, 0);
       ++r.numbers[0];
-      r.numbers[1] = std::max(r.numbers[1], most_card_memory(state.cluster, n));
+      r.numbers[1] = std::max(r.numbers[1], most_card_memory(state.cluster, view.demand.cards, n));
       r.numbers[2] = std::max<std::int64_t>(view.demand.cards.memory_each.value, 1);  // a share that names none needs some
       continue;
     }

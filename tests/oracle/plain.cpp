@@ -286,10 +286,14 @@ bool has_cards_for(const PlainWorld& world, int node, int demand) {
   return fitting >= asked.cards && (asked.is_share() || load.idle_for_others() >= asked.cards);
 }
 
-std::int64_t most_card_memory(const PlainWorld& world, int node) {
+std::int64_t most_card_memory(const PlainWorld& world, int node, const PlainDemand& demand) {
   const Load load = load_of(world, node);
+  const PlainNode& facts = world.nodes[static_cast<std::size_t>(node)];
   std::int64_t most = 0;
-  for (const std::int64_t used : load.mib) most = std::max(most, world.nodes[static_cast<std::size_t>(node)].card_mib - used);
+  for (int c = 0; c < facts.cards; ++c) {
+    const auto card = static_cast<std::size_t>(c);
+    if (load.is_open_to_shares(c) && 1000 - load.milli[card] >= demand.milli) most = std::max(most, facts.card_mib - load.mib[card]);
+  }
   return most;
 }
 

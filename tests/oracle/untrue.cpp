@@ -98,11 +98,12 @@ bool holds_for(const PlainWorld& world, const Kind& kind, const Reason& reason) 
       for (PlainNode& node : without.nodes) node.card_mib = 0;
       const auto lacks = [&](int n) {
         if (!is_open(n) || has_cards_for(world, n, kind.demand)) return false;
-        return is_memory == (demand.mib > 0 && has_cards_for(without, n, kind.demand));
+        return is_memory == has_cards_for(without, n, kind.demand);
       };
-      const auto best = [&](int n) { return is_memory ? most_card_memory(world, n) : milli_left_for(world, n, demand); };
+      const auto best = [&](int n) { return is_memory ? most_card_memory(world, n, demand) : milli_left_for(world, n, demand); };
       const Shortage found = count(world, kind, lacks, best);
-      const std::int64_t needed = is_memory ? demand.mib : static_cast<std::int64_t>(demand.cards) * demand.milli;
+      // A share that names no memory needs some all the same.
+      const std::int64_t needed = is_memory ? std::max<std::int64_t>(demand.mib, 1) : static_cast<std::int64_t>(demand.cards) * demand.milli;
       return found.nodes == reason.numbers[0] && found.best == reason.numbers[1] && needed == reason.numbers[2];
     }
     default:
@@ -165,7 +166,6 @@ std::string untrue(const PlainWorld& world, int job, const Verdict& verdict) {
   const bool are_cards_clear = kReasonsCountOverclaimedCards || !has_overclaimed_card(world);
   for (const Reason& reason : verdict.reasons) {
     if (!are_cards_clear && counts_cards(reason.code)) continue;
-    if (!kMemoryReasonsNameOneCard && reason.code == ReasonCode::kInsufficientGpuMemory) continue;
     if (std::none_of(kinds.begin(), kinds.end(), [&](const Kind& kind) { return holds_for(world, kind, reason); }))
       return std::string(reason_name(reason.code)) + " " + std::to_string(reason.numbers[0]) + " " + std::to_string(reason.numbers[1]) + " " +
              std::to_string(reason.numbers[2]);
