@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "known.h"
-
 namespace ashlar::oracle {
 namespace {
 
@@ -139,7 +137,7 @@ class Drawing {
     job.min = one_in(3) ? 1 + below(members) : members;
     if (world_.nested + world_.orthogonal > 0) {
       if (one_in(2)) job.within = any_level();
-      if (one_in(2) && (kWithinHoldsBesideWishes || job.within == kNowhere)) job.prefer = any_level();
+      if (one_in(2)) job.prefer = any_level();
     }
     job.queue = below(static_cast<int>(world_.queues.size()));
     return job;

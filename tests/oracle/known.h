@@ -3,10 +3,7 @@
 
 namespace ashlar::oracle {
 
-inline constexpr bool kWithinHoldsBesideWishes = true;        ///< gangs with `within` and `prefer` of different levels stay inside the hard domain
-inline constexpr bool kEveryProfileKeepsQuotas = true;        ///< srtf and tiresias too
-inline constexpr bool kPromisesAreKept = false;               ///< nobody with a promise is delayed; no promised time lies in the past
-inline constexpr bool kReasonsCountOverclaimedCards = false;  ///< numbers of GPUs are right on nodes where others claim a card twice (history 612)
+inline constexpr bool kPromisesAreKept = false;      ///< nobody with a promise is delayed; no promised time lies in the past
 inline constexpr bool kTiresiasComesToRest = false;  ///< published: it may stop a job each beat for one that finds no place, for ever (history 2)
 
 }  // namespace ashlar::oracle

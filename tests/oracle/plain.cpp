@@ -278,6 +278,7 @@ std::int64_t amount_left(const PlainWorld& world, int node, PlainResource resour
 
 bool has_cards_for(const PlainWorld& world, int node, int demand) {
   const PlainDemand& asked = world.demands[static_cast<std::size_t>(demand)];
+  if (asked.cards == 0) return true;
   const Load load = load_of(world, node);
   int fitting = 0;
   for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].cards; ++c)
@@ -295,16 +296,6 @@ std::int64_t most_card_memory(const PlainWorld& world, int node, const PlainDema
     if (load.is_open_to_shares(c) && 1000 - load.milli[card] >= demand.milli) most = std::max(most, facts.card_mib - load.mib[card]);
   }
   return most;
-}
-
-bool has_overclaimed_card(const PlainWorld& world) {
-  for (std::size_t n = 0; n < world.nodes.size(); ++n) {
-    const Load load = load_of(world, static_cast<int>(n));
-    if (std::any_of(load.milli.begin(), load.milli.end(), [](std::int64_t milli) { return milli > 1000; })) return true;
-    if (std::any_of(load.mib.begin(), load.mib.end(), [&](std::int64_t mib) { return world.nodes[n].card_mib > 0 && mib > world.nodes[n].card_mib; }))
-      return true;
-  }
-  return false;
 }
 
 std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainDemand& demand) {

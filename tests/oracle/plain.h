@@ -101,8 +101,6 @@ std::int64_t amount_left(const PlainWorld& world, int node, PlainResource resour
 /// Cards apart from everything else: has the node some for one such member?
 bool has_cards_for(const PlainWorld& world, int node, int demand);
 std::int64_t most_card_memory(const PlainWorld& world, int node, const PlainDemand& demand);
-/// Do pods that others bound claim more of a card than it has?
-bool has_overclaimed_card(const PlainWorld& world);
 /// Milli-GPU that such a member could use there: of the idle cards, or of the one card with most left for a share.
 std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainDemand& demand);
 /// Would the members that the job needs put this queue over its limit; `is_alone`: though nobody else were there?

@@ -51,8 +51,6 @@ class Writer {
     if (options_.has_preemption && one_in(10)) {
       story_.profile = *builtin_profile(one_in(2) || !kTiresiasComesToRest ? "srtf" : "tiresias");
       story_.profile.cadence = Millis(0);
-      if (!kEveryProfileKeepsQuotas)
-        for (PlainQueue& queue : story_.drawn.queues) queue.milli_max = queue.cores_max = kUnlimited;
       return;
     }
     story_.profile = *builtin_profile(one_in(4) ? "spread" : "ashlar");
@@ -148,7 +146,7 @@ class Writer {
                                     {{new_member(), like.demand, like.constraint}}});
       }
       case 6:
-        if (story_.drawn.queues.size() < 2 || (!kEveryProfileKeepsQuotas && story_.profile.victim != VictimRule::kNone)) return;
+        if (story_.drawn.queues.size() < 2) return;
         return say(at, QueueDefined{QueueId(1u), QueueId(0u), {1000 * below(24), kUnlimited, kUnlimited}});
       default:
         return say(at, Tick{});

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <set>
 
-#include "known.h"
 #include "mirror.h"
 
 namespace ashlar::oracle {
@@ -120,11 +119,6 @@ std::int64_t room_in(const PlainWorld& world, const Kind& kind, int level, int d
 }
 
 /// Reasons of the whole job. For members of several kinds there is more than one way to count, so only what is plainly impossible is refused.
-bool counts_cards(ReasonCode code) {
-  return code == ReasonCode::kInsufficientGpu || code == ReasonCode::kInsufficientGpuMemory || code == ReasonCode::kGangPartial ||
-         code == ReasonCode::kTopologyFragmented;
-}
-
 std::string untrue_of_job(const PlainWorld& world, int job, const std::vector<Kind>& kinds, const Reason& reason) {
   const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
   const bool is_uniform = kinds.size() == 1;
@@ -163,9 +157,7 @@ std::string untrue(const PlainWorld& world, int job, const Verdict& verdict) {
   if (verdict.kind == VerdictKind::kPlaced || verdict.kind == VerdictKind::kPending) return "";
   const std::vector<Kind> kinds = kinds_needed(world.jobs[static_cast<std::size_t>(job)]);
   if (kinds.empty()) return "all its members are placed";
-  const bool are_cards_clear = kReasonsCountOverclaimedCards || !has_overclaimed_card(world);
   for (const Reason& reason : verdict.reasons) {
-    if (!are_cards_clear && counts_cards(reason.code)) continue;
     if (std::none_of(kinds.begin(), kinds.end(), [&](const Kind& kind) { return holds_for(world, kind, reason); }))
       return std::string(reason_name(reason.code)) + " " + std::to_string(reason.numbers[0]) + " " + std::to_string(reason.numbers[1]) + " " +
              std::to_string(reason.numbers[2]);
