@@ -113,18 +113,21 @@ std::int64_t cards_needed(const State& state, JobId job) {
   return cards;
 }
 
-/// The best domain by cards where cards are what is short, else by the members that fit.
-std::string within_text(const CaseFile& file, const State& state, JobId job, const Reason& reason) {
+/// The best domain by cards where cards are what is short, else by the members that fit. Cards are counted now, perhaps later than the verdict was
+/// reached: of what never fits, in the domain that is best now.
+std::string within_text(const CaseFile& file, const State& state, JobId job, VerdictKind kind, const Reason& reason) {
   const LevelId level(reason.subject);
   const std::string& name = file.names.levels.name(level);
   const std::string_view word = name == "nvlink" ? std::string_view("island") : std::string_view(name);
-  const std::int64_t free = idle_cards_in(state, level, DomainId(static_cast<std::size_t>(reason.numbers[2])));
+  std::int64_t free = idle_cards_in(state, level, DomainId(static_cast<std::size_t>(reason.numbers[2])));
+  if (kind == VerdictKind::kNeverFits)
+    for (std::size_t d = 0; d < state.cluster.topology().domain_count(level); ++d) free = std::max(free, idle_cards_in(state, level, DomainId(d)));
   const std::int64_t needed = cards_needed(state, job);
   if (free < needed) return fmt::format("Within {}  best-{}-free={} needs={}", name, word, free, needed);
   return fmt::format("Within {}  best-{}-members={} needs-members={}", name, word, reason.numbers[0], reason.numbers[1]);
 }
 
-std::string reason_text(const CaseFile& file, const State& state, JobId job, const Reason& r) {
+std::string reason_text(const CaseFile& file, const State& state, JobId job, VerdictKind kind, const Reason& r) {
   const std::string_view name = reason_name(r.code);
   const auto& n = r.numbers;
   switch (r.code) {
@@ -145,7 +148,7 @@ std::string reason_text(const CaseFile& file, const State& state, JobId job, con
     case ReasonCode::kNominatedElsewhere:
       return fmt::format("{}  nodes={}", name, n[0]);
     case ReasonCode::kTopologyFragmented:
-      return within_text(file, state, job, r);
+      return within_text(file, state, job, kind, r);
     case ReasonCode::kGangPartial:
       return fmt::format("{}  members={} needs-members={}", name, n[0], n[1]);
     case ReasonCode::kNoSuchDomain:
@@ -203,7 +206,7 @@ std::string verdict_text(const CaseFile& file, const State& state, JobId job, co
                                                                                                            : 1;
   for (const Reason& reason : verdict.reasons) {
     if (shown-- == 0) break;
-    text += "  " + reason_text(file, state, job, reason);
+    text += "  " + reason_text(file, state, job, verdict.kind, reason);
   }
   return fmt::format("{}  wake-on={}", text, wake_words(verdict));
 }
