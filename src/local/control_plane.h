@@ -28,7 +28,7 @@ struct ControlPlaneOptions {
   std::vector<std::string> feature_gates;     ///< further "Name=true"
   std::vector<std::string> api_server_flags;  ///< further flags; a repeated flag wins over ours
   bool with_token_credentials = true;         ///< the kubeconfig holds a token of group system:masters
-  bool with_audit = false;                    ///< audit.log tells every binding and every read of a pod, from the moment it was received
+  bool with_audit = false;                    ///< audit.log tells every binding and read of a pod, and the scheduler's lists, once received
 };
 
 /// What an API server that ended while starting says that it does not know, in words such as "the feature gate GenericWorkload"; empty where its log

@@ -1,6 +1,7 @@
 #include "local/fault_proxy.h"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -97,6 +98,7 @@ struct FaultProxy::Loop {
   mutable std::mutex lock;  ///< of everything below
   std::deque<Injected> faults;
   std::vector<std::string> seen;
+  std::deque<Forwarded> forwarded;  ///< entries stay where they are
   std::list<std::shared_ptr<Connection>> connections;
 
   /// The first fault that applies, counted as hit. Streams ask with `is_event` for each event, requests once before they are forwarded.
@@ -162,9 +164,10 @@ struct FaultProxy::Loop {
     beast::error_code error;
     if (!c.upstream) open_upstream(c, error);
     if (error) return refuse(c, request, {.status = 502, .message = "the server cannot be reached: " + error.message()});
+    Forwarded* const entry = is_watch(target) ? nullptr : note_forwarded(request);
     wire::write(*c.upstream, request, error);
     if (error) return false;
-    if (is_watch(target)) return relay_stream(c, method, target, fault);
+    if (entry == nullptr) return relay_stream(c, method, target, fault);
     beast::flat_buffer buffer;
     wire::response_parser<wire::string_body> parser;
     parser.body_limit(boost::none);
@@ -180,7 +183,20 @@ struct FaultProxy::Loop {
     }
     if (fault && fault->kind == Fault::Kind::kTruncate) return truncate(c, response);
     wire::write(c.client, response, error);
+    if (!error) {
+      const std::lock_guard guard(lock);
+      entry->status = static_cast<int>(response.result_int());
+    }
     return !error && response.keep_alive();
+  }
+
+  /// A server takes over the name that a request brings for its audit log, so that both records can be laid side by side.
+  Forwarded* note_forwarded(Request& request) {
+    static std::atomic<std::size_t> count{0};
+    const std::string id = "fault-proxy-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+    request.set("Audit-ID", id);
+    const std::lock_guard guard(lock);
+    return &forwarded.emplace_back(Forwarded{id, std::string(request.method_string()), std::string(request.target()), request.body()});
   }
 
   void open_upstream(Connection& c, beast::error_code& error) {
@@ -329,6 +345,14 @@ std::size_t FaultProxy::requests(std::string_view part) const {
   const std::lock_guard guard(loop_->lock);
   return static_cast<std::size_t>(
       std::count_if(loop_->seen.begin(), loop_->seen.end(), [&](const std::string& target) { return target.find(part) != std::string::npos; }));
+}
+
+std::vector<FaultProxy::Forwarded> FaultProxy::forwarded(std::string_view part) const {
+  const std::lock_guard guard(loop_->lock);
+  std::vector<Forwarded> found;
+  std::copy_if(loop_->forwarded.begin(), loop_->forwarded.end(), std::back_inserter(found),
+               [&](const Forwarded& f) { return f.target.find(part) != std::string::npos; });
+  return found;
 }
 
 }  // namespace ashlar::local

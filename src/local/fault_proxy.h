@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/quantity.h"
 #include "base/result.h"
@@ -61,6 +62,14 @@ class FaultProxy {
   void clear();
   /// Requests received so far whose path and query contain `part`.
   std::size_t requests(std::string_view part = {}) const;
+
+  /// A request that went on to the server (no watch), in its words and under the name that the server's audit log has it by.
+  struct Forwarded {
+    std::string audit_id, method, target, body;
+    int status = 0;  ///< of the answer that the client was given whole; 0: none
+  };
+  /// Those whose path and query contain `part`, oldest first.
+  std::vector<Forwarded> forwarded(std::string_view part = {}) const;
 
  private:
   struct Loop;

@@ -145,7 +145,7 @@ TEST_F(LiveSchedulerFaults, AServerKilledUnderBindingsInFlightIsSurvived) {
   post_pods(specs);
   EXPECT_TRUE(wait_bound(40, "after", std::chrono::seconds(40)));
   expect_no_oversubscription();
-  expect_no_second_target();
+  expect_no_second_target(proxy->get());
 }
 
 TEST_F(LiveSchedulerFaults, ALeaderThatLostItsLeaseStartsAnewWhenTheServerIsBack) {

@@ -70,7 +70,7 @@ TEST_F(SchedulerKills, BetweenTwoBindingsOfAGangTheSuccessorCompletesItInItsRack
   ASSERT_TRUE(wait_bound(4, "half", std::chrono::seconds(40))) << local::tail_of(file("log"), 20);
   EXPECT_EQ(racks_of("half"), begun);
   expect_no_oversubscription();
-  expect_no_second_target();
+  expect_no_second_target(proxy_.get());
 }
 
 TEST_F(SchedulerKills, WithABindingCarriedOutButNeverAnsweredTheSuccessorDoesNotBindAgain) {
@@ -89,7 +89,7 @@ TEST_F(SchedulerKills, WithABindingCarriedOutButNeverAnsweredTheSuccessorDoesNot
   cluster::ChildProcess second = run_program();
   ASSERT_TRUE(wait_bound(20, "unanswered", std::chrono::seconds(40))) << local::tail_of(file("log"), 20);
   expect_no_oversubscription();
-  expect_no_second_target();
+  expect_no_second_target(proxy_.get());
   EXPECT_EQ(audit().taken("default/unanswered-"), 20u) << "each pod was bound once";
 }
 

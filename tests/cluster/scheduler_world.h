@@ -23,6 +23,7 @@
 #include "kube/decode.h"
 #include "kube/live_scheduler.h"
 #include "kube/writes.h"
+#include "local/fault_proxy.h"
 #include "store/decision_log.h"
 #include "store/replay.h"
 
@@ -119,6 +120,9 @@ class SchedulerWorld : public ::testing::Test {
     ASSERT_TRUE(api.ok()) << api.error().message;
     api_ = std::move(api).value();
     clean();
+    std::error_code none_yet;
+    const auto size = std::filesystem::file_size(plane_->audit_log(), none_yet);
+    audit_from_ = none_yet ? 0 : static_cast<std::streamoff>(size);
   }
   void TearDown() override {
     if (HasFailure()) {
@@ -253,11 +257,15 @@ class SchedulerWorld : public ::testing::Test {
     for (const auto& [card, milli] : milli_by_card) EXPECT_LE(milli, 1000) << card;
   }
 
-  /// What the server has seen of bindings so far.
-  static BindAudit audit() { return BindAudit(plane_->audit_log()); }
+  /// What the server has seen of bindings in this test; `proxy`: through which they went, if through one.
+  BindAudit audit(const local::FaultProxy* proxy = nullptr) const {
+    return BindAudit(plane_->audit_log(), proxy == nullptr ? BindAudit::Forwarded{} : proxy->forwarded("/pods"), audit_from_);
+  }
   static constexpr const char* kSchedulerUser = "system:serviceaccount:ashlar:ashlar";
   /// Nobody asked for a second node while the first request might have been carried out.
-  static void expect_no_second_target() { EXPECT_EQ(audit().second_targets(kSchedulerUser), std::vector<std::string>{}); }
+  void expect_no_second_target(const local::FaultProxy* proxy = nullptr) const {
+    EXPECT_EQ(audit(proxy).second_targets(kSchedulerUser), std::vector<std::string>{});
+  }
 
   void clean() {
     for (const char* path :
@@ -318,6 +326,7 @@ class SchedulerWorld : public ::testing::Test {
   inline static std::string why_;
   inline static bool absent_ = false;
   std::unique_ptr<kube::Api> api_;
+  std::streamoff audit_from_ = 0;
   std::mutex log_lock_;
   std::vector<std::string> log_;
 };
