@@ -24,7 +24,9 @@ Millis steady_now() {
 struct LiveScheduler::Loop {
   using Level = LiveOptions::LogLevel;
 
-  explicit Loop(LiveOptions o) : options(std::move(o)) {}
+  explicit Loop(LiveOptions o) : options(std::move(o)) {
+    if (!options.monotonic) options.monotonic = steady_now;
+  }
   ~Loop() {
     is_ending = true;
     server.reset();
@@ -74,7 +76,7 @@ struct LiveScheduler::Loop {
   ProcessFacts facts() const;
   /// Any thread. A server that is silent or away is no reason to end this process, only a loop that no longer turns.
   http::ServerResponse live_answer() const {
-    const Millis silent = steady_now() - Millis(turned_at.load());
+    const Millis silent = options.monotonic() - Millis(turned_at.load());
     if (turned_at == 0 || silent <= kStuckAfter) return http::text(200, "ok\n");
     return http::text(503, "the loop has not turned for " + std::to_string(silent.value / 1000) + " s\n");
   }
@@ -82,7 +84,7 @@ struct LiveScheduler::Loop {
 
 void LiveScheduler::Loop::begin_reign() {
   has_won = false;
-  decided_at = steady_now();
+  decided_at = options.monotonic();
   log(Level::kInfo, about_lease(identity() + " leads"));
   ReignOptions o = options.reign;
   o.lane.identity = identity();
@@ -102,7 +104,7 @@ void LiveScheduler::Loop::end_reign() {
 }
 
 Millis LiveScheduler::Loop::turn() {
-  turned_at = steady_now().value;
+  turned_at = options.monotonic().value;
   if (has_lost) end_reign();
   if (has_won) begin_reign();
   // Somebody else leads, or nobody: follow along, so as to be warm.
@@ -118,16 +120,16 @@ Millis LiveScheduler::Loop::turn() {
   if (!reign) return Millis::max();
   if (is_now_ready) {
     const Millis next = reign->turn();
-    decided_at = steady_now();
+    decided_at = options.monotonic();
     return next;
   }
-  if (steady_now() >= decided_at + kProgressMax)
+  if (options.monotonic() >= decided_at + kProgressMax)
     leader->give_way("nodes, namespaces and pods have not been known whole for " + std::to_string(kProgressMax.value / 1000) + " s");
   return Millis::max();
 }
 
 void LiveScheduler::Loop::run() {
-  turned_at = steady_now().value;
+  turned_at = options.monotonic().value;
   leader->start();
   while (!must_stop && !must_abandon) {
     const Millis next = turn();
@@ -147,7 +149,7 @@ void LiveScheduler::Loop::finish() {
   if (reign) {
     reign->stop_deciding();
     while (!reign->is_idle() && api->now() < until) {
-      turned_at = steady_now().value;
+      turned_at = options.monotonic().value;
       reign->turn();
       api->poll(Millis(50));
     }

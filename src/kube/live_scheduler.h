@@ -35,7 +35,8 @@ struct LiveOptions {
   std::string version = "0";
   using LogLevel = kube::LogLevel;
   OnLog log;
-  Millis drain_max{5'000};  ///< at the end: how long bindings under way are waited for
+  Millis drain_max{5'000};                 ///< at the end: how long bindings under way are waited for
+  std::function<Millis()> monotonic = {};  ///< never set back; of the limits on standing still. Default: the system's. Called from any thread
 };
 
 class LiveScheduler {

@@ -1,8 +1,11 @@
-// The whole live scheduler on a small cluster: when it takes the lease, keeps it and gives it back.
+// The whole live scheduler on a small cluster: when it takes the lease, keeps it and gives it back, and what an outage costs its server.
 #include "kube/live_scheduler.h"
 
+#include <atomic>
+#include <map>
 #include <thread>
 
+#include "counting_gate.h"
 #include "small_cluster.h"
 
 namespace ashlar::kube {
@@ -43,12 +46,20 @@ class LiveLease : public ::testing::Test {
     const std::lock_guard lock(lock_);
     return std::any_of(log_.begin(), log_.end(), [&](const std::string& line) { return line.find(part) != std::string::npos; });
   }
-  int status_of(const std::string& path) {
+  /// "200 ok\n", or what went wrong; asked once.
+  std::string answer_to(const std::string& path) {
     auto client = http::Client::create({.base_url = "http://127.0.0.1:" + std::to_string(scheduler->port())});
-    int status = 0;
-    (*client)->send({.path = path}, [&](Result<http::Response> answer) { status = answer ? answer->status : -1; });
-    until([&] { return (*client)->poll(Millis(5)), status != 0; });
-    return status;
+    std::string got;
+    (*client)->send({.path = path}, [&](Result<http::Response> answer) {
+      got = answer ? std::to_string(answer->status) + " " + answer->body : answer.error().message;
+    });
+    until([&] { return (*client)->poll(Millis(5)), !got.empty(); });
+    return got;
+  }
+  bool has_status(const std::string& path, const std::string& status) { return answer_to(path).starts_with(status + " "); }
+  /// The loop answers from its own thread, so it has turned since.
+  void turn_over() {
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(has_status("/metrics", "200"));
   }
   std::size_t given_back() { return cluster.count({"PUT", "/leases/", R"("holderIdentity":"")"}); }
 
@@ -80,17 +91,118 @@ TEST_F(LiveLease, IsLeftToEndWhileABindingIsNotAnswered) {
   EXPECT_EQ(given_back(), 0u);
 }
 
+TEST_F(LiveLease, IsGivenUpAtTheEndOfThirtySecondsWithoutProgressAndNotBefore) {
+  std::atomic<std::int64_t> now{1'000'000};
+  cluster.refuse("pods", 503);
+  start({.monotonic = [&] { return Millis(now.load()); }});
+  ASSERT_TRUE(until([&] { return has_logged("me leads"); }));
+  now += 29'999;
+  turn_over();
+  EXPECT_FALSE(has_logged("no longer the leader"));
+  now += 1;
+  EXPECT_TRUE(until([&] { return has_logged("no longer the leader: nodes, namespaces and pods have not been known whole for 30 s"); }));
+  EXPECT_TRUE(has_status("/livez", "200"));
+}
+
+TEST_F(LiveLease, IsKeptAsLongAsThereIsProgress) {
+  std::atomic<std::int64_t> now{1'000'000};
+  start({.monotonic = [&] { return Millis(now.load()); }});
+  ASSERT_TRUE(until([&] { return has_logged("caches are filled"); }));
+  for (int i = 0; i < 3; ++i) {
+    turn_over();
+    now += 29'999;
+  }
+  turn_over();
+  EXPECT_FALSE(has_logged("no longer the leader"));
+}
+
+TEST_F(LiveLease, OnlyALoopThatIsStuckForMoreThanThirtySecondsIsNotAlive) {
+  std::atomic<std::int64_t> now{1'000'000};
+  std::atomic<bool> is_stuck{true};
+  LiveOptions o{.listen = {.answer_timeout = Millis(50)}, .monotonic = [&] { return Millis(now.load()); }};
+  o.decision_log = [&] {  // asked on the loop for its metrics
+    while (is_stuck) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return LogFacts{};
+  };
+  start(std::move(o));
+  ASSERT_TRUE(until([&] { return has_logged("caches are filled"); }));
+  EXPECT_TRUE(has_status("/metrics", "503")) << "the loop is stuck with the question";
+  now += 30'000;
+  EXPECT_EQ(answer_to("/livez"), "200 ok\n");
+  now += 1;
+  EXPECT_EQ(answer_to("/livez"), "503 the loop has not turned for 30 s\n");
+  is_stuck = false;
+  EXPECT_TRUE(until([&] { return has_status("/livez", "200"); })) << "it turns again";
+}
+
 TEST_F(LiveLease, IsLostByASilentServerButTheProcessLives) {
   start({.leader = {.lease_duration = Millis(900), .renew_deadline = Millis(400), .retry_period = Millis(50)}});
   ASSERT_TRUE(until([&] { return has_logged("caches are filled"); }));
-  EXPECT_EQ(status_of("/readyz"), 200);
+  EXPECT_TRUE(has_status("/readyz", "200"));
   cluster.hold_bindings(true);
   cluster.put_pod("p", 1);  // its binding makes the server silent
   ASSERT_TRUE(until([&] { return has_logged("me stands by"); }));
-  EXPECT_EQ(status_of("/livez"), 200);
-  EXPECT_EQ(status_of("/readyz"), 503);
+  EXPECT_TRUE(has_status("/livez", "200"));
+  EXPECT_TRUE(has_status("/readyz", "503"));
   cluster.hold_bindings(false);
-  EXPECT_TRUE(until([&] { return status_of("/readyz") == 200; })) << "and comes back";
+  EXPECT_TRUE(until([&] { return has_status("/readyz", "200"); })) << "and comes back";
+}
+
+/// A scheduler with much to do, whose server goes away with its first binding.
+class Outstanding {
+ public:
+  Outstanding(int how, bool has_lease) : gate_(cluster_.port(), "/binding", how) {
+    for (int i = 0; i < 16; ++i) cluster_.put_node("n" + std::to_string(i), 8);
+    for (int i = 0; i < 120; ++i) cluster_.put_pod("fits" + std::to_string(i), 1);
+    for (int i = 0; i < 60; ++i) cluster_.put_pod("big" + std::to_string(i), 9);  // conditions and events
+    cluster_.put_group("g", 2);
+    for (int i = 0; i < 2; ++i) cluster_.put_pod("g" + std::to_string(i), 9, "g");
+    LiveOptions o;
+    o.access = {.origin = "test", .server = gate_.url()};
+    o.reign.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
+    o.encoding = Encoding::kJson;
+    o.is_listening = false;
+    o.leader.is_enabled = has_lease;
+    o.leader.identity = "me";
+    auto made = LiveScheduler::create(std::move(o));
+    EXPECT_TRUE(made.ok());
+    scheduler_ = std::move(made).value();
+    thread_ = std::thread([this] { scheduler_->run(); });
+  }
+  ~Outstanding() {
+    scheduler_->abandon();
+    thread_.join();
+  }
+  CountingGate& gate() { return gate_; }
+
+ private:
+  SmallCluster cluster_;
+  CountingGate gate_;
+  std::unique_ptr<LiveScheduler> scheduler_;
+  std::thread thread_;
+};
+
+TEST(LiveOutage, CostsTheServerAtMostTenRequestsASecondOfAllKindsTogether) {
+  constexpr int kSeconds = 18;  // bindings without an answer end after 15
+  std::map<std::string, std::unique_ptr<Outstanding>> all;
+  for (const int how : {429, 503, 500, CountingGate::kSilent, CountingGate::kCut})
+    for (const bool has_lease : {true, false})
+      all["outage " + std::to_string(how) + (has_lease ? " with" : " without") + " a lease"] = std::make_unique<Outstanding>(how, has_lease);
+  const auto has_begun = [](const auto& one) { return one.second->gate().outage_began() != CountingGate::Clock::time_point::max(); };
+  const auto patience = CountingGate::Clock::now() + std::chrono::seconds(20);
+  while (!std::all_of(all.begin(), all.end(), has_begun) && CountingGate::Clock::now() < patience)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_TRUE(std::all_of(all.begin(), all.end(), has_begun));
+  std::this_thread::sleep_for(std::chrono::seconds(kSeconds));
+  for (const auto& [name, one] : all) {
+    for (int second = 1; second < kSeconds; ++second) {
+      const auto from = one->gate().outage_began() + std::chrono::seconds(second);
+      const std::vector<std::string> seen = one->gate().between(from, from + std::chrono::seconds(1));
+      std::string what;
+      for (const std::string& line : seen) what += "\n  " + line;
+      EXPECT_LE(seen.size(), 10u) << name << ", second " << second << what;
+    }
+  }
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ class SmallCluster {
     server_.reset();
   }
 
-  Access access() const { return {.origin = "test", .server = "http://127.0.0.1:" + std::to_string(server_->port())}; }
+  std::uint16_t port() const { return server_->port(); }
+  Access access() const { return {.origin = "test", .server = "http://127.0.0.1:" + std::to_string(port())}; }
 
   // ---- what is there -------------------------------------------------------------------------------------------------------------------
   void put_node(const std::string& name, int gpus) {
