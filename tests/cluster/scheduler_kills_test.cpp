@@ -1,8 +1,13 @@
-// The program `ashlar scheduler` itself, killed between two bindings of a gang: its successor completes the gang where it was begun.
+// The program `ashlar scheduler` itself, killed between two bindings of a gang, or stopped for a bug: its successor completes the gang where it was
+// begun, and leaves alone only what it would stop for again. A server that falls silent ends no program.
+#include <signal.h>
+
 #include <fstream>
 
 #include "cluster/scheduler_world.h"
 #include "folders.h"
+#include "http/question.h"
+#include "kube/live_quarantine.h"
 #include "local/fault_proxy.h"
 
 namespace ashlar::live_tests {
@@ -23,7 +28,13 @@ class SchedulerKills : public SchedulerWorld {
                                       << proxy_->url() << "\"}}\nusers:\n- {name: t, user: {token: " << plane_->scheduler_token()
                                       << "}}\ncontexts:\n- {name: t, context: {cluster: t, user: t}}\n";
     std::ofstream(file("yaml")) << "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\nlisten: off\n"
-                                   "topology: {levels: [example.com/block, example.com/rack]}\nleaderElection: {namespace: ashlar}\n";
+                                   "topology: {levels: [example.com/block, example.com/rack]}\nleaderElection: {namespace: ashlar}\nquarantineFile: "
+                                << file("quarantine") << "\nhealthProbeBindAddress: 127.0.0.1:" << probe_port_ << "\n";
+    std::filesystem::remove(file("quarantine"));
+  }
+  void TearDown() override {
+    if (plane_) plane_->api_server().signal(SIGCONT);
+    SchedulerWorld::TearDown();
   }
   static std::string file(const std::string& name) { return plane_->folder() + "/kills." + name; }
   cluster::ChildProcess run_program() {
@@ -49,6 +60,7 @@ class SchedulerKills : public SchedulerWorld {
     return racks;
   }
   std::unique_ptr<FaultProxy> proxy_;
+  const std::uint16_t probe_port_ = local::free_port();
 };
 
 TEST_F(SchedulerKills, BetweenTwoBindingsOfAGangTheSuccessorCompletesItInItsRack) {
@@ -91,6 +103,63 @@ TEST_F(SchedulerKills, WithABindingCarriedOutButNeverAnsweredTheSuccessorDoesNot
   expect_no_oversubscription();
   expect_no_second_target(proxy_.get());
   EXPECT_EQ(audit().taken("default/unanswered-"), 20u) << "each pod was bound once";
+}
+
+TEST_F(SchedulerKills, AfterStoppingForABugTheSuccessorLeavesThatJobAloneSaysSoAndSchedulesTheRest) {
+  post_gpu_nodes(8, 4);
+  post_gang("fine");
+  post_gang("stopped");
+  post_pods({gpu_pod("alone-stopped", 1), gpu_pod("alone-fine", 1)});
+  // As the handler of a broken decision leaves it, once for a gang, once for a pod by itself.
+  Result<kube::Quarantine> list = kube::Quarantine::open(file("quarantine"));
+  ASSERT_TRUE(list.ok()) << list.error().message;
+  const auto now = pods();
+  std::vector<kube::Quarantine::Entry> gang;
+  for (const auto& [name, p] : now)
+    if (name.starts_with("stopped")) gang.push_back({p.uid, p.ns, p.name, {}});
+  ASSERT_TRUE(list->add(gang, Millis(1'795'000'000'000)).ok());
+  const kube::Pod& alone = now.at("alone-stopped");
+  ASSERT_TRUE(list->add(std::vector<kube::Quarantine::Entry>{{alone.uid, alone.ns, alone.name, {}}}, Millis(1'795'000'000'000)).ok());
+  cluster::ChildProcess successor = run_program();
+  ASSERT_TRUE(wait_bound(4, "fine")) << local::tail_of(file("log"), 20);
+  ASSERT_TRUE(wait_bound(1, "alone-fine"));
+  const std::string why = "deciding about it stopped the scheduler at 2026-11-18T11:06:40Z, which is a bug; recreate the pod";
+  EXPECT_TRUE(wait_event("FailedScheduling", "Quarantined: " + why));
+  for (const char* name : {"alone-stopped", "stopped-0", "stopped-1", "stopped-2", "stopped-3"}) {
+    ASSERT_TRUE(wait([&] { return pod(name).scheduled.status == kube::ConditionStatus::kFalse; })) << name;
+    EXPECT_EQ(pod(name).scheduled.reason, "SchedulerError") << name;
+    EXPECT_EQ(pod(name).scheduled.message.view().find("Quarantined: "), 0u) << pod(name).scheduled.message.view();
+    EXPECT_NE(pod(name).scheduled.message.view().find(why), std::string::npos) << pod(name).scheduled.message.view();
+    EXPECT_EQ(audit().bindings_of("default/" + std::string(name)), 0u) << "not even tried";
+  }
+  must([&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", "alone-stopped"), 0, std::move(done)); });
+  post_pod(gpu_pod("alone-stopped", 1));
+  EXPECT_TRUE(wait_bound(1, "alone-stopped")) << "a new pod, though of the old name";
+  EXPECT_EQ(bound_count("stopped"), 0u);
+}
+
+TEST_F(SchedulerKills, ASilentServerCostsTheLeaseAndNeverTheProcess) {
+  post_gpu_nodes(1);
+  cluster::ChildProcess program = run_program();
+  post_pod(gpu_pod("before", 1));
+  ASSERT_TRUE(wait_bound(1, "before")) << local::tail_of(file("log"), 20);
+  const auto says = [&](const std::string& path, const std::string& answer) {
+    const Result<http::Response> got = http::ask("http://127.0.0.1:" + std::to_string(probe_port_), path, {.tries_max = 1});
+    return got.ok() && std::to_string(got->status) + " " + got->body == answer;
+  };
+  plane_->api_server().signal(SIGSTOP);
+  const bool is_lost = wait(
+      [&] {
+        EXPECT_TRUE(says("/livez", "200 ok\n"));
+        return local::tail_of(file("log"), 5).find("stands by") != std::string::npos;
+      },
+      std::chrono::seconds(20));
+  EXPECT_TRUE(is_lost) << local::tail_of(file("log"), 20);
+  EXPECT_TRUE(says("/readyz", "503 caches are not filled\n"));
+  plane_->api_server().signal(SIGCONT);
+  post_pod(gpu_pod("after", 1));
+  EXPECT_TRUE(wait_bound(1, "after", std::chrono::seconds(60))) << local::tail_of(file("log"), 20);
+  EXPECT_TRUE(program.is_running());
 }
 
 }  // namespace
