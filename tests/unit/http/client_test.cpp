@@ -11,7 +11,7 @@
 
 #include "http/server.h"
 #include "loopback.h"
-#include "tls_loopback.h"
+#include "tls.h"
 
 namespace ashlar::http {
 namespace {
@@ -87,7 +87,7 @@ TEST(Client, AnswersHundredsOfRequestsInFlight) {
 TEST(Client, RefusedConnectionsAreUnavailable) {
   std::string url;
   {
-    url = Loopback([](int) {}).url();
+    url = Loopback([](Wire&) {}).url();
   }
   Result<Response> answer = ask(*client_of(url), {.path = "/"});
   ASSERT_FALSE(answer.ok());
@@ -95,7 +95,7 @@ TEST(Client, RefusedConnectionsAreUnavailable) {
 }
 
 TEST(Client, SilenceEndsInATimeout) {
-  Loopback silent([](int) { std::this_thread::sleep_for(std::chrono::milliseconds(400)); });
+  Loopback silent([](Wire&) { std::this_thread::sleep_for(std::chrono::milliseconds(400)); });
   const auto start = steady_clock::now();
   Result<Response> answer = ask(*client_of(silent.url()), {.path = "/", .timeout = Millis(100)});
   ASSERT_FALSE(answer.ok());
@@ -104,14 +104,14 @@ TEST(Client, SilenceEndsInATimeout) {
 }
 
 TEST(Client, BrokenOffAnswersAreUnavailable) {
-  Loopback liar([](int fd) { Loopback::say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this"); });
+  Loopback liar([](Wire& wire) { wire.say("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this"); });
   Result<Response> answer = ask(*client_of(liar.url()), {.path = "/"});
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().kind, Error::Kind::kUnavailable);
 }
 
 TEST(Client, ReadsRetryAfter) {
-  Loopback busy([](int fd) { Loopback::say(fd, "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"); });
+  Loopback busy([](Wire& wire) { wire.say("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"); });
   Result<Response> answer = ask(*client_of(busy.url()), {.path = "/"});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->status, 429);
@@ -119,7 +119,7 @@ TEST(Client, ReadsRetryAfter) {
 }
 
 TEST(Client, AnswersLongerThanTheLimitAreRefused) {
-  Loopback chatty([](int fd) { Loopback::say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + std::string(5000, 'x')); });
+  Loopback chatty([](Wire& wire) { wire.say("HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + std::string(5000, 'x')); });
   auto client = Client::create({.base_url = chatty.url(), .body_bytes_max = 1000});
   Result<Response> answer = ask(**client, {.path = "/"});
   ASSERT_FALSE(answer.ok());
@@ -145,12 +145,12 @@ TEST(Client, AResetTakesBackWhatHasNotArrivedAndTheNextRequestHasANewConnection)
   // The first connection is accepted and never read from: most of the body stays in our kernel.
   std::atomic<int> talks{0};
   std::atomic<bool> is_reset{false};
-  Loopback server([&](int fd) {
-    if (talks++ > 0) return Loopback::say(fd, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+  Loopback server([&](Wire& wire) {
+    if (talks++ > 0) return wire.say("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
     char buffer[4096];
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     ssize_t count = 0;
-    while ((count = recv(fd, buffer, sizeof buffer, 0)) > 0) {
+    while ((count = wire.read(buffer, sizeof buffer)) > 0) {
     }
     is_reset = count < 0 && errno == ECONNRESET;
   });
@@ -177,11 +177,11 @@ TEST(Client, AFullQueueAnswersAtOnceThatItIsFull) {
 }
 
 TEST(Client, StreamsHandOverBytesAsTheyCome) {
-  Loopback watch([](int fd) {
-    Loopback::say(fd, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
-    Loopback::say(fd, Loopback::chunk("one\ntw"));
+  Loopback watch([](Wire& wire) {
+    wire.say("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
+    wire.say(Loopback::chunk("one\ntw"));
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    Loopback::say(fd, Loopback::chunk("o\n") + Loopback::chunk(""));
+    wire.say(Loopback::chunk("o\n") + Loopback::chunk(""));
   });
   const auto client = client_of(watch.url());
   std::string text, order;
@@ -197,9 +197,8 @@ TEST(Client, StreamsHandOverBytesAsTheyCome) {
 }
 
 TEST(Client, AReaderCanEndItsStream) {
-  Loopback watch([](int fd) {
-    Loopback::say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + Loopback::chunk("enough") + Loopback::chunk("more"));
-  });
+  Loopback watch(
+      [](Wire& wire) { wire.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + Loopback::chunk("enough") + Loopback::chunk("more")); });
   const auto client = client_of(watch.url());
   std::optional<Result<Response>> end;
   client->stream({.path = "/", .timeout = Millis(0)},
@@ -209,8 +208,8 @@ TEST(Client, AReaderCanEndItsStream) {
 }
 
 TEST(Client, ASilentStreamEndsAfterItsIdleLimit) {
-  Loopback watch([](int fd) {
-    Loopback::say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + Loopback::chunk("hello"));
+  Loopback watch([](Wire& wire) {
+    wire.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + Loopback::chunk("hello"));
     std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   });
   const auto client = client_of(watch.url());
@@ -302,7 +301,8 @@ TEST(Server, ClosesConnectionsThatSendNonsense) {
   address.sin_port = htons(server->port());
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   ASSERT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  Loopback::say(fd, "\x16\x03\x01 this is not HTTP\r\n\r\n");
+  const std::string nonsense = "\x16\x03\x01 this is not HTTP\r\n\r\n";
+  ASSERT_EQ(send(fd, nonsense.data(), nonsense.size(), MSG_NOSIGNAL), static_cast<ssize_t>(nonsense.size()));
   std::string answer;
   char buffer[1024];
   for (ssize_t count; (count = recv(fd, buffer, sizeof buffer, 0)) > 0;) answer.append(buffer, static_cast<std::size_t>(count));
@@ -311,18 +311,25 @@ TEST(Server, ClosesConnectionsThatSendNonsense) {
 }
 
 TEST(Client, ARequestUnderWayDoesNotBringItsOldCertificateBackForTheNext) {
-  TlsLoopback server;
-  const Certificate old_one("old"), new_one("new");
+  const Certificate own("127.0.0.1"), old_one("old"), new_one("new");
+  std::atomic<bool> is_holding{true}, has_request{false};
+  Loopback server(
+      [&](Wire& wire) {
+        has_request = true;
+        while (is_holding) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        const std::string name = wire.peer();
+        wire.say("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " + std::to_string(name.size()) + "\r\n\r\n" + name);
+      },
+      over_tls(own));
   auto made =
       Client::create({.base_url = server.url(), .tls = {.cert_pem = old_one.cert_pem(), .key_pem = old_one.key_pem(), .insecure_skip_verify = true}});
   ASSERT_TRUE(made.ok());
   Client& client = **made;
-  server.hold();
   std::optional<Result<Response>> answer;
   client.send({.path = "/"}, [&](Result<Response> r) { answer = std::move(r); });
-  while (!server.has_request() && !answer) client.poll(Millis(10));
+  while (!has_request && !answer) client.poll(Millis(10));
   client.set_client_certificate(new_one.cert_pem(), new_one.key_pem());
-  server.let_go();
+  is_holding = false;
   while (!answer) client.poll(Millis(10));
   ASSERT_TRUE(answer->ok()) << answer->error().message;
   EXPECT_EQ((*answer)->body, "old");
@@ -339,11 +346,11 @@ TEST(Client, ARequestUnderWayDoesNotBringItsOldCertificateBackForTheNext) {
 TEST(Client, AnUrgentRequestWaitsForNobody) {
   std::vector<int> kept;
   {
-    Loopback server([&](int fd, const std::string& request) {
+    Loopback server([&](Wire& wire, const std::string& request) {
       if (request.find("/silent") != std::string::npos)
-        kept.push_back(dup(fd));  // open, and never answered
+        kept.push_back(dup(wire.fd()));  // open, and never answered
       else
-        Loopback::say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+        wire.say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
     });
     auto client = Client::create({.base_url = server.url(), .requests_in_flight_max = 1, .queue_max = 2});
     ASSERT_TRUE(client.ok());

@@ -1,4 +1,4 @@
-// A server that says exactly what a test wants, byte for byte, so that the client meets answers no decent server gives.
+// A server that says exactly what a test wants, byte for byte, so that the client meets answers no decent server gives. Plain, or over TLS (tls.h).
 #pragma once
 
 #include <arpa/inet.h>
@@ -6,21 +6,54 @@
 #include <unistd.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <type_traits>
 
 namespace ashlar::http {
 
+/// One connection, as the server has it; closed with this object.
+class Wire {
+ public:
+  explicit Wire(int fd) : fd_(fd) {}
+  virtual ~Wire() { close(fd_); }
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+
+  /// False where the two sides do not come to terms.
+  virtual bool begin() { return true; }
+  /// Number of bytes; 0 at the end, below 0 where it broke.
+  virtual ssize_t read(char* to, std::size_t size) { return recv(fd_, to, size, 0); }
+  virtual ssize_t write(const char* from, std::size_t size) { return send(fd_, from, size, MSG_NOSIGNAL); }
+  /// Who the client says to be, by its certificate.
+  virtual std::string peer() const { return "nobody"; }
+
+  void say(const std::string& text) {
+    for (std::size_t sent = 0; sent < text.size();) {
+      const ssize_t count = write(text.data() + sent, text.size() - sent);
+      if (count <= 0) return;
+      sent += static_cast<std::size_t>(count);
+    }
+  }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
 class Loopback {
  public:
-  /// `talk(fd)` or `talk(fd, request)` runs on a thread of its own, for one connection after the other, once the request's headers are read.
+  using MakeWire = std::function<std::unique_ptr<Wire>(int fd)>;
+
+  /// `talk(wire)` or `talk(wire, request)` runs on a thread of its own, for one connection after the other, once the request's headers are read.
   template <class Talk>
-  explicit Loopback(Talk talk) {
-    if constexpr (std::is_invocable_v<Talk, int>)
-      talk_ = [talk](int fd, const std::string&) { talk(fd); };
+  explicit Loopback(Talk talk, MakeWire over_tls = {}) : make_wire_(std::move(over_tls)), scheme_(make_wire_ ? "https" : "http") {
+    if constexpr (std::is_invocable_v<Talk, Wire&>)
+      talk_ = [talk](Wire& wire, const std::string&) { talk(wire); };
     else
       talk_ = talk;
+    if (!make_wire_) make_wire_ = [](int fd) { return std::make_unique<Wire>(fd); };
     listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -36,15 +69,8 @@ class Loopback {
     close(listener_);
     thread_.join();
   }
-  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  std::string url() const { return scheme_ + "://127.0.0.1:" + std::to_string(port_); }
 
-  static void say(int fd, const std::string& text) {
-    for (std::size_t sent = 0; sent < text.size();) {
-      const ssize_t count = ::send(fd, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
-      if (count <= 0) return;
-      sent += static_cast<std::size_t>(count);
-    }
-  }
   static std::string chunk(const std::string& text) {
     char size[20];
     std::snprintf(size, sizeof size, "%zx\r\n", text.size());
@@ -56,19 +82,24 @@ class Loopback {
     for (;;) {
       const int fd = accept(listener_, nullptr, nullptr);
       if (fd < 0) return;
-      std::string request;
-      char buffer[4096];
-      while (request.find("\r\n\r\n") == std::string::npos) {
-        const ssize_t count = recv(fd, buffer, sizeof buffer, 0);
-        if (count <= 0) break;
-        request.append(buffer, static_cast<std::size_t>(count));
-      }
-      talk_(fd, request);
-      close(fd);
+      const std::unique_ptr<Wire> wire = make_wire_(fd);
+      if (wire->begin()) converse(*wire);
     }
   }
+  void converse(Wire& wire) {
+    std::string request;
+    char buffer[4096];
+    while (request.find("\r\n\r\n") == std::string::npos) {
+      const ssize_t count = wire.read(buffer, sizeof buffer);
+      if (count <= 0) break;
+      request.append(buffer, static_cast<std::size_t>(count));
+    }
+    talk_(wire, request);
+  }
 
-  std::function<void(int, const std::string&)> talk_;
+  std::function<void(Wire&, const std::string&)> talk_;
+  MakeWire make_wire_;
+  std::string scheme_;
   int listener_ = -1;
   std::uint16_t port_ = 0;
   std::thread thread_;

@@ -70,11 +70,11 @@ TEST(PodGroupApi, FieldsThatAreNotEvaluatedAreNamed) {
 
 /// Asks a server that knows only the given API versions.
 Result<PodGroupVersion> discovered(const std::string& known_version, const std::string& body, int other_status = 404) {
-  http::Loopback server([&](int fd, const std::string& request) {
+  http::Loopback server([&](http::Wire& wire, const std::string& request) {
     const bool known = !known_version.empty() && request.find("/apis/scheduling.k8s.io/" + known_version + " ") != std::string::npos;
     const std::string text = known ? body : "{}";
-    http::Loopback::say(fd, "HTTP/1.1 " + std::to_string(known ? 200 : other_status) +
-                                " X\r\nConnection: close\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text);
+    wire.say("HTTP/1.1 " + std::to_string(known ? 200 : other_status) + " X\r\nConnection: close\r\nContent-Length: " + std::to_string(text.size()) +
+             "\r\n\r\n" + text);
   });
   auto api = Api::create({.access = {.server = server.url()}});
   std::optional<Result<PodGroupVersion>> found;

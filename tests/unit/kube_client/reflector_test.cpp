@@ -39,24 +39,23 @@ class Scripted : public ::testing::Test {
   void play(std::vector<Step> steps, const std::function<bool()>& until, ReflectorOptions options = {}) {
     steps.push_back({.is_watch = true});
     std::size_t next = 0;
-    Loopback server([this, &steps, &next](int fd, const std::string& request) {
+    Loopback server([this, &steps, &next](http::Wire& wire, const std::string& request) {
       {
         const std::lock_guard lock(mutex_);
         asked_.push_back(request.substr(4, request.find(" HTTP") - 4));
       }
       const Step& step = steps[std::min(next++, steps.size() - 1)];
       if (!step.is_watch) {
-        Loopback::say(fd, "HTTP/1.1 " + std::to_string(step.status) +
-                              " X\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(step.body.size()) +
-                              "\r\n\r\n" + step.body);
+        wire.say("HTTP/1.1 " + std::to_string(step.status) + " X\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: " +
+                 std::to_string(step.body.size()) + "\r\n\r\n" + step.body);
         return;
       }
-      Loopback::say(fd, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
+      wire.say("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
       // Cut in the middle, so that events cross chunk borders.
       if (!step.body.empty())
-        Loopback::say(fd, Loopback::chunk(step.body.substr(0, step.body.size() / 2)) + Loopback::chunk(step.body.substr(step.body.size() / 2)));
+        wire.say(Loopback::chunk(step.body.substr(0, step.body.size() / 2)) + Loopback::chunk(step.body.substr(step.body.size() / 2)));
       if (step.body.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(300));
-      if (!step.breaks_off) Loopback::say(fd, Loopback::chunk(""));
+      if (!step.breaks_off) wire.say(Loopback::chunk(""));
     });
     auto api = Api::create({.access = {.origin = "test", .server = server.url()}, .seed = 7});
     ASSERT_TRUE(api.ok());
