@@ -1,21 +1,20 @@
 // What becomes of a plan whose bindings fail: the pod is read again, and a place is given free only when the server says that it is.
 #include "kube/live_actuator.h"
 
-#include "bench_of_intake.h"
-#include "scripted_api.h"
+#include "served_bench.h"
 
 namespace ashlar::kube {
 namespace {
 
 using Phase = PodRecord::Phase;
 
-class Actuation : public IntakeBench {
+class Actuation : public ServedBench {
  protected:
   Actuation() {
     is_answering = false;
     see(node("n", 8));
   }
-  http::ServerResponse serve(const http::ServerRequest& request) {
+  http::ServerResponse serve(const http::ServerRequest& request) override {
     const bool is_refused = !refused_pod.empty() && request.path.find(refused_pod) != std::string::npos;
     if (request.method == "POST" && is_refused) return ScriptedApi::status(422);
     if (request.method == "POST") return bind_status < 300 ? http::json(bind_status, "{}") : ScriptedApi::status(bind_status, refusal);
@@ -25,10 +24,7 @@ class Actuation : public IntakeBench {
     }
     if (read_status != 200) return ScriptedApi::status(read_status);
     if (!exists) return ScriptedApi::status(404);
-    const std::string name = request.path.substr(request.path.rfind('/') + 1);
-    const std::string at = bound_to.empty() ? "" : R"("nodeName":")" + bound_to + R"(",)";
-    return http::json(200, R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"ns","uid":"uid-ns-)" + name + R"("},"spec":{)" + at +
-                               R"("schedulerName":"ashlar","containers":[{"resources":{"requests":{"nvidia.com/gpu":"1"}}}]},"status":{}})");
+    return ScriptedApi::pod(request, bound_to);
   }
   std::unique_ptr<LiveActuator> actuator_with(ActuatorOptions o) {
     o.retry_min = Millis(10);
@@ -36,14 +32,7 @@ class Actuation : public IntakeBench {
     return std::make_unique<LiveActuator>(server.api(), intake, o,
                                           LiveActuator::Hooks{.may_write = [this] { return is_leading; }, .on_plan = {}, .log = {}});
   }
-  /// As the loop does: the actuator gets its turn after each poll.
-  template <class IsDone>
-  bool until(IsDone&& is_done) {
-    return server.until([&] {
-      actuator->pump();
-      return is_done();
-    });
-  }
+  void pump() override { actuator->pump(); }
   /// Decides on a pod (of one card) and hands the plan over.
   void place(int pods = 1) {
     for (int i = 0; i < pods; ++i) see(pod("p" + std::to_string(i), 1));
@@ -55,7 +44,6 @@ class Actuation : public IntakeBench {
   int bind_status = 201, read_status = 200, read_failures = 0;
   bool exists = true, is_leading = true;
   std::string bound_to, refused_pod, refusal = "no";
-  ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }};
   std::unique_ptr<LiveActuator> actuator = actuator_with({});
 };
 

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "cluster_objects.h"
 #include "engine/driver.h"
 #include "kube/live_intake.h"
 #include "kube/live_reign.h"
@@ -15,7 +16,7 @@
 
 namespace ashlar::kube {
 
-class IntakeBench : public ::testing::Test, public Actuator {
+class IntakeBench : public ::testing::Test, public ClusterObjects, public Actuator {
  protected:
   IntakeBench() : IntakeBench(IntakeOptions{.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}}}) {}
   explicit IntakeBench(IntakeOptions options)
@@ -28,37 +29,6 @@ class IntakeBench : public ::testing::Test, public Actuator {
   }
 
   // ---- what the cluster says -----------------------------------------------------------------------------------------------------------
-  static Node node(const std::string& name, std::int64_t gpus, Labels labels = {}) {
-    Node n;
-    n.name = Text(name);
-    n.ready = ConditionStatus::kTrue;
-    n.allocatable.cpu = MilliCores(64'000);
-    n.allocatable.memory = Bytes(std::int64_t{512} << 30);
-    n.pods_max = 110;
-    n.allocatable.extended = {{Text("ashlar.dev/gpu-milli"), gpus * 1000}, {Text("nvidia.com/gpu"), gpus}};
-    n.labels = std::move(labels);
-    return n;
-  }
-  static Pod pod(const std::string& name, std::int64_t gpus, Labels labels = {}, const std::string& ns = "ns") {
-    Pod p;
-    p.ns = Text(ns);
-    p.name = Text(name);
-    p.uid = Text("uid-" + ns + "-" + name);
-    p.scheduler_name = Text("ashlar");
-    p.requests.cpu = MilliCores(1000);
-    if (gpus > 0) p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
-    p.labels = std::make_shared<const Labels>(std::move(labels));
-    return p;
-  }
-  static Pod share(const std::string& name, std::int64_t milli) {
-    Pod p = pod(name, 0);
-    p.requests.extended = {{Text("ashlar.dev/gpu-milli"), milli}};
-    return p;
-  }
-  static Pod gang_pod(const std::string& gang, int index, int size, std::int64_t gpus) {
-    return pod(gang + "-" + std::to_string(index), gpus,
-               {{Text("ashlar.dev/gang"), Text(gang)}, {Text("ashlar.dev/gang-size"), Text(std::to_string(size))}});
-  }
   void see(Node n) { intake.take(Change<Node>{Change<Node>::Kind::kModified, std::move(n)}); }
   void see(Pod p) { intake.take(Change<Pod>{Change<Pod>::Kind::kModified, std::move(p)}); }
   void gone(Pod p) { intake.take(Change<Pod>{Change<Pod>::Kind::kDeleted, std::move(p)}); }
@@ -82,17 +52,6 @@ class IntakeBench : public ::testing::Test, public Actuator {
       intake.note_assumed(slot, bind.node, bind.cards);
       if (is_answering) intake.note_bound(slot, intake.names().nodes.name(bind.node), bind.cards);
     }
-  }
-  /// The pod with another label added.
-  static Pod with(Pod p, const std::string& key, const std::string& value) {
-    Labels labels = p.labels ? *p.labels : Labels();
-    labels.push_back({Text(key), Text(value)});
-    p.labels = std::make_shared<const Labels>(std::move(labels));
-    return p;
-  }
-  static Pod under(Pod p, PodRules rules) {
-    p.rules = std::make_shared<const PodRules>(std::move(rules));
-    return p;
   }
   Hold hold_of(const std::string& pod_name) {
     const PodRecord& r = record(pod_name);

@@ -3,15 +3,14 @@
 
 #include <map>
 
-#include "bench_of_intake.h"
-#include "scripted_api.h"
+#include "served_bench.h"
 
 namespace ashlar::kube {
 namespace {
 
-class Lane : public IntakeBench {
+class Lane : public ServedBench {
  protected:
-  http::ServerResponse serve(const http::ServerRequest& request) {
+  http::ServerResponse serve(const http::ServerRequest& request) override {
     if (request.method == "PATCH" && !refusals.empty()) {
       const int code = refusals.front();
       refusals.erase(refusals.begin());
@@ -44,14 +43,7 @@ class Lane : public IntakeBench {
     see(std::move(g));
     return intake.gangs().find(Text("ns"), Text(name), true);
   }
-  /// As the loop does: the lane gets its turn after each poll.
-  template <class IsDone>
-  bool until(IsDone&& is_done) {
-    return server.until([&] {
-      lane->pump();
-      return is_done();
-    });
-  }
+  void pump() override { lane->pump(); }
   /// Until nothing waits and nothing is under way.
   void drain() {
     ASSERT_TRUE(until([&] { return lane->depth() == 0 && lane->in_flight() == 0; }));
@@ -62,12 +54,6 @@ class Lane : public IntakeBench {
   bool is_free = true, is_group_true = false;
   std::vector<int> refusals;
   ConditionText text{"Unschedulable", "0/1 nodes are available"};
-  Millis skipped;
-  ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); },
-                     [this] {
-                       const auto real = std::chrono::steady_clock::now().time_since_epoch();
-                       return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(real).count()) + skipped;
-                     }};
   std::unique_ptr<LiveLane> lane = lane_of(options());
 };
 

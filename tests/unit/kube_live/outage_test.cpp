@@ -3,18 +3,16 @@
 #include <map>
 #include <numeric>
 
-#include "kube/live_reign.h"
+#include "reign_bench.h"
 #include "scripted_api.h"
 
 namespace ashlar::kube {
 namespace {
 
-class Outage : public ::testing::Test {
+class Outage : public ::testing::Test, public ReignBench {
  protected:
-  Outage() {
-    options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
-    reign = std::make_unique<LiveReign>(server.api(), options, metrics, [] { return true; });
-  }
+  Outage() { begin(server.api()); }
+  ~Outage() override { reign.reset(); }
   http::ServerResponse serve(const http::ServerRequest& request) {
     ++by_second[static_cast<std::size_t>(now.value / 1000)];
     if (trouble == 429) return ScriptedApi::busy(retry_after);
@@ -25,30 +23,10 @@ class Outage : public ::testing::Test {
     if (is_binding) ++bound[request.path];
     if (request.method != "GET") return http::json(201, "{}");
     if (read_trouble != 0) return ScriptedApi::status(read_trouble);
-    const std::string name = request.path.substr(request.path.rfind('/') + 1);
-    return http::json(200,
-                      R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"ns","uid":"uid-)" + name +
-                          R"("},"spec":{"schedulerName":"ashlar","containers":[{"resources":{"requests":{"nvidia.com/gpu":"1"}}}]},"status":{}})");
+    return ScriptedApi::pod(request);
   }
-  void see_node(int i, std::int64_t gpus = 8) {
-    Node n;
-    n.name = Text("n" + std::to_string(i));
-    n.ready = ConditionStatus::kTrue;
-    n.allocatable.cpu = MilliCores(64'000);
-    n.pods_max = 110;
-    n.allocatable.extended = {{Text("nvidia.com/gpu"), gpus}};
-    reign->take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
-  }
-  void see_pod(const std::string& name, std::int64_t gpus = 1) {
-    Pod p;
-    p.ns = Text("ns");
-    p.name = Text(name);
-    p.uid = Text("uid-" + name);
-    p.scheduler_name = Text("ashlar");
-    p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
-    p.labels = std::make_shared<const Labels>();
-    reign->take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
-  }
+  void see_node(int i) { see(node("n" + std::to_string(i), 8)); }
+  void see_pod(const std::string& name, std::int64_t gpus = 1) { see(pod(name, gpus)); }
   /// Lets time go by; every request is answered at the moment when it is sent.
   void run(Millis time) {
     for (const Millis until = now + time; now < until; now += Millis(100)) {
@@ -62,17 +40,12 @@ class Outage : public ::testing::Test {
   std::size_t bound_once() const {
     return static_cast<std::size_t>(std::count_if(bound.begin(), bound.end(), [](const auto& one) { return one.second == 1; }));
   }
-  PodRecord::Phase phase(const std::string& name) { return reign->intake().pods()[reign->intake().pods().find(Text("ns"), Text(name))].phase; }
 
-  Millis now{1'000'000};
   int trouble = 0, read_trouble = 0, bind_trouble = 0, retry_after = 5;
   std::string refused_pod = "refused";
   std::map<std::string, int> bound;
   std::array<std::size_t, 20'000> by_second{};
   ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }, [this] { return now; }};
-  LiveMetrics metrics;
-  ReignOptions options;
-  std::unique_ptr<LiveReign> reign;
 };
 
 TEST_F(Outage, AServerThatAsksForPatienceGetsItAndEveryPodIsBoundOnceAfterwards) {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "bench_of_intake.h"
+#include "reign_bench.h"
 
 namespace ashlar::kube {
 namespace {
@@ -160,64 +161,34 @@ const CardPolicy kMover{"mover", [](const NodeView& view, NodeId node) {
                         }};
 
 /// One leadership with a broken policy, over the file; nothing answers its bindings.
-class BrokenReign {
- public:
+struct BrokenReign : ReignBench {
   explicit BrokenReign(Quarantine& list) {
-    api_ = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [] { return Millis(1'795'000'000'000); }}).value();
-    ReignOptions options;
-    options.intake = {.levels = {{Text("rack"), Text("l/rack")}}, .quarantine = &list};
+    now = Millis(1'795'000'000'000);
+    options.intake.quarantine = &list;
     options.profile = [](const auto&) {
       Profile profile = builtin_profile("ashlar").value();
       profile.card = &kMover;
       return profile;
     };
-    reign_ = std::make_unique<LiveReign>(*api_, std::move(options), metrics_, [] { return true; });
-    for (const char* name : {"n0", "n1", "n2"}) {
-      Node n;
-      n.name = Text(name);
-      n.ready = ConditionStatus::kTrue;
-      n.allocatable.cpu = MilliCores(64'000);
-      n.pods_max = 110;
-      n.allocatable.extended = {{Text("nvidia.com/gpu"), 8}};
-      n.labels = {{Text("l/rack"), Text("r0")}};
-      reign_->take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
-    }
-    for (int i = 0; i < 2; ++i)
-      see("g-" + std::to_string(i), 8, {{Text(kGangLabel), Text("g")}, {Text(kGangSizeLabel), Text("2")}, {Text(kWithinLabel), Text("rack")}});
-    see("p", 1, {});
+    begin();
+    for (const char* name : {"n0", "n1", "n2"}) see(node_in("r0", name));
+    for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "rack"));
+    see(pod("p", 1));
   }
-  void turn() { reign_->turn(); }
-  const PodRecord& pod(const std::string& name) { return reign_->intake().pods()[reign_->intake().pods().find(Text("ns"), Text(name))]; }
-  std::string metrics() { return metrics_.text(reign_.get(), {}); }
-
- private:
-  void see(const std::string& name, std::int64_t gpus, Labels labels) {
-    Pod p;
-    p.ns = Text("ns");
-    p.name = Text(name);
-    p.uid = Text("uid-ns-" + name);
-    p.scheduler_name = Text("ashlar");
-    p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
-    p.labels = std::make_shared<const Labels>(std::move(labels));
-    reign_->take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
-  }
-  std::unique_ptr<Api> api_;
-  LiveMetrics metrics_;
-  std::unique_ptr<LiveReign> reign_;
 };
 
 TEST(QuarantineDeathTest, ABugInADecisionStopsTheProcessOnceAndItsSuccessorPlacesTheRest) {
   const Folder folder;
   Quarantine before = Quarantine::open(folder.file()).value();
-  EXPECT_DEATH(BrokenReign(before).turn(), "this must hold: is_within_one_domain");
+  EXPECT_DEATH(BrokenReign(before).reign->turn(), "this must hold: is_within_one_domain");
   Quarantine after = Quarantine::open(folder.file()).value();
   EXPECT_EQ(after.size(), 2u) << text_of(folder.file());
   BrokenReign successor(after);
-  successor.turn();
-  EXPECT_EQ(successor.pod("g-0").phase, PodRecord::Phase::kHeld);
-  EXPECT_EQ(successor.pod("g-1").hold, HoldReason::kQuarantined);
-  EXPECT_EQ(successor.pod("p").phase, PodRecord::Phase::kAssumed);
-  EXPECT_NE(successor.metrics().find("ashlar_quarantined_pods 2"), std::string::npos);
+  successor.reign->turn();
+  EXPECT_EQ(successor.phase("g-0"), PodRecord::Phase::kHeld);
+  EXPECT_EQ(successor.record("g-1").hold, HoldReason::kQuarantined);
+  EXPECT_EQ(successor.phase("p"), PodRecord::Phase::kAssumed);
+  EXPECT_TRUE(successor.says("ashlar_quarantined_pods 2"));
 }
 
 }  // namespace

@@ -1,79 +1,27 @@
 // One leadership without a server: when it decides, and what it counts. Nothing polls, so bindings stay under way.
 #include "kube/live_reign.h"
 
-#include <gtest/gtest.h>
-
 #include "kube/live_read.h"
+#include "reign_bench.h"
 
 namespace ashlar::kube {
 namespace {
 
-class Reign : public ::testing::Test {
+class Reign : public ::testing::Test, public ReignBench {
  protected:
-  Reign() {
-    auto made = Api::create(
-        {.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [this] { return now; }, .monotonic = [this] { return now; }});
-    EXPECT_TRUE(made.ok());
-    api = std::move(made).value();
-    options.intake.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}};
-    options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
-    options.log = [this](LogLevel level, const LogLine& line) {
-      if (level == LogLevel::kInfo) log.push_back(line);
-    };
-  }
-  void begin() {
-    reign = std::make_unique<LiveReign>(*api, options, metrics, [this] { return is_leading; });
-  }
-  void see(const std::string& name, const std::string& rack, std::int64_t gpus = 8) {
-    Node n;
-    n.name = Text(name);
-    n.ready = ConditionStatus::kTrue;
-    n.allocatable.cpu = MilliCores(64'000);
-    n.pods_max = 110;
-    n.allocatable.extended = {{Text("nvidia.com/gpu"), gpus}};
-    n.labels = {{Text("l/block"), Text("b")}, {Text("l/rack"), Text(rack)}};
-    reign->take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
-  }
-  void see_pod(const std::string& name, std::int64_t gpus, const std::string& gang = "", int size = 0) {
-    Pod p;
-    p.ns = Text("ns");
-    p.name = Text(name);
-    p.uid = Text("uid-" + name);
-    p.scheduler_name = Text("ashlar");
-    p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
-    Labels labels;
-    if (!gang.empty()) labels = {{Text("ashlar.dev/gang"), Text(gang)}, {Text("ashlar.dev/gang-size"), Text(std::to_string(size))}};
-    p.labels = std::make_shared<const Labels>(std::move(labels));
-    reign->take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
-  }
+  using ReignBench::see;
+  void see(const std::string& name, const std::string& rack, std::int64_t gpus = 8) { see(node_in(rack, name, gpus)); }
+  void see_pod(const std::string& name, std::int64_t gpus) { see(pod(name, gpus)); }
   /// One that says how long it runs.
   void see_lasting(const std::string& name, std::int64_t gpus, const std::string& duration) {
-    Pod p;
-    p.ns = Text("ns");
-    p.name = Text(name);
-    p.uid = Text("uid-" + name);
-    p.scheduler_name = Text("ashlar");
-    p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
-    p.labels = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/duration"), Text(duration)}});
-    reign->take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
+    see(with(pod(name, gpus), "ashlar.dev/duration", duration));
   }
-  ConditionText condition_of(const std::string& name) { return reign->pod_text(reign->intake().pods().find(Text("ns"), Text(name))); }
   std::string why(const std::string& name) {
     http::ServerRequest request;
     request.query = "name=ns%2F" + name;
     return answer_why(*reign, request).body;
   }
   std::string queue() { return answer_queue(*reign, {}).body; }
-
-  bool says(const std::string& part) { return metrics.text(reign.get(), {}).find(part) != std::string::npos; }
-
-  Millis now{1'000'000};
-  bool is_leading = true;
-  std::unique_ptr<Api> api;
-  LiveMetrics metrics;
-  ReignOptions options;
-  std::vector<LogLine> log;
-  std::unique_ptr<LiveReign> reign;
 };
 
 TEST_F(Reign, GatheredEventsBringTheDecisionBeforeTheWindowIsOver) {
@@ -117,10 +65,10 @@ TEST_F(Reign, GangsAreCountedByTheInnermostLevelThatHoldsThem) {
   for (int r = 0; r < 2; ++r)
     for (int n = 0; n < 2; ++n) see("r" + std::to_string(r) + "n" + std::to_string(n), "r" + std::to_string(r));
   EXPECT_EQ(reign->steps(), 0u);
-  for (int i = 0; i < 2; ++i) see_pod("g-" + std::to_string(i), 8, "g", 2);
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
   reign->turn();
-  EXPECT_TRUE(says(R"(ashlar_gang_placement_total{level="rack",queue="default"} 1)")) << metrics.text(reign.get(), {});
-  for (int i = 0; i < 2; ++i) see_pod("h-" + std::to_string(i), 4, "h", 2);
+  EXPECT_TRUE(says(R"(ashlar_gang_placement_total{level="rack",queue="default"} 1)")) << all_metrics();
+  for (int i = 0; i < 2; ++i) see(gang_pod("h", i, 2, 4));
   reign->turn();
   EXPECT_TRUE(says(R"(ashlar_gang_placement_total{level="node",queue="default"} 1)"));
   EXPECT_TRUE(says(R"(ashlar_queue_wait_seconds_count{queue="default"} 2)"));
@@ -145,7 +93,7 @@ TEST_F(Reign, TheLargestGangIsThatOfTheBestDomain) {
   see("b", "r1");
   see("c", "r1", 4);
   reign->turn();
-  EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="node",model="unknown"} 8)")) << metrics.text(reign.get(), {});
+  EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="node",model="unknown"} 8)")) << all_metrics();
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="rack",model="unknown"} 12)"));
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="block",model="unknown"} 20)"));
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="any",model="unknown"} 20)"));
@@ -169,7 +117,7 @@ TEST_F(Reign, APodHeldForAReservationIsToldSoAndCallsForNoNodes) {
       << why("held");
   EXPECT_TRUE(has(why("held"), R"("remedies":[])")) << why("held");
   EXPECT_TRUE(has(queue(), R"("reason":"ReservationHeld")")) << queue();
-  EXPECT_TRUE(says(R"(ashlar_queue_pending_jobs{queue="default",reason="ReservationHeld"} 1)")) << metrics.text(reign.get(), {});
+  EXPECT_TRUE(says(R"(ashlar_queue_pending_jobs{queue="default",reason="ReservationHeld"} 1)")) << all_metrics();
 }
 
 TEST_F(Reign, APodBehindTheHeadOfItsQueueIsToldSoAndCallsForNoNodes) {
@@ -194,22 +142,10 @@ TEST_F(Reign, APodBehindTheHeadOfItsQueueIsToldSoAndCallsForNoNodes) {
 
 TEST_F(Reign, APodThatSharesACardIsNotToldItsNeighboursWords) {
   begin();
-  Node n;
-  n.name = Text("a");
-  n.ready = ConditionStatus::kTrue;
-  n.allocatable.cpu = MilliCores(64'000);
-  n.pods_max = 110;
-  n.allocatable.extended = {{Text("ashlar.dev/gpu-milli"), 1000}, {Text("nvidia.com/gpu"), 1}};
-  reign->take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
+  see("a", "r0", 1);
   see_pod("runs", 1);
   see_pod("whole", 1);
-  Pod share;
-  share.ns = Text("ns");
-  share.name = Text("share");
-  share.uid = Text("uid-share");
-  share.scheduler_name = Text("ashlar");
-  share.requests.extended = {{Text("ashlar.dev/gpu-milli"), 1000}};
-  reign->take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(share)});
+  see(share("share", 1000));
   reign->turn();
   EXPECT_EQ(condition_of("whole").message, "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
   EXPECT_EQ(condition_of("share").message, "0/1 nodes are available: 1 Insufficient ashlar.dev/gpu-milli.");
@@ -233,15 +169,7 @@ TEST_F(Reign, WhyOffersOnlyWhatHelpsAndCountsAnew) {
   for (const char* name : {"c", "d"}) see(name, "r1");
   see_pod("runs", 8);
   for (int i = 0; i < 4; ++i) {
-    Pod p;
-    p.ns = Text("ns");
-    p.name = Text("g-" + std::to_string(i));
-    p.uid = Text("uid-g-" + std::to_string(i));
-    p.scheduler_name = Text("ashlar");
-    p.requests.extended = {{Text("nvidia.com/gpu"), 8}};
-    p.labels = std::make_shared<const Labels>(
-        Labels{{Text("ashlar.dev/gang"), Text("g")}, {Text("ashlar.dev/gang-size"), Text("4")}, {Text("ashlar.dev/within"), Text("rack")}});
-    reign->take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
+    see(with(gang_pod("g", i, 4, 8), "ashlar.dev/within", "rack"));
   }
   reign->turn();
   const std::string busy = why("g-0");
@@ -249,11 +177,7 @@ TEST_F(Reign, WhyOffersOnlyWhatHelpsAndCountsAnew) {
   EXPECT_FALSE(has(busy, R"("kind":"WidenWithin")")) << "the block has room for three only: " << busy;
   EXPECT_TRUE(has(busy, R"({"kind":"FewerMembers","amount":2,"message":"it had 2 members"})")) << busy;
   EXPECT_TRUE(has(busy, R"({"kind":"MoreNodes","amount":2,"message":"there were 2 more empty nodes like c in one rack"})")) << busy;
-  Pod over;
-  over.ns = Text("ns");
-  over.name = Text("runs");
-  over.uid = Text("uid-runs");
-  reign->take(Change<Pod>{Change<Pod>::Kind::kDeleted, std::move(over)});
+  gone(pod("runs", 8));
   now += Millis(10'000);
   reign->turn();
   const std::string idle = why("g-0");

@@ -35,7 +35,9 @@ class ScriptedApi {
     EXPECT_TRUE(api.ok());
     api_ = std::move(api).value();
   }
-  ~ScriptedApi() {
+  ~ScriptedApi() { close(); }
+  /// The script is not read any more.
+  void close() {
     let_go();
     server_.reset();
   }
@@ -85,6 +87,13 @@ class ScriptedApi {
   }
   std::size_t count(const std::vector<std::string>& parts) { return seen(parts).size(); }
 
+  /// A pod of one card of ClusterObjects, as a re-read finds it; `node`: where it is bound.
+  static http::ServerResponse pod(const http::ServerRequest& request, const std::string& node = "") {
+    const std::string name = request.path.substr(request.path.rfind('/') + 1);
+    const std::string at = node.empty() ? "" : R"("nodeName":")" + node + R"(",)";
+    return http::json(200, R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"ns","uid":"uid-ns-)" + name + R"("},"spec":{)" + at +
+                               R"("schedulerName":"ashlar","containers":[{"resources":{"requests":{"nvidia.com/gpu":"1"}}}]},"status":{}})");
+  }
   static http::ServerResponse status(int code, const std::string& message = "no") {
     return http::json(code, R"({"kind":"Status","message":")" + message + R"("})");
   }
