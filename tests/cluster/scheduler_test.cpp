@@ -44,7 +44,8 @@ TEST_F(LiveSchedulerTest, LeavesPodsOfOtherSchedulersAlone) {
   post_pod(foreign);
   post_pod(gpu_pod("ours", 1));  // bound only after the scheduler was told of the pod before it
   ASSERT_TRUE(wait_bound(1, "ours"));
-  EXPECT_TRUE(pod("foreign").node_name.empty());
+  EXPECT_EQ(audit().bindings_of("default/foreign"), 0u);
+  EXPECT_EQ(pod("foreign").scheduled.status, kube::ConditionStatus::kAbsent) << "nor is it spoken of";
 }
 
 TEST_F(LiveSchedulerTest, StartsAGangWholeOrNotAtAll) {
