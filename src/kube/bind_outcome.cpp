@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "kube/decode.h"
+
 namespace ashlar::kube {
 namespace {
 
@@ -21,10 +23,16 @@ constexpr std::array<BindRule, kBindOutcomes> kRules{{
     {BindOutcome::kUnknown, "Unknown", BindStep::kReread, kUnboundReadsMax, Millis(0)},
 }};
 
+/// Whatever else answers with 2xx (a proxy's page, an empty answer) has not said that the pod is bound.
+bool says_bound(const Answer& answer) {
+  const Result<StatusText> status = decode_status(answer.body, Encoding::kJson);
+  return status.ok() && status->is_success;
+}
+
 }  // namespace
 
 BindOutcome bind_outcome(const Answer& answer) {
-  if (answer.ok()) return BindOutcome::kBound;
+  if (answer.ok()) return says_bound(answer) ? BindOutcome::kBound : BindOutcome::kUnknown;
   switch (answer.status) {
     case 0:
     case 408:

@@ -13,13 +13,13 @@
 namespace ashlar::kube {
 
 enum class BindOutcome : std::uint8_t {
-  kBound,      ///< 2xx
+  kBound,      ///< 2xx with a Status that says Success
   kRefused,    ///< 4xx without those below: policy, rights or form; the same request would be answered the same. 401: after renewed credentials
   kConflict,   ///< 409: bound already, being deleted, gated, or another pod of that name
   kMissing,    ///< 404, 410
   kThrottled,  ///< 429: not done
   kFailed,     ///< 5xx, and what no API server says: whether it was done is not known
-  kUnknown,    ///< 408, 504, or no answer
+  kUnknown,    ///< 408, 504, no answer, or a 2xx that does not say Success
 };
 inline constexpr std::size_t kBindOutcomes = 7;
 

@@ -52,6 +52,7 @@ Result<WatchEvent<T>> decode_watch_event(std::string_view frame, Encoding encodi
 struct StatusText {
   std::string message, reason;
   std::int32_t code = 0, retry_after_seconds = 0;
+  bool is_success = false;  ///< a Status that says "Success"; read from JSON only
 };
 Result<StatusText> decode_status(std::string_view body, Encoding encoding);
 /// What an ERROR event of a watch means: kExpired where the server says 410 (list again), else kUnavailable.

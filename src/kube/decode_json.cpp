@@ -138,8 +138,13 @@ Result<void> guarded(std::string_view body, std::string_view what, Read&& read) 
 
 StatusText read_status_text(Value value) {
   StatusText status;
+  std::string kind, outcome;
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "message")
+    if (key == "kind")
+      kind = text_of(member);
+    else if (key == "status")
+      outcome = text_of(member);
+    else if (key == "message")
       status.message = text_of(member);
     else if (key == "reason")
       status.reason = text_of(member);
@@ -151,6 +156,7 @@ StatusText read_status_text(Value value) {
       });
     }
   });
+  status.is_success = kind == "Status" && outcome == "Success";
   return status;
 }
 

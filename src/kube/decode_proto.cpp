@@ -447,7 +447,7 @@ Result<StatusText> decode_status(std::string_view body) {
   if (!raw) return raw.error();
   const Parsed<pb::Status> parsed(*raw);
   if (!parsed.is_sound()) return invalid("the status is no sound protobuf message");
-  return StatusText{parsed->message(), parsed->reason(), parsed->code(), parsed->details().retryafterseconds()};
+  return StatusText{parsed->message(), parsed->reason(), parsed->code(), parsed->details().retryafterseconds(), false};
 }
 
 template Result<Pod> decode_object<Pod>(std::string_view);

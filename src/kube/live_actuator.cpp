@@ -10,6 +10,7 @@ namespace ashlar::kube {
 namespace {
 
 constexpr Millis kReadTimeout{10'000};
+constexpr Millis kSlowToldEvery{60'000};
 
 }  // namespace
 
@@ -32,7 +33,7 @@ void LiveActuator::submit(const Plan& plan) {
     ASHLAR_CHECK(slot != kNoPod);
     intake_.note_assumed(slot, bind->node, bind->cards);
     const PodRecord& pod = intake_.pods()[slot];
-    queue_.push_back({.slot = slot, .generation = pod.generation, .turn = pod.bind_turn, .first_sent = {}, .words = {}});
+    queue_.push(pod.ns, {.slot = slot, .generation = pod.generation, .turn = pod.bind_turn, .first_sent = {}, .words = {}});
   }
   if (hooks_.on_plan) hooks_.on_plan(plan);
   pump();
@@ -43,10 +44,11 @@ void LiveActuator::pump() {
   end_holds(now);
   pump_rereads(now);  // needs no lease: were it left out while the lease's renewal is late, nothing would ask and the place would stay taken
   pump_resends(now);
-  while (!queue_.empty() && unsettled() < options_.in_flight_max && may_send(now) && hooks_.may_write()) {
-    Ticket ticket = std::move(queue_.front());
-    queue_.pop_front();
-    send(std::move(ticket));
+  find_slow(now);
+  while (may_send(now) && hooks_.may_write()) {
+    std::optional<BindQueue::Next> next = queue_.next(in_window() < options_.in_flight_max);
+    if (!next) break;
+    send(std::move(next->ticket));
   }
   arm(now);
 }
@@ -85,6 +87,17 @@ void LiveActuator::end_holds(Millis now) {
   }
 }
 
+void LiveActuator::find_slow(Millis now) {
+  const std::vector<Text> slow = queue_.find_slow(now);
+  if (slow.empty() || !hooks_.log || (slow_told_at_.value != 0 && now < slow_told_at_ + kSlowToldEvery)) return;
+  slow_told_at_ = now;
+  const std::string others = slow.size() > 1 ? " (and " + std::to_string(slow.size() - 1) + " more)" : "";
+  hooks_.log(LogLevel::kWarning,
+             {"bindings in namespace " + slow.front().str() + others +
+                  " are not answered within 2 s, as with a slow admission webhook; until one is, those of other namespaces go first",
+              "namespace", Text(), slow.front()});
+}
+
 void LiveActuator::arm(Millis now) {
   Millis next = Millis::max();
   const auto consider = [&](Millis due, bool needs_budget) {
@@ -94,7 +107,8 @@ void LiveActuator::arm(Millis now) {
   if (!holds_.empty()) consider(holds_.begin()->first, false);
   if (!rereads_.empty()) consider(rereads_.begin()->first, true);
   if (!resends_.empty()) consider(resends_.begin()->first, true);
-  if (!queue_.empty()) consider(now, true);
+  if (!queue_.is_empty()) consider(now, true);
+  consider(queue_.next_look(), false);
   if (next >= timer_at_ || next == Millis::max()) return;
   if (timer_ != 0) api_.cancel_timer(timer_);
   timer_at_ = next;
@@ -111,6 +125,7 @@ void LiveActuator::dispatch(const std::function<http::RequestId(OnAnswer)>& send
   const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
   under_way_[request] = send([this, request, pass, then = std::move(then)](const Answer& answer) {
     under_way_.erase(request);
+    queue_.note_answered(request, api_.monotonic());
     api_.budget().end(pass, {health_of(answer), answer.retry_after}, api_.monotonic());
     then(answer);
     pump();
@@ -135,6 +150,7 @@ void LiveActuator::send(Ticket ticket) {
   pod->is_bind_under_way = true;
   if (ticket.first_sent.value == 0) ticket.first_sent = api_.monotonic();
   ++counters_.sent;
+  queue_.note_sent(last_request_ + 1, pod->ns, api_.monotonic());
   dispatch([&](OnAnswer on_answer) { return kube::bind(api_, binding, std::move(on_answer), Encoding::kJson, hooks_.may_write); },
            [this, ticket = std::move(ticket), node = binding.node, cards = pod->cards](const Answer& answer) {
              take_answer(ticket, node, cards, answer);
@@ -144,10 +160,11 @@ void LiveActuator::send(Ticket ticket) {
 void LiveActuator::take_answer(Ticket ticket, const Text& node, const CardMask& cards, const Answer& answer) {
   ticket.outcome = bind_outcome(answer);
   ++counters_.by_outcome[static_cast<std::size_t>(ticket.outcome)];
-  if (answer.ok()) return confirm(ticket, node, cards);
+  if (ticket.outcome == BindOutcome::kBound) return confirm(ticket, node, cards);
   const PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
-  ticket.words = answer.result.error().message;
+  ticket.words =
+      answer.ok() ? "the server's answer " + std::to_string(answer.status) + " does not say that the pod is bound" : answer.result.error().message;
   if (hooks_.log)
     hooks_.log(LogLevel::kWarning,
                {"binding " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str() + ": " + ticket.words, "pod", pod->ns, pod->name});

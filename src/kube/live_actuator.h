@@ -8,7 +8,6 @@
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "engine/ports.h"
 #include "kube/api.h"
 #include "kube/bind_outcome.h"
+#include "kube/bind_queue.h"
 #include "kube/live_intake.h"
 #include "kube/live_log.h"
 #include "kube/writes.h"
@@ -56,12 +56,18 @@ class LiveActuator final : public Actuator {
   void pump();
 
   std::size_t queued() const { return queue_.size(); }
+  /// So many bindings wait that no further ones should be decided: those that wait for a slow namespace hold up nobody else.
+  std::size_t backlog() const { return api_.budget().is_in_trouble() ? queue_.size() : queue_.unhindered(); }
   /// Requests sent and not answered.
   std::size_t in_flight() const { return under_way_.size(); }
   /// Bindings sent and not settled: under way, or to be sent or read again.
   std::size_t unsettled() const { return under_way_.size() + resends_.size() + rereads_.size(); }
   /// Nothing waits, nothing is under way.
-  bool is_idle() const { return queue_.empty() && unsettled() == 0; }
+  bool is_idle() const { return queue_.is_empty() && unsettled() == 0; }
+  /// The part of the window that is taken.
+  std::size_t in_window() const { return unsettled() - queue_.slow_under_way(); }
+  /// Under way in namespaces whose bindings are answered slowly: no part of the window.
+  std::size_t slow_under_way() const { return queue_.slow_under_way(); }
   /// Pods and gangs that wait outside the engine, or did until a change of theirs brought them back early.
   std::size_t held() const { return holds_.size(); }
   const ActuatorCounters& counters() const { return counters_; }
@@ -69,14 +75,7 @@ class LiveActuator final : public Actuator {
   Millis last_bind() const { return last_bind_; }
 
  private:
-  struct Ticket {
-    PodSlot slot = kNoPod;
-    std::uint32_t generation = 0, turn = 0;
-    int unbound_reads = 0, failed_reads = 0;
-    Millis first_sent;  ///< monotonic
-    BindOutcome outcome = BindOutcome::kUnknown;
-    std::string words;  ///< of the last answer that was no success
-  };
+  using Ticket = BindTicket;
   using Timed = std::multimap<Millis, Ticket>;  ///< by monotonic time
 
   void send(Ticket ticket);
@@ -92,6 +91,7 @@ class LiveActuator final : public Actuator {
   void pump_resends(Millis now);
   void pump_rereads(Millis now);
   void end_holds(Millis now);
+  void find_slow(Millis now);
   /// Sees to it that pump() runs when the next thing is due.
   void arm(Millis now);
   /// Sends by `send(on_answer)`, keeps count and tells the budget how it ended.
@@ -106,7 +106,7 @@ class LiveActuator final : public Actuator {
   LiveIntake& intake_;
   ActuatorOptions options_;
   Hooks hooks_;
-  std::deque<Ticket> queue_;
+  BindQueue queue_;
   Timed resends_, rereads_;
   std::multimap<Millis, BindHold> holds_;
   boost::unordered_flat_map<std::uint64_t, http::RequestId> under_way_;  ///< by our own count
@@ -114,6 +114,7 @@ class LiveActuator final : public Actuator {
   std::size_t rereads_under_way_ = 0;
   std::uint64_t timer_ = 0;
   Millis timer_at_ = Millis::max();
+  Millis slow_told_at_;  ///< monotonic
   ActuatorCounters counters_;
   Millis first_bind_, last_bind_;
   std::shared_ptr<char> life_;  ///< timers that ring after the end of this object find it gone

@@ -93,7 +93,7 @@ void LiveReign::quarantine(JobId job) {
 bool LiveReign::should_step(Millis now) {
   if (!is_deciding_ || !may_write_()) return false;
   // Plans are assumed as soon as they are made: no further one is made before most of the last is on its way.
-  if (actuator_.queued() > options_.binds_per_step_max / 4) return false;
+  if (actuator_.backlog() > options_.binds_per_step_max / 4) return false;
   if (look_again_at_ <= now) return true;
   const bool has_news = source_.has_news() || intake_.has_unsettled();
   if (!has_news) {
@@ -101,7 +101,7 @@ bool LiveReign::should_step(Millis now) {
     return source_.size() >= std::min(kConfirmationsMax, options_.events_per_step_max);
   }
   if (news_since_ == Millis::max()) news_since_ = now;
-  const bool is_starving = actuator_.unsettled() * 2 < options_.actuator.in_flight_max;
+  const bool is_starving = actuator_.in_window() * 2 < options_.actuator.in_flight_max;
   return is_starving || now >= news_since_ + options_.window || source_.size() >= options_.events_per_step_max;
 }
 
@@ -114,7 +114,7 @@ Millis LiveReign::turn() {
   if (should_step(now)) step();
   lane_.pump();
   // Without the right to write there is nothing to hurry for either: the lease's own timers go on.
-  const bool is_full = actuator_.queued() > options_.binds_per_step_max / 4 || !is_deciding_ || !may_write_();
+  const bool is_full = actuator_.backlog() > options_.binds_per_step_max / 4 || !is_deciding_ || !may_write_();
   Millis next = next_tick_;
   if (const Millis due = lane_.due_in(); may_write_() && due != Millis::max()) next = std::min(next, now + due);
   if (!is_full) {

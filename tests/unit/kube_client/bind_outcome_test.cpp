@@ -8,11 +8,16 @@
 namespace ashlar::kube {
 namespace {
 
-Answer of(int status) { return to_answer(http::Response{.status = status, .body = "", .content_type = "application/json"}); }
+Answer of(int status, const std::string& body = "") {
+  return to_answer(http::Response{.status = status, .body = body, .content_type = "application/json"});
+}
 
 TEST(BindOutcome, EachStatusHasItsOutcome) {
-  EXPECT_EQ(bind_outcome(of(200)), BindOutcome::kBound);
-  EXPECT_EQ(bind_outcome(of(201)), BindOutcome::kBound);
+  const std::string success = R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201})";
+  for (const int status : {200, 201, 202}) EXPECT_EQ(bind_outcome(of(status, success)), BindOutcome::kBound) << status;
+  for (const char* body : {"", "{}", "null", "<html>", R"({"kind":"Status","status":"Failure"})", R"({"kind":"Binding","status":"Success"})",
+                           R"({"kind":"Status","status":{"phase":"Success"}})", R"({"kind":"Status"})"})
+    EXPECT_EQ(bind_outcome(of(201, body)), BindOutcome::kUnknown) << body;
   for (const int status : {400, 401, 402, 403, 405, 406, 411, 413, 415, 418, 422, 431, 499})
     EXPECT_EQ(bind_outcome(of(status)), BindOutcome::kRefused) << status;
   EXPECT_EQ(bind_outcome(of(409)), BindOutcome::kConflict);

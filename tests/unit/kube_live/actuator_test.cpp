@@ -17,7 +17,7 @@ class Actuation : public ServedBench {
   http::ServerResponse serve(const http::ServerRequest& request) override {
     const bool is_refused = !refused_pod.empty() && request.path.find(refused_pod) != std::string::npos;
     if (request.method == "POST" && is_refused) return ScriptedApi::status(422);
-    if (request.method == "POST") return bind_status < 300 ? http::json(bind_status, "{}") : ScriptedApi::status(bind_status, refusal);
+    if (request.method == "POST") return bind_status < 300 ? http::json(bind_status, said) : ScriptedApi::status(bind_status, refusal);
     if (read_failures > 0) {
       --read_failures;
       return ScriptedApi::status(503);
@@ -43,7 +43,7 @@ class Actuation : public ServedBench {
 
   int bind_status = 201, read_status = 200, read_failures = 0;
   bool exists = true, is_leading = true;
-  std::string bound_to, refused_pod, refusal = "no";
+  std::string bound_to, refused_pod, refusal = "no", said = ScriptedApi::done().body;
   std::unique_ptr<LiveActuator> actuator = actuator_with({});
 };
 
@@ -53,6 +53,54 @@ TEST_F(Actuation, ABindingThatIsAnsweredIsConfirmed) {
   ASSERT_TRUE(server.until([&] { return actuator->is_idle(); }));
   EXPECT_EQ(phase(), Phase::kBound);
   EXPECT_EQ(actuator->counters().reread, 0u);
+}
+
+TEST_F(Actuation, AnAnswerThatDoesNotSaySuccessIsNoBinding) {
+  int number = 0;
+  for (const char* text : {"", "{}", "<html>welcome</html>", R"({"kind":"Status","status":"Failure"})", R"({"kind":"Pod","status":"Success"})"}) {
+    server.change([&] { said = text; });
+    const std::string name = "q" + std::to_string(++number);
+    see(pod(name, 1));
+    step();
+    actuator->submit(plan);
+    ASSERT_TRUE(until([&] { return phase(name) == Phase::kHeld; })) << text;
+    EXPECT_EQ(record(name).hold_detail.view(), "the server's answer 201 does not say that the pod is bound");
+    step();
+    EXPECT_EQ(idle_cards("n"), 8) << text;
+  }
+}
+
+/// A webhook of one namespace that does not answer costs the others nothing: neither its bindings nor what waits behind them.
+TEST_F(Actuation, ANamespaceWhoseBindingsAreNotAnsweredHoldsUpNobodyElse) {
+  see(node("m", 8));
+  ActuatorOptions small;
+  small.in_flight_max = 4;
+  actuator = actuator_with(small);
+  server.hold();
+  for (int i = 0; i < 12; ++i) see(pod("p" + std::to_string(i), 1));
+  step();
+  actuator->submit(plan);
+  EXPECT_EQ(actuator->in_flight(), 4u);
+  EXPECT_EQ(actuator->backlog(), 8u) << "the engine waits for the window";
+  Pod other = pod("o", 1);
+  other.ns = "other";
+  see(other);
+  step();
+  actuator->submit(plan);
+  EXPECT_EQ(actuator->in_flight(), 4u);
+  skipped = Millis(1'900);
+  actuator->pump();
+  EXPECT_EQ(actuator->in_flight(), 4u) << "not slow yet";
+  skipped = Millis(2'500);
+  actuator->pump();
+  EXPECT_EQ(server.api().in_flight(), 9u) << "a slow namespace has its share of eight, and the other the window";
+  EXPECT_EQ(actuator->slow_under_way(), 8u);
+  EXPECT_EQ(actuator->backlog(), 0u) << "the engine goes on";
+  EXPECT_EQ(actuator->queued(), 4u);
+  server.let_go();
+  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  EXPECT_EQ(actuator->counters().bound(), 13u);
+  EXPECT_EQ(actuator->slow_under_way(), 0u);
 }
 
 TEST_F(Actuation, APodThatIsNotFoundAndNotThereIsForgotten) {

@@ -21,6 +21,7 @@ class Outage : public ::testing::Test, public ReignBench {
     if (is_binding && request.path.find(refused_pod) != std::string::npos) return ScriptedApi::status(403, "the policy says no");
     if (is_binding && bind_trouble != 0) return ScriptedApi::status(bind_trouble);
     if (is_binding) ++bound[request.path];
+    if (is_binding) return ScriptedApi::done();
     if (request.method != "GET") return http::json(201, "{}");
     if (read_trouble != 0) return ScriptedApi::status(read_trouble);
     return ScriptedApi::pod(request);

@@ -94,6 +94,8 @@ class ScriptedApi {
     return http::json(200, R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"ns","uid":"uid-ns-)" + name + R"("},"spec":{)" + at +
                                R"("schedulerName":"ashlar","containers":[{"resources":{"requests":{"nvidia.com/gpu":"1"}}}]},"status":{}})");
   }
+  /// What an API server answers to a binding that it has done.
+  static http::ServerResponse done() { return http::json(201, R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201})"); }
   static http::ServerResponse status(int code, const std::string& message = "no") {
     return http::json(code, R"({"kind":"Status","message":")" + message + R"("})");
   }

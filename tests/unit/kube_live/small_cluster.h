@@ -14,6 +14,7 @@
 
 #include "http/server.h"
 #include "kube/api.h"
+#include "scripted_api.h"
 
 namespace ashlar::kube {
 
@@ -101,6 +102,7 @@ class SmallCluster {
     if (is_binding) changed_.wait(lock, [this] { return !is_holding_; });
     if (status_.contains("") && status_[""] != 200) return status(status_[""]);
     if (request.path.find("/leases") != std::string::npos) return lease(request);
+    if (is_binding) return ScriptedApi::done();
     if (request.method != "GET") return http::json(201, "{}");
     return list(request);
   }
