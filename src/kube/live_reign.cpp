@@ -46,7 +46,7 @@ LiveReign::LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::
                      metrics_.observe_decision(pod.gang != kNoGang, source_.now() - pod.seen);
                      lane_.want_scheduled_event(slot);
                    },
-               .on_cards_changed = [this](PodSlot slot) { restore_cards(slot); },
+               .on_cards_changed = [this](PodSlot slot) { cards_due_[slot] = intake_.pods()[slot].generation; },
                .log = options_.log}),
       state_(std::make_unique<State>()),
       actuator_(api, intake_, options_.actuator,
@@ -113,6 +113,7 @@ Millis LiveReign::turn() {
   pending_since_ = has_pending ? std::min(pending_since_, now) : Millis::max();
   if (should_step(now)) step();
   lane_.pump();
+  restore_cards();
   // Without the right to write there is nothing to hurry for either: the lease's own timers go on.
   const bool is_full = actuator_.backlog() > options_.binds_per_step_max / 4 || !is_deciding_ || !may_write_();
   Millis next = next_tick_;
@@ -207,14 +208,24 @@ void LiveReign::say(const VerdictChange& change) {
   });
 }
 
-/// Writes back what the pod was bound with, through its status, which is what we may write. Tried once for each change by others.
+void LiveReign::restore_cards() {
+  while (!cards_due_.empty() && may_write_() && api_.budget().may_send(api_.monotonic())) {
+    const auto [slot, generation] = *cards_due_.begin();
+    cards_due_.erase(cards_due_.begin());
+    if (intake_.pods().is_current(slot, generation) && intake_.pods()[slot].are_cards_changed) restore_cards(slot);
+  }
+}
+
+/// Through its status, which is what we may write. Tried once for each change by others.
 void LiveReign::restore_cards(PodSlot slot) {
   const PodRecord& pod = intake_.pods()[slot];
-  if (!may_write_()) return;
   JsonWriter w;
   w.begin_object().key("metadata").begin_object().member("uid", pod.uid.view());
   w.key("annotations").begin_object().member(kCardsAnnotation, cards_text(pod.cards)).end_object().end_object().end_object();
-  const auto on_answer = [log = options_.log, ns = pod.ns, name = pod.name](const Answer& answer) {
+  const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
+  // May be answered after the end of this leadership, but not after that of the API.
+  const auto on_answer = [&api = api_, pass, log = options_.log, ns = pod.ns, name = pod.name](const Answer& answer) {
+    api.budget().end(pass, {health_of(answer), answer.retry_after}, api.monotonic());
     if (!answer.ok() && log)
       log(LogLevel::kWarning,
           {"the cards of pod " + ns.str() + "/" + name.str() + " could not be written back: " + answer.result.error().message, "pod", ns, name});

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -93,6 +94,8 @@ class LiveReign {
   ConditionText job_text(JobId job);
   /// A decision for this job turned out to be a bug and the process stops: its pods that are not bound go into the quarantine first.
   void quarantine(JobId job);
+  /// Writes back what pods were bound with whose cards somebody changed, as far as the server may be asked.
+  void restore_cards();
   void restore_cards(PodSlot slot);
   void say_overfull_cards();
 
@@ -113,6 +116,7 @@ class LiveReign {
   Millis pending_since_ = Millis::max();
   std::uint64_t steps_ = 0;
   std::uint64_t overfull_told_ = 0;
+  std::map<PodSlot, std::uint32_t> cards_due_;  ///< of these pods they are to be written back; with the generation
   bool is_deciding_ = true;
   // Jobs of one shape share a verdict: its text is made once.
   std::uint64_t text_key_ = 0;
