@@ -147,6 +147,8 @@ void add_writes(Snapshot& out, const LiveReign& reign) {
           static_cast<double>(reign.actuator().held()));
   out.set("ashlar_binds_in_flight", "Bindings sent and not answered", {}, static_cast<double>(reign.actuator().in_flight()));
   out.set("ashlar_binds_waiting", "Bindings decided and not sent", {}, static_cast<double>(reign.actuator().queued()));
+  out.set("ashlar_binds_slow", "Bindings in flight in namespaces whose bindings are answered slowly", {},
+          static_cast<double>(reign.actuator().slow_under_way()));
   out.set("ashlar_lane_depth", "Conditions and events not yet written", {}, static_cast<double>(reign.lane().depth()));
   out.count("ashlar_events_dropped_total", "Events given up because their queue was full", {}, static_cast<double>(l.events_dropped));
   out.count("ashlar_lane_failures_total", "Conditions and events that could not be written", {}, static_cast<double>(l.failures));

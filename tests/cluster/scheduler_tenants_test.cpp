@@ -1,5 +1,6 @@
 // What one tenant can do to others, against a real kube-apiserver: invented names, and other cards in the annotation of a pod.
 #include "cluster/scheduler_world.h"
+#include "local/fault_proxy.h"
 
 namespace ashlar::live_tests {
 namespace {
@@ -153,6 +154,36 @@ TEST_F(Tenants, InventedResourcesAndLevelsTakeNothingFromOthers) {
   post_pods(specs);
   ASSERT_TRUE(wait_bound(3, "honest"));
   for (const char* name : {"honest", "honest-0", "honest-1"}) EXPECT_EQ(pod(name).node_name, "with-rdma") << name;
+}
+
+/// As a webhook of one namespace that does not answer makes it: every binding there takes ten seconds.
+TEST_F(Tenants, SlowBindingsInOneNamespaceHoldUpNobodyElse) {
+  Result<std::unique_ptr<local::FaultProxy>> proxy = local::FaultProxy::start(plane_->server());
+  ASSERT_TRUE(proxy.ok()) << proxy.error().message;
+  post_gpu_nodes(2);
+  must([&](OnAnswer done) { kube::create_namespace(*api_, "slow", std::move(done)); });
+  const auto slow = (*proxy)->inject(
+      {.kind = local::Fault::Kind::kDelay, .method = "POST", .path = "/namespaces/slow/pods/", .times = 1000, .delay = Millis(10'000)});
+  kube::LiveOptions o = options();
+  o.access.server = (*proxy)->url();
+  o.access.tls = {};
+  auto scheduler = start(o);
+  ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
+  std::vector<kube::PodSpec> specs;
+  for (int i = 0; i < 200; ++i) {
+    kube::PodSpec spec = gpu_pod("slow-" + std::to_string(i), 0);
+    spec.ns = "slow";
+    spec.requests = {{"cpu", "1m"}};
+    specs.push_back(spec);
+  }
+  post_pods(specs);
+  ASSERT_TRUE(wait([&] { return (*proxy)->hits(slow) >= 8; }));
+  post_pod(gpu_pod("impossible", 99));
+  post_pod(gpu_pod("honest", 1));
+  EXPECT_TRUE(wait_bound(1, "honest", std::chrono::seconds(6)));
+  EXPECT_TRUE(wait([&] { return pod("impossible").scheduled.reason == "Unschedulable"; }, std::chrono::seconds(6)));
+  EXPECT_TRUE(wait([&] { return has_logged("bindings in namespace slow"); }));
+  (*proxy)->clear();
 }
 
 }  // namespace
