@@ -33,6 +33,17 @@ void take(Room& room, const Demand& demand, const CardMask& given, int sign = 1)
   room.owed += sign * (demand.cards.count - given.count());
 }
 
+/// The claims on a node but those of one job: nobody is in its own way.
+struct Claims {
+  const std::vector<Claim>& all;
+  JobId except;
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (const Claim& claim : all)
+      if (claim.job != except) visit(claim.demand);
+  }
+};
+
 /// How the claims on a node's cards come to sit on them: whole cards on any idle ones, shares on the tightest card in use, else on an idle one.
 struct Seating {
   bool fits = true;
@@ -40,23 +51,23 @@ struct Seating {
   std::vector<std::pair<int, const CardAsk*>> shares;  ///< by card
 };
 
-Seating seat_claims(const Room& room, const std::vector<Claim>& claims, std::int64_t full_mib) {
+Seating seat_claims(const Room& room, const Claims& claims, std::int64_t full_mib) {
   Seating seating;
   if (room.cards.empty()) return seating;
   std::int64_t idle = -room.owed;
   for (const CardRoom& card : room.cards) idle += is_idle(card, full_mib) ? 1 : 0;
   bool has_shares = false;
-  for (const Claim& claim : claims) {
-    const CardAsk& ask = claim.demand.cards;
+  claims.each([&](const Demand& demand) {
+    const CardAsk& ask = demand.cards;
     if (ask.count > 0 && ask.is_whole()) seating.whole += ask.count;
     has_shares = has_shares || (ask.count > 0 && !ask.is_whole());
-  }
+  });
   seating.fits = idle >= seating.whole;
   if (!has_shares || !seating.fits) return seating;
   std::vector<CardRoom> rooms = room.cards;
-  for (const Claim& claim : claims) {
-    const CardAsk& ask = claim.demand.cards;
-    if (ask.count == 0 || ask.is_whole()) continue;
+  claims.each([&](const Demand& demand) {
+    const CardAsk& ask = demand.cards;
+    if (ask.count == 0 || ask.is_whole() || !seating.fits) return;
     int best = -1;
     for (std::size_t i = 0; i < rooms.size(); ++i) {
       if (shares_in_card(ask, rooms[i].milli, rooms[i].mib, full_mib > 0) == 0) continue;
@@ -65,26 +76,25 @@ Seating seat_claims(const Room& room, const std::vector<Claim>& claims, std::int
     }
     if (best < 0) {
       seating.fits = false;
-      return seating;
+      return;
     }
     CardRoom& seat = rooms[static_cast<std::size_t>(best)];
     if (is_idle(seat, full_mib)) --idle;
     take_card(seat, ask);
     seating.shares.push_back({best, &ask});
-  }
+  });
   return seating;
 }
 
 /// What is left of an amount beside the claims; kPlenty or so where the promised job does not ask for it.
-std::int64_t left_of(const Room& room, const std::vector<Claim>& claims, std::size_t resource) {
+std::int64_t left_of(const Room& room, const Claims& claims, std::size_t resource) {
   std::int64_t left = room.amounts[resource];
-  if (left < Promise::kPlenty / 2)
-    for (const Claim& claim : claims) left -= amount_of(claim.demand, ResourceId(resource));
+  if (left < Promise::kPlenty / 2) claims.each([&](const Demand& demand) { left -= amount_of(demand, ResourceId(resource)); });
   return left;
 }
 
 /// Do the claims fit into what the node has?
-bool holds_claims(const Room& room, const std::vector<Claim>& claims, std::int64_t full_mib) {
+bool holds_claims(const Room& room, const Claims& claims, std::int64_t full_mib) {
   for (std::size_t r = 0; r < room.amounts.size(); ++r)
     if (left_of(room, claims, r) < 0) return false;
   return seat_claims(room, claims, full_mib).fits;
@@ -159,6 +169,7 @@ void note_quota_spares(const State& state, QueueId queue, std::vector<Promise::Q
 
 /// What placements, all of one job, count for in its queue; none if there are none.
 struct QuotaTaken {
+  JobId job;
   QueueId queue;
   QuotaVector amounts{};
 };
@@ -167,32 +178,35 @@ QuotaTaken quota_taken(const State& state, std::span<const Trial::Step> steps) {
   for (const Trial::Step& step : steps) {
     if (!step.is_take) continue;
     const Member& m = state.member(step.member);
+    taken.job = m.job;
     taken.queue = state.job(m.job).queue;
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) taken.amounts[d] += state.quota_of_demand(m.demand)[d];
   }
   return taken;
 }
 
-/// Has every queue above the promised job so much left for the taker, beyond all that is promised?
-bool has_quota_for(const State& state, const Promise& promise, QueueId taker, const QuotaVector& amounts) {
+/// Has every queue above the promised job so much left for the taker, beyond all that is promised to others?
+bool has_quota_for(const State& state, const Promise& promise, const QuotaTaken& taken) {
   return std::all_of(promise.quota_spares.begin(), promise.quota_spares.end(), [&](const Promise::QuotaSpare& spare) {
-    if (taker.is_none() || !state.queues.is_within(taker, spare.queue)) return true;
+    if (taken.queue.is_none() || !state.queues.is_within(taken.queue, spare.queue)) return true;
     QuotaVector left = spare.left;
     for (const Promise::QuotaClaim& claim : promise.quota_claims)
-      if (state.queues.is_within(claim.queue, spare.queue))
+      if (claim.job != taken.job && state.queues.is_within(claim.queue, spare.queue))
         for (std::size_t d = 0; d < kQuotaDimensions; ++d) left[d] -= claim.amounts[d];
     for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-      if (amounts[d] > 0 && amounts[d] > left[d]) return false;
+      if (taken.amounts[d] > 0 && taken.amounts[d] > left[d]) return false;
     return true;
   });
 }
 
-bool has_clash(const std::vector<Claim>& claims, const Demand& demand) {
-  return std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
-    return std::any_of(claim.demand.ports.begin(), claim.demand.ports.end(), [&](const HostPort& p) {
-      return std::any_of(demand.ports.begin(), demand.ports.end(), [&](const HostPort& q) { return p.clashes(q); });
-    });
+bool has_clash(const Claims& claims, const Demand& demand) {
+  bool is_so = false;
+  claims.each([&](const Demand& claimed) {
+    is_so = is_so || std::any_of(claimed.ports.begin(), claimed.ports.end(), [&](const HostPort& p) {
+              return std::any_of(demand.ports.begin(), demand.ports.end(), [&](const HostPort& q) { return p.clashes(q); });
+            });
   });
+  return is_so;
 }
 
 /// Takes from the card, in the trial, all that is free beyond so much.
@@ -258,43 +272,45 @@ Millis Promise::told_at(Millis now) const { return at > now ? at : made_at + Pro
 
 bool Promise::allows(const State& state, std::span<const Trial::Step> steps, Beside beside) const {
   const QuotaTaken taken = quota_taken(state, steps);
-  if (!has_quota_for(state, *this, taken.queue, taken.amounts)) return false;
+  if (!has_quota_for(state, *this, taken)) return false;
   std::vector<std::pair<const Spare*, Room>> left;  // only of nodes that are touched
   for (const Trial::Step& step : steps) {
     const auto promised = spare_of(spares, step.node);
     if (!step.is_take || promised == spares.end()) continue;
     const Demand& demand = state.demand(state.member(step.member).demand);
-    if (has_clash(promised->claims, demand)) return false;
+    const Claims claims{promised->claims, taken.job};
+    if (has_clash(claims, demand)) return false;
     if (beside == Beside::kItsCards)
-      for (const auto& [card, ask] : seat_claims(promised->room, promised->claims, state.cluster.facts(step.node).memory_per_card.value).shares)
+      for (const auto& [card, ask] : seat_claims(promised->room, claims, state.cluster.facts(step.node).memory_per_card.value).shares)
         if (step.cards.test(card)) return false;
     auto it = std::find_if(left.begin(), left.end(), [&](const auto& l) { return l.first == &*promised; });
     if (it == left.end()) it = left.insert(left.end(), {&*promised, promised->room});
     take(it->second, demand, step.cards);
   }
   return std::all_of(left.begin(), left.end(), [&](const auto& l) {
-    return holds_claims(l.second, l.first->claims, state.cluster.facts(l.first->node).memory_per_card.value);
+    return holds_claims(l.second, {l.first->claims, taken.job}, state.cluster.facts(l.first->node).memory_per_card.value);
   });
 }
 
 bool Promise::spares_quota_for(const State& state, JobId job) const {
-  return quota_spares.empty() || has_quota_for(state, *this, state.job(job).queue, quota_needed(state, job));
+  return quota_spares.empty() || has_quota_for(state, *this, {job, state.job(job).queue, quota_needed(state, job)});
 }
 
 void Promise::withhold(Trial& trial, JobId from, Beside beside) const {
   const Cluster& cluster = trial.state().cluster;
   const bool from_whole = asks_whole_cards(trial.state(), from);
   for (const Spare& spare : spares) {
+    const Claims claims{spare.claims, from};
     Demand kept;
     for (std::size_t r = 0; r < spare.room.amounts.size() && r < cluster.resource_count(); ++r) {
-      const std::int64_t left = left_of(spare.room, spare.claims, r);
+      const std::int64_t left = left_of(spare.room, claims, r);
       const std::int64_t over = cluster.free(ResourceId(r))[spare.node.row()] - std::max<std::int64_t>(left, 0);
       if (over > 0) kept.amounts.push_back({ResourceId(r), over});
     }
-    for (const Claim& claim : spare.claims) kept.ports.insert(kept.ports.end(), claim.demand.ports.begin(), claim.demand.ports.end());
+    claims.each([&](const Demand& demand) { kept.ports.insert(kept.ports.end(), demand.ports.begin(), demand.ports.end()); });
     if (!kept.amounts.empty() || !kept.ports.empty()) trial.withhold(spare.node, std::move(kept), {});
     if (spare.room.cards.empty() || cluster.free_milli()[spare.node.row()] <= 0) continue;
-    const Seating seating = seat_claims(spare.room, spare.claims, cluster.facts(spare.node).memory_per_card.value);
+    const Seating seating = seat_claims(spare.room, claims, cluster.facts(spare.node).memory_per_card.value);
     if (!seating.shares.empty()) {
       std::vector<CardRoom> left = spare.room.cards;  // beside the shares
       for (const auto& [card, ask] : seating.shares) take_card(left[static_cast<std::size_t>(card)], *ask);
