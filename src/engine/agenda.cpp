@@ -147,6 +147,18 @@ void Agenda::open_behind_moved_heads() {
   for (const ShapeId id : behind) open(id);
 }
 
+void Agenda::hold(const Head& head) {
+  if (head.entry.is_surplus) return;
+  const auto [it, is_first] = held_heads_.try_emplace(shape(head.shape).key.queue, head);
+  if (!is_first && head < it->second) it->second = head;
+}
+
+const Agenda::Head* Agenda::first_waiting(QueueId queue) const {
+  const Head* blocked = first_blocked(queue);
+  const auto held = held_heads_.find(queue);
+  return held != held_heads_.end() && (blocked == nullptr || held->second < *blocked) ? &held->second : blocked;
+}
+
 const Agenda::Head* Agenda::first_blocked(QueueId queue) const {
   const auto it = blocked_heads_.find(queue);
   return it == blocked_heads_.end() ? nullptr : &*it->second.begin();

@@ -74,6 +74,13 @@ class Agenda {
   const std::set<Head>& open_heads() const { return open_heads_; }
   /// First jobs of the shapes of one queue that wait for capacity or for quota, in order; nullptr if there are none. Surplus blocks nobody.
   const Head* first_blocked(QueueId queue) const;
+  /// In this decision the job could start but for a promise to somebody else. Until the next decision it stands for its queue like a blocked head,
+  /// unless such a one is before it.
+  void hold(const Head& head);
+  void forget_held() { held_heads_.clear(); }
+  /// The first that waits of a queue, blocked or held; nullptr if there is none.
+  const Head* first_waiting(QueueId queue) const;
+  const std::map<QueueId, Head>& held_heads() const { return held_heads_; }
   /// Queues that have such shapes.
   const std::map<QueueId, std::set<Head>>& blocked_heads() const { return blocked_heads_; }
   /// Closed shapes that wait for capacity or for quota.
@@ -103,6 +110,7 @@ class Agenda {
   std::vector<Entry> entry_of_job_;
   std::set<Head> open_heads_;
   std::map<QueueId, std::set<Head>> blocked_heads_;
+  std::map<QueueId, Head> held_heads_;  ///< of one decision
   std::map<std::pair<DemandId, ConstraintId>, std::set<ShapeId>> waiting_for_capacity_;
   std::set<ShapeId> waiting_for_quota_;
   std::map<QueueId, std::set<ShapeId>> behind_heads_;  ///< closed shapes that wait for the head of their queue

@@ -12,12 +12,6 @@ Verdict held_until(Millis promised, Millis now) {
   return {VerdictKind::kWaits, WakeOn::kHeadOfQueue, now, {}, {{ReasonCode::kReservationHeld, 0, {promised.value, 0, 0}}}};
 }
 
-/// Who waits for quota is delayed only by jobs that count against the same limit.
-bool concerns(const State& state, const Verdict& waiting, QueueId queue) {
-  const QueueId limiting = limiting_queue(waiting);
-  return limiting.is_none() || state.queues.is_within(queue, limiting);
-}
-
 }  // namespace
 
 bool Engine::find_binding_promises(State& state, Round& round, const Agenda::Head& head) {
@@ -30,13 +24,7 @@ bool Engine::find_binding_promises(State& state, Round& round, const Agenda::Hea
     report(round, head.entry.job, held_until(held->second.promised, now));
     return false;
   }
-  const QueueId queue = state.job(head.entry.job).queue;
-  std::vector<Agenda::Head> ahead;
-  for (const auto& [of, heads] : agenda_.blocked_heads())
-    if (heads.begin()->entry < head.entry && concerns(state, agenda_.shape(heads.begin()->shape).verdict, queue)) ahead.push_back(*heads.begin());
-  std::sort(ahead.begin(), ahead.end());
-  if (ahead.size() > Promises::kMax) ahead.resize(Promises::kMax);
-  for (const Agenda::Head& blocked : ahead) {
+  for (const Agenda::Head& blocked : promises_.heads_ahead(state, agenda_, head.entry, state.job(head.entry.job).queue)) {
     Trial trial(state);
     Rng draws(draws_.state());
     const Promise& promise = promises_.to({trial, views_, *profile_, draws}, agenda_, blocked, now);
@@ -59,10 +47,11 @@ bool Engine::place_beside_promises(State& state, Round& round, const Agenda::Hea
   const Promise* broken = broken_promise(state, round, trial, Beside::kItsCards);
   if (broken == nullptr) return true;
   const bool has_shares = std::any_of(round.binding.begin(), round.binding.end(), [&](JobId job) { return promises_.find(job)->has_shares(); });
-  for (const Beside beside : {Beside::kItsCards, Beside::kItsNeeds}) {
+  for (const auto& [beside, withholds] : kTriesBesidePromises) {
     trial.rollback_to(0);
     if (beside == Beside::kItsNeeds && !has_shares) break;  // it comes to the same
-    for (const JobId job : round.binding) promises_.find(job)->withhold(trial, head.entry.job, beside);
+    if (withholds)
+      for (const JobId job : round.binding) promises_.find(job)->withhold(trial, head.entry.job, beside);
     const bool is_placed = place_job({trial, views_, *profile_, draws_, members_within_quota(state, head.entry.job)}, head.entry.job).is_placed;
     trial.hand_out();
     if (is_placed && broken_promise(state, round, trial, beside) == nullptr) return true;
@@ -79,6 +68,7 @@ void Engine::hold(const State& state, Round& round, const Agenda::Head& head, co
   const auto [held, is_first] = round.held.try_emplace(head.shape, Round::Held{end, promised});
   if (!is_first && end < held->second.end) held->second = {end, promised};
   for (const JobId job : round.binding) round.plan.look_again_at = std::min(round.plan.look_again_at, promises_.find(job)->next_look(state, now));
+  agenda_.hold(head);
   report(round, head.entry.job, held_until(promised, now));
 }
 

@@ -33,6 +33,7 @@ Plan Engine::decide(State& state, Millis now) {
     views_.forget_outdated(state);
     redefinitions_seen_ = state.redefinitions();
   }
+  agenda_.forget_held();
   promises_.refresh(state, agenda_, state.losses());
   state.losses().clear();
   wake(state, round);

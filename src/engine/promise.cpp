@@ -383,18 +383,42 @@ std::vector<const Promise*> Promises::ahead_of(const State& state, const Agenda:
   return ahead;
 }
 
+QueueId Promises::limiting(const Agenda& agenda, const Agenda::Head& blocked) const {
+  const Agenda::Shape& shape = agenda.shape(blocked.shape);
+  const QueueId limiting = shape.is_open ? QueueId::none() : limiting_queue(shape.verdict);
+  if (limiting.is_none()) return limiting;
+  const Promise* made = find(blocked.entry.job);
+  const bool is_against_all = made != nullptr && made->at != Millis::max() && made->limiting.is_none();
+  return is_against_all ? QueueId::none() : limiting;
+}
+
+std::vector<Agenda::Head> Promises::heads_ahead(const State& state, const Agenda& agenda, const Agenda::Entry& entry, QueueId queue) const {
+  std::vector<Agenda::Head> ahead;
+  const auto add = [&](const Agenda::Head& first) {
+    if (!(first.entry < entry)) return;
+    const QueueId limiting = this->limiting(agenda, first);
+    if (limiting.is_none() || state.queues.is_within(queue, limiting)) ahead.push_back(first);
+  };
+  for (const auto& [of, heads] : agenda.blocked_heads()) add(*agenda.first_waiting(of));
+  for (const auto& [of, held] : agenda.held_heads())
+    if (agenda.first_blocked(of) == nullptr) add(held);
+  std::sort(ahead.begin(), ahead.end());
+  if (ahead.size() > kMax) ahead.resize(kMax);
+  return ahead;
+}
+
 const Promise& Promises::to(const PlacementContext& context, const Agenda& agenda, const Agenda::Head& blocked, Millis now) {
   const State& state = context.trial.state();
   const Agenda::Shape& shape = agenda.shape(blocked.shape);
   const JobId job = blocked.entry.job;
-  const QueueId limiting = limiting_queue(shape.verdict);
+  const QueueId limiting = this->limiting(agenda, blocked);
   const auto it = std::find_if(promises_.begin(), promises_.end(), [&](const Promise& p) { return p.entry.job == job; });
   if (it != promises_.end() && it->shape == shape.key && it->entry == blocked.entry && it->limiting == limiting && !it->is_due(state, now))
     return *it;
   // Those behind are made anew beside this one; those ahead stay, the caller has asked for them. Beside a promise to a job that is not the first of its
   // queue just now none is made; should it be first again, all behind it are made anew.
   forget([&](const Promise& p) {
-    const Agenda::Head* first = agenda.first_blocked(p.shape.queue);
+    const Agenda::Head* first = agenda.first_waiting(p.shape.queue);
     return p.entry.job == job || blocked.entry < p.entry || first == nullptr || first->entry != p.entry;
   });
   Promise made{.entry = blocked.entry,
@@ -436,7 +460,8 @@ const Promise* Promises::find(JobId job) const {
 }
 
 void Promises::account(const State& state, const Agenda::Entry& entry, Millis end, std::span<const Trial::Step> steps) {
-  drop([&](const Promise& p) { return entry < p.entry || entry.job == p.entry.job; });
+  forget([&](const Promise& p) { return entry.job == p.entry.job; });
+  drop([&](const Promise& p) { return entry < p.entry && (p.at == Millis::max() || (end > p.at && !p.allows(state, steps, Beside::kItsNeeds))); });
   for (Promise& p : promises_)
     if (end > p.at) p.charge(state, steps);
 }

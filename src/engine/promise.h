@@ -19,6 +19,14 @@ enum class Beside : std::uint8_t {
   kItsNeeds,  ///< so that the promised job still fits
 };
 
+/// How a job is placed that would break a promise where it fits best. The last try withholds nothing: promised shares may find other cards than those
+/// where they are reckoned to sit.
+struct TryBesidePromises {
+  Beside beside;
+  bool withholds;
+};
+inline constexpr TryBesidePromises kTriesBesidePromises[] = {{Beside::kItsCards, true}, {Beside::kItsNeeds, true}, {Beside::kItsNeeds, false}};
+
 struct Promise {
   /// Free compute and memory of one card.
   struct CardRoom {
@@ -104,7 +112,9 @@ class Promises {
 
   /// Forgets promises whose nodes changed, and those to jobs that no longer wait. `losses` are the nodes that something unforeseen took from.
   void refresh(const State& state, const Agenda& agenda, std::span<const NodeId> losses);
-  /// The promise to a blocked job, made now if there is none, beside those to jobs ahead of it. `context.trial` is empty and stays so.
+  /// The first waiting jobs of queues, in order, that stand before a job of that queue and hold a promise against it, or are to get one.
+  std::vector<Agenda::Head> heads_ahead(const State& state, const Agenda& agenda, const Agenda::Entry& entry, QueueId queue) const;
+  /// The promise to such a job, made now if there is none, beside those to jobs ahead of it. `context.trial` is empty and stays so.
   const Promise& to(const PlacementContext& context, const Agenda& agenda, const Agenda::Head& blocked, Millis now);
   /// These placements were decided and last until `end` at most: promises to jobs ahead of `entry` have less left over, later ones must be worked out
   /// again.
@@ -122,6 +132,8 @@ class Promises {
   /// Drops those that the predicate names and no others.
   template <class Predicate>
   void forget(Predicate&& is_forgotten);
+  /// The queue whose quota that head waits for, against whose jobs only it is promised; none: it is promised against all. A promise against all stays so.
+  QueueId limiting(const Agenda& agenda, const Agenda::Head& blocked) const;
   /// Those beside which a promise to this job must be made.
   std::vector<const Promise*> ahead_of(const State& state, const Agenda::Entry& entry, QueueId queue) const;
 

@@ -111,10 +111,11 @@ class Rehearsal {
       return is_placed && std::all_of(binding.begin(), binding.end(), [&](const Promise* p) { return p->allows(state_, trial.steps(), beside); });
     };
     if (places(Beside::kItsCards)) return true;
-    for (const Beside beside : {Beside::kItsCards, Beside::kItsNeeds}) {
+    for (const auto& [beside, withholds] : kTriesBesidePromises) {
       trial.rollback_to(0);
       if (binding.empty()) break;
-      for (const Promise* p : binding) p->withhold(trial, job_, beside);
+      if (withholds)
+        for (const Promise* p : binding) p->withhold(trial, job_, beside);
       if (places(beside)) return true;
     }
     return false;
@@ -123,17 +124,8 @@ class Rehearsal {
   void promise_to_those_ahead() {
     if (engine_.profile().blocking != Blocking::kEasy || !entry_) return;
     const Agenda& agenda = engine_.agenda();
-    std::vector<Agenda::Head> heads;
-    for (const auto& [queue, blocked] : agenda.blocked_heads()) {
-      const Verdict& why = agenda.shape(blocked.begin()->shape).verdict;
-      const bool concerns =
-          why.wake_on != WakeOn::kQuota || why.reasons.empty() || state_.queues.is_within(original_.queue, QueueId(why.reasons.front().subject));
-      if (concerns && blocked.begin()->entry < *entry_) heads.push_back(*blocked.begin());
-    }
-    std::sort(heads.begin(), heads.end());
-    heads.resize(std::min(heads.size(), Promises::kMax));
     Promises promises = engine_.promise_book();
-    for (const Agenda::Head& head : heads) {
+    for (const Agenda::Head& head : promises.heads_ahead(state_, agenda, *entry_, original_.queue)) {
       Trial trial(state_);
       Rng draws(1);
       ahead_.push_back(promises.to({trial, views_, engine_.profile(), draws}, agenda, head, state_.now()));
