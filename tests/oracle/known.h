@@ -3,7 +3,6 @@
 
 namespace ashlar::oracle {
 
-inline constexpr bool kPromisesAreKept = false;      ///< nobody with a promise is delayed; no promised time lies in the past
 inline constexpr bool kTiresiasComesToRest = false;  ///< published: it may stop a job each beat for one that finds no place, for ever (history 2)
 
 }  // namespace ashlar::oracle

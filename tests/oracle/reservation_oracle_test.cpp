@@ -1,6 +1,6 @@
 // Reservations against full simulation: in histories in which every job runs exactly as long as its p90, each job that starts while somebody ahead of it
 // holds a promise is taken out of a second play of the same history at the moment of its start. Whoever was passed must not start later with it than
-// without it.
+// without it, unless that is still by the time it was promised.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,16 +16,41 @@ namespace {
 constexpr std::uint64_t kStories = 1500;
 constexpr std::size_t kPassersMax = 12;  ///< of one story
 
+struct Passed {
+  JobId head;
+  Millis told;  ///< the promised time
+  Millis made_at;
+  std::vector<JobId> unpromised;  ///< who waits ahead of it and holds no promise
+};
 struct Passer {
   JobId job;
   Millis at;
-  std::vector<JobId> passed;  ///< who held a promise and waited on
+  std::vector<Passed> passed;  ///< who held a promise and waited on
 };
 
 struct Starts {
   std::map<JobId, Millis> at;
   std::vector<Passer> passers;
+  std::vector<std::pair<JobId, Millis>> by_outsiders;  ///< who waited for quota then, and was passed by a job that is not under the same limit
+  Millis of(JobId job) const { return at.contains(job) ? at.at(job) : Millis::max(); }
 };
+
+std::pair<std::int32_t, Millis> order_of(const State& state, JobId job) { return {-state.job(job).priority, state.job(job).submitted}; }
+
+const Promise* promise_to(const Engine& engine, JobId job) {
+  const auto all = engine.promises();
+  const auto it = std::find_if(all.begin(), all.end(), [&](const Promise& p) { return p.entry.job == job && p.at != Millis::max(); });
+  return it == all.end() ? nullptr : &*it;
+}
+
+/// Who waits ahead of the job, with the promise it holds or nullptr.
+template <class Visit>
+void each_ahead(const State& state, const Engine& engine, JobId job, Visit&& visit) {
+  engine.agenda().each_shape([&](ShapeId, const Agenda::Shape& shape) {
+    for (const Agenda::Entry& entry : shape.jobs)
+      if (!entry.is_surplus && order_of(state, entry.job) < order_of(state, job)) visit(entry.job, promise_to(engine, entry.job));
+  });
+}
 
 /// Plays the story and notes who started when, and past whom.
 Starts starts_of(const Story& story) {
@@ -39,12 +64,18 @@ Starts starts_of(const Story& story) {
     }
     for (const JobId job : started) {
       Passer passer{job, plan.at, {}};
-      for (const Promise& promise : engine.promises()) {
-        const JobId head = promise.entry.job;
-        const bool is_ahead =
-            std::pair(-state.job(head).priority, state.job(head).submitted) < std::pair(-state.job(job).priority, state.job(job).submitted);
-        if (is_ahead && promise.at != Millis::max() && !starts.at.contains(head)) passer.passed.push_back(head);
-      }
+      each_ahead(state, engine, job, [&](JobId head, const Promise* promise) {
+        const QueueId limiting = promise != nullptr ? promise->limiting : limiting_queue(engine.verdict_of(head));
+        // Who waits for quota is promised against jobs under the same limit only (docs/reference/policies.md).
+        if (!limiting.is_none() && !state.queues.is_within(state.job(job).queue, limiting))
+          starts.by_outsiders.push_back({head, plan.at});
+        else if (promise != nullptr)
+          passer.passed.push_back({head, promise->at, promise->made_at, {}});
+      });
+      for (Passed& passed : passer.passed)
+        each_ahead(state, engine, passed.head, [&](JobId other, const Promise* promise) {
+          if (promise == nullptr) passed.unpromised.push_back(other);
+        });
       if (!passer.passed.empty()) starts.passers.push_back(std::move(passer));
     }
     return std::string();
@@ -53,47 +84,119 @@ Starts starts_of(const Story& story) {
   return starts;
 }
 
+void withdraw(Story& story, JobId job, Millis at) {
+  const auto after = std::upper_bound(story.script.begin(), story.script.end(), at,
+                                      [](Millis time, const sim::Happening& happening) { return time < happening.at; });
+  story.script.insert(after, {at, EventBody(Ended{job})});
+}
+
 /// The same story in which the job is withdrawn just before it would start.
 Story without(Story story, const Passer& passer) {
-  const auto at = std::upper_bound(story.script.begin(), story.script.end(), passer.at,
-                                   [](Millis time, const sim::Happening& happening) { return time < happening.at; });
-  story.script.insert(at, {passer.at, EventBody(Ended{passer.job})});
+  withdraw(story, passer.job, passer.at);
+  return story;
+}
+
+const Workload* submitted_in(const sim::Happening& happening) {
+  const auto* event = std::get_if<EventBody>(&happening.what);
+  const auto* submitted = event == nullptr ? nullptr : std::get_if<Submitted>(event);
+  return submitted == nullptr ? nullptr : &submitted->workload;
+}
+
+const Workload& workload_of(const Story& story, JobId job) {
+  for (const sim::Happening& happening : story.script)
+    if (const Workload* w = submitted_in(happening); w != nullptr && w->job == job) return *w;
+  std::abort();
+}
+
+/// The same story, but once the head is passed nobody turns up before it whom its promise does not know: neither newcomers of higher priority nor those
+/// who stand ahead of it as the second or third of their queue. They may take what is promised; where, depends on who else is there.
+Story undisturbed(Story story, const Passer& passer, const Passed& passed) {
+  const std::int32_t priority = workload_of(story, passed.head).priority;
+  std::erase_if(story.script, [&](const sim::Happening& happening) {
+    const Workload* w = submitted_in(happening);
+    return w != nullptr && happening.at > passer.at && w->priority > priority;
+  });
+  for (const JobId job : passed.unpromised) withdraw(story, job, passer.at + Millis(1));
+  return story;
+}
+
+/// Was it, or somebody ahead of it beside whose promise its own is made, passed by a job that is not under the limit it waits for?
+bool is_passed_by_outsiders(const Story& story, const Starts& starts, const Passed& passed) {
+  const auto order = [&](JobId job) { return std::pair(-workload_of(story, job).priority, workload_of(story, job).submitted); };
+  return std::any_of(starts.by_outsiders.begin(), starts.by_outsiders.end(), [&](const auto& by) {
+    return by.second >= passed.made_at && by.second < starts.of(passed.head) && order(by.first) <= order(passed.head);
+  });
+}
+
+/// Does a job other than the passer last longer than its p50 between these times? Promises reckon with the p50 of running jobs.
+bool has_late_job(const Story& story, const Starts& starts, JobId passer, Millis from, Millis to) {
+  return std::any_of(starts.at.begin(), starts.at.end(), [&](const auto& start) {
+    const Estimate& estimate = workload_of(story, start.first).estimate;
+    return start.first != passer && estimate.p50 < estimate.p90 && start.second + estimate.p50 < to && start.second + estimate.p90 > from;
+  });
+}
+
+/// The same story in which every job is known to run as long as it does.
+Story foretold(Story story) {
+  for (sim::Happening& happening : story.script)
+    if (auto* event = std::get_if<EventBody>(&happening.what))
+      if (auto* submitted = std::get_if<Submitted>(event)) submitted->workload.estimate.p50 = submitted->workload.estimate.p90;
   return story;
 }
 
 struct Tally {
-  int passers = 0, pairs = 0, delayed = 0;
+  int passers = 0, pairs = 0, by_outsiders = 0, late = 0, delayed = 0;
   std::string text;  ///< the first few
 };
 
 void compare(const Story& story, Tally& tally) {
-  const Starts with = starts_of(story);
-  for (std::size_t p = 0; p < std::min(with.passers.size(), kPassersMax); ++p) {
-    const Passer& passer = with.passers[p];
-    const Starts other = starts_of(without(story, passer));
+  const Starts played = starts_of(story);
+  for (std::size_t p = 0; p < std::min(played.passers.size(), kPassersMax); ++p) {
+    const Passer& passer = played.passers[p];
     ++tally.passers;
-    for (const JobId head : passer.passed) {
+    for (const Passed& passed : passer.passed) {
       ++tally.pairs;
-      const auto then = with.at.find(head), instead = other.at.find(head);
-      const Millis start = then == with.at.end() ? Millis::max() : then->second;
-      const Millis bound = instead == other.at.end() ? Millis::max() : instead->second;
+      const Story calm = undisturbed(story, passer, passed);
+      const Starts with = starts_of(calm);
+      const Millis start = with.of(passed.head);
+      const Millis bound = std::max(passed.told, starts_of(without(calm, passer)).of(passed.head));
       if (start <= bound) continue;
+      if (is_passed_by_outsiders(calm, with, passed)) {
+        ++tally.by_outsiders;
+        continue;
+      }
+      if (has_late_job(calm, with, passer.job, passer.at, start)) {
+        ++tally.late;
+        continue;
+      }
       if (tally.delayed++ < 5)
-        tally.text += "\nseed " + std::to_string(story.seed) + ": job " + std::to_string(head.row()) + " starts at " + std::to_string(start.value) +
-                      " ms, without job " + std::to_string(passer.job.row()) + " at " + std::to_string(bound.value) + " ms";
+        tally.text += "\nseed " + std::to_string(story.seed) + ": job " + std::to_string(passed.head.row()) + " starts at " +
+                      std::to_string(start.value) + " ms, is promised " + std::to_string(passed.told.value) + " ms, and starts without job " +
+                      std::to_string(passer.job.row()) + ", which starts at " + std::to_string(passer.at.value) + " ms, by " +
+                      std::to_string(bound.value) + " ms";
     }
   }
 }
 
-TEST(ReservationOracle, NobodyIsDelayedByWhoPassed) {
+void expect_kept(const char* name, std::uint64_t first_seed, const std::function<Story(std::uint64_t)>& story) {
   Tally tally;
-  for (std::uint64_t seed = 0; seed < kStories; ++seed) compare(draw_story(seed, {.is_calm = true, .is_exact = true}), tally);
-  std::printf("reservation oracle: %llu histories, %d jobs passed somebody with a promise, %d pairs, %d delayed\n",
-              static_cast<unsigned long long>(kStories), tally.passers, tally.pairs, tally.delayed);
+  for (std::uint64_t seed = first_seed; seed < first_seed + kStories; ++seed) compare(story(seed), tally);
+  std::printf(
+      "reservation oracle, %s: %llu histories, %d jobs passed somebody with a promise, %d pairs, %d delayed; %d later for jobs outside the "
+      "limit they wait for, %d for jobs that outlast their p50\n",
+      name, static_cast<unsigned long long>(kStories), tally.passers, tally.pairs, tally.delayed, tally.by_outsiders, tally.late);
   EXPECT_GT(tally.passers, 200);
+  EXPECT_LT(tally.by_outsiders + tally.late, tally.pairs / 20);
   if (kPromisesAreKept) {
     EXPECT_EQ(tally.delayed, 0) << tally.text;
   }
+}
+
+TEST(ReservationOracle, NobodyIsDelayedByWhoPassed) {
+  const std::uint64_t base = std::getenv("BASE") ? std::strtoull(std::getenv("BASE"), nullptr, 10) : 0;
+  const auto drawn = [](std::uint64_t seed) { return draw_story(seed, {.is_calm = true, .is_exact = true}); };
+  expect_kept("estimates with a spread", base, drawn);
+  expect_kept("estimates without", base, [&](std::uint64_t seed) { return foretold(drawn(seed)); });
 }
 
 /// Where nobody keeps promises, delays are found: under `skip` a gang of the whole cluster is passed again and again.
@@ -108,8 +211,8 @@ TEST(ReservationOracle, FindsDelaysWhereNobodyPromises) {
       const auto at = with.at.find(passer.job);
       if (at == with.at.end()) continue;
       const Starts other = starts_of(without(story, {passer.job, at->second, {}}));
-      for (const JobId head : passer.passed)
-        if (with.at.contains(head) && other.at.contains(head) && with.at.at(head) > other.at.at(head)) ++delayed;
+      for (const Passed& passed : passer.passed)
+        if (with.at.contains(passed.head) && other.at.contains(passed.head) && with.of(passed.head) > other.of(passed.head)) ++delayed;
     }
   }
   EXPECT_GT(delayed, 0);
