@@ -184,6 +184,16 @@ ClassView& ViewCache::get(State& state, DemandId demand, ConstraintId constraint
   return *it->second.view;
 }
 
+void ViewCache::pass_over_undone_changes(State& state, std::uint64_t since) {
+  if (!state.cluster.remembers(since)) return;
+  for (auto& [of, slot] : views_) {
+    if (slot.view->cursor() <= since) continue;
+    slot.view->refresh(state, 0);
+    slot.view->rewind(since);
+  }
+  state.cluster.forget_undone_changes(since);
+}
+
 void ViewCache::forget_outdated(const State& state) {
   std::erase_if(views_, [&](const auto& view) { return !view.second.view->is_of(state); });
 }

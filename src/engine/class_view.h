@@ -25,6 +25,9 @@ class ClassView {
   std::span<const std::uint16_t> fits() const { return fits_; }
   /// The tiers' points as one number: higher is better, 0 = does not fit. Domain tiers are not in it.
   std::uint64_t key(NodeId n) const { return keys_[n.row()]; }
+  /// The changes after so many were undone exactly, and it was refreshed since or has not seen them.
+  void rewind(std::uint64_t change_count) { cursor_ = std::min(cursor_, change_count); }
+  std::uint64_t cursor() const { return cursor_; }
   /// The best node by all tiers, ties to the lowest row; none if nothing fits.
   NodeId best(const State& state);
   /// Members that fit in each domain of a level, by DomainId.
@@ -76,6 +79,8 @@ class ViewCache {
   ClassView& get(State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw);
   /// The view if it is there, not refreshed.
   ClassView* find(DemandId demand, ConstraintId constraint);
+  /// All changes of the cluster since then were undone exactly: views that have not seen them need not look at them. Cost: O(views + changes seen).
+  void pass_over_undone_changes(State& state, std::uint64_t since);
   void forget_all() { views_.clear(); }
   /// Views of rows that stand for something else now. Cost: O(views).
   void forget_outdated(const State& state);

@@ -433,6 +433,7 @@ const Promise& Promises::to(const PlacementContext& context, const Agenda& agend
                .quota_claims = {}};
   const std::vector<const Promise*> ahead = ahead_of(state, blocked.entry, shape.key.queue);
   const QuotaVector counted = quota_needed(state, job);
+  const std::uint64_t changes_before = state.cluster.change_count();
   if (const auto at = EndSearch(context, job, now, ahead).run()) {
     made.at = *at;
     made.ends = state.job(job).end_if_started(*at);
@@ -451,6 +452,7 @@ const Promise& Promises::to(const PlacementContext& context, const Agenda& agend
     }
   }
   context.trial.rollback_to(0);
+  context.views.pass_over_undone_changes(context.trial.state(), changes_before);
   return promises_.emplace_back(std::move(made));
 }
 

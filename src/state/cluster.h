@@ -97,6 +97,10 @@ class Cluster {
   std::uint64_t facts_change_count() const { return facts_change_count_; }
   bool remembers(std::uint64_t since) const { return since >= change_base_; }
   std::span<const NodeId> changed_since(std::uint64_t since) const { return std::span(change_log_).subspan(since - change_base_); }
+  /// All changes since then were undone exactly, and nobody who has seen one of them goes by the count any more.
+  void forget_undone_changes(std::uint64_t since) {
+    if (remembers(since)) change_log_.resize(since - change_base_);
+  }
 
   /// Fingerprint of all live rows; equal states have equal digests.
   std::uint64_t digest() const { return digest_; }
