@@ -21,7 +21,7 @@ bool Engine::find_binding_promises(State& state, Round& round, const Agenda::Hea
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
   // Another of its shape, no longer than it, was held a moment ago.
   if (const auto held = round.held.find(head.shape); held != round.held.end() && end >= held->second.end) {
-    report(round, head.entry.job, held_until(held->second.promised, now));
+    if (options_.has_verdicts) report(round, head.entry.job, held_until(held->second.promised, now));
     return false;
   }
   for (const Agenda::Head& blocked : promises_.heads_ahead(state, agenda_, head.entry, state.job(head.entry.job).queue)) {
@@ -65,11 +65,11 @@ void Engine::hold(const State& state, Round& round, const Agenda::Head& head, co
   const Millis now = round.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
   const Millis promised = promise.told_at(now);
-  const auto [held, is_first] = round.held.try_emplace(head.shape, Round::Held{end, promised});
-  if (!is_first && end < held->second.end) held->second = {end, promised};
+  const auto [held, is_first] = round.held.try_emplace(head.shape, Round::Held{end, promised, round.plan.actions.size()});
+  if (!is_first && end < held->second.end) held->second = {end, promised, round.plan.actions.size()};
   for (const JobId job : round.binding) round.plan.look_again_at = std::min(round.plan.look_again_at, promises_.find(job)->next_look(state, now));
   agenda_.hold(head);
-  report(round, head.entry.job, held_until(promised, now));
+  if (options_.has_verdicts) report(round, head.entry.job, held_until(promised, now));
 }
 
 bool Engine::may_backfill_by_count(const State& state, Round& round, const Agenda::Head& head) {

@@ -7,30 +7,38 @@
 namespace ashlar {
 
 EndSearch::EndSearch(const PlacementContext& context, JobId job, Millis now, std::span<const Promise* const> ahead)
-    : context_(context), state_(context.trial.state()), job_(job), ahead_(ahead), draws_(context.draws), ends_(expected_ends(state_, now)) {
-  lasts_ = state_.job(job).late_end_if_started(Millis(0));
-  std::vector<Millis> others;  // ends of promised jobs
-  for (const Promise* p : ahead)
-    if (p->ends != Millis::max()) others.push_back(p->ends);
-  std::sort(others.begin(), others.end());
-  std::size_t next = 0;
-  const auto note = [&](Millis at, std::size_t ends) {
-    if (moments_.empty() || moments_.back().at != at) moments_.push_back({at, ends});
-    moments_.back().ends = ends;
-  };
-  for (std::size_t e = 0; e < ends_.size(); ++e) {
-    for (; next < others.size() && others[next] < ends_[e].at; ++next) note(others[next], e);
-    note(ends_[e].at, e + 1);
+    : context_(context), state_(context.trial.state()), job_(job), ahead_(ahead), draws_(context.draws), ends_(state_.timeline.ends()) {
+  if (!ends_.empty() && ends_.front().at <= now) {
+    put_off_ = expected_ends(state_, now);
+    ends_ = put_off_;
   }
-  for (; next < others.size(); ++next) note(others[next], ends_.size());
+  lasts_ = state_.job(job).late_end_if_started(Millis(0));
+  for (const Promise* p : ahead)
+    if (p->ends != Millis::max()) others_.push_back(p->ends);
+  std::sort(others_.begin(), others_.end());
   checkpoints_.push_back(0);
 }
 
+bool EndSearch::reaches(std::size_t count) {
+  // One more than asked, so that all ends of the last one are in it.
+  while (moments_.size() <= count) {
+    const Millis end = ends_listed_ < ends_.size() ? ends_[ends_listed_].at : Millis::max();
+    const Millis other = others_listed_ < others_.size() ? others_[others_listed_] : Millis::max();
+    const Millis at = std::min(end, other);
+    if (at == Millis::max()) break;
+    while (others_listed_ < others_.size() && others_[others_listed_] == at) ++others_listed_;
+    while (ends_listed_ < ends_.size() && ends_[ends_listed_].at == at) ++ends_listed_;
+    moments_.push_back({at, ends_listed_});
+  }
+  return moments_.size() >= count;
+}
+
 std::optional<Millis> EndSearch::run() {
-  std::size_t first = std::min(moments_.size(), std::max({enough_cards(), enough_quota(), std::size_t{1}}));
-  while (first > 0 && first <= moments_.size()) {
+  std::size_t first = std::max({enough_cards(), enough_quota(), std::size_t{1}});
+  while (reaches(first)) {
     const std::size_t last = stretch_from(first);
     if (const std::size_t enough = least_within(first, last); enough > 0) return moments_[enough - 1].at;
+    if (last == kAll) break;
     first = last + 1;
   }
   return std::nullopt;
@@ -42,8 +50,8 @@ EndSearch::Presence EndSearch::presence_of(const Promise& promise, Millis at) co
   return is_over || is_before ? Presence::kApart : Presence::kBeside;
 }
 
-std::size_t EndSearch::stretch_from(std::size_t first) const {
-  if (ahead_.empty()) return moments_.size();
+std::size_t EndSearch::stretch_from(std::size_t first) {
+  if (ahead_.empty()) return kAll;
   const Millis at = moments_[first - 1].at;
   Millis until = Millis::max();  // from then on somebody comes or goes
   for (const Promise* p : ahead_) {
@@ -52,19 +60,23 @@ std::size_t EndSearch::stretch_from(std::size_t first) const {
     else if (at < p->at)
       until = std::min(until, p->at - lasts_ + Millis(1));
   }
+  if (until == Millis::max()) return kAll;
+  reaches(kAll - 1);
   const auto it = std::lower_bound(moments_.begin(), moments_.end(), until, [](const Moment& m, Millis t) { return m.at < t; });
-  return static_cast<std::size_t>(it - moments_.begin());
+  return it == moments_.end() ? kAll : static_cast<std::size_t>(it - moments_.begin());
 }
 
 std::size_t EndSearch::least_within(std::size_t first, std::size_t last) {
   // In one stretch more ends never make less room, so where its end is not enough nothing in it is.
-  if (last < moments_.size() && !fits_after(last)) return 0;
+  if (last != kAll && !fits_after(last)) return 0;
   std::size_t failed = first - 1;
   std::size_t next = first;
   for (std::size_t step = 1; failed < last; step *= 2) {
     if (fits_after(next)) return between(failed, next);
     failed = next;
     next = std::min(last, next + step);
+    if (!reaches(next)) next = moments_.size();
+    if (next == failed) break;
   }
   return 0;
 }
@@ -80,7 +92,7 @@ std::size_t EndSearch::between(std::size_t failed, std::size_t enough) {
   return enough;
 }
 
-std::size_t EndSearch::enough_cards() const {
+std::size_t EndSearch::enough_cards() {
   std::int64_t free = 0, asked = 0;
   for (const std::int64_t idle : state_.cluster.group_idle_cards()) free += std::max<std::int64_t>(idle, 0);
   const Job& j = state_.job(job_);
@@ -93,19 +105,19 @@ std::size_t EndSearch::enough_cards() const {
   std::sort(asks.begin(), asks.end());
   for (std::size_t i = 0; i < asks.size() && i < needed; ++i) asked += asks[i];
   std::size_t count = 0;
-  for (std::size_t e = 0; count < moments_.size() && free < asked; ++count)
+  for (std::size_t e = 0; free < asked && reaches(count + 1); ++count)
     for (; e < moments_[count].ends; ++e) free += ends_[e].cards;
   return count;
 }
 
-std::size_t EndSearch::enough_quota() const {
+std::size_t EndSearch::enough_quota() {
   std::optional<Reason> refusal = quota_refusal(state_, job_);
   if (!refusal || refusal->code != ReasonCode::kQuotaExhausted) return 0;
   const QueueId limiting(refusal->subject);
   const auto dimension = static_cast<std::size_t>(refusal->numbers[0]);
   std::int64_t lacking = state_.queues.used(limiting)[dimension] + quota_needed(state_, job_)[dimension] - state_.queues.quota(limiting)[dimension];
   std::size_t count = 0;
-  for (std::size_t e = 0; count < moments_.size() && lacking > 0; ++count)
+  for (std::size_t e = 0; lacking > 0 && reaches(count + 1); ++count)
     for (; e < moments_[count].ends; ++e) lacking -= held_of(ends_[e].job, limiting)[dimension];
   return count;
 }

@@ -3,6 +3,7 @@
 // starts and ends of the promised jobs.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -27,16 +28,20 @@ class EndSearch {
 
   /// Do the promised job and this one, started at that time, run at the same time?
   Presence presence_of(const Promise& promise, Millis at) const;
-  /// The last moment up to which the same promised jobs are beside this one as after moment number `first`.
-  std::size_t stretch_from(std::size_t first) const;
+  static constexpr std::size_t kAll = SIZE_MAX;
+
+  /// Are there so many moments? They are listed as far as somebody has asked.
+  bool reaches(std::size_t count);
+  /// The last moment up to which the same promised jobs are beside this one as after moment number `first`; kAll: it is the last of all.
+  std::size_t stretch_from(std::size_t first);
   /// The least number of moments in first..last that is enough, with the job placed; 0 if none is.
   std::size_t least_within(std::size_t first, std::size_t last);
   /// The least number of moments that is enough, and the job placed after it.
   std::size_t between(std::size_t failed, std::size_t enough);
   /// No fewer moments than these bring cards enough, wherever they are.
-  std::size_t enough_cards() const;
+  std::size_t enough_cards();
   /// No fewer moments than these free as much of the job's queues as it needs.
-  std::size_t enough_quota() const;
+  std::size_t enough_quota();
   /// What the job's members hold of a queue above it.
   QuotaVector held_of(JobId job, QueueId queue) const;
   /// With the ends of so many moments gone and what is promised in place: can the job be placed?
@@ -51,7 +56,10 @@ class EndSearch {
   std::span<const Promise* const> ahead_;
   Millis lasts_;  ///< so long at most, from its start; max() if unknown
   Rng draws_;
-  std::vector<Timeline::End> ends_;
+  std::vector<Timeline::End> put_off_;  ///< the ends, where some are not as the timeline says
+  std::span<const Timeline::End> ends_;
+  std::vector<Millis> others_;  ///< ends of promised jobs
+  std::size_t ends_listed_ = 0, others_listed_ = 0;
   std::vector<Moment> moments_;
   std::vector<std::size_t> checkpoints_;
 };

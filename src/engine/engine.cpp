@@ -75,19 +75,18 @@ void Engine::advance(State& state, Round& round) {
                                   all_waiting_came(state, round.plan.at);
   if (has_only_newcomers) {
     agenda_.each_shape([&](ShapeId id, const Agenda::Shape& shape) {
-      for (const Agenda::Entry& e : shape.jobs) round.work.insert({{e.is_surplus, profile_->order->newcomers(state, e.job), e.turn, e.job}, id});
+      for (const Agenda::Entry& e : shape.jobs) round.add_work({{e.is_surplus, profile_->order->newcomers(state, e.job), e.turn, e.job}, id});
     });
     round.is_listed_whole = true;
   } else {
-    round.work = agenda_.open_heads();
+    round.work.assign(agenda_.open_heads().begin(), agenda_.open_heads().end());  // ascending, so a heap
   }
   while (!round.work.empty()) {
     if (round.plan.actions.size() >= options_.binds_per_step_max) {
       round.plan.look_again_at = round.plan.at;
       break;
     }
-    const Agenda::Head head = *round.work.begin();
-    round.work.erase(round.work.begin());
+    const Agenda::Head head = round.take_work();
     ++round.plan.examined;
     advance_job(state, round, head);
   }
@@ -112,7 +111,7 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
   const auto next_of_shape = [&] {
     if (round.is_listed_whole) return;
     const auto it = shape.jobs.upper_bound(head.entry);
-    if (it != shape.jobs.end()) round.work.insert({*it, head.shape});
+    if (it != shape.jobs.end()) round.add_work({*it, head.shape});
   };
   // Heads that can never run any more have their turn before those whom they block.
   const bool is_for_own_queue = profile_->blocking == Blocking::kStrict;
@@ -132,7 +131,11 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
       return;
     }
   }
-  const std::optional<Reason> refusal = quota_refusal(state, job);
+  const auto held = round.held.find(head.shape);
+  // Jobs of a shape need the same; nothing was started since another of it had quota enough.
+  const bool has_quota = held != round.held.end() && held->second.actions == round.plan.actions.size();
+  const std::optional<Reason> refusal = has_quota ? std::nullopt : quota_refusal(state, job);
+  if (!refusal && held != round.held.end()) held->second.actions = round.plan.actions.size();
   if (refusal) {
     const bool is_never = refusal->code == ReasonCode::kExceedsQuota;
     close(state, round, head.shape, {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, round.plan.at, {}, {*refusal}});
@@ -155,11 +158,11 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
   if (!outcome.is_placed) outcome.is_placed = place_over_nominations(state, trial, job);
   if (outcome.is_placed) {
     if (!place_beside_promises(state, round, head, trial)) {
-      if (next) round.work.insert(*next);
+      if (next) round.add_work(*next);
       return;
     }
     commit(state, round, trial, head.entry);
-    if (next) round.work.insert(*next);
+    if (next) round.add_work(*next);
     return;
   }
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, round.plan.at, {}, {}};

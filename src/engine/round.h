@@ -1,8 +1,9 @@
 // Round: what one call of decide carries along.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "engine/agenda.h"
@@ -21,15 +22,26 @@ struct Round {
   /// Jobs of a shape that last until `end` or longer would break a promise.
   struct Held {
     Millis end, promised;
+    std::size_t actions = 0;  ///< of the plan when the quota of the shape was last found enough for one
   };
 
   Plan plan;
-  std::set<Agenda::Head> work;   ///< next job of every shape still to look at, in order
-  bool is_listed_whole = false;  ///< work holds every job, not only the first of each shape
+  std::vector<Agenda::Head> work;  ///< next job of every shape still to look at: a heap with the first in order on top
+  bool is_listed_whole = false;    ///< work holds every job, not only the first of each shape
   std::map<ShapeId, Held> held;
   std::vector<JobId> binding;  ///< who holds a promise that the job looked at might break
   std::vector<Reservation> reservations;
 
+  void add_work(const Agenda::Head& head) {
+    work.push_back(head);
+    std::push_heap(work.begin(), work.end(), std::greater<>());
+  }
+  Agenda::Head take_work() {
+    std::pop_heap(work.begin(), work.end(), std::greater<>());
+    const Agenda::Head head = work.back();
+    work.pop_back();
+    return head;
+  }
   /// For a job of so many cards, from the ends known now; computed once per round and job.
   const Reservation& reservation_for(const State& state, JobId job, std::int64_t cards);
   /// A job was started: it takes from what the reservations leave over.
