@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <utility>
 
 #include "base/check.h"
 #include "base/grown.h"
@@ -68,6 +70,31 @@ void Engine::absorb_changes(State& state) {
   state.backlog_changes().clear();
 }
 
+void Round::add_work(const Agenda::Head& head) {
+  if (!std::exchange(is_top_taken, false)) {
+    work.push_back(head);
+    std::push_heap(work.begin(), work.end(), std::greater<>());
+    return;
+  }
+  std::size_t hole = 0;
+  for (std::size_t child = 1; child < work.size(); child = 2 * hole + 1) {
+    if (child + 1 < work.size() && work[child + 1] < work[child]) ++child;
+    if (!(work[child] < head)) break;
+    work[hole] = work[child];
+    hole = child;
+  }
+  work[hole] = head;
+}
+
+Agenda::Head Round::take_work() {
+  if (is_top_taken) {
+    std::pop_heap(work.begin(), work.end(), std::greater<>());
+    work.pop_back();
+  }
+  is_top_taken = true;
+  return work.front();
+}
+
 void Engine::advance(State& state, Round& round) {
   const bool has_only_newcomers = profile_->order->newcomers != nullptr &&
                                   std::all_of(agenda_.open_heads().begin(), agenda_.open_heads().end(),
@@ -81,7 +108,7 @@ void Engine::advance(State& state, Round& round) {
   } else {
     round.work.assign(agenda_.open_heads().begin(), agenda_.open_heads().end());  // ascending, so a heap
   }
-  while (!round.work.empty()) {
+  while (round.has_work()) {
     if (round.plan.actions.size() >= options_.binds_per_step_max) {
       round.plan.look_again_at = round.plan.at;
       break;
@@ -108,10 +135,18 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
   if (!agenda_.contains(job) || agenda_.shape_id(job) != head.shape || !agenda_.shape(head.shape).is_open) return;
   const Agenda::Shape& shape = agenda_.shape(head.shape);
   const QueueId queue = shape.key.queue;
+  const auto held = round.held.find(head.shape);
+  const bool is_unchanged = held != round.held.end() && held->second.actions == round.plan.actions.size();  // nothing was started since
   const auto next_of_shape = [&] {
     if (round.is_listed_whole) return;
-    const auto it = shape.jobs.upper_bound(head.entry);
-    if (it != shape.jobs.end()) round.add_work({*it, head.shape});
+    const auto it =
+        is_unchanged && held->second.next && **held->second.next == head.entry ? std::next(*held->second.next) : shape.jobs.upper_bound(head.entry);
+    if (it == shape.jobs.end()) return;
+    if (const auto now_held = is_unchanged ? held : round.held.find(head.shape); now_held != round.held.end()) {
+      now_held->second.actions = round.plan.actions.size();
+      now_held->second.next = it;
+    }
+    round.add_work({*it, head.shape});
   };
   // Heads that can never run any more have their turn before those whom they block.
   const bool is_for_own_queue = profile_->blocking == Blocking::kStrict;
@@ -131,11 +166,8 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
       return;
     }
   }
-  const auto held = round.held.find(head.shape);
-  // Jobs of a shape need the same; nothing was started since another of it had quota enough.
-  const bool has_quota = held != round.held.end() && held->second.actions == round.plan.actions.size();
-  const std::optional<Reason> refusal = has_quota ? std::nullopt : quota_refusal(state, job);
-  if (!refusal && held != round.held.end()) held->second.actions = round.plan.actions.size();
+  // Jobs of a shape need the same, so another's quota was enough for this one too.
+  const std::optional<Reason> refusal = is_unchanged ? std::nullopt : quota_refusal(state, job);
   if (refusal) {
     const bool is_never = refusal->code == ReasonCode::kExceedsQuota;
     close(state, round, head.shape, {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, round.plan.at, {}, {*refusal}});

@@ -1,9 +1,9 @@
 // Round: what one call of decide carries along.
 #pragma once
 
-#include <algorithm>
-#include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "engine/agenda.h"
@@ -22,26 +22,21 @@ struct Round {
   /// Jobs of a shape that last until `end` or longer would break a promise.
   struct Held {
     Millis end, promised;
-    std::size_t actions = 0;  ///< of the plan when the quota of the shape was last found enough for one
+    std::size_t actions = 0;  ///< of the plan when one of the shape was last looked at: its quota was enough for that one
+    std::optional<std::set<Agenda::Entry>::const_iterator> next = {};  ///< then, the one to look at after it
   };
 
   Plan plan;
   std::vector<Agenda::Head> work;  ///< next job of every shape still to look at: a heap with the first in order on top
+  bool is_top_taken = false;       ///< the top is looked at now; the next job of its shape may take its place
   bool is_listed_whole = false;    ///< work holds every job, not only the first of each shape
   std::map<ShapeId, Held> held;
   std::vector<JobId> binding;  ///< who holds a promise that the job looked at might break
   std::vector<Reservation> reservations;
 
-  void add_work(const Agenda::Head& head) {
-    work.push_back(head);
-    std::push_heap(work.begin(), work.end(), std::greater<>());
-  }
-  Agenda::Head take_work() {
-    std::pop_heap(work.begin(), work.end(), std::greater<>());
-    const Agenda::Head head = work.back();
-    work.pop_back();
-    return head;
-  }
+  void add_work(const Agenda::Head& head);
+  bool has_work() const { return work.size() > (is_top_taken ? 1 : 0); }
+  Agenda::Head take_work();
   /// For a job of so many cards, from the ends known now; computed once per round and job.
   const Reservation& reservation_for(const State& state, JobId job, std::int64_t cards);
   /// A job was started: it takes from what the reservations leave over.
