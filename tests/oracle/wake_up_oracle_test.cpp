@@ -7,7 +7,6 @@
 #include <set>
 
 #include "engine/memory.h"
-#include "known.h"
 #include "state/columns.h"
 #include "story.h"
 
@@ -103,10 +102,7 @@ TEST(WakeUpOracle, WhoLooksAtEverybodyStartsTheSame) {
     std::printf("wake-up oracle: %s: %ld decisions, %ld of them start something, %d histories slept through a start\n", blocking.c_str(),
                 count.decisions, count.with_starts, slept[blocking]);
     EXPECT_GT(count.with_starts, 500);
-    const bool is_asserted = blocking != "easy" || kPromisesAreKept;
-    if (is_asserted) {
-      EXPECT_EQ(slept[blocking], 0) << example[blocking];
-    }
+    EXPECT_EQ(slept[blocking], 0) << example[blocking];
   }
   EXPECT_EQ(counts.size(), 3u);
 }
