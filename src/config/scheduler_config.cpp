@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kFormats[] = {"text", "json"};
 constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
+constexpr Millis kLeaseDurationMax{std::int64_t{INT32_MAX} * 1000};
 constexpr std::size_t kQueuesMax = 10000;  ///< limit that keeps a mistaken generator from filling memory
 
 QuotaVector quota_of(YamlReader& reader, const YAML::Node& node) {
@@ -95,6 +96,30 @@ void read_topology(YamlReader& reader, const YAML::Node& node, SchedulerConfig& 
     reader.fail(node["levels"], "at most " + std::to_string(Topology::kLevelsMax) + " levels");
 }
 
+/// The names that Kubernetes gives to a Lease (a DNS-1123 subdomain) and to a namespace (one label of it).
+bool is_object_name(std::string_view name, std::size_t bytes_max, bool may_have_dots) {
+  const auto is_inner = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  if (name.empty() || name.size() > bytes_max) return false;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool is_edge = i == 0 || i + 1 == name.size() || name[i - 1] == '.' || name[i + 1] == '.';
+    const bool joins = !is_edge && (name[i] == '-' || (may_have_dots && name[i] == '.'));
+    if (!is_inner(name[i]) && !joins) return false;
+  }
+  return true;
+}
+
+void check_lease(YamlReader& reader, const YAML::Node& node, const LeaderElectionConfig& lease) {
+  if (!is_object_name(lease.lease_name, 253, true))
+    reader.fail(node["leaseName"], "\"" + lease.lease_name + "\" cannot be the name of a Lease; use small letters, digits, '-' and '.'");
+  if (!is_object_name(lease.lease_namespace, 63, false))
+    reader.fail(node["namespace"], "\"" + lease.lease_namespace + "\" cannot be a namespace; use small letters, digits and '-'");
+  if (lease.lease_duration.value % 1000 != 0) reader.fail(node["leaseDuration"], "leaseDuration must be whole seconds, as a Lease states it");
+  if (lease.lease_duration > kLeaseDurationMax)
+    reader.fail(node["leaseDuration"], "leaseDuration must be at most " + std::to_string(kLeaseDurationMax.value / 1000) + "s, as a Lease states it");
+  if (lease.retry_period.value <= 0 || lease.renew_deadline <= lease.retry_period || lease.lease_duration <= lease.renew_deadline)
+    reader.fail(node, "leaseDuration must be longer than renewDeadline, and that longer than retryPeriod; two leaders could act at once otherwise");
+}
+
 void read_leader_election(YamlReader& reader, const YAML::Node& node, LeaderElectionConfig& out) {
   if (!node.IsDefined() ||
       !reader.is_map(node, "leaderElection", {"enabled", "leaseName", "namespace", "leaseDuration", "renewDeadline", "retryPeriod"}))
@@ -105,10 +130,7 @@ void read_leader_election(YamlReader& reader, const YAML::Node& node, LeaderElec
   out.lease_duration = reader.duration(node, "leaseDuration", out.lease_duration);
   out.renew_deadline = reader.duration(node, "renewDeadline", out.renew_deadline);
   out.retry_period = reader.duration(node, "retryPeriod", out.retry_period);
-  if (!reader.is_ok()) return;
-  if (out.lease_duration.value % 1000 != 0) reader.fail(node["leaseDuration"], "leaseDuration must be whole seconds, as a Lease states it");
-  if (out.retry_period.value <= 0 || out.renew_deadline <= out.retry_period || out.lease_duration <= out.renew_deadline)
-    reader.fail(node, "leaseDuration must be longer than renewDeadline, and that longer than retryPeriod; two leaders could act at once otherwise");
+  if (reader.is_ok()) check_lease(reader, node, out);
 }
 
 void read_operation(YamlReader& reader, const YAML::Node& root, SchedulerConfig& config) {

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "kube/bind_outcome.h"
+
 namespace ashlar::kube {
 namespace {
 
@@ -12,6 +14,8 @@ Millis steady_now() {
 // A renewal that fails is repeated after this part of the period: often enough within the deadline, and two a second at most with the default period.
 constexpr std::int64_t kRetryFraction = 2;
 constexpr Millis kSlackMin{500};
+// A lease that cannot be read or taken is tried each retry period. That is said anew so often, and other words about it so soon: they may hold a time.
+constexpr Millis kTroubleSaidAgain{300'000}, kOtherTroubleSaid{10'000};
 
 }  // namespace
 
@@ -57,6 +61,17 @@ void LiveLeader::look() {
   });
 }
 
+/// While nobody has led there is nothing else that says why.
+void LiveLeader::note_trouble(const std::string& doing, const Error& error) {
+  trouble_.words = doing + ": " + bounded_words(error.message);
+  const Millis now = hooks_.monotonic();
+  const Millis pause = trouble_.words == trouble_.said ? kTroubleSaidAgain : kOtherTroubleSaid;
+  if (!trouble_.said.empty() && now < trouble_.said_at + pause) return;
+  trouble_.said = trouble_.words;
+  trouble_.said_at = now;
+  if (hooks_.log) hooks_.log(trouble_.words);
+}
+
 void LiveLeader::take_seen(Answer answer, Lease lease) {
   if (is_released_) return;
   const Millis now = hooks_.monotonic();
@@ -68,7 +83,7 @@ void LiveLeader::take_seen(Answer answer, Lease lease) {
       is_first_look_ = false;
       return may_take ? acquire({}, true) : again(options_.retry_period);
     }
-    if (hooks_.log) hooks_.log("reading the lease: " + answer.result.error().message);
+    note_trouble("reading the lease", answer.result.error());
     return again(options_.retry_period);
   }
   if (!has_seen_ || lease.resource_version != seen_version_) seen_since_ = now;
@@ -81,6 +96,7 @@ void LiveLeader::take_seen(Answer answer, Lease lease) {
   const bool may_take = may_take_now();
   is_first_look_ = false;
   if (may_take && (is_free || now >= seen_since_ + duration)) return acquire(lease, false);
+  trouble_.words.clear();
   again(options_.retry_period);
 }
 
@@ -119,6 +135,7 @@ void LiveLeader::take_written(Answer answer, Lease lease, Millis sent) {
     seen_version_ = lease.resource_version;
     seen_since_ = hooks_.monotonic();
     renewed_ = sent;
+    trouble_.words.clear();
     const bool is_new = !is_leading_;
     is_leading_ = has_seen_ = true;
     again(options_.retry_period);
@@ -127,8 +144,12 @@ void LiveLeader::take_written(Answer answer, Lease lease, Millis sent) {
     return;
   }
   const Error::Kind kind = answer.result.error().kind;
-  if (!is_leading_) return again(kind == Error::Kind::kConflict ? Millis(50) : options_.retry_period);
-  if (hooks_.log) hooks_.log("renewing the lease: " + answer.result.error().message);
+  if (!is_leading_) {
+    const bool is_race = kind == Error::Kind::kConflict;  // another replica was faster
+    if (!is_race) note_trouble("taking the lease", answer.result.error());
+    return again(is_race ? Millis(50) : options_.retry_period);
+  }
+  if (hooks_.log) hooks_.log("renewing the lease: " + bounded_words(answer.result.error().message));
   if (kind == Error::Kind::kNotFound) return lose("the lease was deleted");
   if (kind == Error::Kind::kConflict) return look_as_leader();
   if (hooks_.monotonic() >= renewed_ + options_.renew_deadline) return lose("could not renew the lease within its deadline");

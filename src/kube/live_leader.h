@@ -42,6 +42,8 @@ class LiveLeader {
   bool may_write() const;
   bool is_leading() const { return is_leading_; }
   const std::string& holder() const { return seen_.holder; }
+  /// Why the lease cannot be read or taken, in the server's words; empty where it can.
+  const std::string& trouble() const { return trouble_.words; }
   /// Has the first answer about the lease come?
   bool has_seen_lease() const { return has_seen_; }
   /// Leads no longer, and renews no more: the lease ends by itself, when nothing that was sent under it can still arrive.
@@ -50,7 +52,14 @@ class LiveLeader {
   void release(std::function<void()> on_done);
 
  private:
+  /// What the server refuses now, and what of it was said last.
+  struct Trouble {
+    std::string words, said;
+    Millis said_at;
+  };
+
   void look();
+  void note_trouble(const std::string& doing, const Error& error);
   void take_seen(Answer answer, Lease lease);
   void acquire(const Lease& previous, bool is_new);
   void renew();
@@ -64,6 +73,7 @@ class LiveLeader {
   Api& api_;
   LeaderOptions options_;
   Hooks hooks_;
+  Trouble trouble_;
   Lease seen_;
   std::string seen_version_;
   Millis seen_since_;  ///< monotonic; when the lease was last seen to change

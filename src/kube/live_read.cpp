@@ -183,8 +183,9 @@ void write_pod_line(JsonWriter& w, const LiveIntake& intake, PodSlot slot) {
 
 }  // namespace
 
-http::ServerResponse standby_answer(const std::string& holder) {
-  return failure(503, "Standby", holder.empty() ? "nobody leads at this moment" : "this process stands by; " + holder + " leads");
+http::ServerResponse standby_answer(const std::string& holder, const std::string& trouble) {
+  const std::string who = holder.empty() ? "nobody leads at this moment" : "this process stands by; " + holder + " leads";
+  return failure(503, "Standby", who + (trouble.empty() ? "" : "; " + trouble));
 }
 
 http::ServerResponse not_ready_answer() { return failure(503, "NotReady", "the caches are not filled yet"); }

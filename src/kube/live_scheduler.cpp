@@ -212,7 +212,7 @@ std::vector<http::Route> LiveScheduler::Loop::health_routes(MetricsReader reader
 Result<void> LiveScheduler::Loop::listen() {
   const auto read = [this](http::ServerResponse (*answer)(LiveReign&, const http::ServerRequest&)) {
     return on_loop([this, answer](const http::ServerRequest& request) {
-      if (!reign) return standby_answer(leader->holder());
+      if (!reign) return standby_answer(leader->holder(), leader->trouble());
       if (!is_ready) return not_ready_answer();
       return answer(*reign, request);
     });

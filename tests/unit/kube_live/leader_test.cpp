@@ -11,6 +11,7 @@ class Leader : public ::testing::Test {
   /// One lease, with the API server's rule that an update names the version that it replaces.
   http::ServerResponse serve(const http::ServerRequest& request) {
     if (is_failing) return ScriptedApi::status(503);
+    if (request.method == refused) return ScriptedApi::status(403, refusal);
     if (request.method == "GET") return version == 0 ? ScriptedApi::status(404) : http::json(200, text());
     const std::string named = field(request.body, "resourceVersion");
     if (request.method == "PUT" && named != std::to_string(version)) return ScriptedApi::status(409, "the object has been modified");
@@ -46,7 +47,7 @@ class Leader : public ::testing::Test {
                                                                   ++stopped;
                                                                   writes_at_stop = writes();
                                                                 },
-                                                            .log = [](const std::string&) {},
+                                                            .log = [this](const std::string& line) { said.push_back(line); },
                                                             .monotonic = [this] { return now; }});
     leader->start();
     return *leader;
@@ -69,6 +70,8 @@ class Leader : public ::testing::Test {
   int version = 0;
   std::string holder;
   bool is_failing = false, is_fit = true;
+  std::string refused, refusal;  ///< the method that the server refuses, and its words
+  std::vector<std::string> said;
   Millis now{1'000'000};
   int started = 0, stopped = 0;
   std::size_t writes_at_stop = 0;
@@ -215,6 +218,45 @@ TEST_F(Leader, AConflictWithItsOwnWritingIsNoLoss) {
   ASSERT_TRUE(server.until([&] { return writes() >= before + 4; }));
   EXPECT_EQ(stopped, 0);
   EXPECT_TRUE(leader->may_write());
+}
+
+TEST_F(Leader, ALeaseThatCannotBeTakenIsSaidOnceAndThenFromTimeToTime) {
+  refused = "POST";
+  refusal = "may not create\nleases";
+  start();
+  look_on();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("taking the lease"), std::string::npos) << said[0];
+  EXPECT_NE(said[0].find("may not create leases"), std::string::npos) << said[0];
+  EXPECT_EQ(leader->trouble(), said[0]);
+  server.change([&] { refusal = "quota is used up"; });
+  now += Millis(10'000);
+  look_on();
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_NE(said[1].find("quota is used up"), std::string::npos) << said[1];
+  now += Millis(299'000);
+  look_on();
+  EXPECT_EQ(said.size(), 2u);
+  now += Millis(1'000);
+  look_on();
+  EXPECT_EQ(said.size(), 3u);
+  server.change([&] { refused = ""; });
+  ASSERT_TRUE(server.until([&] { return leader->may_write(); }));
+  EXPECT_EQ(leader->trouble(), "");
+}
+
+TEST_F(Leader, ALeaseThatCannotBeReadIsNotSaidWithEachLook) {
+  refused = "GET";
+  refusal = "may not get leases";
+  start();
+  look_on();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("reading the lease"), std::string::npos) << said[0];
+  EXPECT_FALSE(leader->has_seen_lease());
+  held_by("other");
+  server.change([&] { refused = ""; });
+  look_on();
+  EXPECT_EQ(leader->trouble(), "");
 }
 
 TEST_F(Leader, GivesTheLeaseBackAndWritesNoMore) {
