@@ -27,15 +27,19 @@ std::string time_text(Millis now) {
   return text;
 }
 
-/// "uid namespace/name time", or false.
+/// "uid namespace/name time", or false. The uid alone holds its pod: a line may have been cut by a full disk, or written by hand.
 bool read_line(const std::string& line, Quarantine::Entry& entry) {
   std::istringstream words(line);
-  std::string uid, pod, since, more;
-  if (line.size() > kLineMax || !(words >> uid >> pod >> since) || words >> more) return false;
-  const std::size_t slash = pod.find('/');
-  if (slash == std::string::npos || slash == 0 || slash + 1 == pod.size()) return false;
-  entry = {Text(uid), Text(pod.substr(0, slash)), Text(pod.substr(slash + 1)), since};
+  std::string uid, pod, since;
+  if (line.size() > kLineMax || !(words >> uid)) return false;
+  words >> pod >> since;
+  const std::size_t slash = std::min(pod.find('/'), pod.size());
+  entry = {Text(uid), Text(pod.substr(0, slash)), Text(slash < pod.size() ? pod.substr(slash + 1) : ""), since};
   return true;
+}
+
+std::string line_of(const Quarantine::Entry& e) {
+  return e.uid.str() + " " + e.ns.str() + "/" + e.name.str() + (e.since.empty() ? "" : " " + e.since) + "\n";
 }
 
 /// Writes everything and waits until the disk has it, or says which errno stopped it.
@@ -101,7 +105,7 @@ void Quarantine::insert(Entry entry) {
 
 std::string Quarantine::text_for(const Text& uid) const {
   const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.uid == uid; });
-  const std::string since = it == entries_.end() ? "" : " at " + it->since;
+  const std::string since = it == entries_.end() || it->since.empty() ? "" : " at " + it->since;
   return "deciding about it stopped the scheduler" + since + ", which is a bug; recreate the pod to have it tried again, or remove its line from " +
          path_ + " and restart the scheduler";
 }
@@ -112,7 +116,7 @@ Result<void> Quarantine::add(std::span<const Entry> pods, Millis now) {
     if (entries_.back().uid == pod.uid) entries_.back().since = time_text(now);
   }
   std::string text(kHeading);
-  for (const Entry& e : entries_) text += e.uid.str() + " " + e.ns.str() + "/" + e.name.str() + " " + e.since + "\n";
+  for (const Entry& e : entries_) text += line_of(e);
   const std::string unnamed = path_ + ".tmp";
   const int file = ::open(unnamed.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file < 0) return cannot_write(unnamed, errno);

@@ -25,7 +25,7 @@ class Quarantine {
   static constexpr std::size_t kEntriesMax = 4096;    ///< beyond it the oldest are dropped; the file stays below 2 MiB
   static constexpr std::size_t kEntriesAJobMax = 64;  ///< of a gang; one member that may not be placed holds all of it
 
-  /// Reads the file; one that does not exist yet is empty, and lines that cannot be read are skipped and counted. kInvalid where the folder does not
+  /// Reads the file; one that does not exist yet is empty, and lines without a uid are skipped and counted. kInvalid where the folder does not
   /// exist or cannot be written, kUnavailable where the file cannot be read.
   static Result<Quarantine> open(std::string path);
 

@@ -132,8 +132,8 @@ std::string shown(const config::ListenConfig& listen) {
 kube::Quarantine open_quarantine(const std::string& path) {
   Result<kube::Quarantine> opened = kube::Quarantine::open(path);
   if (!opened) refuse(status_of(opened.error()), "quarantineFile: " + opened.error().message);
-  if (opened->skipped_lines() > 0) spdlog::warn("{}: {} lines cannot be read and are left out", path, opened->skipped_lines());
-  if (opened->size() > 0) spdlog::warn("{}: {} pods are not placed, because the scheduler stopped for them before", path, opened->size());
+  if (opened->skipped_lines() > 0) spdlog::warn("{}: lines without a uid, or too long, that are left out: {}", path, opened->skipped_lines());
+  if (opened->size() > 0) spdlog::warn("{}: pods that are not placed, because the scheduler stopped for them before: {}", path, opened->size());
   return std::move(opened).value();
 }
 

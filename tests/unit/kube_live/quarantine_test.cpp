@@ -53,15 +53,17 @@ TEST(Quarantine, IsReadBackByTheNextProcess) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path), {}), 1) << "nothing temporary is left";
 }
 
-TEST(Quarantine, SkipsWhatCannotBeRead) {
+TEST(Quarantine, AnyWholeUidHoldsItsPodWhateverElseIsLost) {
   const Folder folder;
   std::ofstream(folder.file()) << "# a heading\n\nuid-1 ns/p 2026-11-22T00:00:00Z\nuid-2 nothing\nuid-3 /p t\nuid-4 ns/p t more\n"
-                               << std::string(600, 'x') << " ns/p t\nuid-5 ns/q 2026";
-  const Quarantine read = Quarantine::open(folder.file()).value();
-  EXPECT_TRUE(read.holds(Text("uid-1")));
-  EXPECT_TRUE(read.holds(Text("uid-5")));
-  EXPECT_EQ(read.size(), 2u);
-  EXPECT_EQ(read.skipped_lines(), 4u);
+                               << std::string(600, 'x') << " ns/p t\nuid-5\nuid-6 ns/q 2026\nuid-7 ns/q";
+  Quarantine read = Quarantine::open(folder.file()).value();
+  for (int i = 1; i <= 7; ++i) EXPECT_TRUE(read.holds(Text("uid-" + std::to_string(i)))) << i;
+  EXPECT_EQ(read.size(), 7u);
+  EXPECT_EQ(read.skipped_lines(), 1u) << "the one that is too long";
+  EXPECT_EQ(read.text_for(Text("uid-7")).find("deciding about it stopped the scheduler, which is a bug"), 0u) << read.text_for(Text("uid-7"));
+  ASSERT_TRUE(read.add(std::vector<Quarantine::Entry>{entry("a")}, Millis(0)).ok());
+  EXPECT_EQ(Quarantine::open(folder.file()).value().size(), 8u) << "written again they are as whole as before";
 }
 
 TEST(Quarantine, ForgetsTheOldestBeyondItsLimitAndKeepsAFewOfALargeGang) {
