@@ -11,7 +11,6 @@ namespace {
 constexpr int kUnboundReadsMax = 3;
 /// The server asks for patience, and others may use the place meanwhile.
 constexpr Millis kThrottledPlaceKept{30'000};
-constexpr std::size_t kWordsBytesMax = 400;
 
 constexpr std::array<BindRule, kBindOutcomes> kRules{{
     {BindOutcome::kBound, "Bound", BindStep::kConfirm, 0, Millis(0)},
@@ -57,18 +56,23 @@ Millis hold_time(Millis first, Millis longest, int times) {
   return std::min(longest, Millis(first.value << doublings));
 }
 
-std::string bounded_words(std::string_view words) {
-  std::string text(words);
-  if (text.size() > kWordsBytesMax) {
-    constexpr std::string_view kCut = "...";
-    std::size_t end = kWordsBytesMax - kCut.size();
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // 10xxxxxx goes on with a character
-    text.resize(end);
-    text += kCut;
+std::string bounded_words(std::string_view words, std::size_t bytes_max) {
+  constexpr std::string_view kCut = "...";
+  std::size_t end = words.size();
+  if (end > bytes_max) {
+    end = bytes_max - kCut.size();
+    while (end > 0 && (static_cast<unsigned char>(words[end]) & 0xc0) == 0x80) --end;  // 10xxxxxx goes on with a character
   }
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return text;
+  std::string text;
+  text.reserve(std::min(words.size(), bytes_max));
+  for (std::size_t i = 0; i < end; ++i) {
+    const auto c = static_cast<unsigned char>(words[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < end ? words[i + 1] : 0);
+    const bool is_c1 = c == 0xc2 && next >= 0x80 && next <= 0x9f;  // U+0080 to U+009F
+    text += is_c1 || c < 0x20 || c == 0x7f ? ' ' : words[i];
+    i += is_c1 ? 1 : 0;
+  }
+  return end < words.size() ? text.append(kCut) : text;
 }
 
 }  // namespace ashlar::kube

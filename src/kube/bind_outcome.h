@@ -44,7 +44,10 @@ const BindRule& rule_of(BindOutcome outcome);
 /// How long a pod waits outside the engine after it was given up `times` times (1, 2, ...): `first`, doubling to `longest`.
 Millis hold_time(Millis first, Millis longest, int times);
 
-/// The server's words in a form fit for conditions and events: one line, at most 400 bytes, whole characters.
-std::string bounded_words(std::string_view words);
+inline constexpr std::size_t kServerWordsMax = 400, kDetailMax = 2'000, kLogLineMax = 8'000;  ///< bytes; annotations may have 256 KiB
+
+/// Words of others (the server, tenants) in a form fit for conditions, events, logs and terminals: at most so many bytes, whole characters, and a space
+/// for each control character (C0, DEL, C1), so that they are one line and move no cursor.
+std::string bounded_words(std::string_view words, std::size_t bytes_max = kServerWordsMax);
 
 }  // namespace ashlar::kube

@@ -163,8 +163,8 @@ void LiveActuator::take_answer(Ticket ticket, const Text& node, const CardMask& 
   if (ticket.outcome == BindOutcome::kBound) return confirm(ticket, node, cards);
   const PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
-  ticket.words =
-      answer.ok() ? "the server's answer " + std::to_string(answer.status) + " does not say that the pod is bound" : answer.result.error().message;
+  ticket.words = answer.ok() ? "the server's answer " + std::to_string(answer.status) + " does not say that the pod is bound"
+                             : bounded_words(answer.result.error().message);
   if (hooks_.log)
     hooks_.log(LogLevel::kWarning,
                {"binding " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str() + ": " + ticket.words, "pod", pod->ns, pod->name});

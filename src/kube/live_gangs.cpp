@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "kube/bind_outcome.h"
 #include "kube/live_translate.h"
 
 namespace ashlar::kube {
@@ -38,9 +39,18 @@ Result<GangWish> read_gang_wish(const Pod& pod) {
     return wish;
   }
   const Text* name = find_wish(pod, kGangLabel);
-  if (name == nullptr || name->empty()) return wish;
-  wish.name = *name;
   const Text* size = find_wish(pod, kGangSizeLabel);
+  if (name == nullptr || name->empty()) {
+    if (size != nullptr) return invalid("has ashlar.dev/gang-size but not ashlar.dev/gang; name the gang whose pods start together");
+    if (wish.within.empty()) return wish;
+    // Its hard wish binds as in a gang of one. The slash keeps its name apart from those of labels.
+    wish.name = Text("pod/" + pod.name.str());
+    wish.size = 1;
+    return wish;
+  }
+  if (bounded_words(name->view(), kDetailMax) != name->view())
+    return invalid("ashlar.dev/gang is no name: it has control characters, or is too long");
+  wish.name = *name;
   if (size == nullptr) return invalid("has the label ashlar.dev/gang but not ashlar.dev/gang-size; state how many pods start together");
   const std::string_view text = size->view();
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wish.size);

@@ -26,7 +26,7 @@ inline constexpr std::uint32_t kGangSizeMax = 100'000;  ///< more is a typing er
 /// A gang that is short of members says nothing on its pods for so long: they are usually still being created.
 inline constexpr Millis kGangPatience{5'000};
 
-/// What a pod says about its gang. `name` empty: it stands alone.
+/// What a pod says about its gang. `name` empty: it stands alone. A pod without a gang that must stay within a domain is a gang of one, `pod/NAME`.
 struct GangWish {
   Text name, within, prefer;
   std::uint32_t size = 0;  ///< 0: not stated (PodGroups state it themselves)

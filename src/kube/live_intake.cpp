@@ -91,7 +91,7 @@ void LiveIntake::close_or_open(NodeId node) {
 
 std::string LiveIntake::node_trouble(NodeId node) const {
   const NodeRecord& record = nodes_[node.row()];
-  if (!record.problem.empty()) return record.problem.str();
+  if (!record.problem.empty()) return bounded_words(record.problem.view(), kDetailMax);
   if (record.unread_pods == 0) return {};
   for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
     const PodRecord& r = pods_[slot];

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "kube/bind_outcome.h"
 #include "kube/live_anti_affinity.h"
 #include "kube/live_gangs.h"
 #include "kube/live_log.h"
@@ -132,7 +133,7 @@ class LiveIntake {
   std::string node_trouble(NodeId node) const;
   /// The first of the closed nodes and how many more there are, such as "node n3 (status.allocatable: ...) and 2 more". O(nodes).
   std::string closed_nodes_text() const;
-  bool is_queue_known(const Text& name) const { return !names_.queues.find(name).is_none(); }
+  bool is_queue_known(const Text& name) const { return !queue_called(name).is_none(); }
 
  private:
   struct NodeRecord {
@@ -198,6 +199,11 @@ class LiveIntake {
   void leave_node(PodRecord& r);
   void set_closes_node(PodSlot slot, bool closes);
   Text queue_name_for(const Pod& pod) const;
+  /// None for the root, too: whoever is charged to the whole tree alone would be under no queue's limit.
+  QueueId queue_called(const Text& name) const {
+    const QueueId queue = names_.queues.find(name);
+    return queue == QueueId(0u) ? QueueId::none() : queue;
+  }
   /// The queue of pods that name none.
   Text queue_name_in(const Text& ns) const;
   /// Waiting pods of namespaces whose queue may have changed.
@@ -217,6 +223,8 @@ class LiveIntake {
   void evaluate(GangSlot slot);
   void sum_up(GangRecord& gang, bool has_begun);
   void sum_up_wishes(GangRecord& gang, bool has_begun);
+  /// gang_hold() with the words of others as they are.
+  Hold find_gang_hold(const GangRecord& gang) const;
   std::string contradiction(const GangRecord& gang) const;
   void take_out_waiting(GangSlot slot);
   void submit_members(GangSlot slot);

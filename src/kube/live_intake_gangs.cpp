@@ -118,6 +118,12 @@ std::uint32_t LiveIntake::members_present(const GangRecord& g) const {
 }
 
 Hold LiveIntake::gang_hold(const GangRecord& g) const {
+  Hold hold = find_gang_hold(g);
+  hold.detail = bounded_words(hold.detail, kDetailMax);
+  return hold;
+}
+
+Hold LiveIntake::find_gang_hold(const GangRecord& g) const {
   const auto refused = [](std::string why) { return Hold{HoldReason::kGroupRefused, std::move(why)}; };
   const std::string name = g.name.str();
   if (g.is_pod_group && g.group_uid.empty() && !groups_problem_.empty())

@@ -88,7 +88,7 @@ void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
   const bool has_account = !pod.problem.empty() && !r.demand.is_none();
   const DemandId demand = has_account ? r.demand : translator_.held_by(pod);
   set_closes_node(slot, has_account ? r.closes_node : pod.lacks_amounts);
-  r.hold_detail = r.closes_node ? pod.problem : Text();
+  r.hold_detail = r.closes_node ? Text(bounded_words(pod.problem.view(), kDetailMax)) : Text();
   const bool is_known = (r.phase == Phase::kBound || r.phase == Phase::kParked) && r.node_name == pod.node_name;
   if (is_known) check_cards(slot, pod);
   if (is_known && r.demand == demand) return;
@@ -110,7 +110,7 @@ void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
     }
   }
   if (r.queue.is_none()) {
-    r.queue = r.is_ours ? names_.queues.find(queue_name_for(pod)) : QueueId(0u);
+    r.queue = r.is_ours ? queue_called(queue_name_for(pod)) : QueueId(0u);
     if (r.queue.is_none()) r.queue = names_.queues.find(Text(kDefaultQueue));
   }
   note_bound(slot, pod.node_name, known);
@@ -276,7 +276,7 @@ Hold LiveIntake::hold_for(PodSlot slot, const Pod& pod, GangWish& wish) {
   set_demand(r, *demand);
   const Text queue_name = queue_name_for(pod);
   r.names_queue = find_wish(pod, kQueueLabel) != nullptr;
-  const QueueId queue = names_.queues.find(queue_name);
+  const QueueId queue = queue_called(queue_name);
   if (queue.is_none()) return {HoldReason::kQueueUnknown, queue_name.str()};
   if (r.queue != queue && r.gang == kNoGang) withdraw(slot);  // a gang moves as a whole, see sum_up
   r.queue = queue;
@@ -296,7 +296,7 @@ void LiveIntake::refresh_queues() {
 
 void LiveIntake::move_to_queue(PodSlot slot, const Text& name) {
   PodRecord& r = pods_[slot];
-  const QueueId queue = names_.queues.find(name);
+  const QueueId queue = queue_called(name);
   if (queue.is_none()) return hold_pod(slot, {HoldReason::kQueueUnknown, name.str()});
   if (r.phase == Phase::kWaiting && r.queue == queue) return;
   if (r.gang == kNoGang) withdraw(slot);
@@ -355,7 +355,7 @@ void LiveIntake::hold_pod(PodSlot slot, const Hold& hold) {
   r.node = NodeId::none();
   r.phase = Phase::kHeld;
   r.hold = hold.reason;
-  r.hold_detail = Text(hold.detail);
+  r.hold_detail = Text(bounded_words(hold.detail, kDetailMax));
   if (r.gang != kNoGang && (hold.reason == HoldReason::kDeleting || hold.reason == HoldReason::kGated)) leave_gang(slot);
   if (r.gang != kNoGang) touch(r.gang);
   const bool is_worth_saying = hold.reason != HoldReason::kGated && hold.reason != HoldReason::kDeleting;
@@ -371,7 +371,7 @@ void LiveIntake::see_nominated(PodSlot slot, const Pod& pod) {
     r.node = NodeId::none();
     r.phase = Phase::kHeld;
     r.hold = HoldReason::kForeign;
-    r.hold_detail = pod.scheduler_name;
+    r.hold_detail = Text(bounded_words(pod.scheduler_name.view()));
     return;
   }
   if (r.phase == Phase::kNominated && r.node == node) return;

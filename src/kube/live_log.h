@@ -7,21 +7,23 @@
 #include <string_view>
 #include <utility>
 
+#include "kube/bind_outcome.h"
 #include "kube/text.h"
 
 namespace ashlar::kube {
 
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
 
+/// Messages quote servers and tenants: control characters in them become spaces here, for all of them.
 struct LogLine {
   std::string message;
   std::string_view kind = {};  ///< "pod", "gang", ... of the object; static text; empty: it is about none
   Text ns, name;               ///< of the object
 
-  LogLine(std::string text) : message(std::move(text)) {}
-  LogLine(const char* text) : message(text) {}
-  LogLine(std::string text, std::string_view object_kind, Text object_ns, Text object_name)
-      : message(std::move(text)), kind(object_kind), ns(std::move(object_ns)), name(std::move(object_name)) {}
+  LogLine(const std::string& text) : message(bounded_words(text, kLogLineMax)) {}
+  LogLine(const char* text) : LogLine(std::string(text)) {}
+  LogLine(const std::string& text, std::string_view object_kind, Text object_ns, Text object_name)
+      : message(bounded_words(text, kLogLineMax)), kind(object_kind), ns(std::move(object_ns)), name(std::move(object_name)) {}
   /// For whoever wants the sentence only.
   operator const std::string&() const { return message; }
 };

@@ -67,6 +67,11 @@ TEST(BindOutcome, HoldsDoubleUpToTheLongest) {
 
 TEST(BindOutcome, WordsAreOneLineOfBoundedLengthAndWholeCharacters) {
   EXPECT_EQ(bounded_words("HTTP 422:\nno\tlicence"), "HTTP 422: no licence");
+  EXPECT_EQ(bounded_words("x\n\x1b[31mred\x7f"), "x  [31mred ");
+  EXPECT_EQ(bounded_words("a\xc2\x9b"
+                          "31mb\xc2\x80\xc2\xa0\xc3\x9f"),
+            "a 31mb \xc2\xa0\xc3\x9f")
+      << "C1 too, and nothing else";
   EXPECT_EQ(bounded_words(std::string(400, 'x')), std::string(400, 'x'));
   EXPECT_EQ(bounded_words(std::string(401, 'x')), std::string(397, 'x') + "...");
   std::string umlauts = "x";  // then each begins at an odd place, and the cut would fall into one

@@ -226,6 +226,35 @@ TEST_F(Gangs, AMalformedSizeIsSaid) {
   EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gang-size is 'many'; it must be a whole number from 1 to 100000");
 }
 
+TEST_F(Gangs, ASizeWithoutAGangIsSaid) {
+  see(node("n0", 8));
+  see(pod("p", 1, {{Text("ashlar.dev/gang-size"), Text("3")}}));
+  see(pod("q", 1, {{Text("ashlar.dev/gang"), Text("")}, {Text("ashlar.dev/gang-size"), Text("3")}}));
+  step();
+  for (const char* name : {"p", "q"}) {
+    EXPECT_EQ(where(name), "") << name;
+    EXPECT_EQ(record(name).hold, HoldReason::kMalformed) << name;
+    EXPECT_EQ(hold_text(record(name)), "has ashlar.dev/gang-size but not ashlar.dev/gang; name the gang whose pods start together") << name;
+  }
+}
+
+TEST_F(Gangs, WithinBindsAPodWithoutAGangToo) {
+  see(node("without", 8));
+  see(pod("p", 8, {{Text("ashlar.dev/within"), Text("l/nosuch")}}));
+  see(pod("q", 8, {{Text("ashlar.dev/within"), Text("rack")}}));
+  step();
+  EXPECT_EQ(where("p"), "");
+  EXPECT_EQ(where("q"), "") << "its node has no rack";
+  const ConditionText text = hold_condition(intake, record("p"));
+  EXPECT_EQ(text.reason, "Unschedulable");
+  EXPECT_EQ(text.message, "0/1 nodes are available: no node has the label l/nosuch, in one of whose domains gang pod/p must stay.");
+  see_racks(1, 1);
+  see(node("with", 8, {{Text("l/nosuch"), Text("a")}}));
+  step();
+  EXPECT_EQ(where("p"), "with");
+  EXPECT_EQ(where("q"), "r0n0");
+}
+
 TEST_F(Gangs, RowsAreUsedAgainOnlyAfterTheEngineHasSeenTheirEnd) {
   see_racks(1, 1);
   see(pod("p", 1));

@@ -383,5 +383,37 @@ TEST_F(Wishes, AWrongDurationGoesWithThePodThatStatedIt) {
   EXPECT_EQ(state.job(record("g-0").job).estimate.p50, Millis(7'200'000));
 }
 
+TEST_F(Tenants, WhatTheySayIsOneLineAndMovesNoCursor) {
+  see_nodes(2);
+  const std::string evil = "x\n\x1b[31mred\xc2\x9b" + std::string(100'000, 'y');
+  see(with(pod("p", 1), "ashlar.dev/queue", evil));
+  const std::string queue = hold_text(record("p"));
+  EXPECT_EQ(queue.find("queue x  [31mred yyy"), 0u) << queue.substr(0, 100);
+  EXPECT_LT(queue.size(), 3'000u);
+  see(within(gang_pod("g", 0, 1, 1), evil));
+  step();
+  const std::string domain = hold_condition(intake, record("g-0")).message;
+  EXPECT_EQ(domain.find("0/2 nodes are available: no node has the label x  [31mred yyy"), 0u) << domain.substr(0, 100);
+  EXPECT_LT(domain.size(), 3'000u);
+  Pod named = with(pod("q", 1), "ashlar.dev/gang-size", "1");
+  see(with(named, "ashlar.dev/gang", "a\x1b[2J"));
+  EXPECT_EQ(hold_text(record("q")), "ashlar.dev/gang is no name: it has control characters, or is too long");
+  Pod bound = pod("b", 1);
+  bound.annotations = with(bound, "ashlar.dev/cards", evil).labels;
+  bound.node_name = Text("n0");
+  see(bound);
+  ASSERT_FALSE(said.empty());
+  EXPECT_NE(said.back().find("'x  [31mred yyy"), std::string::npos) << said.back().substr(0, 200);
+  EXPECT_LE(said.back().size(), kLogLineMax);
+}
+
+TEST_F(Tenants, TheWholeTreeIsNoQueueThatAPodMayName) {
+  see_nodes(1);
+  see(with(pod("p", 1), "ashlar.dev/queue", "root"));
+  step();
+  EXPECT_EQ(where("p"), "") << "it would be under no queue's limit";
+  EXPECT_EQ(hold_text(record("p")), "queue root is not configured");
+}
+
 }  // namespace
 }  // namespace ashlar::kube
