@@ -42,6 +42,8 @@ void read_queues(YamlReader& reader, const YAML::Node& list, std::int32_t parent
     if (!reader.is_map(item, "a queue", {"name", "quota", "queues"})) return reader.fail(item, "a queue must be a map with a name");
     QueueConfig queue{reader.text(item, "name", ""), parent, quota_of(reader, item["quota"])};
     if (queue.name.empty()) return reader.fail(item, "a queue needs a name");
+    if (queue.name == kRootQueue)
+      return reader.fail(item["name"], "\"root\" is the whole tree and no queue; to limit all together, give them a parent of another name");
     if (has_queue(config, queue.name))
       return reader.fail(item["name"], "there are two queues \"" + queue.name + "\"; names are unique in the whole tree");
     if (config.queues.size() >= kQueuesMax) return reader.fail(item, "more than " + std::to_string(kQueuesMax) + " queues");
@@ -89,11 +91,25 @@ void read_profile_setting(YamlReader& reader, const YAML::Node& root, SchedulerC
                           "\" scores by fgd, which needs a mix: the pods that the cluster expects (mix.podList or mix.classes)");
 }
 
+/// Users name a level by the last part of its label key, or by the whole.
+void check_level_names(YamlReader& reader, const YAML::Node& list, const std::vector<std::string>& labels) {
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      const std::string_view name = level_name(labels[i]), other = level_name(labels[k]);
+      const bool is_clear = name != other && name != labels[k] && other != labels[i];
+      if (!is_clear)
+        return reader.fail(list[i], "\"" + labels[k] + "\" and \"" + labels[i] + "\" would both be the level \"" + std::string(name) +
+                                        "\"; the last parts of the label keys must differ");
+    }
+  }
+}
+
 void read_topology(YamlReader& reader, const YAML::Node& node, SchedulerConfig& config) {
   if (!node.IsDefined() || !reader.is_map(node, "topology", {"levels"})) return;
   config.topology_levels = reader.texts(node, "levels");
   if (config.topology_levels.size() > Topology::kLevelsMax)
     reader.fail(node["levels"], "at most " + std::to_string(Topology::kLevelsMax) + " levels");
+  if (reader.is_ok()) check_level_names(reader, node["levels"], config.topology_levels);
 }
 
 /// The names that Kubernetes gives to a Lease (a DNS-1123 subdomain) and to a namespace (one label of it).
@@ -226,6 +242,8 @@ Result<SchedulerConfig> read_config(const std::string& file) {
   return parse_config(*text, file);
 }
 
+std::string_view level_name(std::string_view label) { return label.substr(label.rfind('/') + 1); }
+
 bool ListenConfig::is_public() const { return is_enabled && host != "::1" && !host.starts_with("127."); }
 
 Result<ListenConfig> parse_listen(std::string_view text) {
@@ -234,7 +252,7 @@ Result<ListenConfig> parse_listen(std::string_view text) {
     listen.is_enabled = false;
     return listen;
   }
-  const auto bad = [&] { return invalid("\"" + std::string(text) + "\" is not an address; write HOST:PORT, :PORT for every address, or off"); };
+  const auto bad = [&] { return invalid("\"" + std::string(text) + "\" is not an address; write IP:PORT, :PORT for every address, or off"); };
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return bad();
   std::string_view host = text.substr(0, colon), port = text.substr(colon + 1);

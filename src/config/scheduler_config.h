@@ -83,13 +83,17 @@ struct SchedulerConfig {
 };
 
 inline constexpr std::string_view kDefaultQueue = "default";
+inline constexpr std::string_view kRootQueue = "root";  ///< what the whole tree is called; no queue may be
+
+/// The name users say for a topology level: the label key's last part ("topology.example.com/rack" is "rack").
+std::string_view level_name(std::string_view label);
 
 /// The settings when there is no file.
 SchedulerConfig default_config();
 Result<SchedulerConfig> parse_config(std::string_view text, const std::string& file);
 Result<SchedulerConfig> read_config(const std::string& file);
 
-/// "HOST:PORT", "[::1]:PORT" or ":PORT"; "off" switches it off.
+/// "127.0.0.1:PORT", "[::1]:PORT" or ":PORT"; "off" switches it off.
 Result<ListenConfig> parse_listen(std::string_view text);
 
 }  // namespace ashlar::config

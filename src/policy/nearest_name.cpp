@@ -32,7 +32,8 @@ std::string did_you_mean(std::string_view name, std::span<const std::string_view
   std::size_t least = std::max<std::size_t>(2, cut.size() / 2) + 1;
   for (const std::string_view k : known) {
     const bool is_cut_short = cut.size() >= kPrefixMin && k.starts_with(cut);
-    const std::size_t d = is_cut_short ? 1 : edit_distance(cut, k);
+    const std::string_view last = k.substr(k.rfind('/') + 1);  // "gpu" means "nvidia.com/gpu"
+    const std::size_t d = is_cut_short ? 1 : std::min(edit_distance(cut, k), edit_distance(cut, last));
     if (d >= least) continue;
     least = d;
     nearest = k;

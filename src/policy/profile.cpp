@@ -143,7 +143,7 @@ std::optional<ProfileProblem> problem_of(const Profile& profile) {
       if (tier.size() > 1 && stands_alone(*policy)) return ProfileProblem{"tiers", std::string(policy->name) + " must stand alone in its tier"};
   if (profile.victim != VictimRule::kNone && profile.order->running == nullptr)
     return ProfileProblem{"victim", "victim: by-quota-unverified needs an order of running jobs, which " + std::string(profile.order->name) +
-                                        " has not; choose srtf or tiresias"};
+                                        " has not; choose srtf or tiresias for a simulation; the live scheduler takes victim: none only"};
   return std::nullopt;
 }
 

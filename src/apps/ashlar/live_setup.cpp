@@ -11,12 +11,6 @@
 namespace ashlar {
 namespace {
 
-/// The name users say for a level: the label key's last part ("topology.example.com/rack" is "rack").
-kube::LiveLevel level_of(const std::string& label) {
-  const std::size_t slash = label.rfind('/');
-  return {kube::Text(slash == std::string::npos ? label : label.substr(slash + 1)), kube::Text(label)};
-}
-
 /// Names of the live tables, for the decision log.
 class LiveNameSource final : public store::NameSource {
  public:
@@ -101,7 +95,7 @@ std::string unique_identity() {
 kube::IntakeOptions intake_options(const config::SchedulerConfig& config) {
   kube::IntakeOptions intake;
   intake.scheduler_names = config.scheduler_names;
-  for (const std::string& label : config.topology_levels) intake.levels.push_back(level_of(label));
+  for (const std::string& label : config.topology_levels) intake.levels.push_back({kube::Text(config::level_name(label)), kube::Text(label)});
   for (const config::QueueConfig& queue : config.queues) {
     const std::string parent = queue.parent < 0 ? std::string() : config.queues[static_cast<std::size_t>(queue.parent)].name;
     intake.queues.push_back({queue.name, parent, queue.quota});
