@@ -197,6 +197,9 @@ Result<ReplayReport> replay_file(const std::string& path, const ReplayOptions& o
     revision_before = replay.state().revision();
     digest_before = replay.state().digest();
   }
+  if (options.from > 0 && report.steps == 0)  // that nothing differs in nothing proves nothing
+    return invalid(path + ": no plan is based on revision " + std::to_string(options.from) + " or a later one; the log ends at revision " +
+                   std::to_string(report.last_revision));
   return report;
 }
 

@@ -61,7 +61,8 @@ struct ReplayReport {
   bool is_identical() const { return !first_difference && plans_identical == steps; }
 };
 
-/// One file, or all files of a folder, each from its own snapshot. An Error if a file cannot be read or its events make no sense.
+/// One file, or all files of a folder, each from its own snapshot. An Error if a file cannot be read, its events make no sense, or no plan is so late as
+/// `from`.
 Result<ReplayReport> replay_file(const std::string& path, const ReplayOptions& options = {});
 
 /// For people: a few lines, the first difference or the differences of opinion as a table.

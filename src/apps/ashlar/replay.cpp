@@ -56,7 +56,7 @@ void add_replay(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("replay", "Decide a recorded run again and compare every plan");
   verb->add_option("LOG", options->log, "A decision log: one file, or the folder")->required();
   verb->add_option("--policy", options->policy, "Show where this profile would have decided otherwise")->type_name("NAME|FILE");
-  verb->add_option("--from", options->from, "Compare from this revision on")->type_name("REVISION");
+  verb->add_option("--from", options->from, "Compare from this revision on")->type_name("REVISION")->check(CLI::NonNegativeNumber);
   verb->add_option("-o,--output", options->output, "Form of the report")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
   verb->callback([options] { run_replay(*options); });
 }

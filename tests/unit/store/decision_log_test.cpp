@@ -176,6 +176,19 @@ TEST(DecisionLog, from_a_revision_on_compares_only_what_follows) {
   EXPECT_EQ(tail->first_revision, middle);
 }
 
+TEST(DecisionLog, from_a_revision_that_is_not_there_is_an_error_and_no_proof) {
+  const Folder folder;
+  record_life(folder.str(), "ashlar", 3, 100);
+  const Revision last = replay_file(folder.str())->last_revision;
+  const auto none = replay_file(folder.str(), {.from = last + 1});
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().kind, Error::Kind::kInvalid);
+  EXPECT_NE(none.error().message.find("no plan is based on revision " + std::to_string(last + 1) + " or a later one; the log ends at revision " +
+                                      std::to_string(last)),
+            std::string::npos)
+      << none.error().message;
+}
+
 TEST(DecisionLog, says_names_not_rows) {
   const Folder folder;
   record_life(folder.str(), "ashlar", 3, 100);
