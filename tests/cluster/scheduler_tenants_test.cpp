@@ -56,7 +56,10 @@ class Tenants : public SchedulerWorld {
     return spec;
   }
   static bool is_refused(const Answer& answer) {
-    return !answer.ok() && answer.result.error().message.find("ashlar.dev/cards is written by Ashlar alone") != std::string::npos;
+    const std::string words =
+        "ashlar.dev/cards is written by Ashlar alone, as system:serviceaccount:ashlar:ashlar; an Ashlar that runs as somebody else "
+        "must be named in the policy ashlar-cards";
+    return !answer.ok() && answer.result.error().message.find(words) != std::string::npos;
   }
   bool has_policy_ = false;
 };
