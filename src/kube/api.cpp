@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "kube/bind_outcome.h"
 #include "kube/decode.h"
 
 namespace ashlar::kube {
@@ -98,7 +99,7 @@ Answer to_answer(Result<http::Response> response) {
   } else if (!response->body.empty()) {
     message += ": " + trimmed(response->body.substr(0, 200));
   }
-  answer.result = Error{kind_of(response->status), std::move(message)};
+  answer.result = Error{kind_of(response->status), bounded_words(message, kDetailMax)};
   return answer;
 }
 

@@ -18,7 +18,7 @@ http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& req
 http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& request);
 http::ServerResponse answer_nodes(LiveReign& reign, const http::ServerRequest& request);
 /// This process stands by; who leads is in the answer: its identity is HOST_NUMBER, in a cluster the host is its pod's name.
-http::ServerResponse standby_answer(const std::string& holder, const std::string& trouble);
+http::ServerResponse standby_answer(const std::string& holder, const std::string& trouble = {});
 http::ServerResponse not_ready_answer();
 
 }  // namespace ashlar::kube

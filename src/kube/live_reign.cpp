@@ -142,13 +142,13 @@ void LiveReign::take_plan(const Plan& plan) {
   text_key_ = 0;
   for (const VerdictChange& change : plan.verdicts) {
     if (change.verdict.kind == VerdictKind::kPlaced)
-      note_placed(change.job);
+      note_placed(change.job, plan);
     else if (change.verdict.kind != VerdictKind::kPending)
       say(change);
   }
 }
 
-void LiveReign::note_placed(JobId job) {
+void LiveReign::note_placed(JobId job, const Plan& plan) {
   if (!state_->is_live(job)) return;
   const Job& j = state_->job(job);
   const Text queue = intake_.names().queues.name(j.queue);
@@ -160,8 +160,13 @@ void LiveReign::note_placed(JobId job) {
   if (!options_.log) return;
   const GangRecord& gang = intake_.gangs()[owner.gang];
   const std::string where = level == "node" ? "on one node" : level == "any" ? "across domains" : "within one " + level;
-  options_.log(LogLevel::kInfo, {"placed gang " + gang.ns.str() + "/" + gang.name.str() + ": " + std::to_string(j.members_placed) + " pods " + where,
-                                 "gang", gang.ns, gang.name});
+  const auto count = std::count_if(plan.actions.begin(), plan.actions.end(), [job](const Action& a) {
+    const Bind* bind = std::get_if<Bind>(&a);
+    return bind != nullptr && bind->job == job;
+  });
+  const std::string pods = std::to_string(count) + (count == 1 ? " pod" : " pods");
+  const std::string in_all = count == j.members_placed ? " " : ", " + std::to_string(j.members_placed) + " in all, ";
+  options_.log(LogLevel::kInfo, {"placed gang " + gang.ns.str() + "/" + gang.name.str() + ": " + pods + in_all + where, "gang", gang.ns, gang.name});
 }
 
 std::string LiveReign::level_of_placement(JobId job) const {

@@ -87,7 +87,7 @@ class LiveReign {
   void step();
   void take_plan(const Plan& plan);
   void say(const VerdictChange& change);
-  void note_placed(JobId job);
+  void note_placed(JobId job, const Plan& plan);
   /// The innermost level of whose domains one holds the whole job: "node", a level's name, or "any".
   std::string level_of_placement(JobId job) const;
   ConditionText group_text(GangSlot slot, bool& is_true);

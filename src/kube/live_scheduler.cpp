@@ -114,8 +114,7 @@ Millis LiveScheduler::Loop::turn() {
   if (is_now_ready != is_ready.load(std::memory_order_relaxed)) {
     is_ready = is_now_ready;
     if (is_now_ready)
-      log(Level::kInfo,
-          "caches are filled: " + std::to_string(watches->known_nodes()) + " nodes, " + std::to_string(watches->known_pods()) + " pods");
+      log(Level::kInfo, "caches are filled; nodes: " + std::to_string(watches->known_nodes()) + ", pods: " + std::to_string(watches->known_pods()));
   }
   if (!reign) return Millis::max();
   if (is_now_ready) {

@@ -54,6 +54,8 @@ REFUSED = [
     ("load pods.csv --kubeconfig config --limit -1", 2, "--limit"),
     ("load pods.csv --kubeconfig config --speed nan", 2, "--speed"),
     ("load pods.csv --kubeconfig config --speed inf", 2, "--speed"),
+    ("replay decisions --from -1", 2, "--from"),
+    ("scheduler --validate-only --listen localhost:31460", 2, "\"localhost\" is no IP address"),
     ("scheduler --kubeconfig .", 2, "it is a folder, not a file"),
     ("scheduler --kubeconfig /dev/zero", 2, "/dev/zero: it is a device"),
     ("scheduler --validate-only --scheduler-name ''", 2, "--scheduler-name must not be empty"),
@@ -74,6 +76,9 @@ LIED_TO = [
     ("queue", '{"kind":"QueueList","queues":[{}],"jobs":[]}', 1, "has another form"),
     ("queue", '{"kind":"QueueList","queues":7,"jobs":[]}', 1, "has another form"),
     ("nodes", '{"kind":"NodeList","nodes":[{"name":"n","cardFreeMilli":["x"],"domains":{}}]}', 1, "has another form"),
+    ("nodes nosuch", '{"kind":"NodeList","nodes":[]}', 2, "there is no node nosuch"),
+    ("nodes nosuch -o json", '{"kind":"NodeList","nodes":[]}', 2, "there is no node nosuch"),
+    ("queue nosuch", '{"kind":"QueueList","queues":[{"name":"default","quotaMilliGpu":null}],"jobs":[]}', 2, "there is no queue nosuch"),
     ("nodes", "<html>", 1, "the answer is not JSON"),
     ("load pods.csv --kubeconfig config", "<html>hello</html>", 1, "has created nothing; is it an API server?"),
 ]

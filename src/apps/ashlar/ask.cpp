@@ -7,6 +7,7 @@
 
 #include "http/question.h"
 #include "http/url.h"
+#include "kube/bind_outcome.h"
 #include "kube/live_text.h"
 
 namespace ashlar {
@@ -41,7 +42,8 @@ std::string ask_scheduler(const AskOptions& options, const std::string& path) {
   const bool has_message = !error && value.is_object() && value.as_object().contains("message");
   if (has_message && text_of(value.as_object(), "reason") == "Standby")
     fail(1, server + ": " + text_of(value.as_object(), "message") + "; only the leader can answer");
-  fail(response.status == 404 || response.status == 400 ? 2 : 1, has_message ? text_of(value.as_object(), "message") : response.body);
+  fail(response.status == 404 || response.status == 400 ? 2 : 1,
+       has_message ? text_of(value.as_object(), "message") : kube::bounded_words(response.body));
 }
 
 boost::json::object parse_answer(const std::string& body, std::string_view kind) {
@@ -58,6 +60,8 @@ boost::json::object print_answer(const AskOptions& options, const std::string& b
   std::string text;
   try {
     text = render(answer);
+  } catch (const CLI::Error&) {
+    throw;  // render has refused
   } catch (const std::exception& error) {
     fail(1, "the answer has another form than a " + std::string(kind) + " of this version (" + error.what() + ")");
   }
@@ -65,11 +69,13 @@ boost::json::object print_answer(const AskOptions& options, const std::string& b
   return answer;
 }
 
+void refuse_name(const std::string& what, const std::string& name) { fail(2, "there is no " + what + " " + name); }
+
 std::string percent_encoded(const std::string& text) { return http::percent_encode(text); }
 
 std::string text_of(const boost::json::object& object, const char* key) {
   const boost::json::value* value = object.if_contains(key);
-  return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string();
+  return value != nullptr && value->is_string() ? kube::bounded_words(value->as_string(), kube::kLogLineMax) : std::string();
 }
 
 std::int64_t number_of(const boost::json::object& object, const char* key) {

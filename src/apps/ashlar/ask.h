@@ -24,9 +24,11 @@ boost::json::object parse_answer(const std::string& body, std::string_view kind)
 /// before anything is printed.
 boost::json::object print_answer(const AskOptions& options, const std::string& body, std::string_view kind,
                                  const std::function<std::string(const boost::json::object&)>& render);
+/// Ends the verb with exit status 2, as for a name that nobody knows.
+[[noreturn]] void refuse_name(const std::string& what, const std::string& name);
 std::string percent_encoded(const std::string& text);
 
-// Members of a JSON object, with defaults for absent ones.
+// Members of a JSON object, with defaults for absent ones; texts without control characters, as a terminal may show them.
 std::string text_of(const boost::json::object& object, const char* key);
 std::int64_t number_of(const boost::json::object& object, const char* key);
 /// "1h12m"

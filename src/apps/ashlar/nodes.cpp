@@ -29,7 +29,8 @@ std::string domains_text(const object& node) {
   return text.empty() ? "-" : text;
 }
 
-std::string nodes_text(const object& answer) {
+std::string nodes_text(const object& answer, const std::string& only) {
+  if (!only.empty() && answer.at("nodes").as_array().empty()) refuse_name("node", only);
   std::string text =
       fmt::format("{:<28} {:<18} {:>5} {:>5} {:<16} {:>9} {:>6}  {}\n", "NAME", "MODEL", "CARDS", "IDLE", "USE", "FREE-CPU", "PODS", "DOMAINS");
   for (const boost::json::value& value : answer.at("nodes").as_array()) {
@@ -53,7 +54,7 @@ void add_nodes(CLI::App& app) {
   verb->add_option("-o,--output", options->output, "table or json")->check(CLI::IsMember({"table", "json"}));
   verb->callback([options, name] {
     const std::string body = ask_scheduler(*options, "/api/v1/nodes" + (name->empty() ? std::string() : "?name=" + percent_encoded(*name)));
-    print_answer(*options, body, "NodeList", nodes_text);
+    print_answer(*options, body, "NodeList", [&](const object& answer) { return nodes_text(answer, *name); });
   });
 }
 

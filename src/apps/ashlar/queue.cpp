@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "apps/ashlar/ask.h"
@@ -12,9 +13,13 @@ namespace {
 
 using boost::json::object;
 
-std::string queues_text(const object& answer) {
+std::string queues_text(const object& answer, const std::string& only) {
+  const boost::json::array& queues = answer.at("queues").as_array();
+  const bool is_known =
+      std::any_of(queues.begin(), queues.end(), [&](const boost::json::value& q) { return text_of(q.as_object(), "name") == only; });
+  if (!only.empty() && !is_known) refuse_name("queue", only);
   std::string text = fmt::format("{:<24} {:>10} {:>10} {:>8} {:>10}\n", "QUEUE", "USED-GPU", "QUOTA-GPU", "WAITING", "WAIT-GPU");
-  for (const boost::json::value& value : answer.at("queues").as_array()) {
+  for (const boost::json::value& value : queues) {
     const object& q = value.as_object();
     const bool has_quota = !q.at("quotaMilliGpu").is_null();
     const std::string quota = has_quota ? fmt::format("{:.6g}", static_cast<double>(number_of(q, "quotaMilliGpu")) / 1000) : "none";
@@ -58,7 +63,7 @@ void add_queue(CLI::App& app) {
   verb->callback([options, only, is_all] {
     const std::string body = ask_scheduler(*options, *is_all ? "/api/v1/queue?all=1" : "/api/v1/queue");
     print_answer(*options, body, "QueueList", [&](const object& answer) {
-      return queues_text(answer) + jobs_text(answer, *only, options->output == "wide") + rest_text(answer, *is_all);
+      return queues_text(answer, *only) + jobs_text(answer, *only, options->output == "wide") + rest_text(answer, *is_all);
     });
   });
 }

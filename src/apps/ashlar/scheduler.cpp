@@ -194,9 +194,8 @@ void add_scheduler(CLI::App& app) {
   verb->add_option("--scheduler-name", options->scheduler_names, "spec.schedulerName of the pods to place; may be given several times")
       ->type_name("NAME");
   verb->add_option("--profile", options->profile, "Built-in profile or profile file; wins over the settings")->type_name("NAME|FILE");
-  verb->add_option("--listen", options->listen, "HOST:PORT for questions (ashlar why, queue, nodes), health and metrics, or off")
-      ->type_name("ADDRESS");
-  verb->add_option("--health-probe-bind-address", options->probes, "HOST:PORT for health and metrics without names of tenants, or off")
+  verb->add_option("--listen", options->listen, "IP:PORT for questions (ashlar why, queue, nodes), health and metrics, or off")->type_name("ADDRESS");
+  verb->add_option("--health-probe-bind-address", options->probes, "IP:PORT for health and metrics without names of tenants, or off")
       ->type_name("ADDRESS");
   verb->add_option("--decision-log", options->decision_log, "Folder for the decision log")->type_name("DIR");
   verb->add_flag("--no-leader-election", options->has_no_election, "Lead at once, without a Lease; for a single process");

@@ -127,8 +127,8 @@ JobShape read_shape(YamlMap& map, YamlMistake& mistake, const Scenario& scenario
   shape.gpus = static_cast<std::int32_t>(map.integer("gpus", kMemberGpus).value_or(0));
   if (const auto milli = map.integer("gpu_milli", kGpuMilli)) {
     shape.milli_each = MilliGpu(static_cast<std::int32_t>(*milli));
-    if (!map.has("gpus")) shape.gpus = 1;
-    if (shape.gpus != 1) map.reject("gpu_milli", "expected \"gpus: 1\" beside it, because parts of a GPU can be asked of one GPU only");
+    shape.gpus = 1;
+    if (map.has("gpus")) map.reject("gpu_milli", "expected no \"gpus\" beside it; a job asks for whole GPUs or for a part of one");
   }
   const Bytes card_memory = map.amount<Bytes>("gpu_memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
   shape.gpu_memory = MiB(card_memory.value >> 20);

@@ -42,6 +42,8 @@ TEST(Answer, FailuresCarryTheServersWordsReasonAndDelay) {
   EXPECT_EQ(status.reason, "TooManyRequests");
   EXPECT_EQ(status.retry_after, Millis(3'000));
   EXPECT_EQ(answer_of(503, "", "", Millis(7'000)).retry_after, Millis(7'000)) << "the header wins";
+  EXPECT_EQ(answer_of(502, "<html>\n\x1b[31mbad\xc2\x9b", "text/html").result.error().message, "HTTP 502: <html>  [31mbad ")
+      << "a terminal may show it";
   EXPECT_EQ(answer_of(502, "<html>bad gateway</html>\n", "text/html").result.error().message, "HTTP 502: <html>bad gateway</html>");
   EXPECT_EQ(answer_of(500, "k8s", "application/vnd.kubernetes.protobuf").result.error().message, "HTTP 500: k8s")
       << "unreadable bodies are shown as they are";

@@ -87,6 +87,18 @@ TEST_F(Reign, GangsAreCountedByTheInnermostLevelThatHoldsThem) {
   EXPECT_EQ(log[0].name, Text("g"));
 }
 
+TEST_F(Reign, TheLogSaysHowManyOfAGangArePlacedNow) {
+  begin();
+  see("n0", "r0");
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
+  reign->turn();
+  see(gang_pod("g", 2, 2, 2));
+  reign->turn();
+  ASSERT_EQ(log.size(), 2u);
+  EXPECT_EQ(log[0].message, "placed gang ns/g: 2 pods on one node");
+  EXPECT_EQ(log[1].message, "placed gang ns/g: 1 pod, 3 in all, on one node");
+}
+
 TEST_F(Reign, TheLargestGangIsThatOfTheBestDomain) {
   begin();
   see("a", "r0");
