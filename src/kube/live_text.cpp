@@ -263,7 +263,7 @@ std::string quota_dimension_text(std::int64_t dimension, std::int64_t amount) {
         std::snprintf(text, sizeof text, "%.3f GPU", static_cast<double>(amount) / 1000);
       return text;
     case QuotaDimension::kMilliCores:
-      std::snprintf(text, sizeof text, "%.6g cores", static_cast<double>(amount) / 1000);
+      std::snprintf(text, sizeof text, amount == 1000 ? "%.6g core" : "%.6g cores", static_cast<double>(amount) / 1000);
       return text;
     case QuotaDimension::kMemoryBytes:
       std::snprintf(text, sizeof text, "%.6g GiB", static_cast<double>(amount) / (1 << 30));
@@ -301,7 +301,9 @@ std::string reason_text(const TextContext& c, const Reason& r) {
   const auto nodes = [&](const char* of_one, const char* of_many) {
     return n(0) + (r.numbers[0] == 1 ? " node " : " nodes ") + (r.numbers[0] == 1 ? of_one : of_many);
   };
+  const auto members = [&] { return n(0) + " of " + n(1) + (r.numbers[1] == 1 ? " member" : " members"); };
   const auto gpus = [&](int i) { return quota_dimension_text(0, r.numbers[static_cast<std::size_t>(i)]); };
+  const LevelId level(r.subject);  // where the reason is about one
   switch (r.code) {
     case ReasonCode::kInsufficientResource: {
       const ResourceId resource(r.subject);
@@ -317,25 +319,23 @@ std::string reason_text(const TextContext& c, const Reason& r) {
     case ReasonCode::kSelectorMismatch:
       return nodes("does", "do") + " not match the node selector or affinity";
     case ReasonCode::kTaintNotTolerated:
-      return nodes("has", "have") + " taints that are not tolerated";
+      return nodes("has a taint that is", "have taints that are") + " not tolerated";
     case ReasonCode::kNotReady:
-      return nodes("is", "are") + " closed, since they or a pod on them cannot be read: " + c.intake.closed_nodes_text();
+      return nodes("is closed, since it or a pod on it", "are closed, since they or pods on them") +
+             " cannot be read: " + c.intake.closed_nodes_text();
     case ReasonCode::kPortTaken:
       return nodes("has", "have") + " the host port taken";
     case ReasonCode::kNominatedElsewhere:
       return nodes("is", "are") + " held for pods that other schedulers nominated";
     case ReasonCode::kTopologyFragmented: {
-      const LevelId level(r.subject);
       const std::string level_name = level.row() < names.levels().size() ? names.levels()[level.row()].name.str() : "domain";
       return "the best " + level_name + " (" + names.domain_name(level, DomainId(static_cast<std::uint32_t>(r.numbers[2]))).str() +
-             ") has room for " + n(0) + " of " + n(1) + " members";
+             ") has room for " + members();
     }
     case ReasonCode::kGangPartial:
-      return "all nodes together have room for " + n(0) + " of " + n(1) + " members";
-    case ReasonCode::kNoSuchDomain: {
-      const LevelId level(r.subject);
+      return "all nodes together have room for " + members();
+    case ReasonCode::kNoSuchDomain:
       return "no node has the label " + (level.row() < names.levels().size() ? names.levels()[level.row()].label.str() : std::string("?"));
-    }
     case ReasonCode::kExceedsCluster:
       return "it would not fit this cluster even if it were empty";
     case ReasonCode::kQuotaExhausted:
@@ -353,7 +353,7 @@ std::string reason_text(const TextContext& c, const Reason& r) {
       return std::string(kWouldDelay) + (wait.value > 0 ? ", which can start in " + duration_text(wait) + " at the latest" : "");
     }
     case ReasonCode::kMembersMissing:
-      return n(0) + " of " + n(1) + " members exist";
+      return members() + (r.numbers[0] == 1 ? " exists" : " exist");
     case ReasonCode::kNoNodes:
       return "there are no nodes";
     case ReasonCode::kLimitReached:
@@ -397,8 +397,10 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
     const GangRecord& g = c.intake.gangs()[owner.gang];
     const Job& j = c.state.job(job);
     if (j.members_placed > 0)
-      prefix = "gang " + g.name.str() + ": " + std::to_string(j.members_placed) + " members are bound and stay, " +
-               std::to_string(j.members_present - j.members_placed) + " are held for the same domain: ";
+      prefix = "gang " + g.name.str() + ": " + std::to_string(j.members_placed) +
+               (j.members_placed == 1 ? " member is bound and stays, " : " members are bound and stay, ") +
+               std::to_string(j.members_present - j.members_placed) + (j.members_present - j.members_placed == 1 ? " is" : " are") +
+               " held for the same domain: ";
     else
       prefix = "gang " + g.name.str() + " of " + std::to_string(g.size) + ": ";
   }

@@ -1,0 +1,436 @@
+// What is said about a pod that waits: every sentence in full, of one and of many.
+#include "bench_of_intake.h"
+
+namespace ashlar::kube {
+namespace {
+
+// ---- amounts, durations, words of holds ------------------------------------------------------------------------------------------------
+
+TEST(TextForms, DurationsHaveAFormForEachLength) {
+  const std::pair<std::int64_t, const char*> cases[] = {
+      {0, "0ms"},           {999, "999ms"},          {1'000, "1.0s"},       {3'240, "3.2s"},        {59'900, "59.9s"},
+      {59'999, "60.0s"},    {60'000, "1m00s"},       {61'999, "1m01s"},     {3'599'999, "59m59s"},  {3'600'000, "1h00m"},
+      {4'320'000, "1h12m"}, {172'799'999, "47h59m"}, {172'800'000, "2d0h"}, {216'000'000, "2d12h"}, {345'599'999, "3d23h"},
+  };
+  for (const auto& [millis, text] : cases) EXPECT_EQ(duration_text(Millis(millis)), text) << millis;
+}
+
+TEST(TextForms, AmountsAreSaidInTheUnitOfTheirResource) {
+  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+  EXPECT_EQ(quota_dimension_text(0, 8'000), "8 GPU");
+  EXPECT_EQ(quota_dimension_text(0, 0), "0 GPU");
+  EXPECT_EQ(quota_dimension_text(0, 8'001), "8.001 GPU");
+  EXPECT_EQ(quota_dimension_text(0, 250), "0.250 GPU");
+  EXPECT_EQ(quota_dimension_text(1, 1'000), "1 core");
+  EXPECT_EQ(quota_dimension_text(1, 999), "0.999 cores");
+  EXPECT_EQ(quota_dimension_text(1, 2'500), "2.5 cores");
+  EXPECT_EQ(quota_dimension_text(2, 16 * kGiB), "16 GiB");
+  EXPECT_EQ(quota_dimension_text(2, kGiB / 2), "0.5 GiB");
+  EXPECT_EQ(quota_dimension_text(3, 77), "77") << "a dimension that this program does not know";
+  EXPECT_EQ(amount_text(resource::kCpu, 2'000), "2 cores");
+  EXPECT_EQ(amount_text(resource::kMemory, 3 * kGiB), "3 GiB");
+  EXPECT_EQ(amount_text(resource::kEphemeralStorage, 4 * kGiB), "4 GiB");
+  EXPECT_EQ(amount_text(resource::kPods, 5), "5");
+  EXPECT_EQ(amount_text(ResourceId(resource::kFirstExtended), 6'000), "6000");
+}
+
+TEST(TextForms, EqualHashesMeanEqualReasonsAndMessages) {
+  EXPECT_EQ(condition_hash("a", "b"), condition_hash("a", "b"));
+  EXPECT_NE(condition_hash("a", "b"), condition_hash("a", "c"));
+  EXPECT_NE(condition_hash("a", "b"), condition_hash("c", "b"));
+  EXPECT_NE(condition_hash("", ""), 0u);
+}
+
+TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
+  struct Case {
+    HoldReason reason;
+    const char *token, *name, *sentence;
+  };
+  const Case cases[] = {
+      {HoldReason::kNone, "SchedulerError", "None", ""},
+      {HoldReason::kGated, "SchedulingGated", "AdmissionGated", "the pod has scheduling gates"},
+      {HoldReason::kDeleting, "SchedulerError", "Deleting", "the pod is being deleted"},
+      {HoldReason::kUnsupported, "SchedulerError", "FieldNotEvaluated",
+       "X is not evaluated by Ashlar; the pod is not placed rather than placed wrongly"},
+      {HoldReason::kMalformed, "SchedulerError", "Misconfigured", "X"},
+      {HoldReason::kQueueUnknown, "SchedulerError", "QueueUnknown", "queue X is not configured"},
+      {HoldReason::kQuarantined, "SchedulerError", "Quarantined", "X"},
+      {HoldReason::kBindFailed, "SchedulerError", "BindFailed", "the API server did not bind the pod: X"},
+      {HoldReason::kUnreadable, "SchedulerError", "Unreadable", "the pod cannot be read: X"},
+      {HoldReason::kForeign, "SchedulerError", "OtherScheduler", "another scheduler's pod (X)"},
+      {HoldReason::kMembersMissing, "SchedulerError", "MembersMissing", "X"},
+      {HoldReason::kGroupMissing, "SchedulerError", "PodGroupMissing", "X"},
+      {HoldReason::kGroupsUnreadable, "SchedulerError", "PodGroupsUnreadable", "X"},
+      {HoldReason::kGroupRefused, "SchedulerError", "GangHeld", "X"},
+      {HoldReason::kNoSuchDomain, "Unschedulable", "NoSuchDomain", "X"},
+  };
+  for (const Case& c : cases) {
+    PodRecord pod;
+    pod.hold = c.reason;
+    pod.hold_detail = Text("X");
+    EXPECT_EQ(hold_reason_token(c.reason), c.token) << c.name;
+    EXPECT_EQ(hold_reason_name(c.reason), c.name);
+    EXPECT_EQ(hold_text(pod), c.sentence) << c.name;
+  }
+}
+
+// ---- reasons -----------------------------------------------------------------------------------------------------------------------------
+
+class Texts : public IntakeBench {
+ protected:
+  static IntakeOptions options() {
+    return {.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}}, .queues = {{"research", "", {2'000, 1'000, kUnlimited}}}};
+  }
+  Texts() : IntakeBench(options()) {}
+  static Node tainted(const std::string& name, const std::string& key, const std::string& value,
+                      kube::TaintEffect effect = kube::TaintEffect::kNoSchedule) {
+    Node n = node(name, 8);
+    n.taints = {{Text(key), Text(value), effect}};
+    return n;
+  }
+  static Node in_rack(const std::string& name, const std::string& rack, std::int64_t gpus = 8) {
+    return node(name, gpus, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text(rack)}});
+  }
+  static Pod within_rack(Pod p) { return with(std::move(p), "ashlar.dev/within", "rack"); }
+  /// A node of which a part cannot be read.
+  static Node unread(const std::string& name) {
+    Node n = node(name, 8);
+    n.problem = Text("status: " + name + " is odd");
+    return n;
+  }
+  TextContext context() { return {intake, state}; }
+  std::string text(ReasonCode code, std::array<std::int64_t, 3> numbers = {}, std::uint32_t subject = 0) {
+    return reason_text(context(), {code, subject, numbers});
+  }
+  ConditionText said_of(const std::string& pod_name, std::vector<Reason> reasons, VerdictKind kind = VerdictKind::kWaits) {
+    Verdict verdict;
+    verdict.kind = kind;
+    verdict.reasons = std::move(reasons);
+    return verdict_text(context(), record(pod_name).job, verdict);
+  }
+};
+
+TEST_F(Texts, SentencesAboutNodesAgreeInNumber) {
+  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+  EXPECT_EQ(text(ReasonCode::kInsufficientResource, {1, 500, 1'000}, resource::kCpu.value),
+            "1 node is short of cpu: at most 0.5 cores free on one, 1 core asked");
+  EXPECT_EQ(text(ReasonCode::kInsufficientResource, {2, kGiB, 2 * kGiB}, resource::kMemory.value),
+            "2 nodes are short of memory: at most 1 GiB free on one, 2 GiB asked");
+  EXPECT_EQ(text(ReasonCode::kInsufficientGpu, {1, 500, 8'000}), "1 node is short of cards: at most 0.500 GPU free on one, 8 GPU asked");
+  EXPECT_EQ(text(ReasonCode::kInsufficientGpu, {0, 0, 1'000}), "0 nodes are short of cards: at most 0 GPU free on one, 1 GPU asked");
+  EXPECT_EQ(text(ReasonCode::kInsufficientGpuMemory, {1, 7, 9}), "1 node has no card with memory enough: at most 7 MiB free on one, 9 MiB asked");
+  EXPECT_EQ(text(ReasonCode::kInsufficientGpuMemory, {2, 7, 9}), "2 nodes have no card with memory enough: at most 7 MiB free on one, 9 MiB asked");
+  EXPECT_EQ(text(ReasonCode::kModelMismatch, {1}), "1 node has cards of another model");
+  EXPECT_EQ(text(ReasonCode::kModelMismatch, {2}), "2 nodes have cards of another model");
+  EXPECT_EQ(text(ReasonCode::kSelectorMismatch, {1}), "1 node does not match the node selector or affinity");
+  EXPECT_EQ(text(ReasonCode::kSelectorMismatch, {2}), "2 nodes do not match the node selector or affinity");
+  EXPECT_EQ(text(ReasonCode::kTaintNotTolerated, {1}), "1 node has a taint that is not tolerated");
+  EXPECT_EQ(text(ReasonCode::kTaintNotTolerated, {2}), "2 nodes have taints that are not tolerated");
+  EXPECT_EQ(text(ReasonCode::kPortTaken, {1}), "1 node has the host port taken");
+  EXPECT_EQ(text(ReasonCode::kPortTaken, {2}), "2 nodes have the host port taken");
+  EXPECT_EQ(text(ReasonCode::kNominatedElsewhere, {1}), "1 node is held for pods that other schedulers nominated");
+  EXPECT_EQ(text(ReasonCode::kNominatedElsewhere, {2}), "2 nodes are held for pods that other schedulers nominated");
+}
+
+TEST_F(Texts, NodesThatAreClosedAreNamedWithTheTroubleOfTheFirst) {
+  EXPECT_EQ(text(ReasonCode::kNotReady, {0}), "0 nodes are closed, since they or pods on them cannot be read: none");
+  for (int n = 0; n < 4; ++n) see(node("n" + std::to_string(n), 8));
+  see(unread("n1"));
+  EXPECT_EQ(text(ReasonCode::kNotReady, {1}), "1 node is closed, since it or a pod on it cannot be read: node n1 (status: n1 is odd)");
+  see(unread("n2"));
+  see(unread("n3"));
+  EXPECT_EQ(text(ReasonCode::kNotReady, {3}),
+            "3 nodes are closed, since they or pods on them cannot be read: node n1 (status: n1 is odd) and 2 more");
+}
+
+TEST_F(Texts, ANodeIsClosedForThePodThatCannotBeRead) {
+  see(node("n0", 8));
+  see(node("n1", 8));
+  for (const char* name : {"n0", "n1"}) {
+    Pod p = pod(std::string("on-") + name, 0);
+    p.node_name = Text(name);
+    p.problem = Text(std::string("spec: odd on ") + name);
+    p.lacks_amounts = true;
+    see(p);
+  }
+  EXPECT_EQ(intake.node_trouble(NodeId(0u)), "pod ns/on-n0: spec: odd on n0");
+  EXPECT_EQ(intake.node_trouble(NodeId(1u)), "pod ns/on-n1: spec: odd on n1");
+  EXPECT_EQ(text(ReasonCode::kNotReady, {2}),
+            "2 nodes are closed, since they or pods on them cannot be read: node n0 (pod ns/on-n0: spec: odd on n0) and 1 more");
+}
+
+TEST_F(Texts, SentencesAboutGangsNameTheLevelAndTheDomain) {
+  see(in_rack("n0", "r0"));
+  see(in_rack("n1", "r1"));
+  step();
+  EXPECT_EQ(text(ReasonCode::kTopologyFragmented, {2, 3, 1}, 1), "the best rack (r1) has room for 2 of 3 members");
+  EXPECT_EQ(text(ReasonCode::kTopologyFragmented, {0, 1, 0}, 0), "the best block (b) has room for 0 of 1 member");
+  EXPECT_EQ(text(ReasonCode::kTopologyFragmented, {0, 2, 0}, 2), "the best domain () has room for 0 of 2 members") << "a level that is gone";
+  EXPECT_EQ(text(ReasonCode::kGangPartial, {3, 4}), "all nodes together have room for 3 of 4 members");
+  EXPECT_EQ(text(ReasonCode::kGangPartial, {0, 1}), "all nodes together have room for 0 of 1 member");
+  EXPECT_EQ(text(ReasonCode::kNoSuchDomain, {}, 1), "no node has the label l/rack");
+  EXPECT_EQ(text(ReasonCode::kNoSuchDomain, {}, 2), "no node has the label ?");
+  EXPECT_EQ(text(ReasonCode::kMembersMissing, {1, 2}), "1 of 2 members exists");
+  EXPECT_EQ(text(ReasonCode::kMembersMissing, {2, 3}), "2 of 3 members exist");
+}
+
+TEST_F(Texts, SentencesAboutQueuesAndTurns) {
+  const std::uint32_t research = intake.names().queues.find(Text("research")).value;
+  EXPECT_EQ(text(ReasonCode::kQuotaExhausted, {0, 1'000, 2'000}, research), "queue research uses 1 GPU of its 2 GPU");
+  EXPECT_EQ(text(ReasonCode::kExceedsQuota, {1, 3'000, 1'000}, research), "it asks for 3 cores, queue research has 1 core in all");
+  EXPECT_EQ(text(ReasonCode::kQueueUnknown), "its queue is not configured");
+  EXPECT_EQ(text(ReasonCode::kBehindHead), "a job ahead of it in its queue must start first");
+  EXPECT_EQ(text(ReasonCode::kExceedsCluster), "it would not fit this cluster even if it were empty");
+  EXPECT_EQ(text(ReasonCode::kNoNodes), "there are no nodes");
+  EXPECT_EQ(text(ReasonCode::kNone), "");
+  EXPECT_EQ(text(ReasonCode::kLimitReached, {70}, kLimitOfSearch), "the search stopped at its limit of 70");
+  EXPECT_EQ(text(ReasonCode::kLimitReached, {80}, kLimitOfProof), "whether it could run if nothing else did was not settled in 80 steps");
+}
+
+TEST_F(Texts, APromiseIsSaidWithTheTimeThatIsLeft) {
+  see(node("n0", 8));
+  see(pod("p", 1));
+  step();
+  const std::int64_t now = state.now().value;
+  ASSERT_GT(now, 0);
+  const std::string delay = "there may be room for it, but starting it now would delay a job ahead of it";
+  EXPECT_EQ(text(ReasonCode::kReservationHeld, {now + 90'000}), delay + ", which can start in 1m30s at the latest");
+  EXPECT_EQ(text(ReasonCode::kReservationHeld, {now + 1}), delay + ", which can start in 1ms at the latest");
+  EXPECT_EQ(text(ReasonCode::kReservationHeld, {now}), delay);
+  const ConditionText said = said_of("p", {{ReasonCode::kReservationHeld, 0, {now + 90'000}}});
+  EXPECT_EQ(said.reason, "SchedulerError");
+  EXPECT_EQ(said.message, "ReservationHeld: " + delay) << "a time would be out of date when it is read";
+}
+
+// ---- conditions --------------------------------------------------------------------------------------------------------------------------
+
+TEST_F(Texts, AutoscalersAreToldOfWhatNodesWouldHelpWith) {
+  see(node("n0", 8));
+  see(pod("p", 1));
+  step();
+  const std::pair<ReasonCode, const char*> about_nodes[] = {
+      {ReasonCode::kInsufficientResource, "0/1 nodes are available: 1 Insufficient cpu."},
+      {ReasonCode::kInsufficientGpu, "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."},
+      {ReasonCode::kInsufficientGpuMemory, "0/1 nodes are available: 1 Insufficient GPU memory."},
+      {ReasonCode::kModelMismatch, "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."},
+      {ReasonCode::kSelectorMismatch, "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."},
+      {ReasonCode::kTaintNotTolerated, "0/1 nodes are available."},
+      {ReasonCode::kNotReady, "0/1 nodes are available: 1 node(s) could not be read."},
+      {ReasonCode::kPortTaken, "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."},
+      {ReasonCode::kNominatedElsewhere, "0/1 nodes are available: 1 node(s) are held for nominated pods."},
+      {ReasonCode::kTopologyFragmented, "0/1 nodes are available. the best block () has room for 1 of 0 members."},
+      {ReasonCode::kGangPartial, "0/1 nodes are available. all nodes together have room for 1 of 0 members."},
+      {ReasonCode::kNoSuchDomain, "0/1 nodes are available. no node has the label l/block."},
+      {ReasonCode::kExceedsCluster, "0/1 nodes are available. it would not fit this cluster even if it were empty."},
+      {ReasonCode::kNoNodes, "0/1 nodes are available."},
+      {ReasonCode::kLimitReached, "0/1 nodes are available. the search stopped at its limit of 1."},
+      {ReasonCode::kNone, "0/1 nodes are available."},
+  };
+  for (const auto& [code, message] : about_nodes) {
+    const ConditionText said = said_of("p", {{code, 0, {1, 0, 0}}});
+    EXPECT_EQ(said.reason, "Unschedulable") << message;
+    EXPECT_EQ(said.message, message);
+  }
+  const std::pair<ReasonCode, const char*> about_turns[] = {
+      {ReasonCode::kQuotaExhausted, "QuotaExhausted: queue root uses 0 cores of its 0 cores"},
+      {ReasonCode::kExceedsQuota, "ExceedsMaxQuota: it asks for 0 cores, queue root has 0 cores in all"},
+      {ReasonCode::kQueueUnknown, "QueueNotFound: its queue is not configured"},
+      {ReasonCode::kBehindHead, "BehindHead: a job ahead of it in its queue must start first"},
+      {ReasonCode::kMembersMissing, "MembersMissing: 1 of 0 members exists"},
+  };
+  for (const auto& [code, message] : about_turns) {
+    const ConditionText said = said_of("p", {{code, 0, {1, 0, 0}}});
+    EXPECT_EQ(said.reason, "SchedulerError") << message;
+    EXPECT_EQ(said.message, message);
+  }
+  EXPECT_EQ(said_of("p", {}).message, "0/1 nodes are available.");
+}
+
+TEST_F(Texts, OneSentenceCountsAllThatRefusesNodes) {
+  see(node("n0", 8));
+  see(pod("p", 1));
+  step();
+  EXPECT_EQ(
+      said_of("p", {{ReasonCode::kExceedsCluster, 0, {}},
+                    {ReasonCode::kModelMismatch, 0, {2}},
+                    {ReasonCode::kSelectorMismatch, 0, {3}},
+                    {ReasonCode::kNotReady, 0, {4}},
+                    {ReasonCode::kPortTaken, 0, {5}},
+                    {ReasonCode::kNominatedElsewhere, 0, {6}},
+                    {ReasonCode::kInsufficientGpuMemory, 0, {7}},
+                    {ReasonCode::kGangPartial, 0, {1, 2}}})
+          .message,
+      "0/1 nodes are available: 4 node(s) could not be read, 5 node(s) didn't have free ports for the requested pod ports, 5 node(s) didn't match "
+      "Pod's node affinity/selector, 6 node(s) are held for nominated pods, 7 Insufficient GPU memory. it would not fit this cluster even if it "
+      "were empty; all nodes together have room for 1 of 2 members.");
+}
+
+TEST_F(Texts, AClusterWithoutNodesHasKubeSchedulersWords) {
+  see(pod("p", 1));
+  step();
+  EXPECT_EQ(verdict_of("p").reason, "Unschedulable");
+  EXPECT_EQ(verdict_of("p").message, "no nodes available to schedule pods");
+}
+
+TEST_F(Texts, TaintsAreNamedAndPreferencesAreNone) {
+  Node cordoned = node("n0", 8);
+  cordoned.unschedulable = true;
+  see(cordoned);
+  see(tainted("n1", "team", "blue"));
+  see(tainted("n2", "team", "blue", kube::TaintEffect::kNoExecute));
+  see(tainted("n3", "team", ""));
+  Node busy = tainted("n4", "slow", "yes", kube::TaintEffect::kPreferNoSchedule);
+  busy.allocatable.cpu = MilliCores(500);
+  see(busy);
+  Node both = tainted("n5", "slow", "yes", kube::TaintEffect::kPreferNoSchedule);
+  both.taints.push_back({Text("team"), Text("red"), kube::TaintEffect::kNoSchedule});
+  see(both);
+  Node gone_soon = tainted("n6", "team", "green");
+  see(gone_soon);
+  see(pod("p", 1));
+  gone(gone_soon);
+  step();
+  EXPECT_EQ(verdict_of("p").reason, "Unschedulable");
+  EXPECT_EQ(verdict_of("p").message,
+            "0/6 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {team: red}, 1 node(s) had untolerated taint {team: }, 1 "
+            "node(s) were unschedulable, 2 node(s) had untolerated taint {team: blue}.");
+  PodRules tolerant;
+  tolerant.tolerations = {{Text("team"), Text("blue"), false, kube::TaintEffect::kNoSchedule}};
+  see(node("full", 0));
+  see(under(pod("t", 8), tolerant));
+  step();
+  EXPECT_EQ(where("t"), "n1");
+}
+
+TEST_F(Texts, AShareOfACardIsShortOfTheResourceThatItAsksFor) {
+  see(node("n0", 1));
+  see(pod("whole", 1));
+  step();
+  see(share("part", 500));
+  step();
+  EXPECT_EQ(verdict_of("part").message, "0/1 nodes are available: 1 Insufficient ashlar.dev/gpu-milli.");
+  see(pod("second", 1));
+  step();
+  EXPECT_EQ(verdict_of("second").message, "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
+}
+
+TEST_F(Texts, AShortageOfCardsIsToldOnceWithTheLargerCount) {
+  see(node("n0", 8));
+  step();
+  const std::uint32_t gpu = intake.names().find_resource(Text("nvidia.com/gpu")).value;
+  const std::uint32_t milli = intake.names().find_resource(Text("ashlar.dev/gpu-milli")).value;
+  Verdict verdict;
+  verdict.reasons = {{ReasonCode::kInsufficientResource, gpu, {4, 1, 2}},
+                     {ReasonCode::kInsufficientResource, resource::kCpu.value, {9, 0, 0}},
+                     {ReasonCode::kInsufficientGpu, 0, {3, 1'000, 2'000}},
+                     {ReasonCode::kInsufficientResource, milli, {2, 1, 2}},
+                     {ReasonCode::kPortTaken, gpu, {1, 0, 0}}};
+  const std::vector<Reason> expected{{ReasonCode::kInsufficientResource, resource::kCpu.value, {9, 0, 0}},
+                                     {ReasonCode::kInsufficientGpu, 0, {4, 1'000, 2'000}},
+                                     {ReasonCode::kPortTaken, gpu, {1, 0, 0}}};
+  EXPECT_EQ(told_reasons(context(), verdict), expected);
+  verdict.reasons = {{ReasonCode::kInsufficientGpu, 0, {3, 1, 2}}, {ReasonCode::kInsufficientResource, gpu, {2, 1, 2}}};
+  EXPECT_EQ(told_reasons(context(), verdict), (std::vector<Reason>{{ReasonCode::kInsufficientGpu, 0, {3, 1, 2}}}));
+  verdict.reasons = {{ReasonCode::kInsufficientResource, gpu, {4, 1, 2}}};
+  EXPECT_EQ(told_reasons(context(), verdict), verdict.reasons) << "said as it is where no reason is about cards";
+}
+
+TEST_F(Texts, AGangIsNamedWithItsSize) {
+  see(in_rack("n0", "r0"));
+  for (int i = 0; i < 2; ++i) see(within_rack(gang_pod("g", i, 2, 8)));
+  step();
+  EXPECT_EQ(verdict_of("g-0").message.find("0/1 nodes are available"), 0u);
+  EXPECT_EQ(said_of("g-0", {{ReasonCode::kInsufficientGpu, 0, {1, 0, 8'000}}}).message,
+            "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. gang g of 2: no room for all of it at once.");
+  EXPECT_EQ(said_of("g-0", {{ReasonCode::kGangPartial, 0, {1, 2}}}).message,
+            "0/1 nodes are available. gang g of 2: all nodes together have room for 1 of 2 members.");
+  EXPECT_EQ(said_of("g-0", {{ReasonCode::kBehindHead, 0, {}}}).message, "BehindHead: gang g of 2: a job ahead of it in its queue must start first");
+}
+
+TEST_F(Texts, WhatIsBoundOfAGangIsSaidOfOneAndOfMany) {
+  for (const int bound : {1, 2}) {
+    const std::string gang = "g" + std::to_string(bound);
+    for (int i = 0; i < bound; ++i) see(in_rack(gang + "-n" + std::to_string(i), gang));
+    for (int i = 0; i < 3; ++i) {
+      Pod p = within_rack(gang_pod(gang, i, 3, 8));
+      if (i < bound) p.node_name = Text(gang + "-n" + std::to_string(i));
+      see(p);
+    }
+  }
+  step();
+  const std::vector<Reason> ahead{{ReasonCode::kBehindHead, 0, {}}};
+  EXPECT_EQ(said_of("g1-2", ahead).message,
+            "BehindHead: gang g1: 1 member is bound and stays, 2 are held for the same domain: a job ahead of it in its queue must start first");
+  EXPECT_EQ(said_of("g2-2", ahead).message,
+            "BehindHead: gang g2: 2 members are bound and stay, 1 is held for the same domain: a job ahead of it in its queue must start first");
+}
+
+TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
+  const auto with_zone = [](Node n, const std::string& zone) {
+    n.labels.push_back({Text("l/zone"), Text(zone)});
+    return n;
+  };
+  see(with_zone(in_rack("a", "r0"), "z"));
+  see(with_zone(in_rack("b", "r0"), "z"));
+  see(with_zone(in_rack("other-rack", "r1"), "z"));
+  see(with_zone(in_rack("other-zone", "r0"), "y"));
+  Node closed = with_zone(in_rack("tainted", "r0"), "z");
+  closed.taints = {{Text("team"), Text("blue"), kube::TaintEffect::kNoSchedule}};
+  see(closed);
+  see(with_zone(in_rack("gone", "r0"), "z"));
+  PodRules rules;
+  rules.required_anti_affinity = {{.selector = {.present = true, .match_labels = {{Text("app"), Text("web")}}}, .topology_key = Text("l/rack")}};
+  Pod first = under(pod("first", 1), rules);
+  first.node_name = Text("a");
+  see(first);
+  PodRules here;
+  here.node_selector = {{Text("l/rack"), Text("r0")}};
+  here.has_required_affinity = true;
+  here.required_affinity = {{.expressions = {{.key = Text("l/zone"), .values = {Text("z")}}}},
+                            {.expressions = {{.key = Text("l/zone"), .values = {Text("x")}}}}};
+  see(under(pod("web", 1, {{Text("app"), Text("web")}}), here));
+  gone(node("gone", 8));
+  step();
+  EXPECT_TRUE(waits_for_company_to_leave(context(), engine.verdict_of(record("web").job)));
+  EXPECT_EQ(verdict_of("web").message,
+            "0/5 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 node(s) didn't match Pod's node affinity/selector, 2 node(s) "
+            "didn't satisfy existing pods anti-affinity rules.");
+  const std::uint32_t rule = record("web").constraint.value;
+  EXPECT_EQ(said_of("web", {{ReasonCode::kExceedsCluster, 0, {}}, {ReasonCode::kSelectorMismatch, rule, {2}}}).message,
+            "0/5 nodes are available: 2 node(s) didn't satisfy existing pods anti-affinity rules.")
+      << "its size is not the trouble";
+  see(under(pod("elsewhere", 1), here));
+  see(pod("large", 9));
+  step();
+  EXPECT_EQ(where("elsewhere"), "a") << "company of another kind is none";
+  EXPECT_FALSE(waits_for_company_to_leave(context(), engine.verdict_of(record("large").job)));
+}
+
+TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {
+  const std::pair<HoldReason, const char*> cases[] = {
+      {HoldReason::kGated, ""},
+      {HoldReason::kDeleting, ""},
+      {HoldReason::kForeign, ""},
+      {HoldReason::kUnsupported, "FieldNotEvaluated: X is not evaluated by Ashlar; the pod is not placed rather than placed wrongly"},
+      {HoldReason::kMalformed, "Misconfigured: X"},
+      {HoldReason::kUnreadable, "Unreadable: the pod cannot be read: X"},
+      {HoldReason::kQueueUnknown, "QueueUnknown: queue X is not configured"},
+      {HoldReason::kQuarantined, "Quarantined: X"},
+      {HoldReason::kBindFailed, "BindFailed: the API server did not bind the pod: X"},
+  };
+  for (const auto& [reason, message] : cases) {
+    PodRecord pod;
+    pod.phase = PodRecord::Phase::kHeld;
+    pod.hold = reason;
+    pod.hold_detail = Text("X");
+    EXPECT_EQ(hold_condition(intake, pod).message, message);
+    EXPECT_EQ(hold_condition(intake, pod).reason, *message == '\0' ? "" : "SchedulerError");
+    pod.phase = PodRecord::Phase::kBound;
+    EXPECT_EQ(hold_condition(intake, pod).message, "");
+    pod.phase = PodRecord::Phase::kWaiting;
+    EXPECT_EQ(hold_condition(intake, pod).message, "") << "of no gang";
+  }
+}
+
+}  // namespace
+}  // namespace ashlar::kube
