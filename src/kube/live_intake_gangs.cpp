@@ -150,7 +150,7 @@ Hold LiveIntake::find_gang_hold(const GangRecord& g) const {
       if (pods_[s].phase == Phase::kHeld && pods_[s].hold != HoldReason::kNone)
         return refused("pod " + pods_[s].name.str() + " of the gang cannot be placed: " + hold_text(pods_[s]));
     // Without the number that exists: the text is rewritten for every pod that comes otherwise.
-    return {HoldReason::kMembersMissing, "gang " + name + " waits until " + std::to_string(g.size) + " of its pods exist"};
+    return {HoldReason::kMembersMissing, "gang " + name + " waits until " + std::to_string(g.size) + " of its pods exist" + (g.size == 1 ? "s" : "")};
   }
   if (g.has_mixed_queues) return refused("the pods of gang " + name + " belong to different queues");
   if (g.bind_hold != 0)

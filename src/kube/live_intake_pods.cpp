@@ -122,8 +122,8 @@ CardMask LiveIntake::claimed_cards(const Pod& pod, const Demand& demand) const {
   const CardMask claimed = parse_cards(*cards);
   if (!claimed.is_empty() && claimed.count() == demand.cards.count) return claimed;
   if (listeners_.log)
-    listeners_.log(LogLevel::kWarning, {"pod " + pod.ns.str() + "/" + pod.name.str() + " asks for " + std::to_string(demand.cards.count) +
-                                            " cards and says that it holds '" + cards->str() + "': they are counted, but nobody knows which they are",
+    listeners_.log(LogLevel::kWarning, {"pod " + pod.ns.str() + "/" + pod.name.str() + " says that it holds the cards '" + cards->str() +
+                                            "' and asks for " + std::to_string(demand.cards.count) + ": so many are counted, but nobody knows which",
                                         "pod", pod.ns, pod.name});
   return {};
 }

@@ -260,8 +260,10 @@ void LiveReign::say_overfull_cards() {
         pods += (pods.empty() ? "" : ", ") + pod.ns.str() + "/" + pod.name.str();
     }
     const Text name = intake_.names().nodes.name(NodeId(row));
-    options_.log(LogLevel::kWarning, {"cards " + cards_text(cards) + " of node " + name.str() + " are claimed for more than they have, by " + pods +
-                                          "; they take nothing new until that is over",
+    const bool is_one = cards.count() == 1;
+    options_.log(LogLevel::kWarning, {(is_one ? "card " : "cards ") + cards_text(cards) + " of node " + name.str() +
+                                          (is_one ? " is claimed for more than it has, by " : " are claimed for more than they have, by ") + pods +
+                                          (is_one ? "; it takes" : "; they take") + " nothing new until that is over",
                                       "node", Text(), name});
   }
 }
@@ -306,6 +308,7 @@ ConditionText LiveReign::group_text(GangSlot slot, bool& is_true) {
   const auto bound = static_cast<std::uint32_t>(
       std::count_if(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) { return intake_.pods()[s].phase == PodRecord::Phase::kBound; }));
   is_true = bound >= gang.size;
+  if (is_true && gang.size == 1) return {"Scheduled", "the one pod that must start is bound"};
   if (is_true) return {"Scheduled", "all " + std::to_string(gang.size) + " pods that must start together are bound"};
   if (!gang.is_open) return hold_condition(intake_, gang);
   return gang.job.is_none() ? ConditionText{} : job_text(gang.job);

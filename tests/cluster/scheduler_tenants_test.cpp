@@ -118,7 +118,7 @@ TEST_F(Tenants, ACardThatTwoPodsClaimIsNamedAndTakesNothingNew) {
   post_pods({gpu_pod("seven", 7), gpu_pod("six", 6)});
   ASSERT_TRUE(wait_bound(1, "six"));
   EXPECT_TRUE(pod("seven").node_name.empty());
-  EXPECT_TRUE(has_logged("cards 0 of node node-000 are claimed for more than they have, by default/p, default/q"));
+  EXPECT_TRUE(has_logged("card 0 of node node-000 is claimed for more than it has, by default/p, default/q"));
   EXPECT_NE(ask(*scheduler, "/api/v1/nodes").find("\"closedCards\":\"0\""), std::string::npos);
   const std::string six = cards_of("six");
   EXPECT_FALSE(kube::parse_cards(six).test(0)) << six;

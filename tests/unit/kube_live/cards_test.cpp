@@ -51,7 +51,7 @@ TEST_F(Cards, AClaimOfAnotherNumberOfCardsCountsByNumberAndIsSaid) {
   step();
   EXPECT_EQ(idle_cards("n"), 7);
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_EQ(said[0], "pod ns/p asks for 1 cards and says that it holds '0-7': they are counted, but nobody knows which they are");
+  EXPECT_EQ(said[0], "pod ns/p says that it holds the cards '0-7' and asks for 1: so many are counted, but nobody knows which");
 }
 
 TEST_F(Cards, CardsThatTheNodeDoesNotHaveAreCountedByNumber) {
