@@ -135,10 +135,10 @@ struct Api::Session {
   RequestBudget budget;
   std::multimap<Millis, std::pair<std::uint64_t, std::function<void()>>> timers;  ///< by options.monotonic
   std::uint64_t last_timer = 0;
-  steady_clock::time_point token_read{};
-  Millis exec_due;                          ///< wall clock; when the plugin runs next; 0: only after a refusal
-  steady_clock::time_point exec_started{};  ///< of the last run but the first
-  bool has_exec_failed = false;             ///< the last run brought nothing
+  Millis token_read;                   ///< by options.monotonic
+  Millis exec_due;                     ///< wall clock; when the plugin runs next; 0: only after a refusal
+  std::optional<Millis> exec_started;  ///< by options.monotonic, of the last run but the first
+  bool has_exec_failed = false;        ///< the last run brought nothing
   std::optional<std::thread> exec_run;
   std::vector<Waiting> waiting;
   std::unordered_map<http::RequestId, http::RequestId> resent;  ///< first id → id of the second sending, while under way
@@ -153,9 +153,7 @@ struct Api::Session {
   void renew();  ///< fresh credentials now, or soon from the plugin
   void resend_waiting(bool renewed);
   void start_exec();
-  bool may_start_exec() const {
-    return !exec_run && steady_clock::now() - exec_started >= std::chrono::milliseconds(options.exec_interval_min.value);
-  }
+  bool may_start_exec() const { return !exec_run && (!exec_started || options.monotonic() - *exec_started >= options.exec_interval_min); }
   void plan_exec(const ExecCredential& credential);
   void take_exec(Result<ExecCredential> credential);
   bool reread_token();
@@ -209,7 +207,7 @@ void Api::Session::resend_waiting(bool renewed) {
 }
 
 void Api::Session::start_exec() {
-  exec_started = steady_clock::now();
+  exec_started = options.monotonic();
   exec_run.emplace([this, plugin = *options.access.exec, access = options.access] {
     Result<ExecCredential> credential = run_exec_plugin(plugin, access, kExecTimeout);
     client->post([this, credential = std::move(credential)] { take_exec(credential); });
@@ -240,7 +238,7 @@ void Api::Session::plan_exec(const ExecCredential& credential) {
 }
 
 bool Api::Session::reread_token() {
-  token_read = steady_clock::now();
+  token_read = options.monotonic();
   Result<std::string> token = read_token(options.access.token_file);
   if (token) client->set_bearer_token(*token);  // else: keep the old one, it may still be good
   return token.ok();
@@ -249,7 +247,7 @@ bool Api::Session::reread_token() {
 void Api::Session::renew_if_due() {
   if (options.access.exec) {
     if (exec_due.value != 0 && may_start_exec() && options.now() >= exec_due) start_exec();
-  } else if (!options.access.token_file.empty() && steady_clock::now() - token_read > std::chrono::milliseconds(kTokenFileAge.value)) {
+  } else if (!options.access.token_file.empty() && options.monotonic() - token_read > kTokenFileAge) {
     reread_token();
   }
 }
@@ -300,7 +298,7 @@ Result<std::unique_ptr<Api>> Api::create(ApiOptions options) {
     Result<std::string> token = read_token(access.token_file);
     if (!token) return token.error();
     http_options.bearer_token = *token;
-    session->token_read = steady_clock::now();
+    session->token_read = session->options.monotonic();
   }
   Result<std::unique_ptr<http::Client>> client = http::Client::create(std::move(http_options));
   if (!client) return Error{client.error().kind, access.origin + ": " + client.error().message};
