@@ -29,7 +29,6 @@ http::ServerResponse failure(int status, std::string_view reason, const std::str
 struct Subject {
   PodSlot pod = kNoPod;
   GangSlot gang = kNoGang;
-  bool is_gang = false;  ///< the name given was the gang's
 };
 
 Subject find_subject(const LiveIntake& intake, const std::string& name) {
@@ -45,7 +44,6 @@ Subject find_subject(const LiveIntake& intake, const std::string& name) {
   for (const bool is_pod_group : {true, false}) {
     s.gang = intake.gangs().find(ns, own, is_pod_group);
     if (s.gang == kNoGang) continue;
-    s.is_gang = true;
     const std::vector<PodSlot>& pods = intake.gangs()[s.gang].pods;
     const auto waiting = std::find_if(pods.begin(), pods.end(), [&](PodSlot p) { return intake.pods()[p].phase != PodRecord::Phase::kBound; });
     if (!pods.empty()) s.pod = waiting != pods.end() ? *waiting : pods.front();

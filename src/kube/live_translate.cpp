@@ -163,8 +163,9 @@ DemandId Translator::held_by(const Pod& pod) {
 Result<DemandId> Translator::demand(const Pod& pod) {
   const Text* wish = find_wish(pod, kGpuMemoryAsk);
   const Text memory_ask = wish == nullptr ? Text() : *wish;
+  const bool is_blank = wish != nullptr && wish->empty();  // an ask that cannot be read, unlike none
   for (const Seen& s : seen_)
-    if (!s.id.is_none() && s.requests == pod.requests && s.rules == pod.rules && s.memory_ask == memory_ask) return s.id;
+    if (!s.id.is_none() && s.requests == pod.requests && s.rules == pod.rules && s.memory_ask == memory_ask && !is_blank) return s.id;
   Result<Demand> built = build_demand(pod, wish);
   if (!built) return built.error();
   const DemandId id = intern(std::move(built).value());
