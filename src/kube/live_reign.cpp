@@ -132,7 +132,7 @@ void LiveReign::step() {
   const Plan& plan = driver_->step();
   intake_.note_taken();
   ++steps_;
-  if (state_->cluster.overfull_card_count() != overfull_told_) say_overfull_cards();
+  say_overfull_cards();
   look_again_at_ = plan.look_again_at;
   next_tick_ = Millis(0);  // settling may have begun to wait for a gang
   metrics_.observe_step(static_cast<double>(monotonic_micros() - began) * 1e-6, plan);
