@@ -152,7 +152,7 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
   const bool is_for_own_queue = profile_->blocking == Blocking::kStrict;
   if (profile_->blocking != Blocking::kSkip &&
       (is_for_own_queue ? open_impossible_heads(state, round, queue) : open_impossible_heads(state, round))) {
-    round.work.insert(head);
+    round.add_work(head);
     return;
   }
   if (profile_->blocking == Blocking::kStrict) {

@@ -109,7 +109,7 @@ bool Engine::open_impossible_heads(const State& state, Round& round, QueueId que
     grown(judged_on_, head.shape.row()) = state.cluster.facts_change_count();
     if (ever_fits(state, head.entry.job) != EverFits::kNo) return has_opened;
     agenda_.open(head.shape);
-    round.work.insert(head);
+    round.add_work(head);
     has_opened = true;
   }
   return has_opened;
