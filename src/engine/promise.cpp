@@ -383,20 +383,21 @@ std::vector<const Promise*> Promises::ahead_of(const State& state, const Agenda:
   return ahead;
 }
 
-QueueId Promises::limiting(const Agenda& agenda, const Agenda::Head& blocked) const {
+QueueId Promises::limiting(const Agenda& agenda, const Agenda::Head& blocked, const Promise* made) const {
   const Agenda::Shape& shape = agenda.shape(blocked.shape);
   const QueueId limiting = shape.is_open ? QueueId::none() : limiting_queue(shape.verdict);
   if (limiting.is_none()) return limiting;
-  const Promise* made = find(blocked.entry.job);
+  if (made == nullptr) made = find(blocked.entry.job);
   const bool is_against_all = made != nullptr && made->at != Millis::max() && made->limiting.is_none();
   return is_against_all ? QueueId::none() : limiting;
 }
 
 std::vector<Agenda::Head> Promises::heads_ahead(const State& state, const Agenda& agenda, const Agenda::Entry& entry, QueueId queue) const {
   std::vector<Agenda::Head> ahead;
+  ahead.reserve(agenda.blocked_heads().size() + agenda.held_heads().size());
   const auto add = [&](const Agenda::Head& first) {
     if (!(first.entry < entry)) return;
-    const QueueId limiting = this->limiting(agenda, first);
+    const QueueId limiting = this->limiting(agenda, first, nullptr);
     if (limiting.is_none() || state.queues.is_within(queue, limiting)) ahead.push_back(first);
   };
   for (const auto& [of, heads] : agenda.blocked_heads()) add(*agenda.first_waiting(of));
@@ -411,8 +412,8 @@ const Promise& Promises::to(const PlacementContext& context, const Agenda& agend
   const State& state = context.trial.state();
   const Agenda::Shape& shape = agenda.shape(blocked.shape);
   const JobId job = blocked.entry.job;
-  const QueueId limiting = this->limiting(agenda, blocked);
   const auto it = std::find_if(promises_.begin(), promises_.end(), [&](const Promise& p) { return p.entry.job == job; });
+  const QueueId limiting = this->limiting(agenda, blocked, it == promises_.end() ? nullptr : &*it);
   if (it != promises_.end() && it->shape == shape.key && it->entry == blocked.entry && it->limiting == limiting && !it->is_due(state, now))
     return *it;
   // Those behind are made anew beside this one; those ahead stay, the caller has asked for them. Beside a promise to a job that is not the first of its

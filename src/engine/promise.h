@@ -133,7 +133,8 @@ class Promises {
   template <class Predicate>
   void forget(Predicate&& is_forgotten);
   /// The queue whose quota that head waits for, against whose jobs only it is promised; none: it is promised against all. A promise against all stays so.
-  QueueId limiting(const Agenda& agenda, const Agenda::Head& blocked) const;
+  /// `made`: the promise it holds, where the caller has it at hand.
+  QueueId limiting(const Agenda& agenda, const Agenda::Head& blocked, const Promise* made) const;
   /// Those beside which a promise to this job must be made.
   std::vector<const Promise*> ahead_of(const State& state, const Agenda::Entry& entry, QueueId queue) const;
 
