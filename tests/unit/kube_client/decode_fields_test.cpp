@@ -56,7 +56,7 @@ TEST(DecodeFields, AStatusThatHoldsMoreThanTheSpecCountsByItself) {
   for (const Pod& pod : both(R"("spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}],)"
                              R"("initContainers":[{"name":"i","resources":{"requests":{"memory":"1"}}}]},)"
                              R"("status":{"nominatedNodeName":"n7","containerStatuses":[{"name":"c"},{"name":"c","allocatedResources":{"cpu":"2"},)"
-                             R"("resources":{"limits":{"cpu":"9"},"requests":{"cpu":"3"}}}],"initContainerStatuses":[{"name":"i","resources":)"
+                             R"("resources":{"requests":{"cpu":"3"},"limits":{"cpu":"9"}}}],"initContainerStatuses":[{"name":"i","resources":)"
                              R"({"requests":{"memory":"5"}}}]})",
                              message)) {
     EXPECT_EQ(pod.requests.cpu, MilliCores(3'000));
