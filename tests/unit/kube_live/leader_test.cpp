@@ -1,6 +1,7 @@
 // Who may write, and until when: the lease on a scripted server, with a monotonic clock that stands where it is put.
 #include "kube/live_leader.h"
 
+#include "kube/live_read.h"
 #include "scripted_api.h"
 
 namespace ashlar::kube {
@@ -222,13 +223,15 @@ TEST_F(Leader, AConflictWithItsOwnWritingIsNoLoss) {
 
 TEST_F(Leader, ALeaseThatCannotBeTakenIsSaidOnceAndThenFromTimeToTime) {
   refused = "POST";
-  refusal = "may not create\nleases";
+  refusal = "may not create\\nleases";
   start();
   look_on();
   ASSERT_EQ(said.size(), 1u);
   EXPECT_NE(said[0].find("taking the lease"), std::string::npos) << said[0];
   EXPECT_NE(said[0].find("may not create leases"), std::string::npos) << said[0];
   EXPECT_EQ(leader->trouble(), said[0]);
+  const std::string answer = standby_answer(leader->holder(), leader->trouble()).body;
+  EXPECT_NE(answer.find("nobody leads at this moment; " + said[0]), std::string::npos) << answer;
   server.change([&] { refusal = "quota is used up"; });
   now += Millis(10'000);
   look_on();
