@@ -33,15 +33,23 @@ bool EndSearch::reaches(std::size_t count) {
   return moments_.size() >= count;
 }
 
-std::optional<Millis> EndSearch::run() {
+std::optional<Millis> EndSearch::run(Millis before) {
   std::size_t first = std::max({enough_cards(), enough_quota(), std::size_t{1}});
-  while (reaches(first)) {
-    const std::size_t last = stretch_from(first);
+  const std::size_t count = count_before(before);
+  while (first <= count && reaches(first)) {
+    const std::size_t last = std::min(stretch_from(first), count);
     if (const std::size_t enough = least_within(first, last); enough > 0) return moments_[enough - 1].at;
     if (last == kAll) break;
     first = last + 1;
   }
   return std::nullopt;
+}
+
+std::size_t EndSearch::count_before(Millis before) {
+  if (before == Millis::max()) return kAll;
+  std::size_t count = 0;
+  while (reaches(count + 1) && moments_[count].at < before) ++count;
+  return count;
 }
 
 EndSearch::Presence EndSearch::presence_of(const Promise& promise, Millis at) const {

@@ -16,8 +16,9 @@ class EndSearch {
  public:
   EndSearch(const PlacementContext& context, JobId job, Millis now, std::span<const Promise* const> ahead);
 
-  /// On success the trial holds the job placed, with everybody gone who ends by then and the promised jobs that run then in place.
-  std::optional<Millis> run();
+  /// The earliest time before `before`. On success the trial holds the job placed, with everybody gone who ends by then and the promised jobs that run then
+  /// in place.
+  std::optional<Millis> run(Millis before = Millis::max());
 
  private:
   struct Moment {
@@ -32,6 +33,8 @@ class EndSearch {
 
   /// Are there so many moments? They are listed as far as somebody has asked.
   bool reaches(std::size_t count);
+  /// Number of moments before that time; kAll for max().
+  std::size_t count_before(Millis before);
   /// The last moment up to which the same promised jobs are beside this one as after moment number `first`; kAll: it is the last of all.
   std::size_t stretch_from(std::size_t first);
   /// The least number of moments in first..last that is enough, with the job placed; 0 if none is.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "engine/end_search.h"
 #include "engine/quota.h"
@@ -414,8 +415,9 @@ const Promise& Promises::to(const PlacementContext& context, const Agenda& agend
   const JobId job = blocked.entry.job;
   const auto it = std::find_if(promises_.begin(), promises_.end(), [&](const Promise& p) { return p.entry.job == job; });
   const QueueId limiting = this->limiting(agenda, blocked, it == promises_.end() ? nullptr : &*it);
-  if (it != promises_.end() && it->shape == shape.key && it->entry == blocked.entry && it->limiting == limiting && !it->is_due(state, now))
-    return *it;
+  const bool is_kept =
+      it != promises_.end() && it->shape == shape.key && it->entry == blocked.entry && it->limiting == limiting && !it->is_due(state, now);
+  if (is_kept && (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, *it, now))) return *it;
   // Those behind are made anew beside this one; those ahead stay, the caller has asked for them. Beside a promise to a job that is not the first of its
   // queue just now none is made; should it be first again, all behind it are made anew.
   forget([&](const Promise& p) {
@@ -457,6 +459,16 @@ const Promise& Promises::to(const PlacementContext& context, const Agenda& agend
   return promises_.emplace_back(std::move(made));
 }
 
+bool Promises::can_be_earlier(const PlacementContext& context, const Promise& promise, Millis now) const {
+  const State& state = context.trial.state();
+  const std::uint64_t changes_before = state.cluster.change_count();
+  const std::vector<const Promise*> ahead = ahead_of(state, promise.entry, promise.shape.queue);
+  const bool can = EndSearch(context, promise.entry.job, now, ahead).run(promise.at).has_value();
+  context.trial.rollback_to(0);
+  context.views.pass_over_undone_changes(context.trial.state(), changes_before);
+  return can;
+}
+
 const Promise* Promises::find(JobId job) const {
   const auto it = std::find_if(promises_.begin(), promises_.end(), [&](const Promise& p) { return p.entry.job == job; });
   return it == promises_.end() ? nullptr : &*it;
@@ -465,8 +477,10 @@ const Promise* Promises::find(JobId job) const {
 void Promises::account(const State& state, const Agenda::Entry& entry, Millis end, std::span<const Trial::Step> steps) {
   forget([&](const Promise& p) { return entry.job == p.entry.job; });
   drop([&](const Promise& p) { return entry < p.entry && (p.at == Millis::max() || (end > p.at && !p.allows(state, steps, Beside::kItsNeeds))); });
-  for (Promise& p : promises_)
+  for (Promise& p : promises_) {
     if (end > p.at) p.charge(state, steps);
+    p.may_be_earlier = p.may_be_earlier || entry < p.entry;
+  }
 }
 
 std::vector<Timeline::End> expected_ends(const State& state, Millis now) {

@@ -80,6 +80,7 @@ struct Promise {
   std::vector<Spare> spares;             ///< by NodeId: those nodes
   std::vector<QuotaSpare> quota_spares;  ///< its queue and those above that have a limit
   std::vector<QuotaClaim> quota_claims;
+  bool may_be_earlier = false;  ///< somebody ahead has started since, perhaps on other nodes than were kept for it
 
   /// Has something happened since that might change it?
   bool has_news(const State& state, Millis now) const { return gains_seen != state.gains() || at <= now; }
@@ -132,6 +133,8 @@ class Promises {
   /// Drops those that the predicate names and no others.
   template <class Predicate>
   void forget(Predicate&& is_forgotten);
+  /// Can the promised job start before the promised time, as things stand now? `context.trial` is empty and stays so.
+  bool can_be_earlier(const PlacementContext& context, const Promise& promise, Millis now) const;
   /// The queue whose quota that head waits for, against whose jobs only it is promised; none: it is promised against all. A promise against all stays so.
   /// `made`: the promise it holds, where the caller has it at hand.
   QueueId limiting(const Agenda& agenda, const Agenda::Head& blocked, const Promise* made) const;
