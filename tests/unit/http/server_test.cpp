@@ -81,7 +81,9 @@ TEST(Server, ProbesAreAnsweredBesideMoreIdleSocketsThanThereAreConnections) {
     idle.push_back(std::make_unique<Socket>(*server));
     ASSERT_TRUE(idle.back()->is_connected());
     if (i % 2 == 1) idle.back()->say("GET /livez HT");  // half of them begin a request
-    if (i >= 255 && i % 16 == 0) EXPECT_TRUE(is_ok(answer_on_a_new_connection(*server))) << "with " << i << " idle sockets";
+    if (i >= 255 && i % 16 == 0) {
+      EXPECT_TRUE(is_ok(answer_on_a_new_connection(*server))) << "with " << i << " idle sockets";
+    }
   }
   EXPECT_TRUE(is_ok(answer_on_a_new_connection(*server)));
   EXPECT_TRUE(idle.front()->is_closed_within(1000)) << "the first to be silent is the first to go";

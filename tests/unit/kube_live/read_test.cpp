@@ -261,11 +261,12 @@ TEST_F(Read, AGangByLabelsHasItsDomainsNamed) {
 }
 
 TEST_F(Read, AGangThatIsHeldSaysWhy) {
+  options.intake.queues = {{"team", "", {}}};
   begin();
   see(node("n0", 8));
   see(gang_pod("far", 0, 1, 1, {{Text("ashlar.dev/within"), Text("l/nothing")}}));
   see(gang_pod("mixed", 0, 2, 1, {{Text("ashlar.dev/queue"), Text("default")}}));
-  see(gang_pod("mixed", 1, 2, 1, {{Text("ashlar.dev/queue"), Text("root")}}));
+  see(gang_pod("mixed", 1, 2, 1, {{Text("ashlar.dev/queue"), Text("team")}}));
   see(grouped(pod("early", 1), "none"));
   reign->turn();
   EXPECT_EQ(

@@ -73,12 +73,14 @@ TEST_F(ReignWrites, CardsThatSomebodyChangedAreWrittenBackOnceForEachChange) {
   see(on(pod("p", 2), "n0", "1,3"));
   EXPECT_EQ(warned(), std::vector<std::string>());
   for (int i = 0; i < 2; ++i) see(on(pod("p", 2), "n0", "4,5"));
+  reign->turn();
   ASSERT_TRUE(server.settle());
   EXPECT_EQ(warned(), std::vector<std::string>{"somebody changed the cards of pod ns/p from 1,3 to '4,5'; it holds what it was bound with"});
   EXPECT_EQ(server.seen({}), std::vector<std::string>{R"(PATCH /api/v1/namespaces/ns/pods/p/status {"metadata":{"uid":"uid-p",)"
                                                       R"("annotations":{"ashlar.dev/cards":"1,3"}}})"});
   see(on(pod("p", 2), "n0", "1,3"));
   see(on(pod("p", 2), "n0", ""));
+  reign->turn();
   ASSERT_TRUE(server.settle());
   EXPECT_EQ(server.count({"PATCH"}), 2u);
   EXPECT_EQ(warned(), std::vector<std::string>{"somebody changed the cards of pod ns/p from 1,3 to ''; it holds what it was bound with"});
@@ -90,6 +92,7 @@ TEST_F(ReignWrites, CardsThatCannotBeWrittenBackAreTold) {
   see("n0", 8);
   see(on(pod("p", 1), "n0", "1"));
   see(on(pod("p", 1), "n0", "2"));
+  reign->turn();
   ASSERT_TRUE(server.settle());
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_EQ(warnings[1].message, "the cards of pod ns/p could not be written back: HTTP 403: no");
