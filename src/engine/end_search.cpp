@@ -6,6 +6,25 @@
 
 namespace ashlar {
 
+std::vector<Timeline::End> expected_ends(const State& state, Millis now) {
+  const auto known = state.timeline.ends();
+  std::vector<Timeline::End> ends;
+  ends.reserve(known.size());
+  std::size_t put_off = 0;
+  for (const Timeline::End& end : known) {
+    if (end.at == Millis::max()) break;
+    ends.push_back(end);
+    if (end.at > now) continue;
+    ends.back().at = state.job(end.job).expected_end(now);
+    ++put_off;
+  }
+  if (put_off == 0) return ends;
+  const auto middle = ends.begin() + static_cast<std::ptrdiff_t>(put_off);
+  std::sort(ends.begin(), middle);
+  std::inplace_merge(ends.begin(), middle, ends.end());
+  return ends;
+}
+
 EndSearch::EndSearch(const PlacementContext& context, JobId job, Millis now, std::span<const Promise* const> ahead)
     : context_(context), state_(context.trial.state()), job_(job), ahead_(ahead), draws_(context.draws), ends_(state_.timeline.ends()) {
   if (!ends_.empty() && ends_.front().at <= now) {

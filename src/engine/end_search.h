@@ -12,6 +12,9 @@
 
 namespace ashlar {
 
+/// Ends of running jobs as they are to be expected at `now`, in order: those that outlast their estimate are put off.
+std::vector<Timeline::End> expected_ends(const State& state, Millis now);
+
 class EndSearch {
  public:
   EndSearch(const PlacementContext& context, JobId job, Millis now, std::span<const Promise* const> ahead);

@@ -149,9 +149,7 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
     round.add_work({*it, head.shape});
   };
   // Heads that can never run any more have their turn before those whom they block.
-  const bool is_for_own_queue = profile_->blocking == Blocking::kStrict;
-  if (profile_->blocking != Blocking::kSkip &&
-      (is_for_own_queue ? open_impossible_heads(state, round, queue) : open_impossible_heads(state, round))) {
+  if (profile_->blocking == Blocking::kStrict ? open_impossible_heads(state, round, queue) : open_impossible_heads(state, round)) {
     round.add_work(head);
     return;
   }
@@ -197,10 +195,14 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
     if (next) round.add_work(*next);
     return;
   }
+  close_for_shortage(state, round, head, outcome.is_limit_reached);
+}
+
+void Engine::close_for_shortage(State& state, Round& round, const Agenda::Head& head, bool is_limit_reached) {
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, round.plan.at, {}, {}};
   if (options_.has_verdicts) {
-    verdict = explain_shortage(state, views_, *profile_, job, round.plan.at);
-    if (outcome.is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
+    verdict = explain_shortage(state, views_, *profile_, head.entry.job, round.plan.at);
+    if (is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
     for (const Reason& reason : verdict.reasons) unproven_ += reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof ? 1 : 0;
   }
   close(state, round, head.shape, std::move(verdict));

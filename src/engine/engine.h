@@ -76,6 +76,8 @@ class Engine {
   bool open_impossible_heads(const State& state, Round& round);
   bool has_room(const State& state, ClassView& view, const ShapeKey& key) const;
   void advance(State& state, Round& round);
+  /// No place was found for the shape's first job: it waits, or never fits, and the verdict says why.
+  void close_for_shortage(State& state, Round& round, const Agenda::Head& head, bool is_limit_reached);
   bool all_waiting_came(const State& state, Millis now) const;
   void advance_job(State& state, Round& round, const Agenda::Head& head);
   bool may_backfill_by_count(const State& state, Round& round, const Agenda::Head& head);

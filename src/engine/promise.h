@@ -144,9 +144,6 @@ class Promises {
   std::vector<Promise> promises_;
 };
 
-/// Ends of running jobs as they are to be expected at `now`, in order: those that outlast their estimate are put off.
-std::vector<Timeline::End> expected_ends(const State& state, Millis now);
-
 /// The queue whose quota the verdict waits for; none if it waits for something else.
 QueueId limiting_queue(const Verdict& verdict);
 

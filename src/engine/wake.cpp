@@ -117,6 +117,7 @@ bool Engine::open_impossible_heads(const State& state, Round& round, QueueId que
 
 bool Engine::open_impossible_heads(const State& state, Round& round) {
   bool has_opened = false;
+  if (profile_->blocking == Blocking::kSkip || !options_.has_verdicts) return has_opened;
   const auto& blocked = agenda_.blocked_heads();
   for (auto it = blocked.begin(); it != blocked.end();) {
     const QueueId queue = it->first;
