@@ -168,6 +168,14 @@ void note_quota_spares(const State& state, QueueId queue, std::vector<Promise::Q
   }
 }
 
+/// Does the promised job take exactly the nodes that it was promised?
+bool are_places(const Promise& promise, std::span<const Trial::Step> steps) {
+  return std::all_of(promise.places.begin(), promise.places.end(), [&](const Promise::Place& place) {
+    return std::any_of(steps.begin(), steps.end(),
+                       [&](const Trial::Step& step) { return step.is_take && step.member == place.member && step.node == place.node; });
+  });
+}
+
 /// What placements, all of one job, count for in its queue; none if there are none.
 struct QuotaTaken {
   JobId job;
@@ -475,17 +483,15 @@ const Promise* Promises::find(JobId job) const {
 }
 
 void Promises::account(const State& state, const Agenda::Entry& entry, Millis end, std::span<const Trial::Step> steps) {
+  // Only who was promised a place of its own, and takes another or goes at another time, leaves more than was reckoned with.
+  const Promise* own = find(entry.job);
+  const bool is_otherwise = own != nullptr && own->at != Millis::max() && !(end == own->lasts && are_places(*own, steps));
   forget([&](const Promise& p) { return entry.job == p.entry.job; });
   drop([&](const Promise& p) { return entry < p.entry && (p.at == Millis::max() || (end > p.at && !p.allows(state, steps, Beside::kItsNeeds))); });
   for (Promise& p : promises_) {
     if (end > p.at) p.charge(state, steps);
-    p.may_be_earlier = p.may_be_earlier || entry < p.entry;
+    p.may_be_earlier = p.may_be_earlier || (is_otherwise && entry < p.entry);
   }
-}
-
-QueueId limiting_queue(const Verdict& verdict) {
-  if (verdict.wake_on != WakeOn::kQuota || verdict.reasons.empty()) return QueueId::none();
-  return QueueId(verdict.reasons.front().subject);
 }
 
 }  // namespace ashlar

@@ -144,7 +144,4 @@ class Promises {
   std::vector<Promise> promises_;
 };
 
-/// The queue whose quota the verdict waits for; none if it waits for something else.
-QueueId limiting_queue(const Verdict& verdict);
-
 }  // namespace ashlar

@@ -40,4 +40,9 @@ std::uint32_t members_within_quota(const State& state, JobId job) {
   return within;
 }
 
+QueueId limiting_queue(const Verdict& verdict) {
+  if (verdict.wake_on != WakeOn::kQuota || verdict.reasons.empty()) return QueueId::none();
+  return QueueId(verdict.reasons.front().subject);
+}
+
 }  // namespace ashlar

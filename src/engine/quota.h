@@ -18,4 +18,7 @@ std::optional<Reason> quota_refusal(const State& state, JobId job);
 /// How many of the job's waiting members, in rank order, its queue can take; with those needed there must be room already.
 std::uint32_t members_within_quota(const State& state, JobId job);
 
+/// The queue whose quota the verdict waits for; none if it waits for something else.
+QueueId limiting_queue(const Verdict& verdict);
+
 }  // namespace ashlar
