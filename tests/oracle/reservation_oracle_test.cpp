@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <map>
 
+#include "engine/quota.h"
 #include "story.h"
 
 namespace ashlar::oracle {
