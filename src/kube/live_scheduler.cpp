@@ -241,7 +241,8 @@ Result<std::unique_ptr<LiveScheduler>> LiveScheduler::create(LiveOptions options
   if (!api) return api.error();
   loop->api = std::move(api).value();
   for (std::string& warning : warnings_about(loop->options.access)) loop->log(LogLevel::kWarning, std::move(warning));
-  loop->watches = std::make_unique<LiveWatches>(*loop->api, WatchesOptions{.encoding = loop->options.encoding, .log = loop->options.log});
+  loop->watches = std::make_unique<LiveWatches>(
+      *loop->api, WatchesOptions{.encoding = loop->options.encoding, .silence_max = loop->options.watch_silence_max, .log = loop->options.log});
   loop->leader =
       std::make_unique<LiveLeader>(*loop->api, loop->options.leader,
                                    LiveLeader::Hooks{.may_take = [l = loop.get()] { return l->watches->is_synced(); },

@@ -35,6 +35,7 @@ struct LiveOptions {
   std::string version = "0";
   using LogLevel = kube::LogLevel;
   OnLog log;
+  Millis watch_silence_max{240'000};       ///< a watch without a byte for so long is taken for dead and opened again
   Millis drain_max{5'000};                 ///< at the end: how long bindings under way are waited for
   std::function<Millis()> monotonic = {};  ///< never set back; of the limits on standing still. Default: the system's. Called from any thread
 };

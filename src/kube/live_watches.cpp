@@ -15,6 +15,7 @@ LiveWatches::~LiveWatches() { stop(); }
 template <class T>
 void LiveWatches::follow(Kind<T>& kind, ReflectorOptions options) {
   options.pace = pace_;
+  options.silence_max = options_.silence_max;
   options.on_error = [this, &kind](const Error& error) { note_trouble(kind, error); };
   kind.reflector = std::make_unique<Reflector<T>>(api_, std::move(options), [this, &kind](Change<T>&& change) { take(kind, std::move(change)); });
 }

@@ -22,6 +22,7 @@ class LiveReign;
 struct WatchesOptions {
   Encoding encoding = Encoding::kProtobuf;             ///< of pods and nodes
   Millis discovery_min{1'000}, discovery_max{30'000};  ///< before PodGroup's version is asked for again, doubling
+  Millis silence_max{240'000};                         ///< a watch without a byte for so long is taken for dead
   OnLog log;
 };
 

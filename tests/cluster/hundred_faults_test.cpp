@@ -32,8 +32,10 @@ std::vector<FaultKind> kinds() {
       {"a binding's answer is cut", {.kind = K::kTruncate, .method = "POST", .path = bind}},
       {"a watch of pods tells twice", {.kind = K::kDuplicate, .method = "GET", .path = "/pods?"}},
       {"a watch of pods tells nonsense", {.kind = K::kGarble, .method = "GET", .path = "/pods?"}},
+      {"a watch of pods falls silent", {.kind = K::kSilence, .method = "GET", .path = "/pods?"}},
       {"a watch of nodes tells twice", {.kind = K::kDuplicate, .method = "GET", .path = "/nodes?"}, "node"},
       {"a watch of nodes tells nonsense", {.kind = K::kGarble, .method = "GET", .path = "/nodes?"}, "node"},
+      {"the API group of PodGroups goes and comes", {.kind = K::kStatus, .method = "GET", .path = "/podgroups?", .status = 404}},
       {"a renewal of the lease meets 500", {.kind = K::kStatus, .path = "/leases", .status = 500}},
       {"a renewal of the lease is carried out, its answer is lost", {.kind = K::kResetAfter, .path = "/leases"}},
       {"a condition meets 500", {.kind = K::kStatus, .method = "PATCH", .path = "/status", .status = 500}, "impossible pod"},
@@ -42,7 +44,7 @@ std::vector<FaultKind> kinds() {
   };
 }
 
-constexpr int kRounds = 6;  // 19 kinds: 114 faults
+constexpr int kRounds = 6;  // 21 kinds: 126 faults
 
 class HundredFaults : public SchedulerWorld {
  protected:
@@ -81,6 +83,7 @@ TEST_F(HundredFaults, EveryPodIsBoundOnceAfterEachOfThem) {
   kube::LiveOptions o = options();
   o.access.server = (*proxy)->url();
   o.access.tls = {};
+  o.watch_silence_max = Millis(2'000);
   auto scheduler = start(o);
   ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
   std::size_t faults = 0;

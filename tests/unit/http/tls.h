@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <string>
@@ -86,8 +87,9 @@ class TlsWire : public Wire {
   SSL* tls_ = nullptr;
 };
 
-/// For Loopback; `own` outlives the server.
+/// For Loopback; `own` outlives the server. OpenSSL writes without MSG_NOSIGNAL: a client that has hung up must not end the process.
 inline Loopback::MakeWire over_tls(const Certificate& own) {
+  std::signal(SIGPIPE, SIG_IGN);
   return [&own](int fd) { return std::make_unique<TlsWire>(fd, own); };
 }
 
