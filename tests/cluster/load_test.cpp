@@ -34,7 +34,7 @@ class LoadTest : public SchedulerWorld {
 };
 
 TEST_F(LoadTest, PostsATraceThatRunsAndEnds) {
-  const auto kwok = plane_->run_kwok(std::string(ASHLAR_SOURCE_DIR) + "/deploy/kwok-stages.yaml");
+  auto kwok = plane_->run_kwok(std::string(ASHLAR_SOURCE_DIR) + "/deploy/kwok-stages.yaml");
   if (!kwok) GTEST_SKIP() << "skipped, no kwok: " << kwok.error().message;
   auto scheduler = start();
   const auto [status, output] =
@@ -45,7 +45,13 @@ TEST_F(LoadTest, PostsATraceThatRunsAndEnds) {
   ASSERT_TRUE(wait_bound(4, "pod"));
   EXPECT_EQ(pod("pod-1").node_name, "load-0") << "the only node of its model";
   EXPECT_EQ(pod("pod-2").node_name, "load-1") << "the only node of eight cards";
-  EXPECT_TRUE(wait([&] { return pod("pod-0").phase == kube::PodPhase::kSucceeded; })) << "four seconds of the trace are two";
+  const auto has_ended = [&] { return pod("pod-0").phase == kube::PodPhase::kSucceeded; };
+  if (!wait(has_ended, std::chrono::seconds(10))) {  // kwok loses a delayed stage now and then; one that starts anew lists what runs
+    (*kwok)->stop(Millis(5000));
+    kwok = plane_->run_kwok(std::string(ASHLAR_SOURCE_DIR) + "/deploy/kwok-stages.yaml");
+    ASSERT_TRUE(kwok.ok()) << kwok.error().message;
+  }
+  EXPECT_TRUE(wait(has_ended)) << "four seconds of the trace are two";
   EXPECT_EQ(pod("pod-3").phase, kube::PodPhase::kRunning);
   const auto [again, refusals] = load(write("pods.csv", kPods) + " --kubeconfig " + plane_->kubeconfig());
   EXPECT_EQ(again, 1) << "what is there already is refused, and said";
