@@ -64,9 +64,8 @@ class Engine {
   friend struct EngineMemory;
   void absorb_changes(State& state);
   void wake(State& state, Round& round);
-  /// Adds the shapes that were found never to fit and might, since nodes came or changed. Cost: O(risen nodes x such shapes), and a proof for those
-  /// that such a node could take a member of.
-  void find_possible(State& state, std::vector<ShapeId>& found) const;
+  /// Was the shape found never to fit, and might on the present nodes? Cost: a proof.
+  bool is_possible_now(const State& state, ShapeId id) const;
   /// Was the blocked head judged on nodes that have come, gone or changed since?
   bool is_outdated(const State& state, const Agenda::Head& head) const;
   /// Opens the first blocked head of the queue if it is outdated and can never run any more, so that it blocks nobody and is told so; then the next.

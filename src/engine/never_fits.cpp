@@ -137,7 +137,10 @@ class EmptyDomain {
 }  // namespace
 
 bool could_ever_take(const State& state, DemandId demand, ConstraintId constraint, NodeId n) {
-  return is_meant_for(state.cluster.constraint(constraint), state.cluster.facts(n)) && fits_when_empty(state.cluster, state.demand(demand), n) > 0;
+  const Demand& asked = state.demand(demand);
+  const std::int32_t cards = asked.cards.is_whole() ? asked.cards.count : std::min(asked.cards.count, 1);
+  if (state.cluster.cards()[n.row()] < cards) return false;
+  return is_meant_for(state.cluster.constraint(constraint), state.cluster.facts(n)) && fits_when_empty(state.cluster, asked, n) > 0;
 }
 
 std::vector<Ask> asks_of(const State& state, JobId job) {

@@ -3,6 +3,7 @@
 // when nodes come, go or change it is asked anew who could ever run: of those that could not, and of the blocked heads, which stand in others' way.
 // Cost: O(risen nodes x classes that wait) of a few comparisons each.
 #include <algorithm>
+#include <iterator>
 
 #include "base/grown.h"
 #include "engine/engine.h"
@@ -48,19 +49,29 @@ void Engine::wake(State& state, Round& round) {
   std::sort(rises.begin(), rises.end());
   rises.erase(std::unique(rises.begin(), rises.end()), rises.end());
   std::vector<ShapeId> opened;
+  // Of those found never to fit, the ones that might since nodes came or changed.
+  const auto could_ever = [&](DemandId demand, ConstraintId constraint) {
+    return std::any_of(rises.begin(), rises.end(),
+                       [&](NodeId n) { return state.cluster.is_live(n) && could_ever_take(state, demand, constraint, n); });
+  };
   for (const ShapeId id : agenda_.waiting_for_quota())
     if (is_quota_news_for(state, agenda_.shape(id))) opened.push_back(id);
   for (const auto& [of, shapes] : agenda_.waiting_for_capacity()) {
     const DemandId demand = of.first;
     const ConstraintId constraint = of.second;
-    if (std::none_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, demand, constraint, n); })) continue;
+    if (std::none_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, demand, constraint, n); })) {
+      if (has_other_nodes && could_ever(demand, constraint))
+        std::copy_if(shapes.begin(), shapes.end(), std::back_inserter(opened), [&](ShapeId id) { return is_possible_now(state, id); });
+      continue;
+    }
     const bool is_room_exact = profile_->placement == PlacementRule::kScored;
     ClassView* view = is_room_exact ? &views_.get(state, demand, constraint, 0) : nullptr;
     for (const ShapeId id : shapes)
-      if (view == nullptr || has_room(state, *view, agenda_.shape(id).key)) opened.push_back(id);
+      if (view == nullptr || has_room(state, *view, agenda_.shape(id).key) || (has_other_nodes && is_possible_now(state, id))) opened.push_back(id);
   }
   for (const ShapeId id : agenda_.waiting_for_anything()) {
-    bool is_helped = false;
+    bool is_helped = has_other_nodes && agenda_.shape(id).verdict.kind == VerdictKind::kNeverFits &&
+                     std::any_of(rises.begin(), rises.end(), [&](NodeId n) { return state.cluster.is_live(n); }) && is_possible_now(state, id);
     state.each_member(agenda_.shape(id).key.only, [&](MemberId, const Member& m) {
       if (is_helped) return;
       // A node under a placed member may have moved to another domain, and with it the place where the others must go.
@@ -71,26 +82,14 @@ void Engine::wake(State& state, Round& round) {
     });
     if (is_helped) opened.push_back(id);
   }
-  if (has_other_nodes) find_possible(state, opened);
   for (const ShapeId id : opened) agenda_.open(id);
   rises.clear();
   if (has_other_nodes) open_impossible_heads(state, round);
 }
 
-void Engine::find_possible(State& state, std::vector<ShapeId>& found) const {
-  const auto look_at = [&](ShapeId id) {
-    const Agenda::Shape& shape = agenda_.shape(id);
-    if (shape.verdict.kind != VerdictKind::kNeverFits) return;
-    const JobId job = shape.jobs.begin()->job;
-    const std::vector<Ask> asks = asks_of(state, job);
-    const bool is_helped = std::any_of(state.rises().begin(), state.rises().end(), [&](NodeId n) {
-      return state.cluster.is_live(n) &&
-             std::any_of(asks.begin(), asks.end(), [&](const Ask& ask) { return could_ever_take(state, ask.demand, ask.constraint, n); });
-    });
-    if (is_helped && ever_fits(state, job) != EverFits::kNo) found.push_back(id);
-  };
-  for (const auto& [of, shapes] : agenda_.waiting_for_capacity()) std::for_each(shapes.begin(), shapes.end(), look_at);
-  std::for_each(agenda_.waiting_for_anything().begin(), agenda_.waiting_for_anything().end(), look_at);
+bool Engine::is_possible_now(const State& state, ShapeId id) const {
+  const Agenda::Shape& shape = agenda_.shape(id);
+  return shape.verdict.kind == VerdictKind::kNeverFits && ever_fits(state, shape.jobs.begin()->job) != EverFits::kNo;
 }
 
 bool Engine::is_outdated(const State& state, const Agenda::Head& head) const {
