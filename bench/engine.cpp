@@ -152,6 +152,21 @@ double unrelated_event_seconds(Bench& b, int kinds) {
   });
 }
 
+/// 10,000 gangs of as many kinds that can never run; then a node changes that could take members of all of them.
+double impossible_event_seconds(Bench& b) {
+  for (int g = 0; g < 10'000; ++g) b.submit(b.demand(8, 32'000 + g), 40, LevelId(1u));
+  b.engine.decide(b.state, b.state.now());
+  NodeFacts facts = b.state.cluster.facts(NodeId(0u));
+  std::uint32_t release = 0;
+  return best_of(5, [&] {
+    facts.labels = {{LabelKeyId(0u), LabelId(++release), NodeLabel::kNotANumber}};
+    return seconds([&] {
+      b.tell(NodeSeen{NodeId(0u), facts});
+      b.engine.decide(b.state, b.state.now());
+    });
+  });
+}
+
 /// 8,000 pods, each with a selector of its own, were looked at and ended; one more waits. Then every node gets another label.
 double relabelling_seconds(Bench& b, std::uint32_t nodes) {
   const DemandId one = b.demand(1, 1000);
@@ -211,6 +226,12 @@ int main() {
     b.fill(0.6, 80);
     report.at_most("10,000 waiting gangs of " + std::to_string(kinds) + " kinds, an unrelated node changes", unrelated_event_seconds(b, kinds) * 1e6,
                    "us", 1000);
+  }
+  {
+    Bench b;
+    b.add_nodes(5000);
+    report.at_most("10,000 gangs of as many kinds that can never run, a node changes that could take members", impossible_event_seconds(b) * 1e3,
+                   "ms", 10);
   }
   Bench b;
   b.add_nodes(400);

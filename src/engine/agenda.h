@@ -68,6 +68,10 @@ class Agenda {
   bool contains(JobId job) const { return job.row() < shape_of_job_.size() && !shape_of_job_[job.row()].is_none(); }
   ShapeId shape_id(JobId job) const { return shape_of_job_[job.row()]; }
   const Shape& shape(ShapeId id) const { return shapes_[id.row()]; }
+  /// Do jobs of that shape wait, and was it found never to fit?
+  bool never_fits(ShapeId id) const {
+    return id.row() < shapes_.size() && !shapes_[id.row()].jobs.empty() && !shape(id).is_open && shape(id).verdict.kind == VerdictKind::kNeverFits;
+  }
   Entry entry_of(JobId job) const { return entry_of_job_[job.row()]; }
 
   /// First jobs of the open shapes, in order.

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "engine/agenda.h"
@@ -62,10 +63,11 @@ class Engine {
 
  private:
   friend struct EngineMemory;
+  static constexpr std::size_t kProofsMax = 16;  ///< of one decision, of what was found never to fit
   void absorb_changes(State& state);
   void wake(State& state, Round& round);
-  /// Was the shape found never to fit, and might on the present nodes? Cost: a proof.
-  bool is_possible_now(const State& state, ShapeId id) const;
+  /// Adds the shapes that were found never to fit, and might on the present nodes. Cost: kProofsMax proofs; the rest has its turn in the next decisions.
+  void find_possible(const State& state, Round& round, std::vector<ShapeId>& found);
   /// Was the blocked head judged on nodes that have come, gone or changed since?
   bool is_outdated(const State& state, const Agenda::Head& head) const;
   /// Opens the first blocked head of the queue if it is outdated and can never run any more, so that it blocks nobody and is told so; then the next.
@@ -110,6 +112,8 @@ class Engine {
   /// Cluster::facts_change_count() at the last decision, and by shape when its first job was last judged.
   std::uint64_t facts_seen_ = 0;
   std::vector<std::uint64_t> judged_on_;
+  /// Shapes found never to fit, of which a node that came or changed could take a member.
+  std::set<ShapeId> to_prove_;
   std::function<void(JobId)> before_stop_;
   std::uint64_t unproven_ = 0;
   /// The last verdict on a job in short. In full it is kept by the closed shape; one on a job of an open shape has one number at most.

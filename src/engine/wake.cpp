@@ -43,13 +43,13 @@ void Engine::wake(State& state, Round& round) {
   std::vector<NodeId>& rises = state.rises();
   const bool has_quota_news = queue_changes_seen_ != state.queues.change_count();
   const bool has_other_nodes = facts_seen_ != state.cluster.facts_change_count();
-  if (rises.empty() && !has_quota_news && !has_other_nodes) return;
+  if (rises.empty() && !has_quota_news && !has_other_nodes && to_prove_.empty()) return;
   facts_seen_ = state.cluster.facts_change_count();
   queue_changes_seen_ = state.queues.change_count();
   std::sort(rises.begin(), rises.end());
   rises.erase(std::unique(rises.begin(), rises.end()), rises.end());
   std::vector<ShapeId> opened;
-  // Of those found never to fit, the ones that might since nodes came or changed.
+  // Of those found never to fit, the ones that might on a node that came or changed.
   const auto could_ever = [&](DemandId demand, ConstraintId constraint) {
     return std::any_of(rises.begin(), rises.end(),
                        [&](NodeId n) { return state.cluster.is_live(n) && could_ever_take(state, demand, constraint, n); });
@@ -59,19 +59,18 @@ void Engine::wake(State& state, Round& round) {
   for (const auto& [of, shapes] : agenda_.waiting_for_capacity()) {
     const DemandId demand = of.first;
     const ConstraintId constraint = of.second;
-    if (std::none_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, demand, constraint, n); })) {
-      if (has_other_nodes && could_ever(demand, constraint))
-        std::copy_if(shapes.begin(), shapes.end(), std::back_inserter(opened), [&](ShapeId id) { return is_possible_now(state, id); });
-      continue;
-    }
+    const auto never_fits = [&](ShapeId id) { return agenda_.never_fits(id); };
+    if (has_other_nodes && could_ever(demand, constraint))
+      std::copy_if(shapes.begin(), shapes.end(), std::inserter(to_prove_, to_prove_.end()), never_fits);
+    if (std::none_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, demand, constraint, n); })) continue;
+    if (std::all_of(shapes.begin(), shapes.end(), never_fits)) continue;
     const bool is_room_exact = profile_->placement == PlacementRule::kScored;
     ClassView* view = is_room_exact ? &views_.get(state, demand, constraint, 0) : nullptr;
     for (const ShapeId id : shapes)
-      if (view == nullptr || has_room(state, *view, agenda_.shape(id).key) || (has_other_nodes && is_possible_now(state, id))) opened.push_back(id);
+      if (!never_fits(id) && (view == nullptr || has_room(state, *view, agenda_.shape(id).key))) opened.push_back(id);
   }
   for (const ShapeId id : agenda_.waiting_for_anything()) {
-    bool is_helped = has_other_nodes && agenda_.shape(id).verdict.kind == VerdictKind::kNeverFits &&
-                     std::any_of(rises.begin(), rises.end(), [&](NodeId n) { return state.cluster.is_live(n); }) && is_possible_now(state, id);
+    bool is_helped = false;
     state.each_member(agenda_.shape(id).key.only, [&](MemberId, const Member& m) {
       if (is_helped) return;
       // A node under a placed member may have moved to another domain, and with it the place where the others must go.
@@ -80,16 +79,27 @@ void Engine::wake(State& state, Round& round) {
       else
         is_helped = std::any_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, m.demand, m.constraint, n); });
     });
-    if (is_helped) opened.push_back(id);
+    if (is_helped)
+      opened.push_back(id);
+    else if (has_other_nodes && !rises.empty() && agenda_.never_fits(id))
+      to_prove_.insert(id);
   }
+  find_possible(state, round, opened);
   for (const ShapeId id : opened) agenda_.open(id);
   rises.clear();
   if (has_other_nodes) open_impossible_heads(state, round);
 }
 
-bool Engine::is_possible_now(const State& state, ShapeId id) const {
-  const Agenda::Shape& shape = agenda_.shape(id);
-  return shape.verdict.kind == VerdictKind::kNeverFits && ever_fits(state, shape.jobs.begin()->job) != EverFits::kNo;
+void Engine::find_possible(const State& state, Round& round, std::vector<ShapeId>& found) {
+  std::size_t proofs = 0;
+  while (!to_prove_.empty() && proofs < kProofsMax) {
+    const ShapeId id = *to_prove_.begin();
+    to_prove_.erase(to_prove_.begin());
+    if (!agenda_.never_fits(id)) continue;
+    ++proofs;
+    if (ever_fits(state, agenda_.shape(id).jobs.begin()->job) != EverFits::kNo) found.push_back(id);
+  }
+  if (!to_prove_.empty()) round.plan.look_again_at = round.plan.at;
 }
 
 bool Engine::is_outdated(const State& state, const Agenda::Head& head) const {

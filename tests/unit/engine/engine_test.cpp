@@ -58,6 +58,32 @@ TEST(Engine, TellsAVerdictOnceUntilItChanges) {
   EXPECT_EQ(second.verdicts[0].verdict.kind, VerdictKind::kPlaced);
 }
 
+/// One by one, so that somebody with thousands of impossible jobs cannot make a decision long.
+TEST(Engine, ProvesAnewSixteenOfThoseThatNeverFitInADecision) {
+  State s = cluster_of(1);
+  Engine engine = default_engine();
+  for (std::uint32_t k = 0; k < 40; ++k) {
+    tell(s,
+         DemandDefined{DemandId(20 + k), {.amounts = {{resource::kPods, 1}}, .cards = {static_cast<std::int32_t>(9 + k), MilliGpu(1000), MiB(0)}}});
+    tell(s, Submitted{workload(k, k, 1, DemandId(20 + k))});
+  }
+  const Plan first = engine.decide(s, Millis(0));
+  EXPECT_EQ(first.verdicts.size(), 40u);
+  for (const VerdictChange& v : first.verdicts) EXPECT_EQ(v.verdict.kind, VerdictKind::kNeverFits);
+  NodeFacts large = eight_cards();
+  large.cards = 64;
+  large.is_ready = false;  // it could take each of them, but not now
+  tell(s, NodeSeen{NodeId(1u), large});
+  std::vector<std::size_t> told;
+  for (std::int64_t at = 1; at <= 4; ++at) {
+    const Plan plan = engine.decide(s, Millis(at));
+    EXPECT_EQ(plan.look_again_at, at <= 2 ? Millis(at) : Millis::max());
+    for (const VerdictChange& v : plan.verdicts) EXPECT_EQ(v.verdict.kind, VerdictKind::kWaits);
+    told.push_back(plan.verdicts.size());
+  }
+  EXPECT_EQ(told, (std::vector<std::size_t>{16, 16, 8, 0}));
+}
+
 TEST(Engine, TellsALateComerOfAClosedShapeWhyItWaits) {
   State s = cluster_of(1);
   Engine engine = default_engine();
