@@ -97,12 +97,8 @@ const Round::Reservation& Round::reservation_for(const State& state, JobId job, 
   std::int64_t free = 0;
   for (const std::int64_t idle : state.cluster.group_idle_cards()) free += idle;
   Reservation r{job, Millis::max(), 0};
-  std::span<const Timeline::End> ends = state.timeline.ends();
   std::vector<Timeline::End> put_off;
-  if (!ends.empty() && ends.front().at <= plan.at) {
-    put_off = expected_ends(state, plan.at);
-    ends = put_off;
-  }
+  const std::span<const Timeline::End> ends = expected_ends(state, plan.at, put_off);
   if (free >= cards) {  // cards enough, but in pieces
     r.shadow = ends.empty() ? Millis::max() : ends.front().at;
     r.extra = std::max<std::int64_t>(free - cards, 0);

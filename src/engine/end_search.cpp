@@ -6,9 +6,10 @@
 
 namespace ashlar {
 
-std::vector<Timeline::End> expected_ends(const State& state, Millis now) {
+std::span<const Timeline::End> expected_ends(const State& state, Millis now, std::vector<Timeline::End>& ends) {
   const auto known = state.timeline.ends();
-  std::vector<Timeline::End> ends;
+  if (known.empty() || known.front().at > now) return known;
+  ends.clear();
   ends.reserve(known.size());
   std::size_t put_off = 0;
   for (const Timeline::End& end : known) {
@@ -18,7 +19,6 @@ std::vector<Timeline::End> expected_ends(const State& state, Millis now) {
     ends.back().at = state.job(end.job).expected_end(now);
     ++put_off;
   }
-  if (put_off == 0) return ends;
   const auto middle = ends.begin() + static_cast<std::ptrdiff_t>(put_off);
   std::sort(ends.begin(), middle);
   std::inplace_merge(ends.begin(), middle, ends.end());
@@ -26,11 +26,7 @@ std::vector<Timeline::End> expected_ends(const State& state, Millis now) {
 }
 
 EndSearch::EndSearch(const PlacementContext& context, JobId job, Millis now, std::span<const Promise* const> ahead)
-    : context_(context), state_(context.trial.state()), job_(job), ahead_(ahead), draws_(context.draws), ends_(state_.timeline.ends()) {
-  if (!ends_.empty() && ends_.front().at <= now) {
-    put_off_ = expected_ends(state_, now);
-    ends_ = put_off_;
-  }
+    : context_(context), state_(context.trial.state()), job_(job), ahead_(ahead), draws_(context.draws), ends_(expected_ends(state_, now, put_off_)) {
   lasts_ = state_.job(job).late_end_if_started(Millis(0));
   for (const Promise* p : ahead)
     if (p->ends != Millis::max()) others_.push_back(p->ends);

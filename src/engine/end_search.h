@@ -12,8 +12,9 @@
 
 namespace ashlar {
 
-/// Ends of running jobs as they are to be expected at `now`, in order: those that outlast their estimate are put off.
-std::vector<Timeline::End> expected_ends(const State& state, Millis now);
+/// Ends of running jobs as they are to be expected at `now`, in order: those that outlast their estimate are put off. They are written to `ends` where
+/// there are such, else they are the timeline's own.
+std::span<const Timeline::End> expected_ends(const State& state, Millis now, std::vector<Timeline::End>& ends);
 
 class EndSearch {
  public:

@@ -19,10 +19,6 @@ bool is_meant_for(const Constraint& c, const NodeFacts& f) {
 /// Members that the empty node could take.
 std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, NodeId n) {
   std::int64_t fits = kFitsMax;
-  for (const ResourceAmount& a : demand.amounts) {
-    const std::int64_t total = a.resource.row() < cluster.resource_count() ? cluster.allocatable(a.resource)[n.row()] : 0;
-    fits = std::min(fits, total / a.amount);
-  }
   const CardAsk& ask = demand.cards;
   if (ask.count > 0) {
     const std::int64_t cards = cluster.cards()[n.row()];
@@ -32,6 +28,11 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, Node
       fits = std::min(fits, has_memory ? cards / ask.count : 0);
     else
       fits = std::min(fits, ask.milli_each.value <= 0 ? 0 : cards * shares_in_card(ask, kWholeCard, memory, memory != 0));
+    if (fits <= 0) return 0;  // most nodes that are refused lack cards
+  }
+  for (const ResourceAmount& a : demand.amounts) {
+    const std::int64_t total = a.resource.row() < cluster.resource_count() ? cluster.allocatable(a.resource)[n.row()] : 0;
+    fits = std::min(fits, total / a.amount);
   }
   if (!demand.ports.empty()) fits = std::min<std::int64_t>(fits, 1);
   return static_cast<std::uint64_t>(std::max<std::int64_t>(fits, 0));
@@ -137,10 +138,7 @@ class EmptyDomain {
 }  // namespace
 
 bool could_ever_take(const State& state, DemandId demand, ConstraintId constraint, NodeId n) {
-  const Demand& asked = state.demand(demand);
-  const std::int32_t cards = asked.cards.is_whole() ? asked.cards.count : std::min(asked.cards.count, 1);
-  if (state.cluster.cards()[n.row()] < cards) return false;
-  return is_meant_for(state.cluster.constraint(constraint), state.cluster.facts(n)) && fits_when_empty(state.cluster, asked, n) > 0;
+  return fits_when_empty(state.cluster, state.demand(demand), n) > 0 && is_meant_for(state.cluster.constraint(constraint), state.cluster.facts(n));
 }
 
 std::vector<Ask> asks_of(const State& state, JobId job) {

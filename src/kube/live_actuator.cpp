@@ -245,7 +245,7 @@ void LiveActuator::give_up(const Ticket& ticket) {
   if (pod == nullptr) return;
   pod->is_bind_under_way = false;
   ++counters_.given_up;
-  const BindHold hold = intake_.note_bind_failed(ticket.slot, bounded_words(ticket.words));
+  const BindHold hold = intake_.note_bind_failed(ticket.slot, ticket.words);
   if (hold.number != 0) holds_.emplace(api_.monotonic() + hold_time(options_.hold_min, options_.hold_max, hold.times), hold);
 }
 
