@@ -3,6 +3,7 @@
 // therefore costs O(open shapes), whatever the number of waiting jobs.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -39,7 +40,14 @@ class Agenda {
     OrderKey key;
     std::uint64_t turn = 0;
     JobId job;
-    friend auto operator<=>(const Entry&, const Entry&) = default;
+    bool operator==(const Entry&) const = default;
+    /// By hand: sets of thousands are walked with it, and the compiler does not inline the one that it would make.
+    std::strong_ordering operator<=>(const Entry& o) const {
+      if (is_surplus != o.is_surplus) return is_surplus <=> o.is_surplus;
+      if (key.major != o.key.major) return key.major <=> o.key.major;
+      if (key.minor != o.key.minor) return key.minor <=> o.key.minor;
+      return turn != o.turn ? turn <=> o.turn : job <=> o.job;
+    }
   };
   struct Head {
     Entry entry;

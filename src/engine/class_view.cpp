@@ -86,14 +86,20 @@ void ClassView::update(State& state, NodeId n, std::uint64_t draw) {
     if (const DomainId d = topology.domain_of(LevelId(l), n); !d.is_none()) rooms_[l][d.row()] += std::uint32_t(after) - before;
 }
 
+ClassView::ClassView(const Profile& profile, DemandId demand, ConstraintId constraint)
+    : profile_(&profile),
+      demand_(demand),
+      constraint_(constraint),
+      is_drawn_(std::any_of(profile.tiers.begin(), profile.tiers.end(), [](const auto& tier) {
+        return std::any_of(tier.begin(), tier.end(), [](const ScorePolicy* p) { return p->is_drawn; });
+      })) {}
+
 void ClassView::refresh(State& state, std::uint64_t draw) {
   const Cluster& cluster = state.cluster;
   grown_.clear();
   has_started_anew_ = false;
-  const bool is_drawn = std::any_of(profile_->tiers.begin(), profile_->tiers.end(), [](const auto& tier) {
-    return std::any_of(tier.begin(), tier.end(), [](const ScorePolicy* p) { return p->is_drawn; });
-  });
-  const bool must_start = !is_fresh_ || is_drawn || !is_of(state) || !cluster.remembers(cursor_) ||
+  const bool is_redefined = redefinitions_seen_ != state.redefinitions() && !is_of(state);
+  const bool must_start = !is_fresh_ || is_drawn_ || is_redefined || !cluster.remembers(cursor_) ||
                           shape_version_ != cluster.topology().shape_version() || keys_.size() != cluster.rows() ||
                           cluster.change_count() - cursor_ > 4 * cluster.rows() + 64;
   if (must_start) {
@@ -108,6 +114,7 @@ void ClassView::refresh(State& state, std::uint64_t draw) {
   }
   is_fresh_ = true;
   cursor_ = cluster.change_count();
+  redefinitions_seen_ = state.redefinitions();
 }
 
 void ClassView::find_group_best(const State& state, std::size_t group) {

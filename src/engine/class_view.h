@@ -16,7 +16,7 @@ namespace ashlar {
 
 class ClassView {
  public:
-  ClassView(const Profile& profile, DemandId demand, ConstraintId constraint) : profile_(&profile), demand_(demand), constraint_(constraint) {}
+  ClassView(const Profile& profile, DemandId demand, ConstraintId constraint);
 
   /// Brings fits and keys up to date. `draw` matters only to policies that draw.
   void refresh(State& state, std::uint64_t draw);
@@ -50,9 +50,11 @@ class ClassView {
   const Profile* profile_;
   DemandId demand_;
   ConstraintId constraint_;
+  bool is_drawn_ = false;            ///< a policy of the profile draws: nothing can be kept
   std::uint64_t cursor_ = 0;         ///< change count of the cluster up to which this is true
   std::uint64_t shape_version_ = 0;  ///< of the topology
   std::uint64_t edition_ = 0;        ///< of demand and constraint
+  std::uint64_t redefinitions_seen_ = 0;
   bool is_fresh_ = false;
   bool has_started_anew_ = false;
   bool has_rooms_ = false;

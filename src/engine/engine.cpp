@@ -234,8 +234,8 @@ void Engine::commit(State& state, Round& round, Trial& trial, const Agenda::Entr
 
 void Engine::close(const State& state, Round& round, ShapeId id, const Verdict& verdict) {
   agenda_.close(id, verdict);
-  grown(judged_on_, id.row()) = state.cluster.facts_change_count();
   if (!options_.has_verdicts) return;
+  grown(judged_on_, id.row()) = state.cluster.facts_change_count();
   for (const Agenda::Entry& e : agenda_.shape(id).jobs) report(round, e.job, verdict);
 }
 

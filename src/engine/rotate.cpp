@@ -4,6 +4,7 @@
 // may choose it.
 // Cost: O(running log running + jobs marked + shapes).
 #include <algorithm>
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <optional>
 #include <set>
 
@@ -20,7 +21,11 @@ struct Running {
   OrderKey key;
   std::uint64_t turn = 0;
   JobId job;
-  friend auto operator<=>(const Running&, const Running&) = default;
+  bool operator<(const Running& o) const {
+    if (key.major != o.key.major) return key.major < o.key.major;
+    if (key.minor != o.key.minor) return key.minor < o.key.minor;
+    return turn != o.turn ? turn < o.turn : job < o.job;
+  }
 };
 
 std::vector<Running> running_in_order(const State& state, const OrderPolicy& order, Millis now) {
@@ -28,7 +33,7 @@ std::vector<Running> running_in_order(const State& state, const OrderPolicy& ord
   running.reserve(state.timeline.ends().size());
   for (const Timeline::End& end : state.timeline.ends())
     if (state.job(end.job).is_ours) running.push_back({order.running(state, end.job, now), state.job(end.job).start_turn, end.job});
-  std::sort(running.begin(), running.end());
+  boost::sort::pdqsort(running.begin(), running.end());  // by their ends they are all but sorted where the order is by what remains
   return running;
 }
 

@@ -103,8 +103,7 @@ void Engine::find_possible(const State& state, Round& round, std::vector<ShapeId
 }
 
 bool Engine::is_outdated(const State& state, const Agenda::Head& head) const {
-  // Where nobody asks for verdicts none is found never to fit; where there is no node at all everybody waits for the first.
-  if (!options_.has_verdicts || state.cluster.live_count() == 0) return false;
+  if (state.cluster.live_count() == 0) return false;  // everybody waits for the first node
   const std::size_t row = head.shape.row();
   const bool is_judged = row < judged_on_.size() && judged_on_[row] == state.cluster.facts_change_count();
   return !is_judged && agenda_.shape(head.shape).verdict.wake_on == WakeOn::kCapacity;
@@ -112,6 +111,7 @@ bool Engine::is_outdated(const State& state, const Agenda::Head& head) const {
 
 bool Engine::open_impossible_heads(const State& state, Round& round, QueueId queue) {
   bool has_opened = false;
+  if (!options_.has_verdicts) return has_opened;  // nothing is found never to fit then
   for (const Agenda::Head* first = agenda_.first_blocked(queue); first != nullptr; first = agenda_.first_blocked(queue)) {
     const Agenda::Head head = *first;
     if (!is_outdated(state, head)) return has_opened;

@@ -96,13 +96,15 @@ PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Pro
   PackingRun run{.seed = order.seed, .policy = profile.name};
   if (profile.mix.is_empty()) profile.mix = trace.mix();
   profile.seed = order.seed;
+  std::vector<PackingTrace::Pod> pods;  // as they arrive: a look into the trace for each would miss the processor's caches
+  pods.reserve(order.arrivals.size());
+  for (const std::uint32_t index : order.arrivals) pods.push_back(trace.pod(index));
   SimClock clock;
   std::size_t next = 0;
   World world(clock, trace.catalog(),
               [&](SimJob& out) {
-                if (next == order.arrivals.size()) return false;
-                out = {
-                    .submit = Millis(static_cast<std::int64_t>(next) + 1), .duration = Millis::max(), .kind = trace.pod(order.arrivals[next]).kind};
+                if (next == pods.size()) return false;
+                out = {.submit = Millis(static_cast<std::int64_t>(next) + 1), .duration = Millis::max(), .kind = pods[next].kind};
                 ++next;
                 return true;
               },
@@ -115,8 +117,7 @@ PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Pro
   FragmentSum fragments(trace.mix(), state.cluster);
   PackingMeter meter(trace.total_milli());
   PackingEvent event{.fragment_milli = fragments.value()};
-  for (const std::uint32_t index : order.arrivals) {
-    const PackingTrace::Pod& pod = trace.pod(index);
+  for (const PackingTrace::Pod& pod : pods) {
     clock.advance_to(world.next_event());
     const Plan& plan = driver.step();
     ASHLAR_CHECK(plan.actions.size() <= 1);

@@ -46,7 +46,8 @@ struct ScriptNotes {
   void operator()(const MemberGone& e) {
     if (e.member.row() >= world.placed_.size() || world.placed_[e.member.row()].job.is_none()) return;
     world.unbind(e.member, at);
-    std::erase(world.live_[world.placed_[e.member.row()].job.row()].members, e.member);
+    auto& members = world.live_[world.placed_[e.member.row()].job.row()].members;
+    members.erase(std::remove(members.begin(), members.end(), e.member), members.end());
     world.placed_[e.member.row()].job = JobId::none();
   }
   void operator()(const Ended& e) {

@@ -5,6 +5,7 @@
 // ended jobs are used again, so memory is that of the jobs present, not of all jobs.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <functional>
 #include <queue>
@@ -102,7 +103,7 @@ class World final : public EventSource, public Actuator {
     std::uint32_t min = 1;    ///< it starts with so many
     std::uint32_t run = 0;    ///< grows at each stop, so that an outdated end is known as such; never reset when the row is used again
     bool is_running = false;  ///< what never ends by itself is not said to run
-    std::vector<MemberId> members;
+    boost::container::small_vector<MemberId, 2> members;
   };
   /// The end of a run, or, where `job` is none, the answer in row `run` of late_answers_.
   struct Due {

@@ -168,10 +168,10 @@ std::int32_t Cluster::idle_by_cards(std::size_t row) const {
   const std::int64_t mib = facts_[row].memory_per_card.value;
   for (std::size_t i = 0; i < static_cast<std::size_t>(card_count_[row]); ++i) {
     const std::size_t card = first_card_[row] + i;
-    const std::int32_t milli = card_free_milli_[card];
-    idle += milli == kWholeCard && card_free_mib_[card] == mib ? 1 : 0;
-    idle -= milli < 0 ? -milli / kWholeCard : 0;
+    idle += card_free_milli_[card] == kWholeCard && card_free_mib_[card] == mib ? 1 : 0;
   }
+  if (overfull_cards_ == 0) return idle;
+  for (const std::int32_t milli : card_free_milli(NodeId(row))) idle -= milli < 0 ? -milli / kWholeCard : 0;
   return idle;
 }
 

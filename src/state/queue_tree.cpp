@@ -14,12 +14,12 @@ QuotaVector quota_of(const Demand& demand) {
   return {demand.cards.milli_total(), amount_of(demand, resource::kCpu), amount_of(demand, resource::kMemory)};
 }
 
-QueueTree::QueueTree() { define(kRoot, QueueId::none(), {kUnlimited, kUnlimited, kUnlimited}); }
+QueueTree::QueueTree() { define(kRoot, QueueId::none(), kNoLimits); }
 
 void QueueTree::ensure_row(QueueId queue) {
   if (queue.row() < parent_.size()) return;
   parent_.resize(queue.row() + 1, kRoot);
-  quota_.resize(queue.row() + 1, {kUnlimited, kUnlimited, kUnlimited});
+  quota_.resize(queue.row() + 1, kNoLimits);
   used_.resize(queue.row() + 1, {});
   is_known_.resize(queue.row() + 1, 0);
   parent_[0] = QueueId::none();
@@ -70,11 +70,7 @@ std::optional<Reason> QueueTree::refusal(QueueId queue, const QuotaVector& amoun
   return exhausted;
 }
 
-bool QueueTree::has_limits() const {
-  return std::any_of(quota_.begin(), quota_.end(), [](const QuotaVector& quota) {
-    return std::any_of(quota.begin(), quota.end(), [](std::int64_t limit) { return limit != kUnlimited; });
-  });
-}
+bool QueueTree::has_limits() const { return std::any_of(quota_.begin(), quota_.end(), limits); }
 
 std::uint64_t QueueTree::digest() const {
   std::uint64_t sum = 0;

@@ -3,6 +3,7 @@
 // will be further columns of the same rows.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -43,12 +44,22 @@ class QueueTree {
   std::optional<Reason> refusal(QueueId queue, const QuotaVector& amounts) const;
   /// Has any queue a limit?
   bool has_limits() const;
+  /// Has this queue, or one above it, a limit? Cost: O(depth).
+  bool is_limited(QueueId queue) const {
+    for (QueueId q = queue; !q.is_none() && q.row() < parent_.size(); q = parent_[q.row()])
+      if (limits(quota_[q.row()])) return true;
+    return false;
+  }
   /// Grows when a limit or the shape of the tree changes: jobs that waited for quota may look again.
   std::uint64_t change_count() const { return change_count_; }
   std::uint64_t digest() const;
 
  private:
   friend struct Columns;
+  static constexpr QuotaVector kNoLimits{kUnlimited, kUnlimited, kUnlimited};
+  static bool limits(const QuotaVector& quota) {
+    return std::any_of(quota.begin(), quota.end(), [](std::int64_t limit) { return limit != kUnlimited; });
+  }
   void ensure_row(QueueId queue);
 
   std::vector<QueueId> parent_;
