@@ -22,7 +22,6 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, Node
   const CardAsk& ask = demand.cards;
   if (ask.count > 0) {
     const std::int64_t cards = cluster.cards()[n.row()];
-    if (cards == 0) return 0;
     const std::int64_t memory = cluster.facts(n).memory_per_card.value;  // 0 = not known, not checked
     const bool has_memory = memory == 0 || ask.memory_each.value <= memory;
     if (ask.is_whole())

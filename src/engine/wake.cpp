@@ -31,6 +31,15 @@ bool could_take(State& state, const Profile& profile, DemandId demand_id, Constr
   return fits > 0;
 }
 
+/// How many cards a node must have for it, free or not.
+std::int32_t cards_of_a_node(const CardAsk& ask) { return ask.is_whole() ? ask.count : std::min(ask.count, 1); }
+
+std::int32_t most_cards(const Cluster& cluster, const std::vector<NodeId>& nodes) {
+  std::int32_t most = 0;
+  for (const NodeId n : nodes) most = std::max(most, cluster.is_live(n) ? cluster.cards()[n.row()] : 0);
+  return most;
+}
+
 /// Is there room in its quota now, or has a limit changed so that it can, or cannot, ever be within it?
 bool is_quota_news_for(const State& state, const Agenda::Shape& shape) {
   const std::optional<Reason> refusal = quota_refusal(state, shape.jobs.begin()->job);
@@ -56,9 +65,11 @@ void Engine::wake(State& state, Round& round) {
   };
   for (const ShapeId id : agenda_.waiting_for_quota())
     if (is_quota_news_for(state, agenda_.shape(id))) opened.push_back(id);
+  const std::int32_t cards_max = most_cards(state.cluster, rises);
   for (const auto& [of, shapes] : agenda_.waiting_for_capacity()) {
     const DemandId demand = of.first;
     const ConstraintId constraint = of.second;
+    if (cards_of_a_node(state.demand(demand).cards) > cards_max) continue;  // neither now nor ever
     const auto never_fits = [&](ShapeId id) { return agenda_.never_fits(id); };
     if (has_other_nodes && could_ever(demand, constraint))
       std::copy_if(shapes.begin(), shapes.end(), std::inserter(to_prove_, to_prove_.end()), never_fits);

@@ -139,14 +139,22 @@ void Cluster::set_free(std::size_t r, std::size_t row, std::int64_t value) {
   free_[r][row] = value;
 }
 
+Cluster::Difference Cluster::write_card(std::size_t row, std::size_t i, std::int32_t milli, std::int64_t mib) {
+  std::int32_t& free_milli = card_free_milli_[first_card_[row] + i];
+  std::int64_t& free_mib = card_free_mib_[first_card_[row] + i];
+  // What one card lacks is not taken from its neighbours.
+  const Difference difference{cell(row, kColumnCard + i, card_value(milli, mib)) - cell(row, kColumnCard + i, card_value(free_milli, free_mib)),
+                              std::max(milli, 0) - std::max(free_milli, 0)};
+  if ((milli | free_milli) < 0) overfull_cards_ += (milli < 0 ? 1u : 0u) - (free_milli < 0 ? std::uint64_t{1} : 0);
+  free_milli = milli;
+  free_mib = mib;
+  return difference;
+}
+
 void Cluster::set_card(std::size_t row, std::size_t i, std::int32_t milli, std::int64_t mib) {
-  const std::size_t card = first_card_[row] + i;
-  digest_ +=
-      cell(row, kColumnCard + i, card_value(milli, mib)) - cell(row, kColumnCard + i, card_value(card_free_milli_[card], card_free_mib_[card]));
-  free_milli_[row] += std::max(milli, 0) - std::max(card_free_milli_[card], 0);  // what one card lacks is not taken from its neighbours
-  overfull_cards_ += (milli < 0 ? 1u : 0u) - (card_free_milli_[card] < 0 ? std::uint64_t{1} : 0);
-  card_free_milli_[card] = milli;
-  card_free_mib_[card] = mib;
+  const Difference difference = write_card(row, i, milli, mib);
+  digest_ += difference.digest;
+  free_milli_[row] += difference.milli;
 }
 
 void Cluster::set_debt(std::size_t row, std::int32_t debt) {
@@ -307,12 +315,17 @@ void Cluster::apply_ask(NodeId n, const Demand& demand, const CardMask& cards, i
   }
   if (demand.cards.count > 0) {
     int named = 0;
+    Difference all;
     cards.each([&](int i) {
       ++named;
       const std::size_t card = first_card_[row] + static_cast<std::size_t>(i);
-      set_card(row, static_cast<std::size_t>(i), card_free_milli_[card] - sign * demand.cards.milli_each.value,
-               card_free_mib_[card] - sign * demand.cards.memory_each.value);
+      const Difference one = write_card(row, static_cast<std::size_t>(i), card_free_milli_[card] - sign * demand.cards.milli_each.value,
+                                        card_free_mib_[card] - sign * demand.cards.memory_each.value);
+      all.digest += one.digest;
+      all.milli += one.milli;
     });
+    digest_ += all.digest;
+    free_milli_[row] += all.milli;
     card_class_counts_[row][card_class_of(demand.cards)] += static_cast<std::uint16_t>(sign);
     if (named < demand.cards.count) set_debt(row, card_debt_[row] + sign * (demand.cards.count - named));
     recount_idle(n);

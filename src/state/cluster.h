@@ -115,6 +115,12 @@ class Cluster {
   void ensure_resource(std::size_t count);
   void allot_cards(NodeId n, const NodeFacts& facts);
   void set_free(std::size_t r, std::size_t row, std::int64_t value);
+  /// What a change of one card changes in the digest and in the node's sum.
+  struct Difference {
+    std::uint64_t digest = 0;
+    std::int32_t milli = 0;
+  };
+  Difference write_card(std::size_t row, std::size_t card, std::int32_t milli, std::int64_t mib);
   void set_card(std::size_t row, std::size_t card, std::int32_t milli, std::int64_t mib);
   void set_debt(std::size_t row, std::int32_t debt);
   void count_idle(NodeId n, std::int32_t before, std::int32_t after);
