@@ -4,7 +4,6 @@
 // may choose it.
 // Cost: O(running log running + jobs marked + shapes).
 #include <algorithm>
-#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <optional>
 #include <set>
 
@@ -28,12 +27,23 @@ struct Running {
   }
 };
 
+/// Listed by their ends, they are in order already, but for equal ones, where the order is by what remains.
+void sort_by_key_and_turn(std::vector<Running>& running) {
+  const auto is_key_less = [](const Running& a, const Running& b) { return a.key < b.key; };
+  if (!std::is_sorted(running.begin(), running.end(), is_key_less)) return std::sort(running.begin(), running.end());
+  for (auto equal = running.begin(); equal != running.end();) {
+    const auto end = std::find_if(equal, running.end(), [&](const Running& r) { return r.key != equal->key; });
+    std::sort(equal, end);
+    equal = end;
+  }
+}
+
 std::vector<Running> running_in_order(const State& state, const OrderPolicy& order, Millis now) {
   std::vector<Running> running;
   running.reserve(state.timeline.ends().size());
   for (const Timeline::End& end : state.timeline.ends())
     if (state.job(end.job).is_ours) running.push_back({order.running(state, end.job, now), state.job(end.job).start_turn, end.job});
-  boost::sort::pdqsort(running.begin(), running.end());  // by their ends they are all but sorted where the order is by what remains
+  sort_by_key_and_turn(running);
   return running;
 }
 

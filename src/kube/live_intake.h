@@ -226,6 +226,7 @@ class LiveIntake {
   /// gang_hold() with the words of others as they are.
   Hold find_gang_hold(const GangRecord& gang) const;
   std::string contradiction(const GangRecord& gang) const;
+  std::string queues_of(const GangRecord& gang) const;
   void take_out_waiting(GangSlot slot);
   void submit_members(GangSlot slot);
   std::uint32_t minimum_of(const GangRecord& gang) const;

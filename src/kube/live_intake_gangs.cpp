@@ -152,13 +152,25 @@ Hold LiveIntake::find_gang_hold(const GangRecord& g) const {
     // Without the number that exists: the text is rewritten for every pod that comes otherwise.
     return {HoldReason::kMembersMissing, "gang " + name + " waits until " + std::to_string(g.size) + " of its pods exist" + (g.size == 1 ? "s" : "")};
   }
-  if (g.has_mixed_queues) return refused("the pods of gang " + name + " belong to different queues");
+  if (g.has_mixed_queues) return refused("the pods of gang " + name + " belong to different queues" + queues_of(g) + "; all must name the same");
   if (g.bind_hold != 0)
     return {HoldReason::kBindFailed,
             "gang " + name + " waits, since pod " + pods_[g.bind_hold_pod].name.str() + " could not be bound: " + g.bind_hold_detail.str()};
   if (lacks_level(g))
     return {HoldReason::kNoSuchDomain, "no node has the label " + hard.str() + ", in one of whose domains gang " + name + " must stay"};
   return {};
+}
+
+/// ": pod a-0 to team, pod a-1 to default"; the first by name, and the first that differs.
+std::string LiveIntake::queues_of(const GangRecord& g) const {
+  std::vector<PodSlot> pods(g.pods);
+  std::sort(pods.begin(), pods.end(), [&](PodSlot a, PodSlot b) { return is_name_before(pods_[a].name, pods_[b].name); });
+  const auto other = std::find_if(pods.begin(), pods.end(), [&](PodSlot s) { return pods_[s].queue != pods_[pods.front()].queue; });
+  if (other == pods.end()) return {};
+  const auto said = [&](PodSlot s) {
+    return "pod " + pods_[s].name.str() + " to " + (pods_[s].queue.is_none() ? std::string("none") : names_.queues.name(pods_[s].queue).str());
+  };
+  return ": " + said(pods.front()) + ", " + said(*other);
 }
 
 /// What pods of the gang say against each other; empty where they agree. Those of a gang that has started need not agree on its size.

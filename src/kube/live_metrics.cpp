@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "kube/live_held.h"
 #include "kube/live_reign.h"
+#include "kube/live_text.h"
 
 namespace ashlar::kube {
 namespace {
@@ -227,6 +229,14 @@ void add_pending(Snapshot& out, LiveReign& reign, MetricsReader reader) {
   for (const auto& [labels, n] : cards) out.set("ashlar_queue_pending_gpus", "Cards that waiting jobs ask for", labels, n);
 }
 
+/// Pods and gangs that wait outside the engine, by why.
+void add_held(Snapshot& out, LiveReign& reign) {
+  std::map<std::string_view, double> held;
+  for (const HeldThing& h : held_things(reign.intake())) held[hold_reason_name(h.reason)] += static_cast<double>(h.pods);
+  for (const auto& [reason, pods] : held)
+    out.set("ashlar_pods_held", "Pods that have no place in a queue, by what stands in their way", {{"reason", std::string(reason)}}, pods);
+}
+
 }  // namespace
 
 std::string LiveMetrics::text(LiveReign* reign, const ProcessFacts& process, MetricsReader reader) {
@@ -236,6 +246,7 @@ std::string LiveMetrics::text(LiveReign* reign, const ProcessFacts& process, Met
     add_writes(snapshot, *reign);
     if (reader == MetricsReader::kOperator) add_quotas(snapshot, *reign);
     add_pending(snapshot, *reign, reader);
+    add_held(snapshot, *reign);
     add_largest_gangs(snapshot, *reign);
     snapshot.set("ashlar_snapshot_age_seconds", "How long the oldest change that the engine has not seen has waited", {},
                  static_cast<double>(reign->snapshot_age().value) * 1e-3);

@@ -6,6 +6,7 @@
 
 #include "engine/explain.h"
 #include "kube/json_writer.h"
+#include "kube/live_held.h"
 #include "kube/live_text.h"
 
 namespace ashlar::kube {
@@ -55,15 +56,18 @@ Subject find_subject(const LiveIntake& intake, const std::string& name) {
 std::string counted(std::int64_t count, const char* thing) { return std::to_string(count) + " " + thing + (count == 1 ? "" : "s"); }
 
 /// What would have to be so: "it had 7 members".
-std::string remedy_text(const LiveIntake& intake, const Remedy& r) {
+std::string remedy_text(const LiveIntake& intake, const GangRecord* gang, const Remedy& r) {
   const LiveNames& names = intake.names();
+  const bool is_of_group = gang != nullptr && !gang->topology_key.empty();
+  const std::string of_group = is_of_group ? "spec.schedulingConstraints of PodGroup " + gang->name.str() : "";
   const std::string level = r.level.row() < names.levels().size() ? names.levels()[r.level.row()].name.str() : std::string();
   const std::string in_level = level.empty() ? "" : " in one " + level;
   switch (r.kind) {
     case Remedy::Kind::kDropWithin:
-      return "it could be spread over any nodes (without ashlar.dev/within)";
+      return "it could be spread over any nodes (without " + (is_of_group ? of_group : "ashlar.dev/within") + ")";
     case Remedy::Kind::kWidenWithin:
-      return "it could be spread over one " + level + " (ashlar.dev/within: " + level + ")";
+      return "it could be spread over one " + level +
+             (is_of_group ? " (" + of_group + ": key " + names.levels()[r.level.row()].label.str() + ")" : " (ashlar.dev/within: " + level + ")");
     case Remedy::Kind::kFewerMembers:
       return "it had " + counted(r.amount, "member");
     case Remedy::Kind::kFewerCards:
@@ -216,9 +220,11 @@ http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& req
     write_reasons(w, reign.text_context(), verdict);
     w.member("condition", reign.pod_text(subject.pod).message);
     w.key("remedies").begin_array();
-    if (reign.state().is_live(job))
+    if (reign.state().is_live(job)) {
+      const GangRecord* gang = subject.gang == kNoGang ? nullptr : &intake.gangs()[subject.gang];
       for (const Remedy& r : remedies_for(reign, job))
-        w.begin_object().member("kind", remedy_name(r.kind)).member("amount", r.amount).member("message", remedy_text(intake, r)).end_object();
+        w.begin_object().member("kind", remedy_name(r.kind)).member("amount", r.amount).member("message", remedy_text(intake, gang, r)).end_object();
+    }
     w.end_array();
   }
   return finish(w);
@@ -259,11 +265,26 @@ void write_job(JsonWriter& w, LiveReign& reign, const WaitingJob& job, std::size
   w.member("message", has_reason ? reason_text(reign.text_context(), job.verdict.reasons.front()) : std::string()).end_object();
 }
 
+/// Pods and gangs that the engine does not know: they have no place in a queue.
+void write_held(JsonWriter& w, LiveReign& reign, std::size_t shown_max) {
+  const LiveNames& names = reign.intake().names();
+  const std::vector<HeldThing> held = held_things(reign.intake());
+  w.key("held").begin_array();
+  for (std::size_t i = 0; i < std::min(held.size(), shown_max); ++i) {
+    const HeldThing& h = held[i];
+    w.begin_object().member("name", h.ns.str() + "/" + h.name.str());
+    w.member("queue", h.queue.is_none() ? std::string_view() : names.queues.name(h.queue).view()).member("pods", static_cast<std::int64_t>(h.pods));
+    w.member("ageMillis", (reign.now() - h.created).value).member("reason", hold_reason_name(h.reason)).member("message", h.message).end_object();
+  }
+  w.end_array().member("heldTotal", static_cast<std::int64_t>(held.size()));
+}
+
 }  // namespace
 
 http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& request) {
   const std::vector<WaitingJob> jobs = waiting_jobs(reign);
-  const std::size_t shown = std::min(jobs.size(), request.query_value("all") == "1" ? kJobsListedMax : kJobsShownMax);
+  const std::size_t shown_max = request.query_value("all") == "1" ? kJobsListedMax : kJobsShownMax;
+  const std::size_t shown = std::min(jobs.size(), shown_max);
   const LiveNames& names = reign.intake().names();
   const QueueTree& tree = reign.state().queues;
   std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_cards(names.queues.size(), 0);
@@ -292,6 +313,7 @@ http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& r
     w.member("pendingJobs", pending_jobs[q]).member("pendingGpus", pending_cards[q]).end_object();
   }
   w.end_array().member("shown", static_cast<std::int64_t>(shown)).member("total", static_cast<std::int64_t>(jobs.size()));
+  write_held(w, reign, shown_max);
   return finish(w);
 }
 

@@ -161,7 +161,7 @@ std::string hold_text(const PodRecord& pod) {
     case HoldReason::kDeleting:
       return "the pod is being deleted";
     case HoldReason::kUnsupported:
-      return detail + " is not evaluated by Ashlar; the pod is not placed rather than placed wrongly";
+      return detail + " is not evaluated by Ashlar; the pod is not placed rather than placed wrongly: leave the field out, or name another scheduler";
     case HoldReason::kMalformed:
       return detail;
     case HoldReason::kQueueUnknown:
@@ -169,7 +169,7 @@ std::string hold_text(const PodRecord& pod) {
     case HoldReason::kQuarantined:
       return detail;
     case HoldReason::kBindFailed:
-      return "the API server did not bind the pod: " + detail;
+      return "the API server did not bind the pod, which is tried again later: " + detail;
     case HoldReason::kUnreadable:
       return "the pod cannot be read: " + detail;
     case HoldReason::kForeign:

@@ -32,8 +32,8 @@ struct ScriptNotes {
     World::Live& live = grown(world.live_, w.job.row());
     live.min = std::max<std::uint32_t>(w.members_min, 1);
     live.waiting_since = at;
-    live.job.submit = w.submitted;
-    live.job.estimate = w.estimate;
+    live.submit = w.submitted;
+    live.estimate = w.estimate;
     add(w.job, w.members);
     ++world.arrived_;
   }
@@ -153,7 +153,7 @@ void World::happen(const Happening& happening, std::vector<Event>& out) {
     refused_next_.insert(reject->member);
   } else if (const auto* runs = std::get_if<RunsFor>(&happening.what)) {
     Live& live = grown(live_, runs->job.row());
-    live.remaining = live.job.duration = runs->duration;
+    live.remaining = live.duration = runs->duration;
     start_if_ready(runs->job, happening.at);
   }
 }
@@ -169,7 +169,11 @@ void World::arrive(std::vector<Event>& out) {
   }
   last_arrived_ = id;
   Live& live = live_[id.row()];
-  live.job = next_job_;
+  live.submit = next_job_.submit;
+  live.duration = next_job_.duration;
+  live.estimate = next_job_.estimate;
+  live.kind = next_job_.kind;
+  live.vc = next_job_.vc;
   live.remaining = next_job_.duration;
   live.waiting_since = next_job_.submit;
   live.queued = Millis(0);
@@ -214,7 +218,7 @@ void World::withdraw_last(std::vector<Event>& out) {
 void World::end_job(const Due& end, std::vector<Event>& out) {
   Live& live = live_[end.job.row()];
   out.push_back({end.at, Ended{end.job}});
-  if (listeners_.ended) listeners_.ended({live.job.vc, live.job.submit, end.at, live.queued});
+  if (listeners_.ended) listeners_.ended({live.vc, live.submit, end.at, live.queued});
   stop_job(live, end.at);
   release_rows(end.job);
 }
@@ -385,8 +389,8 @@ void World::lose_node(NodeId node, Millis at, std::vector<Event>& out) {
     unbind(MemberId(m), at);
     Live& live = live_[job.row()];
     if (rules_.keeps_going || live.is_running) continue;
-    live.remaining = live.job.duration;
-    out.push_back({at, EstimateChanged{job, live.job.estimate}});
+    live.remaining = live.duration;
+    out.push_back({at, EstimateChanged{job, live.estimate}});
   }
 }
 

@@ -94,7 +94,11 @@ class World final : public EventSource, public Actuator {
 
  private:
   struct Live {
-    SimJob job;
+    Millis submit;
+    Millis duration;
+    Estimate estimate;
+    KindId kind;
+    std::uint32_t vc = 0;
     Millis remaining = Millis::max();
     Millis started_at;
     Millis waiting_since;
@@ -149,7 +153,7 @@ class World final : public EventSource, public Actuator {
   void forget_nodes(const Live& live);
   void tell_load(Millis at);
   bool is_there(NodeId node) const { return node.row() < is_node_there_.size() && is_node_there_[node.row()] != 0; }
-  std::int64_t cards_of(const Live& live) const { return live.job.kind.is_none() ? 0 : catalog_->kind(live.job.kind).cards; }
+  std::int64_t cards_of(const Live& live) const { return live.kind.is_none() ? 0 : catalog_->kind(live.kind).cards; }
 
   SimClock& clock_;
   const Catalog* catalog_ = nullptr;

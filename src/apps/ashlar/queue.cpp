@@ -1,4 +1,4 @@
-// `ashlar queue`: the queues with what they use, and who waits in which order.
+// `ashlar queue`: the queues with what they use, who waits in which order, and who is held outside of them.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -49,6 +49,22 @@ std::string rest_text(const object& answer, bool is_all) {
   return fmt::format("... and {} more wait behind the first {}{}\n", rest, number_of(answer, "shown"), is_all ? "" : "; --all lists them");
 }
 
+std::string held_text(const object& answer, const std::string& only, bool is_wide) {
+  std::string lines;
+  const boost::json::array& held = answer.at("held").as_array();
+  for (const boost::json::value& value : held) {
+    const object& h = value.as_object();
+    if (!only.empty() && text_of(h, "queue") != only) continue;
+    const std::string reason = is_wide ? text_of(h, "reason") + ": " + text_of(h, "message") : text_of(h, "reason");
+    lines += fmt::format("{:<32} {:<16} {:>4} {:>22}  {}\n", text_of(h, "name"), text_of(h, "queue"), number_of(h, "pods"),
+                         span_text(number_of(h, "ageMillis")), reason);
+  }
+  if (lines.empty()) return {};
+  const std::int64_t rest = number_of(answer, "heldTotal") - static_cast<std::int64_t>(held.size());
+  if (rest > 0) lines += fmt::format("... and {} more are held\n", rest);
+  return fmt::format("\n{:<32} {:<16} {:>4} {:>22}  {}\n", "HELD, WITHOUT A PLACE", "QUEUE", "PODS", "AGE", "REASON") + lines;
+}
+
 }  // namespace
 
 void add_queue(CLI::App& app) {
@@ -63,7 +79,8 @@ void add_queue(CLI::App& app) {
   verb->callback([options, only, is_all] {
     const std::string body = ask_scheduler(*options, *is_all ? "/api/v1/queue?all=1" : "/api/v1/queue");
     print_answer(*options, body, "QueueList", [&](const object& answer) {
-      return queues_text(answer, *only) + jobs_text(answer, *only, options->output == "wide") + rest_text(answer, *is_all);
+      const bool is_wide = options->output == "wide";
+      return queues_text(answer, *only) + jobs_text(answer, *only, is_wide) + rest_text(answer, *is_all) + held_text(answer, *only, is_wide);
     });
   });
 }

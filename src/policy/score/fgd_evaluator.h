@@ -42,7 +42,7 @@ class FgdEvaluator {
     std::vector<std::int16_t> milli, cards, cpu_rank;
     std::vector<double> frequency;
   };
-  struct Slot {
+  struct alignas(32) Slot {  ///< never across two cache lines
     std::uint64_t key[3] = {~0ull, ~0ull, ~0ull};
     std::uint64_t value = 0;
   };

@@ -141,7 +141,7 @@ TEST_F(Actuation, AfterThreeRereadsThatFindItUnboundAPodIsGivenUp) {
     EXPECT_EQ(server.count({"GET"}) - reads, 3u) << status;
     EXPECT_EQ(server.count({"POST"}) - posts, 3u) << status;
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
-    EXPECT_EQ(hold_text(record("p0")), "the API server did not bind the pod: HTTP " + std::to_string(status) + ": no");
+    EXPECT_EQ(hold_text(record("p0")), "the API server did not bind the pod, which is tried again later: HTTP " + std::to_string(status) + ": no");
     step();
     EXPECT_EQ(idle_cards("n"), 8);
     gone(pod("p0", 1));
@@ -157,7 +157,7 @@ TEST_F(Actuation, ABindingThatIsRefusedFreesItsPlaceAtOnceAndIsNotReadAgain) {
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
     EXPECT_EQ(hold_condition(intake, record("p0")).reason, kSchedulerError);
     EXPECT_EQ(hold_condition(intake, record("p0")).message,
-              "BindFailed: the API server did not bind the pod: HTTP " + std::to_string(status) + ": no");
+              "BindFailed: the API server did not bind the pod, which is tried again later: HTTP " + std::to_string(status) + ": no");
     EXPECT_FALSE(record("p0").is_in_engine());
     step();
     EXPECT_EQ(idle_cards("n"), 8);
@@ -206,7 +206,8 @@ TEST_F(Actuation, NoMoreThanEightRereadsAreUnderWay) {
   ASSERT_TRUE(until([&] { return actuator->in_flight() == 8; }));
   server.poll_for(Millis(100));
   actuator->pump();
-  EXPECT_EQ(actuator->in_flight(), 8u);
+  EXPECT_LE(actuator->in_flight(), 8u);
+  EXPECT_TRUE(until([&] { return actuator->in_flight() == 8; })) << "one that was answered as the server began to hold made room";
   EXPECT_EQ(actuator->unsettled(), 16u) << "what is not settled keeps its part of the window";
   server.let_go();
 }

@@ -384,7 +384,8 @@ TEST_F(GangChanges, AGangMovesToItsNewQueueWhenAllItsPodsHave) {
   see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"));
   step();
   EXPECT_EQ(state.backlog_size(), 0u) << "half of it belongs to another queue";
-  EXPECT_EQ(hold_condition(intake, record("g-0")).message, "GangHeld: the pods of gang g belong to different queues");
+  EXPECT_EQ(hold_condition(intake, record("g-0")).message,
+            "GangHeld: the pods of gang g belong to different queues: pod g-0 to blue, pod g-1 to red; all must name the same");
   see(with(gang_pod("g", 1, 2, 8), "ashlar.dev/queue", "blue"));
   step();
   EXPECT_EQ(state.backlog_size(), 1u);

@@ -149,7 +149,8 @@ TEST_F(Outage, ARefusedPodIsTriedAfterOneTwoFourSecondsAndAtLeastEveryFiveMinute
   const std::vector<std::int64_t> pauses{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300};
   ASSERT_EQ(tries.size(), pauses.size() + 1);
   for (std::size_t i = 0; i < pauses.size(); ++i) EXPECT_NEAR(static_cast<double>(tries[i + 1] - tries[i]), static_cast<double>(pauses[i]), 1.0) << i;
-  EXPECT_EQ(server.count({"PATCH", "BindFailed: the API server did not bind the pod: HTTP 403: the policy says no"}), 1u) << "said once";
+  EXPECT_EQ(server.count({"PATCH", "BindFailed: the API server did not bind the pod, which is tried again later: HTTP 403: the policy says no"}), 1u)
+      << "said once";
   EXPECT_EQ(server.count({"POST", "FailedScheduling", "the policy says no"}), 1u);
 }
 

@@ -86,6 +86,7 @@ class Read : public ::testing::Test {
     const std::size_t from = body.find(R"("remedies":)");
     return from == std::string::npos ? body : body.substr(from);
   }
+  std::string queue() { return answer_queue(*reign, {}).body; }
   std::string nodes(const std::string& name = "") {
     http::ServerRequest request;
     if (!name.empty()) request.query = "name=" + name;
@@ -272,8 +273,22 @@ TEST_F(Read, AGangThatIsHeldSaysWhy) {
   EXPECT_EQ(
       headline("far-0"),
       R"("state":"Never","headline":"NoSuchDomain: no node has the label l/nothing, in one of whose domains gang far must stay","exitStatus":5)");
-  EXPECT_EQ(headline("mixed"), R"("state":"Held","headline":"GangHeld: the pods of gang mixed belong to different queues","exitStatus":4)");
+  EXPECT_EQ(
+      headline("mixed"),
+      R"("state":"Held","headline":"GangHeld: the pods of gang mixed belong to different queues: pod mixed-0 to default, pod mixed-1 to team; all must name the same","exitStatus":4)");
+  const std::string held = queue().substr(queue().find(R"("held":)"));
+  EXPECT_NE(held.find(R"x({"name":"ns/none","queue":"default","pods":1,)x"), std::string::npos) << held;
+  EXPECT_NE(held.find(R"x({"name":"ns/far","queue":"default","pods":1,)x"), std::string::npos) << held;
+  EXPECT_NE(held.find(R"x({"name":"ns/mixed","queue":"default","pods":2,)x"), std::string::npos) << held;
+  EXPECT_NE(held.find(R"x("reason":"GangHeld","message":"the pods of gang mixed belong)x"), std::string::npos) << held;
+  EXPECT_TRUE(held.ends_with("\"heldTotal\":3}\n")) << held;
+  const std::string told = metrics.text(reign.get(), {});
+  EXPECT_NE(told.find("ashlar_pods_held{reason=\"GangHeld\"} 2\n"), std::string::npos) << told;
+  EXPECT_NE(told.find("ashlar_pods_held{reason=\"NoSuchDomain\"} 1\n"), std::string::npos) << told;
   EXPECT_EQ(headline("early"), R"x("state":"Waiting","headline":"PodGroupMissing: PodGroup none does not exist (yet)","exitStatus":4)x");
+  see(group("none", 1));
+  reign->turn();
+  EXPECT_TRUE(queue().ends_with("\"heldTotal\":2}\n")) << "nothing holds it any more: " << queue();
 }
 
 // ---- remedies ------------------------------------------------------------------------------------------------------------------------------
@@ -311,6 +326,36 @@ TEST_F(Read, WhatWouldHelpIsSaidOfOneAndOfMany) {
             "\n");
   EXPECT_EQ(remedies("p"), R"("remedies":[{"kind":"FewerCards","amount":8,"message":"no pod asked for more than 8 cards"}]})"
                            "\n");
+}
+
+TEST_F(Read, WhatWouldHelpAGangOfAPodGroupIsAChangeOfThePodGroup) {
+  begin();
+  see(node("a", 8, "r0"));
+  see(node("b", 8, "r1"));
+  PodGroup within_a_rack = group("g", 2);
+  within_a_rack.topology_key = Text("l/rack");
+  see(within_a_rack);
+  for (int i = 0; i < 2; ++i) see(grouped(pod("g-" + std::to_string(i), 8), "g"));
+  reign->turn();
+  const std::string told = remedies("g");
+  EXPECT_NE(told.find("it could be spread over one block (spec.schedulingConstraints of PodGroup g: key l/block)"), std::string::npos) << told;
+  EXPECT_NE(told.find("it could be spread over any nodes (without spec.schedulingConstraints of PodGroup g)"), std::string::npos) << told;
+}
+
+TEST_F(Read, HeldPodsAreListedBesideTheQueuesButNotThoseThatWaitForNothing) {
+  begin();
+  see(node("n0", 8));
+  Pod gated = pod("gated", 1), going = pod("going", 1);
+  gated.scheduling_gates = 1;
+  going.deletion_requested = now;
+  see(gated);
+  see(going);
+  see(pod("lost", 1, {{Text("ashlar.dev/queue"), Text("nowhere")}}));
+  reign->turn();
+  const std::string held = queue().substr(queue().find(R"("held":)"));
+  EXPECT_NE(held.find(R"x("reason":"AdmissionGated")x"), std::string::npos) << held;
+  EXPECT_NE(held.find(R"x({"name":"ns/lost","queue":"","pods":1,)x"), std::string::npos) << held;
+  EXPECT_TRUE(held.ends_with("\"heldTotal\":2}\n")) << held;
 }
 
 // ---- nodes ---------------------------------------------------------------------------------------------------------------------------------

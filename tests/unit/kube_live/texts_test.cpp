@@ -51,11 +51,11 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
       {HoldReason::kGated, "SchedulingGated", "AdmissionGated", "the pod has scheduling gates"},
       {HoldReason::kDeleting, "SchedulerError", "Deleting", "the pod is being deleted"},
       {HoldReason::kUnsupported, "SchedulerError", "FieldNotEvaluated",
-       "X is not evaluated by Ashlar; the pod is not placed rather than placed wrongly"},
+       "X is not evaluated by Ashlar; the pod is not placed rather than placed wrongly: leave the field out, or name another scheduler"},
       {HoldReason::kMalformed, "SchedulerError", "Misconfigured", "X"},
       {HoldReason::kQueueUnknown, "SchedulerError", "QueueUnknown", "queue X is not configured"},
       {HoldReason::kQuarantined, "SchedulerError", "Quarantined", "X"},
-      {HoldReason::kBindFailed, "SchedulerError", "BindFailed", "the API server did not bind the pod: X"},
+      {HoldReason::kBindFailed, "SchedulerError", "BindFailed", "the API server did not bind the pod, which is tried again later: X"},
       {HoldReason::kUnreadable, "SchedulerError", "Unreadable", "the pod cannot be read: X"},
       {HoldReason::kForeign, "SchedulerError", "OtherScheduler", "another scheduler's pod (X)"},
       {HoldReason::kMembersMissing, "SchedulerError", "MembersMissing", "X"},
@@ -411,12 +411,14 @@ TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {
       {HoldReason::kGated, ""},
       {HoldReason::kDeleting, ""},
       {HoldReason::kForeign, ""},
-      {HoldReason::kUnsupported, "FieldNotEvaluated: X is not evaluated by Ashlar; the pod is not placed rather than placed wrongly"},
+      {HoldReason::kUnsupported,
+       "FieldNotEvaluated: X is not evaluated by Ashlar; the pod is not placed rather than placed wrongly: leave the field out, or name another "
+       "scheduler"},
       {HoldReason::kMalformed, "Misconfigured: X"},
       {HoldReason::kUnreadable, "Unreadable: the pod cannot be read: X"},
       {HoldReason::kQueueUnknown, "QueueUnknown: queue X is not configured"},
       {HoldReason::kQuarantined, "Quarantined: X"},
-      {HoldReason::kBindFailed, "BindFailed: the API server did not bind the pod: X"},
+      {HoldReason::kBindFailed, "BindFailed: the API server did not bind the pod, which is tried again later: X"},
   };
   for (const auto& [reason, message] : cases) {
     PodRecord pod;
