@@ -29,9 +29,9 @@ void read_labels(Value value, Labels& into) {
   });
 }
 
-/// False where the operator is unknown.
+/// False where the operator is unknown, or absent.
 bool read_requirement(Value value, Requirement& requirement) {
-  bool known = true;
+  bool known = false;
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "key")
       requirement.key = text_of(member);

@@ -50,6 +50,7 @@ Result<GangWish> read_gang_wish(const Pod& pod) {
   }
   if (bounded_words(name->view(), kDetailMax) != name->view())
     return invalid("ashlar.dev/gang is no name: it has control characters, or is too long");
+  if (name->view().find('/') != std::string_view::npos) return invalid("ashlar.dev/gang is no name: it has a slash");
   wish.name = *name;
   if (size == nullptr) return invalid("has the label ashlar.dev/gang but not ashlar.dev/gang-size; state how many pods start together");
   const std::string_view text = size->view();

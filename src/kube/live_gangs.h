@@ -72,9 +72,11 @@ struct GangRecord {
   bool has_mixed_schedulers = false;  ///< its pods name several schedulers that we serve
   bool has_timer = false;
   bool is_group_condition_due = false;
-  bool is_group_told = false;  ///< the PodGroup's condition is True already: it never reverts
-  Text group_refusal;          ///< path of a field of the PodGroup that is not evaluated
-  Text group_problem;          ///< why the PodGroup cannot be read, where it never could
+  bool is_group_told = false;    ///< the PodGroup's condition is True already: it never reverts
+  Text group_refusal;            ///< path of a field of the PodGroup that is not evaluated
+  Text group_problem;            ///< why the PodGroup cannot be read, where it never could
+  Hold hold;                     ///< what holds it, as last found
+  std::uint64_t hold_found = 0;  ///< at which edition of the levels; 0: something has happened since
   bool is_used = false;
 };
 

@@ -13,26 +13,45 @@ bool waits_for_something(const PodRecord& pod) {
   return pod.phase == PodRecord::Phase::kHeld && pod.hold != HoldReason::kDeleting && pod.hold != HoldReason::kForeign;
 }
 
+template <class Visit>
+void each_held(const LiveIntake& intake, Visit&& visit) {
+  const PodTable& pods = intake.pods();
+  for (PodSlot slot = 0; slot < pods.slots(); ++slot)
+    if (const PodRecord& pod = pods[slot]; waits_for_something(pod))
+      visit(HeldThing{pod.ns, pod.name, pod.queue, pod.created, 1, pod.hold, slot, kNoGang});
+  for (GangSlot slot = 0; slot < intake.gangs().slots(); ++slot) {
+    const GangRecord& gang = intake.gangs()[slot];
+    if (!gang.is_used) continue;
+    HeldThing held{gang.ns, gang.name, QueueId::none(), Millis::max(), 0, HoldReason::kNone, kNoPod, slot};
+    for (const PodSlot s : gang.pods) {
+      if (pods[s].phase != PodRecord::Phase::kWaiting || pods[s].is_in_engine()) continue;
+      if (held.pods++ == 0) held.queue = pods[s].queue;
+      held.created = std::min(held.created, pods[s].created);
+    }
+    if (held.pods == 0) continue;
+    held.reason = intake.gang_hold(gang).reason;
+    if (held.reason != HoldReason::kNone) visit(std::move(held));
+  }
+}
+
 }  // namespace
 
 std::vector<HeldThing> held_things(const LiveIntake& intake) {
   std::vector<HeldThing> found;
-  for (PodSlot slot = 0; slot < intake.pods().slots(); ++slot) {
-    const PodRecord& pod = intake.pods()[slot];
-    if (waits_for_something(pod)) found.push_back({pod.ns, pod.name, pod.queue, pod.created, 1, pod.hold, hold_text(pod)});
-  }
-  for (GangSlot slot = 0; slot < intake.gangs().slots(); ++slot) {
-    const GangRecord& gang = intake.gangs()[slot];
-    const auto waits = [&](PodSlot s) { return intake.pods()[s].phase == PodRecord::Phase::kWaiting && !intake.pods()[s].is_in_engine(); };
-    const auto waiting = static_cast<std::size_t>(std::count_if(gang.pods.begin(), gang.pods.end(), waits));
-    if (!gang.is_used || waiting == 0) continue;
-    const PodRecord& first = intake.pods()[*std::find_if(gang.pods.begin(), gang.pods.end(), waits)];
-    if (Hold hold = intake.gang_hold(gang); hold.reason != HoldReason::kNone)
-      found.push_back({gang.ns, gang.name, first.queue, first.created, waiting, hold.reason, std::move(hold.detail)});
-  }
+  each_held(intake, [&](HeldThing held) { found.push_back(std::move(held)); });
   std::sort(found.begin(), found.end(),
             [](const HeldThing& a, const HeldThing& b) { return std::pair(a.ns.view(), a.name.view()) < std::pair(b.ns.view(), b.name.view()); });
   return found;
+}
+
+std::map<HoldReason, std::size_t> held_pods(const LiveIntake& intake) {
+  std::map<HoldReason, std::size_t> counts;
+  each_held(intake, [&](const HeldThing& held) { counts[held.reason] += held.pods; });
+  return counts;
+}
+
+std::string held_text(const LiveIntake& intake, const HeldThing& held) {
+  return held.pod != kNoPod ? hold_text(intake.pods()[held.pod]) : intake.gang_hold(intake.gangs()[held.gang]).detail;
 }
 
 }  // namespace ashlar::kube

@@ -147,9 +147,12 @@ void LiveIntake::lose_node(const Text& name) {
 }
 
 void LiveIntake::count_labels(const Labels& before, const Labels& after) {
+  const std::size_t keys_before = node_labels_.size();
   for (const KeyValue& label : after) has_level_news_ = ++node_labels_[label.key] == 1 || has_level_news_;
+  const bool has_new_keys = node_labels_.size() != keys_before;
   for (const KeyValue& label : before)
     if (const auto it = node_labels_.find(label.key); --it->second == 0) node_labels_.erase(it);
+  if (has_new_keys || node_labels_.size() != keys_before) ++levels_edition_;
 }
 
 void LiveIntake::say_what_is_refused(std::size_t from, const Text& node) {
@@ -191,6 +194,7 @@ void LiveIntake::renew_demand(PodSlot slot, DemandId demand) {
 
 /// The level stands for another label than before, or is new: every node is in the domain that its label says.
 void LiveIntake::announce_level(LevelId level) {
+  ++levels_edition_;
   out_.add(LevelsDefined{names_.nested_count(), static_cast<std::uint32_t>(names_.levels().size()) - names_.nested_count()});
   for (std::size_t row = 0; row < nodes_.size(); ++row) {
     if (names_.nodes.name(NodeId(row)).empty()) continue;
@@ -296,7 +300,7 @@ void LiveIntake::take(Change<PriorityClass>&& change) {
 
 std::size_t LiveIntake::parked_count() const {
   std::size_t count = 0;
-  for (PodSlot slot = 0; slot < pods_.slots(); ++slot) count += pods_[slot].phase == PodRecord::Phase::kParked ? 1 : 0;
+  for (const auto& [node, pods] : parked_) count += pods.size();
   return count;
 }
 

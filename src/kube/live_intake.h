@@ -120,7 +120,8 @@ class LiveIntake {
   /// Labels of a node by row.
   const Labels& node_labels(NodeId node) const { return nodes_[node.row()].labels; }
   bool serves(const Text& scheduler_name) const { return scheduler_index(scheduler_name) < scheduler_names_.size(); }
-  /// Why an incomplete or unsound gang may not be placed; kNone if it may. O(members).
+  /// Why an incomplete or unsound gang may not be placed; kNone if it may. O(members) where something has happened to
+  /// it since it was evaluated, else O(1).
   Hold gang_hold(const GangRecord& gang) const;
   /// The same in words; empty if it may.
   std::string gang_trouble(const GangRecord& gang) const { return gang_hold(gang).detail; }
@@ -263,6 +264,7 @@ class LiveIntake {
   std::vector<JobOwner> owners_;
   std::vector<GangSlot> dirty_;
   std::string groups_problem_;
+  std::uint64_t levels_edition_ = 1;                                ///< grows with what nodes have labels of, and with the levels made of them
   std::deque<std::pair<Millis, std::pair<Text, Text>>> impatient_;  ///< when a gang's patience ends, ascending
   std::vector<Text> moved_namespaces_;  ///< since the last settle(): pods that name no queue may belong to another one now
 };

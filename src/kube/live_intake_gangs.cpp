@@ -60,6 +60,7 @@ void LiveIntake::touch(GangSlot slot) {
   GangRecord& g = gangs_[slot];
   if (g.is_dirty) return;
   g.is_dirty = true;
+  g.hold_found = 0;
   dirty_.push_back(slot);
 }
 
@@ -118,6 +119,7 @@ std::uint32_t LiveIntake::members_present(const GangRecord& g) const {
 }
 
 Hold LiveIntake::gang_hold(const GangRecord& g) const {
+  if (g.hold_found == levels_edition_) return g.hold;
   Hold hold = find_gang_hold(g);
   hold.detail = bounded_words(hold.detail, kDetailMax);
   return hold;
@@ -161,16 +163,22 @@ Hold LiveIntake::find_gang_hold(const GangRecord& g) const {
   return {};
 }
 
-/// ": pod a-0 to team, pod a-1 to default"; the first by name, and the first that differs.
+/// ": pod a-0 to team, pod a-1 to default"; of those that could start the first by name, and the first that belongs elsewhere.
 std::string LiveIntake::queues_of(const GangRecord& g) const {
-  std::vector<PodSlot> pods(g.pods);
-  std::sort(pods.begin(), pods.end(), [&](PodSlot a, PodSlot b) { return is_name_before(pods_[a].name, pods_[b].name); });
-  const auto other = std::find_if(pods.begin(), pods.end(), [&](PodSlot s) { return pods_[s].queue != pods_[pods.front()].queue; });
-  if (other == pods.end()) return {};
-  const auto said = [&](PodSlot s) {
-    return "pod " + pods_[s].name.str() + " to " + (pods_[s].queue.is_none() ? std::string("none") : names_.queues.name(pods_[s].queue).str());
+  const auto first_of = [&](auto&& is_meant) {
+    PodSlot first = kNoPod;
+    for (const PodSlot s : g.pods) {
+      if (pods_[s].phase == Phase::kHeld || pods_[s].phase == Phase::kParked || !is_meant(pods_[s])) continue;
+      if (first == kNoPod || is_name_before(pods_[s].name, pods_[first].name)) first = s;
+    }
+    return first;
   };
-  return ": " + said(pods.front()) + ", " + said(*other);
+  const PodSlot one = first_of([](const PodRecord&) { return true; });
+  if (one == kNoPod) return {};
+  const PodSlot other = first_of([&](const PodRecord& r) { return r.queue != pods_[one].queue; });
+  if (other == kNoPod) return {};
+  const auto said = [&](PodSlot s) { return "pod " + pods_[s].name.str() + " to " + names_.queues.name(pods_[s].queue).str(); };
+  return ": " + said(one) + ", " + said(other);
 }
 
 /// What pods of the gang say against each other; empty where they agree. Those of a gang that has started need not agree on its size.
@@ -273,7 +281,10 @@ void LiveIntake::evaluate(GangSlot slot) {
   sum_up_wishes(g, has_begun);
   g.is_started = bound > 0 && (g.is_started || g.is_group_told || bound >= g.size);
   sum_up(g, has_begun);
-  const HoldReason hold = gang_hold(g).reason;
+  g.hold_found = 0;
+  g.hold = gang_hold(g);
+  g.hold_found = levels_edition_;
+  const HoldReason hold = g.hold.reason;
   if (hold == HoldReason::kNone) {
     g.is_open = true;
   } else if (g.is_open && (hold != HoldReason::kMembersMissing || !has_begun)) {
@@ -375,8 +386,11 @@ void LiveIntake::hold_members(GangSlot slot) {
   GangRecord& g = gangs_[slot];
   if (listeners_.on_group_condition_due && g.is_pod_group && g.is_gang && !g.group_uid.empty()) listeners_.on_group_condition_due(slot);
   if (!listeners_.on_condition_due) return;
+  // One sentence for all; who has it already is not asked for again at every change of one of them.
+  const ConditionText text = hold_condition(*this, g);
+  const std::uint64_t hash = condition_hash(text.reason, text.message);
   for (const PodSlot s : g.pods)
-    if (pods_[s].phase == Phase::kWaiting) listeners_.on_condition_due(s);
+    if (pods_[s].phase == Phase::kWaiting && pods_[s].condition_hash != hash) listeners_.on_condition_due(s);
 }
 
 }  // namespace ashlar::kube

@@ -229,12 +229,11 @@ void add_pending(Snapshot& out, LiveReign& reign, MetricsReader reader) {
   for (const auto& [labels, n] : cards) out.set("ashlar_queue_pending_gpus", "Cards that waiting jobs ask for", labels, n);
 }
 
-/// Pods and gangs that wait outside the engine, by why.
+/// Pods that wait outside the engine, by why.
 void add_held(Snapshot& out, LiveReign& reign) {
-  std::map<std::string_view, double> held;
-  for (const HeldThing& h : held_things(reign.intake())) held[hold_reason_name(h.reason)] += static_cast<double>(h.pods);
-  for (const auto& [reason, pods] : held)
-    out.set("ashlar_pods_held", "Pods that have no place in a queue, by what stands in their way", {{"reason", std::string(reason)}}, pods);
+  for (const auto& [reason, pods] : held_pods(reign.intake()))
+    out.set("ashlar_pods_held", "Pods that have no place in a queue, by what stands in their way",
+            {{"reason", std::string(hold_reason_name(reason))}}, static_cast<double>(pods));
 }
 
 }  // namespace

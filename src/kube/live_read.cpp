@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "engine/explain.h"
@@ -59,15 +60,20 @@ std::string counted(std::int64_t count, const char* thing) { return std::to_stri
 std::string remedy_text(const LiveIntake& intake, const GangRecord* gang, const Remedy& r) {
   const LiveNames& names = intake.names();
   const bool is_of_group = gang != nullptr && !gang->topology_key.empty();
-  const std::string of_group = is_of_group ? "spec.schedulingConstraints of PodGroup " + gang->name.str() : "";
+  const bool is_of_both = is_of_group && !gang->within_wish.empty();
+  const std::string of_group = "in a new PodGroup, since spec.schedulingConstraints cannot be changed";
+  const std::string beside = is_of_both ? ", and in ashlar.dev/within of its pods" : "";
   const std::string level = r.level.row() < names.levels().size() ? names.levels()[r.level.row()].name.str() : std::string();
-  const std::string in_level = level.empty() ? "" : " in one " + level;
+  const bool has_begun = gang != nullptr && std::any_of(gang->pods.begin(), gang->pods.end(),
+                                                        [&](PodSlot s) { return intake.pods()[s].phase == PodRecord::Phase::kBound; });
+  const std::string in_level = level.empty() ? "" : (has_begun ? " in its " : " in one ") + level;
   switch (r.kind) {
     case Remedy::Kind::kDropWithin:
-      return "it could be spread over any nodes (without " + (is_of_group ? of_group : "ashlar.dev/within") + ")";
+      return "it could be spread over any nodes (without " + (is_of_group ? "its topology, " + of_group + beside : "ashlar.dev/within") + ")";
     case Remedy::Kind::kWidenWithin:
       return "it could be spread over one " + level +
-             (is_of_group ? " (" + of_group + ": key " + names.levels()[r.level.row()].label.str() + ")" : " (ashlar.dev/within: " + level + ")");
+             (is_of_group ? " (key " + names.levels()[r.level.row()].label.str() + ", " + of_group + beside + ")"
+                          : " (ashlar.dev/within: " + level + ")");
     case Remedy::Kind::kFewerMembers:
       return "it had " + counted(r.amount, "member");
     case Remedy::Kind::kFewerCards:
@@ -265,16 +271,18 @@ void write_job(JsonWriter& w, LiveReign& reign, const WaitingJob& job, std::size
   w.member("message", has_reason ? reason_text(reign.text_context(), job.verdict.reasons.front()) : std::string()).end_object();
 }
 
-/// Pods and gangs that the engine does not know: they have no place in a queue.
-void write_held(JsonWriter& w, LiveReign& reign, std::size_t shown_max) {
+/// Pods and gangs that the engine does not know: they have no place in a queue. With `only` those of that queue.
+void write_held(JsonWriter& w, LiveReign& reign, std::optional<QueueId> only, std::size_t shown_max) {
   const LiveNames& names = reign.intake().names();
-  const std::vector<HeldThing> held = held_things(reign.intake());
+  std::vector<HeldThing> held = held_things(reign.intake());
+  if (only) std::erase_if(held, [&](const HeldThing& h) { return h.queue.is_none() || h.queue != *only; });
   w.key("held").begin_array();
   for (std::size_t i = 0; i < std::min(held.size(), shown_max); ++i) {
     const HeldThing& h = held[i];
     w.begin_object().member("name", h.ns.str() + "/" + h.name.str());
     w.member("queue", h.queue.is_none() ? std::string_view() : names.queues.name(h.queue).view()).member("pods", static_cast<std::int64_t>(h.pods));
-    w.member("ageMillis", (reign.now() - h.created).value).member("reason", hold_reason_name(h.reason)).member("message", h.message).end_object();
+    w.member("ageMillis", (reign.now() - h.created).value).member("reason", hold_reason_name(h.reason));
+    w.member("message", held_text(reign.intake(), h)).end_object();
   }
   w.end_array().member("heldTotal", static_cast<std::int64_t>(held.size()));
 }
@@ -284,15 +292,22 @@ void write_held(JsonWriter& w, LiveReign& reign, std::size_t shown_max) {
 http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& request) {
   const std::vector<WaitingJob> jobs = waiting_jobs(reign);
   const std::size_t shown_max = request.query_value("all") == "1" ? kJobsListedMax : kJobsShownMax;
-  const std::size_t shown = std::min(jobs.size(), shown_max);
   const LiveNames& names = reign.intake().names();
+  const std::string asked = request.query_value("queue");
+  const std::optional<QueueId> only = asked.empty() ? std::nullopt : std::optional(names.queues.find(Text(asked)));
+  std::size_t shown = 0, total = 0;
   const QueueTree& tree = reign.state().queues;
   std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_cards(names.queues.size(), 0);
   JsonWriter w = document("QueueList");
   w.key("jobs").begin_array();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const std::size_t q = jobs[i].queue.row();
-    if (i < shown) write_job(w, reign, jobs[i], static_cast<std::size_t>(pending_jobs[q] + 1), pending_cards[q]);
+    if (!only || jobs[i].queue == *only) {
+      if (total++ < shown_max) {
+        ++shown;
+        write_job(w, reign, jobs[i], static_cast<std::size_t>(pending_jobs[q] + 1), pending_cards[q]);
+      }
+    }
     ++pending_jobs[q];
     pending_cards[q] += jobs[i].cards;
   }
@@ -312,8 +327,8 @@ http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& r
       w.integer(tree.quota(queue)[0]);
     w.member("pendingJobs", pending_jobs[q]).member("pendingGpus", pending_cards[q]).end_object();
   }
-  w.end_array().member("shown", static_cast<std::int64_t>(shown)).member("total", static_cast<std::int64_t>(jobs.size()));
-  write_held(w, reign, shown_max);
+  w.end_array().member("shown", static_cast<std::int64_t>(shown)).member("total", static_cast<std::int64_t>(total));
+  write_held(w, reign, only, shown_max);
   return finish(w);
 }
 

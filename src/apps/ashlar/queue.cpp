@@ -29,13 +29,12 @@ std::string queues_text(const object& answer, const std::string& only) {
   return text;
 }
 
-std::string jobs_text(const object& answer, const std::string& only, bool is_wide) {
+std::string jobs_text(const object& answer, bool is_wide) {
   const boost::json::array& jobs = answer.at("jobs").as_array();
   if (jobs.empty()) return {};
   std::string text = fmt::format("\n{:<32} {:<16} {:>4} {:>6} {:>6} {:>8}  {}\n", "NAME", "QUEUE", "POS", "GPUS", "AHEAD", "AGE", "REASON");
   for (const boost::json::value& value : jobs) {
     const object& j = value.as_object();
-    if (!only.empty() && text_of(j, "queue") != only) continue;
     const std::string reason = is_wide && !text_of(j, "message").empty() ? text_of(j, "reason") + ": " + text_of(j, "message") : text_of(j, "reason");
     text += fmt::format("{:<32} {:<16} {:>4} {:>6} {:>6} {:>8}  {}\n", text_of(j, "name"), text_of(j, "queue"), number_of(j, "position"),
                         number_of(j, "gpus"), number_of(j, "gpusAhead"), span_text(number_of(j, "ageMillis")), reason);
@@ -49,20 +48,19 @@ std::string rest_text(const object& answer, bool is_all) {
   return fmt::format("... and {} more wait behind the first {}{}\n", rest, number_of(answer, "shown"), is_all ? "" : "; --all lists them");
 }
 
-std::string held_text(const object& answer, const std::string& only, bool is_wide) {
-  std::string lines;
-  const boost::json::array& held = answer.at("held").as_array();
+std::string held_text(const object& answer, bool is_wide, bool is_all) {
+  const boost::json::value* const found = answer.if_contains("held");
+  if (found == nullptr || found->as_array().empty()) return {};  // a scheduler before this one does not say it
+  const boost::json::array& held = found->as_array();
+  std::string text = fmt::format("\n{:<32} {:<16} {:>4} {:>22}  {}\n", "HELD, WITHOUT A PLACE", "QUEUE", "PODS", "AGE", "REASON");
   for (const boost::json::value& value : held) {
     const object& h = value.as_object();
-    if (!only.empty() && text_of(h, "queue") != only) continue;
     const std::string reason = is_wide ? text_of(h, "reason") + ": " + text_of(h, "message") : text_of(h, "reason");
-    lines += fmt::format("{:<32} {:<16} {:>4} {:>22}  {}\n", text_of(h, "name"), text_of(h, "queue"), number_of(h, "pods"),
-                         span_text(number_of(h, "ageMillis")), reason);
+    text += fmt::format("{:<32} {:<16} {:>4} {:>22}  {}\n", text_of(h, "name"), text_of(h, "queue"), number_of(h, "pods"),
+                        span_text(number_of(h, "ageMillis")), reason);
   }
-  if (lines.empty()) return {};
   const std::int64_t rest = number_of(answer, "heldTotal") - static_cast<std::int64_t>(held.size());
-  if (rest > 0) lines += fmt::format("... and {} more are held\n", rest);
-  return fmt::format("\n{:<32} {:<16} {:>4} {:>22}  {}\n", "HELD, WITHOUT A PLACE", "QUEUE", "PODS", "AGE", "REASON") + lines;
+  return text + (rest > 0 ? fmt::format("... and {} more are held{}\n", rest, is_all ? "" : "; --all lists them") : "");
 }
 
 }  // namespace
@@ -77,10 +75,10 @@ void add_queue(CLI::App& app) {
   verb->add_option("--server", options->server, "URL of the scheduler; else $ASHLAR_SERVER, else http://127.0.0.1:10451");
   verb->add_option("-o,--output", options->output, "table, wide or json")->check(CLI::IsMember({"table", "wide", "json"}));
   verb->callback([options, only, is_all] {
-    const std::string body = ask_scheduler(*options, *is_all ? "/api/v1/queue?all=1" : "/api/v1/queue");
+    const std::string body = ask_scheduler(*options, "/api/v1/queue?queue=" + percent_encoded(*only) + (*is_all ? "&all=1" : ""));
     print_answer(*options, body, "QueueList", [&](const object& answer) {
       const bool is_wide = options->output == "wide";
-      return queues_text(answer, *only) + jobs_text(answer, *only, is_wide) + rest_text(answer, *is_all) + held_text(answer, *only, is_wide);
+      return queues_text(answer, *only) + jobs_text(answer, is_wide) + rest_text(answer, *is_all) + held_text(answer, is_wide, *is_all);
     });
   });
 }

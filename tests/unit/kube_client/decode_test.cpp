@@ -251,6 +251,8 @@ TEST(Decode, HardFieldsThatAreNotEvaluatedAreNamed) {
       {R"({"workloadRef":{"name":"w"}})", "spec.workloadRef"},
       {R"({"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"Near"}]}]}}}})",
        "spec.affinity.nodeAffinity.required: operator"},
+      {R"({"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a"}]}]}}}})",
+       "spec.affinity.nodeAffinity.required: operator"},
   };
   for (const auto& c : cases) EXPECT_EQ(pod_of(c.spec).rules->unsupported, c.path) << c.spec;
   for (

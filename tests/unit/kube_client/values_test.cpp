@@ -78,13 +78,16 @@ TEST(JsonWriter, ReplacesBytesThatAreNoUtf8) {
       "b\xc3"
       "c\xed\xa0\x80"
       "d\xf5\x80\x80\x80"
-      "e\xc0\x80");
+      "e\xc0\x80"
+      "f\xf4\x90\x80\x80");
   EXPECT_NO_THROW({
     const std::string document = "{\"t\":" + w.text() + "}";
     auto parsed = json::Parser::of_thread().parse(document);
     EXPECT_TRUE(std::string_view(parsed["t"].get_string())
                     .starts_with("a\xef\xbf\xbd"
                                  "b"));
+    EXPECT_EQ(document.find('\xf4'), std::string::npos) << "beyond the last character that there is";
+    EXPECT_EQ(document.find('\xed'), std::string::npos);
   });
 }
 

@@ -386,6 +386,19 @@ TEST_F(GangChanges, AGangMovesToItsNewQueueWhenAllItsPodsHave) {
   EXPECT_EQ(state.backlog_size(), 0u) << "half of it belongs to another queue";
   EXPECT_EQ(hold_condition(intake, record("g-0")).message,
             "GangHeld: the pods of gang g belong to different queues: pod g-0 to blue, pod g-1 to red; all must name the same");
+  // When its patience is over all are told, and at a change of one of them only those that do not know it yet.
+  time = time + Millis(3'600'000);
+  intake.tick(time);
+  step();
+  due.clear();
+  const ConditionText told = hold_condition(intake, record("g-0"));
+  intake.pods()[intake.pods().find(Text("ns"), Text("g-1"))].condition_hash = condition_hash(told.reason, told.message);
+  see(with(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"), "x", "y"));
+  see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "red"));
+  see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"));
+  step();
+  EXPECT_EQ(std::count(due.begin(), due.end(), "g-1"), 0);
+  EXPECT_GE(std::count(due.begin(), due.end(), "g-0"), 1);
   see(with(gang_pod("g", 1, 2, 8), "ashlar.dev/queue", "blue"));
   step();
   EXPECT_EQ(state.backlog_size(), 1u);

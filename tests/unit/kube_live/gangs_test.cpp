@@ -220,6 +220,16 @@ TEST_F(Gangs, AMemberWithAFieldThatIsNotEvaluatedHoldsTheWholeGang) {
   EXPECT_EQ(intake.gang_trouble(intake.gangs()[record("g-0").gang]).find("pod g-1 of the gang cannot be placed"), 0u);
 }
 
+TEST_F(Gangs, ASizeIsAWholeNumberAndANameHasNoSlash) {
+  for (const char* size : {"4x", "99999999999", "0", "100001", "-1", "1.5"}) {
+    see(pod("p", 1, {{Text("ashlar.dev/gang"), Text("g")}, {Text("ashlar.dev/gang-size"), Text(size)}}));
+    EXPECT_EQ(record("p").hold, HoldReason::kMalformed) << size;
+    EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gang-size is '" + std::string(size) + "'; it must be a whole number from 1 to 100000");
+  }
+  see(pod("q", 1, {{Text("ashlar.dev/gang"), Text("pod/other")}, {Text("ashlar.dev/gang-size"), Text("2")}}));
+  EXPECT_EQ(hold_text(record("q")), "ashlar.dev/gang is no name: it has a slash") << "so are pods with a wish of their own kept apart";
+}
+
 TEST_F(Gangs, AMalformedSizeIsSaid) {
   see(pod("p", 1, {{Text("ashlar.dev/gang"), Text("g")}, {Text("ashlar.dev/gang-size"), Text("many")}}));
   EXPECT_EQ(record("p").hold, HoldReason::kMalformed);

@@ -338,8 +338,13 @@ TEST_F(Read, WhatWouldHelpAGangOfAPodGroupIsAChangeOfThePodGroup) {
   for (int i = 0; i < 2; ++i) see(grouped(pod("g-" + std::to_string(i), 8), "g"));
   reign->turn();
   const std::string told = remedies("g");
-  EXPECT_NE(told.find("it could be spread over one block (spec.schedulingConstraints of PodGroup g: key l/block)"), std::string::npos) << told;
-  EXPECT_NE(told.find("it could be spread over any nodes (without spec.schedulingConstraints of PodGroup g)"), std::string::npos) << told;
+  EXPECT_NE(told.find("it could be spread over one block (key l/block, in a new PodGroup, since spec.schedulingConstraints cannot be changed)"),
+            std::string::npos)
+      << told;
+  EXPECT_NE(
+      told.find("it could be spread over any nodes (without its topology, in a new PodGroup, since spec.schedulingConstraints cannot be changed)"),
+      std::string::npos)
+      << told;
 }
 
 TEST_F(Read, HeldPodsAreListedBesideTheQueuesButNotThoseThatWaitForNothing) {
@@ -356,6 +361,33 @@ TEST_F(Read, HeldPodsAreListedBesideTheQueuesButNotThoseThatWaitForNothing) {
   EXPECT_NE(held.find(R"x("reason":"AdmissionGated")x"), std::string::npos) << held;
   EXPECT_NE(held.find(R"x({"name":"ns/lost","queue":"","pods":1,)x"), std::string::npos) << held;
   EXPECT_TRUE(held.ends_with("\"heldTotal\":2}\n")) << held;
+}
+
+TEST_F(Read, AQueueIsAskedForByItsName) {
+  options.intake.queues = {{"team", "", {}}};
+  begin();
+  see(node("n0", 1));
+  const Labels of_team{{Text("ashlar.dev/queue"), Text("team")}};
+  see(bound(pod("runs", 1), "n0", "0"));
+  see(pod("a", 1));
+  see(pod("b", 1, of_team));
+  see(gang_pod("half", 0, 2, 1, of_team));
+  see(gang_pod("part", 0, 2, 1));
+  reign->turn();
+  const auto asked = [&](const std::string& name) {
+    http::ServerRequest request;
+    request.query = "queue=" + name;
+    return answer_queue(*reign, request).body;
+  };
+  const std::string team = asked("team"), nobodys = asked("nobodys");
+  EXPECT_NE(team.find("ns/b"), std::string::npos) << team;
+  EXPECT_NE(team.find("ns/half"), std::string::npos) << team;
+  EXPECT_EQ(team.find("ns/a"), std::string::npos) << team;
+  EXPECT_EQ(team.find("ns/part"), std::string::npos) << team;
+  EXPECT_NE(team.find(R"("shown":1,"total":1,)"), std::string::npos) << team;
+  EXPECT_TRUE(team.ends_with("\"heldTotal\":1}\n")) << team;
+  EXPECT_NE(nobodys.find(R"("shown":0,"total":0,"held":[],"heldTotal":0})"), std::string::npos) << nobodys;
+  EXPECT_NE(queue().find(R"("shown":2,"total":2,)"), std::string::npos) << queue();
 }
 
 // ---- nodes ---------------------------------------------------------------------------------------------------------------------------------

@@ -198,6 +198,9 @@ TEST_F(Translation, APodOnAnUnknownNodeCountsOnceTheNodeIsThere) {
   see(node("n", 8));
   step();
   EXPECT_EQ(idle_cards("n"), 3);
+  gone(node("n", 8));
+  gone(p);
+  EXPECT_EQ(intake.parked_count(), 0u) << "nobody waits for the node any more";
 }
 
 TEST_F(Translation, AnUnknownQueueIsNamed) {

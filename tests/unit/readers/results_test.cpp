@@ -1,6 +1,9 @@
 #include "sim/results.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <csignal>
 
 #include <numeric>
 #include <set>
@@ -210,6 +213,25 @@ TEST(OutputFile, AFailureNamesTheFileAndLeavesNothing) {
   EXPECT_THAT(written.error().message, HasSubstr("absent/out.json: cannot be written"));
   EXPECT_FALSE(write_whole_file(folder.path(""), "x").ok());
   EXPECT_TRUE(std::filesystem::is_empty(folder.path("")));
+}
+
+TEST(OutputFile, WhatCouldNotBeWrittenWholeIsTakenAwayAgain) {
+  Folder folder;
+  ASSERT_TRUE(write_whole_file(folder.path("out.json"), "first").ok());
+  const auto written = [&] {
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit small{16, before.rlim_max};
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    auto result = write_whole_file(folder.path("out.json"), std::string(1000, 'x'));
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    return result;
+  }();
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(std::filesystem::file_size(folder.path("out.json")), 5u) << "what was there stays";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path("")), {}), 1) << "nothing is left beside it";
 }
 
 TEST(OutputFile, WritesThroughToADevice) { EXPECT_TRUE(write_whole_file("/dev/null", "x").ok()); }
