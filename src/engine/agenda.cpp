@@ -35,8 +35,10 @@ void Agenda::list_head(ShapeId id) {
     return;
   }
   const bool waits_for_room = shape.verdict.wake_on == WakeOn::kCapacity || shape.verdict.wake_on == WakeOn::kQuota;
-  if (waits_for_room && !head.entry.is_surplus && shape.verdict.kind != VerdictKind::kNeverFits)
-    blocked_heads_[shape.key.queue].insert(head);  // what can never run blocks nobody
+  if (waits_for_room && !head.entry.is_surplus && shape.verdict.kind != VerdictKind::kNeverFits) {  // what can never run blocks nobody
+    blocked_heads_[shape.key.queue].insert(head);
+    changed_queues_.insert(shape.key.queue);
+  }
   if (shape.verdict.wake_on == WakeOn::kCapacity) {
     if (shape.key.only.is_none())
       waiting_for_capacity_[{shape.key.demand, shape.key.constraint}].insert(id);
@@ -58,7 +60,10 @@ void Agenda::unlist_head(ShapeId id) {
     return;
   }
   if (const auto it = blocked_heads_.find(shape.key.queue); it != blocked_heads_.end()) {
-    if (it->second.erase(head) != 0 && behind_heads_.contains(shape.key.queue)) moved_heads_.insert(shape.key.queue);
+    if (it->second.erase(head) != 0) {
+      changed_queues_.insert(shape.key.queue);
+      if (behind_heads_.contains(shape.key.queue)) moved_heads_.insert(shape.key.queue);
+    }
     if (it->second.empty()) blocked_heads_.erase(it);
   }
   if (const auto it = behind_heads_.find(shape.key.queue); it != behind_heads_.end()) {

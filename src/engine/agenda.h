@@ -95,6 +95,8 @@ class Agenda {
   const std::map<QueueId, Head>& held_heads() const { return held_heads_; }
   /// Queues that have such shapes.
   const std::map<QueueId, std::set<Head>>& blocked_heads() const { return blocked_heads_; }
+  /// Queues whose blocked heads have changed since the last call, or more.
+  std::set<QueueId> take_changed_queues() { return std::exchange(changed_queues_, {}); }
   /// Closed shapes that wait for capacity or for quota.
   const std::map<std::pair<DemandId, ConstraintId>, std::set<ShapeId>>& waiting_for_capacity() const { return waiting_for_capacity_; }
   const std::set<ShapeId>& waiting_for_quota() const { return waiting_for_quota_; }
@@ -122,6 +124,7 @@ class Agenda {
   std::vector<Entry> entry_of_job_;
   std::set<Head> open_heads_;
   std::map<QueueId, std::set<Head>> blocked_heads_;
+  std::set<QueueId> changed_queues_;    ///< of blocked heads; lost in a snapshot: who reads it anew asks all queues first
   std::map<QueueId, Head> held_heads_;  ///< of one decision
   std::map<std::pair<DemandId, ConstraintId>, std::set<ShapeId>> waiting_for_capacity_;
   std::set<ShapeId> waiting_for_quota_;

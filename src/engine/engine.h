@@ -112,6 +112,7 @@ class Engine {
   /// Cluster::facts_change_count() at the last decision, and by shape when its first job was last judged.
   std::uint64_t facts_seen_ = 0;
   std::vector<std::uint64_t> judged_on_;
+  std::uint64_t heads_walked_on_ = 0;  ///< the same when all blocked heads were last looked at; not kept in a snapshot, only costs a walk
   /// Shapes found never to fit, of which a node that came or changed could take a member.
   std::set<ShapeId> to_prove_;
   std::function<void(JobId)> before_stop_;

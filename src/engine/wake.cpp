@@ -4,6 +4,7 @@
 // Cost: O(risen nodes x classes that wait) of a few comparisons each.
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/grown.h"
 #include "engine/engine.h"
@@ -138,12 +139,10 @@ bool Engine::open_impossible_heads(const State& state, Round& round, QueueId que
 bool Engine::open_impossible_heads(const State& state, Round& round) {
   bool has_opened = false;
   if (profile_->blocking == Blocking::kSkip || !options_.has_verdicts) return has_opened;
-  const auto& blocked = agenda_.blocked_heads();
-  for (auto it = blocked.begin(); it != blocked.end();) {
-    const QueueId queue = it->first;
-    if (is_outdated(state, *it->second.begin())) has_opened = open_impossible_heads(state, round, queue) || has_opened;
-    it = blocked.upper_bound(queue);  // the list may be gone
-  }
+  std::set<QueueId> changed = agenda_.take_changed_queues();
+  if (std::exchange(heads_walked_on_, state.cluster.facts_change_count()) != state.cluster.facts_change_count())
+    for (const auto& [queue, heads] : agenda_.blocked_heads()) changed.insert(queue);
+  for (const QueueId queue : changed) has_opened = open_impossible_heads(state, round, queue) || has_opened;
   return has_opened;
 }
 

@@ -32,6 +32,8 @@ TEST(CaseLanguage, NamesLineColumnAndFormOfWhatIsWrong) {
   expect_error(kCluster + "end b at 0s\n" + kBlock, "3:5:", "no job \"b\"");
   expect_error(kCluster + "lose node7 at 0s\n" + kBlock, "3:6:", "no node \"node7\"");
   expect_error("cluster 2 x h100x999\n" + kBlock, "1:13:", "1 to 128");
+  for (const std::string shape : {"h100", "x8", "h100x", "h100x8y", "h100x99999999999"})
+    expect_error("cluster 2 x " + shape + "\n" + kBlock, "1:13:", "\"" + shape + "\" is not a shape");
   expect_error("profile ashlr\n" + kCluster + kBlock, "1:9:", "ashlar");
   expect_error(kCluster + "gang g 2 4 gpu at 0s\n" + kBlock, "3:10:", "groups such as");
 }

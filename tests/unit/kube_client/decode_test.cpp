@@ -236,6 +236,22 @@ Pod pod_of(const std::string& spec) {
   return event.ok() ? event->object : Pod();
 }
 
+TEST(Decode, TheOwnerIsTheControllerElseTheFirst) {
+  const std::string controller = R"({"uid":"c","kind":"Job","controller":true})", one = R"({"uid":"a","kind":"X"})",
+                    two = R"({"uid":"b","kind":"Y"})";
+  const auto owner_of = [](const std::string& owners) {
+    const std::string event =
+        R"({"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"d","uid":"u","resourceVersion":"1","ownerReferences":[)" +
+        owners + R"(]},"spec":{},"status":{}}})";
+    Result<WatchEvent<Pod>> read = decode_watch_event<Pod>(event, Encoding::kJson);
+    EXPECT_TRUE(read.ok()) << read.error().message;
+    return read.ok() ? read->object.owner_uid.str() + " " + read->object.owner_kind.str() : "";
+  };
+  EXPECT_EQ(owner_of(one + "," + two), "a X");
+  EXPECT_EQ(owner_of(one + "," + controller + "," + two), "c Job");
+  EXPECT_EQ(owner_of(controller + "," + one), "c Job");
+}
+
 TEST(Decode, HardFieldsThatAreNotEvaluatedAreNamed) {
   const struct {
     const char *spec, *path;

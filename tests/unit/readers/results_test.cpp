@@ -274,6 +274,10 @@ TEST(Expected, DifferencesAreJudgedAtTheTablesDigits) {
   const auto table =
       read_expected_queue(folder.write("e.csv", header + "x,1,fifo,isolated,b,2,55,30,,,,,,,\nx,1,fifo,isolated,ALL,4,32.6,15.2,0,2,0,0,11,105,0\n"));
   ASSERT_TRUE(table.ok()) << table.error().message;
+  for (const auto& [shrink, is_ok] : {std::pair("0", false), {"1000", true}, {"1001", false}, {"-1", false}}) {
+    const auto read = read_expected_queue(folder.write("s.csv", header + "x," + shrink + ",fifo,isolated,b,2,55,30,,,,,,,\n"));
+    EXPECT_EQ(read.ok(), is_ok) << shrink;
+  }
   QueueRun run = four_jobs();
   // 32.625 is 32.6 to one digit and 0.5 may be written 0 or 1, but 15.125 is not 15.2.
   EXPECT_THAT(differences(run, *table, "x", 1, false), ElementsAre("ALL mean queue: 15.12 against 15.2", "ALL p90 queue: 0.5 against 2"));

@@ -110,8 +110,8 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Timeline), 48u);
   EXPECT_EQ(sizeof(Cluster), 736u);
   EXPECT_EQ(sizeof(State), 1184u);
-  EXPECT_EQ(sizeof(Agenda), 568u);  // held_heads_ is of one decision and not kept
-  EXPECT_EQ(sizeof(Engine), 848u);
+  EXPECT_EQ(sizeof(Agenda), 616u);  // held_heads_ is of one decision and not kept
+  EXPECT_EQ(sizeof(Engine), 904u);
 }
 
 }  // namespace
