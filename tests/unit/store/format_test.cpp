@@ -82,6 +82,10 @@ TEST(Format, the_check_sees_every_byte_and_the_number_of_the_record) {
   }
   EXPECT_NE(record_check(bytes, 6), check);
   EXPECT_NE(record_check(bytes + '\0', 5), check);
+  // Logs outlive the program that wrote them.
+  EXPECT_EQ(record_check("", 0), 4272773340u);
+  EXPECT_EQ(record_check("12345678", 1), 2728546910u);
+  EXPECT_EQ(record_check(bytes, 5), 2297085592u);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string>
 
 namespace ashlar::store {
 namespace {
@@ -41,6 +42,26 @@ TEST(NameLedger, ARowThatStandsForSomethingElseIsToldAnew) {
   EXPECT_GT(tell(DomainId(1u)), 0u);
   EXPECT_EQ(read.of({NameKind::kDomain, 1, 0}), "rack-c");
   EXPECT_EQ(read.of({NameKind::kDomain, 0, 0}), "rack-a");
+}
+
+TEST(NameLedger, EveryLevelIsToldWithTheState) {
+  class Numbers final : public NameSource {
+   public:
+    void append_name(const NameKey& key, std::string& out) const override {
+      out += (key.kind == NameKind::kLevel ? "level" : "other") + std::to_string(key.row);
+    }
+  } numbers;
+  State state;
+  apply(state, {Millis(0), LevelsDefined{2, 1}});
+  NameLedger ledger(&numbers);
+  std::string bytes;
+  ByteWriter out(bytes);
+  ledger.tell_all(state, out);
+  NameLedger::end(out);
+  NameTable read;
+  ByteReader in(bytes);
+  read_names(in, read);
+  for (std::uint32_t l = 0; l < 3; ++l) EXPECT_EQ(read.of({NameKind::kLevel, l}), "level" + std::to_string(l));
 }
 
 }  // namespace
