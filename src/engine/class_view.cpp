@@ -55,7 +55,6 @@ void ClassView::compute(State& state, NodeRange rows, std::uint64_t draw) {
 
 void ClassView::start_anew(State& state, std::uint64_t draw) {
   const std::size_t rows = state.cluster.rows();
-  has_started_anew_ = true;
   shape_version_ = state.cluster.topology().shape_version();
   edition_ = state.edition(demand_, constraint_);
   keys_.assign(rows, 0);
@@ -79,7 +78,6 @@ void ClassView::update(State& state, NodeId n, std::uint64_t draw) {
   const Topology& topology = state.cluster.topology();
   if (const GroupId group = topology.group_of(n); !group.is_none()) is_group_stale_[group.row()] = 1;
   if (before == after) return;
-  if (after > before) grown_.push_back(n);
   total_ += std::uint64_t(after) - before;
   if (!has_rooms_) return;
   for (std::uint32_t l = 0; l < topology.level_count(); ++l)
@@ -96,8 +94,6 @@ ClassView::ClassView(const Profile& profile, DemandId demand, ConstraintId const
 
 void ClassView::refresh(State& state, std::uint64_t draw) {
   const Cluster& cluster = state.cluster;
-  grown_.clear();
-  has_started_anew_ = false;
   const bool is_redefined = redefinitions_seen_ != state.redefinitions() && !is_of(state);
   const bool must_start = !is_fresh_ || is_drawn_ || is_redefined || !cluster.remembers(cursor_) ||
                           shape_version_ != cluster.topology().shape_version() || keys_.size() != cluster.rows() ||

@@ -33,9 +33,6 @@ class ClassView {
   /// Members that fit in each domain of a level, by DomainId.
   std::span<const std::uint32_t> room(const State& state, LevelId level);
   std::uint64_t room_everywhere() const { return total_; }
-  /// Nodes whose fits grew in the last refresh (for wake-ups); everything if it started anew.
-  std::span<const NodeId> grown() const { return grown_; }
-  bool has_started_anew() const { return has_started_anew_; }
   NodeView node_view(const State& state, std::uint64_t draw) const;
   /// Were demand and constraint what they are now when it was refreshed last?
   bool is_of(const State& state) const { return edition_ == state.edition(demand_, constraint_); }
@@ -56,7 +53,6 @@ class ClassView {
   std::uint64_t edition_ = 0;        ///< of demand and constraint
   std::uint64_t redefinitions_seen_ = 0;
   bool is_fresh_ = false;
-  bool has_started_anew_ = false;
   bool has_rooms_ = false;
   std::uint64_t total_ = 0;
   std::vector<std::uint16_t> fits_;
@@ -64,7 +60,6 @@ class ClassView {
   std::vector<NodeId> group_best_;
   std::vector<std::uint8_t> is_group_stale_;
   std::vector<std::vector<std::uint32_t>> rooms_;  ///< [level][domain]
-  std::vector<NodeId> grown_;
   std::vector<std::uint32_t> stamp_;  ///< per node: last refresh that recomputed it
   std::uint32_t refresh_number_ = 0;
   std::vector<Points> points_;  ///< scratch

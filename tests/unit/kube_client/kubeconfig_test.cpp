@@ -73,6 +73,14 @@ TEST_F(Kubeconfig, ReadsInlineAndFileCertificates) {
   EXPECT_EQ(access->tls.server_name, "api.internal");
 }
 
+TEST_F(Kubeconfig, ReadsEveryKindOfBase64Character) {
+  const std::string pem = "-----BEGIN CERTIFICATE-----\n0?sk>/?i2Ut6ZP\n-----END CERTIFICATE-----\n";
+  const std::string base64 = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCjA/c2s+Lz9pMlV0NlpQCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K";
+  Result<Access> access = load(config("server: 'https://a', certificate-authority-data: '" + base64 + "'", "token: a"));
+  ASSERT_TRUE(access.ok()) << access.error().message;
+  EXPECT_EQ(access->tls.ca_pem, pem);
+}
+
 TEST_F(Kubeconfig, ReadsTokenFileAndInsecureFlag) {
   write("token", "t\n");
   Result<Access> access = load(config(std::string(kServer) + ", insecure-skip-tls-verify: true", "tokenFile: token"));
