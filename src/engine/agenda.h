@@ -41,11 +41,9 @@ class Agenda {
     std::uint64_t turn = 0;
     JobId job;
     bool operator==(const Entry&) const = default;
-    /// By hand: sets of thousands are walked with it, and the compiler does not inline the one that it would make.
-    std::strong_ordering operator<=>(const Entry& o) const {
+    std::strong_ordering operator<=>(const Entry& o) const {  // by hand, as that of its key
       if (is_surplus != o.is_surplus) return is_surplus <=> o.is_surplus;
-      if (key.major != o.key.major) return key.major <=> o.key.major;
-      if (key.minor != o.key.minor) return key.minor <=> o.key.minor;
+      if (key != o.key) return key <=> o.key;
       return turn != o.turn ? turn <=> o.turn : job <=> o.job;
     }
   };

@@ -21,8 +21,7 @@ struct Running {
   std::uint64_t turn = 0;
   JobId job;
   bool operator<(const Running& o) const {
-    if (key.major != o.key.major) return key.major < o.key.major;
-    if (key.minor != o.key.minor) return key.minor < o.key.minor;
+    if (key != o.key) return key < o.key;
     return turn != o.turn ? turn < o.turn : job < o.job;
   }
 };

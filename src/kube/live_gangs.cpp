@@ -44,7 +44,7 @@ Result<GangWish> read_gang_wish(const Pod& pod) {
     if (size != nullptr) return invalid("has ashlar.dev/gang-size but not ashlar.dev/gang; name the gang whose pods start together");
     if (wish.within.empty()) return wish;
     // Its hard wish binds as in a gang of one. The slash keeps its name apart from those of labels.
-    wish.name = Text("pod/" + pod.name.str());
+    wish.name = Text(std::string(kLonePodPrefix) + pod.name.str());
     wish.size = 1;
     return wish;
   }

@@ -35,6 +35,8 @@ struct GangWish {
 /// kInvalid names the label and the expected form.
 Result<GangWish> read_gang_wish(const Pod& pod);
 
+inline constexpr std::string_view kLonePodPrefix = "pod/";
+
 struct GangRecord {
   Text ns, name;
   std::vector<PodSlot> pods;  ///< all of them: waiting, bound and held
@@ -78,6 +80,11 @@ struct GangRecord {
   Hold hold;                     ///< what holds it, as last found
   std::uint64_t hold_found = 0;  ///< at which edition of the levels; 0: something has happened since
   bool is_used = false;
+
+  /// A lone pod with a hard wish is placed as a gang of one, under a name that no label can have.
+  bool is_lone_pod() const { return name.view().starts_with(kLonePodPrefix); }
+  /// "gang g", "pod p"
+  std::string said() const { return is_lone_pod() ? "pod " + name.str().substr(kLonePodPrefix.size()) : "gang " + name.str(); }
 };
 
 class GangTable {

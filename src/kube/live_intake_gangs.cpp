@@ -136,13 +136,13 @@ Hold LiveIntake::find_gang_hold(const GangRecord& g) const {
   const Text& hard = g.topology_key.empty() ? g.within_wish : g.topology_key;
   if (const std::string trouble = contradiction(g); !trouble.empty()) return refused(trouble);
   if (lacks_level(g) && node_labels_.contains(hard))
-    return refused("gang " + name + " must stay within one domain of " + hard.str() + ", which would be one topology level more than the " +
+    return refused(g.said() + " must stay within one domain of " + hard.str() + ", which would be one topology level more than the " +
                    std::to_string(Topology::kLevelsMax) + " that are followed");
   if (!g.topology_key.empty() && !g.within_wish.empty() && names_.find_level(g.within_wish) != g.within)
     return refused("PodGroup " + name + " asks for one domain of " + g.topology_key.str() + ", its pods (ashlar.dev/within) for one of " +
                    g.within_wish.str() + "; name one of them");
   if (g.strangers > 0) return refused("pods of PodGroup " + name + " name another scheduler (" + g.stranger_name.str() + "); all must name the same");
-  if (g.has_mixed_schedulers) return refused("the pods of gang " + name + " name different schedulers; all must name the same");
+  if (g.has_mixed_schedulers) return refused("the pods of " + g.said() + " name different schedulers; all must name the same");
   if (g.has_quarantined)
     for (const PodSlot s : g.pods)
       if (pods_[s].phase == Phase::kHeld && pods_[s].hold == HoldReason::kQuarantined)
@@ -152,14 +152,14 @@ Hold LiveIntake::find_gang_hold(const GangRecord& g) const {
       if (pods_[s].phase == Phase::kHeld && pods_[s].hold != HoldReason::kNone)
         return refused("pod " + pods_[s].name.str() + " of the gang cannot be placed: " + hold_text(pods_[s]));
     // Without the number that exists: the text is rewritten for every pod that comes otherwise.
-    return {HoldReason::kMembersMissing, "gang " + name + " waits until " + std::to_string(g.size) + " of its pods exist" + (g.size == 1 ? "s" : "")};
+    return {HoldReason::kMembersMissing,
+            g.said() + " waits until " + std::to_string(g.size) + " of its pods exist" + (g.size == 1 ? "s" : "") + " without scheduling gates"};
   }
-  if (g.has_mixed_queues) return refused("the pods of gang " + name + " belong to different queues" + queues_of(g) + "; all must name the same");
+  if (g.has_mixed_queues) return refused("the pods of " + g.said() + " belong to different queues" + queues_of(g) + "; all must name the same");
   if (g.bind_hold != 0)
     return {HoldReason::kBindFailed,
-            "gang " + name + " waits, since pod " + pods_[g.bind_hold_pod].name.str() + " could not be bound: " + g.bind_hold_detail.str()};
-  if (lacks_level(g))
-    return {HoldReason::kNoSuchDomain, "no node has the label " + hard.str() + ", in one of whose domains gang " + name + " must stay"};
+            g.said() + " waits, since pod " + pods_[g.bind_hold_pod].name.str() + " could not be bound: " + g.bind_hold_detail.str()};
+  if (lacks_level(g)) return {HoldReason::kNoSuchDomain, g.said() + " must stay within one domain of " + hard.str() + ", and no node has that label"};
   return {};
 }
 

@@ -165,7 +165,7 @@ std::string hold_text(const PodRecord& pod) {
     case HoldReason::kMalformed:
       return detail;
     case HoldReason::kQueueUnknown:
-      return "queue " + detail + " is not configured";
+      return "queue " + detail + " is not configured; `ashlar queue` lists those that are";
     case HoldReason::kQuarantined:
       return detail;
     case HoldReason::kBindFailed:
@@ -391,7 +391,7 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
   ConditionText text;
   const ReasonCode first = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
   const JobOwner owner = c.intake.owner(job);
-  const bool is_gang = owner.gang != kNoGang && c.intake.gangs()[owner.gang].is_gang;
+  const bool is_gang = owner.gang != kNoGang && c.intake.gangs()[owner.gang].is_gang && !c.intake.gangs()[owner.gang].is_lone_pod();
   std::string prefix;
   if (is_gang) {
     const GangRecord& g = c.intake.gangs()[owner.gang];

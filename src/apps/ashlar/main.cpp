@@ -55,6 +55,24 @@ int checked_output(int status) {
   return kFailed;
 }
 
+/// What CLI11 would answer with "A subcommand is required".
+bool is_verb_unknown(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return false;
+  const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
+  return std::none_of(verbs.begin(), verbs.end(), [&](const CLI::App* verb) { return verb->check_name(argv[1]); });
+}
+
+int answer_unknown_verb(const CLI::App& app, const std::string& verb) {
+  std::cerr << "ashlar: there is no verb " << verb << "; there are";
+  std::string_view comma = " ";
+  for (const CLI::App* known : app.get_subcommands([](const CLI::App*) { return true; })) {
+    std::cerr << comma << known->get_name();
+    comma = ", ";
+  }
+  std::cerr << " (ashlar --help says what they do)\n";
+  return kBadInput;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -66,6 +84,7 @@ int main(int argc, char** argv) {
 #define ASHLAR_ADD(verb) ashlar::add_##verb(app);
   ASHLAR_VERBS(ASHLAR_ADD)
 #undef ASHLAR_ADD
+  if (is_verb_unknown(app, argc, argv)) return answer_unknown_verb(app, argv[1]);
   try {
     app.parse(argc, argv);
     return checked_output(0);

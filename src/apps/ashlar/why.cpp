@@ -68,20 +68,26 @@ std::string why_text(const object& why) {
   return out.str();
 }
 
+std::string full_name(const std::string& ns, const std::string& name) {
+  if (name.find('/') == std::string::npos) return (ns.empty() ? "default" : ns) + "/" + name;
+  if (!ns.empty() && name.compare(0, name.find('/'), ns) != 0)
+    throw CLI::ValidationError("-n", name + " is of another namespace than " + ns + "; leave one of the two out");
+  return name;
+}
+
 }  // namespace
 
 void add_why(CLI::App& app) {
   auto options = std::make_shared<AskOptions>();
   auto name = std::make_shared<std::string>();
-  auto ns = std::make_shared<std::string>("default");
+  auto ns = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("why", "Why a pod or gang waits, and what would help");
   verb->add_option("name", *name, "NAMESPACE/NAME of a pod or gang, or NAME with -n")->required();
-  verb->add_option("-n,--namespace", *ns, "Namespace of NAME");
+  verb->add_option("-n,--namespace", *ns, "Namespace of NAME; default where neither names one");
   verb->add_option("--server", options->server, "URL of the scheduler; else $ASHLAR_SERVER, else http://127.0.0.1:10451");
   verb->add_option("-o,--output", options->output, "table or json")->check(CLI::IsMember({"table", "json"}));
   verb->callback([options, name, ns] {
-    const std::string full = name->find('/') == std::string::npos ? *ns + "/" + *name : *name;
-    const std::string body = ask_scheduler(*options, "/api/v1/why?name=" + percent_encoded(full));
+    const std::string body = ask_scheduler(*options, "/api/v1/why?name=" + percent_encoded(full_name(*ns, *name)));
     const std::int64_t status = number_of(print_answer(*options, body, "Why", why_text), "exitStatus");
     if (status != 0) throw CLI::RuntimeError(static_cast<int>(status));
   });

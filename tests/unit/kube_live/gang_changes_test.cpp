@@ -453,7 +453,7 @@ TEST_F(GangChanges, NoAutoscalerIsAskedForNodesWhereNodesWouldNotHelp) {
   step();
   const ConditionText text = hold_condition(intake, record("g-0"));
   EXPECT_EQ(text.reason, "SchedulerError");
-  EXPECT_EQ(text.message, "MembersMissing: gang g waits until 2 of its pods exist");
+  EXPECT_EQ(text.message, "MembersMissing: gang g waits until 2 of its pods exist without scheduling gates");
   EXPECT_EQ(hold_reason_token(HoldReason::kQueueUnknown), "SchedulerError");
   EXPECT_EQ(hold_reason_token(HoldReason::kQuarantined), "SchedulerError");
   EXPECT_EQ(hold_reason_token(HoldReason::kGated), "SchedulingGated");

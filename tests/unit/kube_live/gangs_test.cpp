@@ -51,7 +51,7 @@ TEST_F(Gangs, AnIncompleteGangSaysSoAfterFiveSeconds) {
   time = Millis(1'005'000);
   intake.tick(time);
   EXPECT_EQ(due, std::vector<std::string>{"g-0"});
-  EXPECT_EQ(intake.gang_trouble(intake.gangs()[record("g-0").gang]), "gang g waits until 2 of its pods exist");
+  EXPECT_EQ(intake.gang_trouble(intake.gangs()[record("g-0").gang]), "gang g waits until 2 of its pods exist without scheduling gates");
 }
 
 TEST_F(Gangs, MembersAreInRankOrder) {
@@ -257,7 +257,7 @@ TEST_F(Gangs, WithinBindsAPodWithoutAGangToo) {
   EXPECT_EQ(where("q"), "") << "its node has no rack";
   const ConditionText text = hold_condition(intake, record("p"));
   EXPECT_EQ(text.reason, "Unschedulable");
-  EXPECT_EQ(text.message, "0/1 nodes are available: no node has the label l/nosuch, in one of whose domains gang pod/p must stay.");
+  EXPECT_EQ(text.message, "0/1 nodes are available: pod p must stay within one domain of l/nosuch, and no node has that label.");
   see_racks(1, 1);
   see(node("with", 8, {{Text("l/nosuch"), Text("a")}}));
   step();

@@ -180,7 +180,7 @@ TEST_F(Read, EveryPhaseHasItsHeadline) {
   EXPECT_EQ(
       headline("malformed"),
       R"("state":"Never","headline":"Misconfigured: ashlar.dev/gang-size is 'many'; it must be a whole number from 1 to 100000","exitStatus":5)");
-  EXPECT_EQ(headline("queueless"), R"("state":"Never","headline":"QueueUnknown: queue nobodys is not configured","exitStatus":5)");
+  EXPECT_EQ(headline("queueless"), R"("state":"Never","headline":"QueueUnknown: queue nobodys is not configured; `ashlar queue` lists those that are","exitStatus":5)");
   EXPECT_EQ(headline("unread"), R"("state":"Held","headline":"Unreadable: the pod cannot be read: spec: odd","exitStatus":4)");
   EXPECT_EQ(headline("nominated"), R"("state":"Waiting","headline":"another scheduler's pod that keeps a place on n0","exitStatus":4)");
   EXPECT_EQ(ask_why("ns%2Funsupported").body.find(R"("state":"Never")") != std::string::npos, true) << why("unsupported");
@@ -258,7 +258,7 @@ TEST_F(Read, AGangByLabelsHasItsDomainsNamed) {
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 3, 1, domains));
   reign->turn();
   EXPECT_NE(why("g").find(R"("gang":{"name":"g","size":3,"present":2,"bound":0,"within":"block","prefer":"rack"})"), std::string::npos) << why("g");
-  EXPECT_EQ(headline("g"), R"("state":"Waiting","headline":"MembersMissing: gang g waits until 3 of its pods exist","exitStatus":4)");
+  EXPECT_EQ(headline("g"), R"("state":"Waiting","headline":"MembersMissing: gang g waits until 3 of its pods exist without scheduling gates","exitStatus":4)");
 }
 
 TEST_F(Read, AGangThatIsHeldSaysWhy) {
@@ -272,7 +272,7 @@ TEST_F(Read, AGangThatIsHeldSaysWhy) {
   reign->turn();
   EXPECT_EQ(
       headline("far-0"),
-      R"("state":"Never","headline":"NoSuchDomain: no node has the label l/nothing, in one of whose domains gang far must stay","exitStatus":5)");
+      R"("state":"Never","headline":"NoSuchDomain: gang far must stay within one domain of l/nothing, and no node has that label","exitStatus":5)");
   EXPECT_EQ(
       headline("mixed"),
       R"("state":"Held","headline":"GangHeld: the pods of gang mixed belong to different queues: pod mixed-0 to default, pod mixed-1 to team; all must name the same","exitStatus":4)");

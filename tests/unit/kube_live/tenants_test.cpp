@@ -106,7 +106,7 @@ TEST_F(Tenants, AGangWhoseLabelNoNodeHasStartsWhenNodesBringIt) {
   EXPECT_EQ(due, (std::vector<std::string>{"g-0", "g-1"})) << "said at once, so that nodes are added";
   const ConditionText text = hold_condition(intake, record("g-0"));
   EXPECT_EQ(text.reason, "Unschedulable");
-  EXPECT_EQ(text.message, "0/2 nodes are available: no node has the label l/nvlink, in one of whose domains gang g must stay.");
+  EXPECT_EQ(text.message, "0/2 nodes are available: gang g must stay within one domain of l/nvlink, and no node has that label.");
   see(node("a0", 8, {{Text("l/nvlink"), Text("a")}}));
   step();
   EXPECT_EQ(where("g-0"), "") << "one node has not room for both";
@@ -327,7 +327,7 @@ TEST_F(Wishes, AWrongSizeGoesWithThePodThatStatedIt) {
             "the pods of gang g state different sizes: pod g-0 says 2, pod g-1 says 200; all must state the same (ashlar.dev/gang-size)");
   gone(gang_pod("g", 1, 200, 8));
   step();
-  EXPECT_EQ(hold().detail, "gang g waits until 2 of its pods exist");
+  EXPECT_EQ(hold().detail, "gang g waits until 2 of its pods exist without scheduling gates");
   see(gang_pod("g", 1, 2, 8));
   step();
   EXPECT_EQ(where("g-0"), "n0");
@@ -393,7 +393,7 @@ TEST_F(Tenants, WhatTheySayIsOneLineAndMovesNoCursor) {
   see(within(gang_pod("g", 0, 1, 1), evil));
   step();
   const std::string domain = hold_condition(intake, record("g-0")).message;
-  EXPECT_EQ(domain.find("0/2 nodes are available: no node has the label x  [31mred yyy"), 0u) << domain.substr(0, 100);
+  EXPECT_EQ(domain.find("0/2 nodes are available: gang g must stay within one domain of x  [31mred yyy"), 0u) << domain.substr(0, 100);
   EXPECT_LT(domain.size(), 3'000u);
   Pod named = with(pod("q", 1), "ashlar.dev/gang-size", "1");
   see(with(named, "ashlar.dev/gang", "a\x1b[2J"));
@@ -412,7 +412,7 @@ TEST_F(Tenants, TheWholeTreeIsNoQueueThatAPodMayName) {
   see(with(pod("p", 1), "ashlar.dev/queue", "root"));
   step();
   EXPECT_EQ(where("p"), "") << "it would be under no queue's limit";
-  EXPECT_EQ(hold_text(record("p")), "queue root is not configured");
+  EXPECT_EQ(hold_text(record("p")), "queue root is not configured; `ashlar queue` lists those that are");
 }
 
 }  // namespace

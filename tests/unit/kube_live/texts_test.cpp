@@ -53,7 +53,7 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
       {HoldReason::kUnsupported, "SchedulerError", "FieldNotEvaluated",
        "X is not evaluated by Ashlar; the pod is not placed rather than placed wrongly: leave the field out, or name another scheduler"},
       {HoldReason::kMalformed, "SchedulerError", "Misconfigured", "X"},
-      {HoldReason::kQueueUnknown, "SchedulerError", "QueueUnknown", "queue X is not configured"},
+      {HoldReason::kQueueUnknown, "SchedulerError", "QueueUnknown", "queue X is not configured; `ashlar queue` lists those that are"},
       {HoldReason::kQuarantined, "SchedulerError", "Quarantined", "X"},
       {HoldReason::kBindFailed, "SchedulerError", "BindFailed", "the API server did not bind the pod, which is tried again later: X"},
       {HoldReason::kUnreadable, "SchedulerError", "Unreadable", "the pod cannot be read: X"},
@@ -416,7 +416,7 @@ TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {
        "scheduler"},
       {HoldReason::kMalformed, "Misconfigured: X"},
       {HoldReason::kUnreadable, "Unreadable: the pod cannot be read: X"},
-      {HoldReason::kQueueUnknown, "QueueUnknown: queue X is not configured"},
+      {HoldReason::kQueueUnknown, "QueueUnknown: queue X is not configured; `ashlar queue` lists those that are"},
       {HoldReason::kQuarantined, "Quarantined: X"},
       {HoldReason::kBindFailed, "BindFailed: the API server did not bind the pod, which is tried again later: X"},
   };
