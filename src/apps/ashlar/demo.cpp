@@ -109,7 +109,7 @@ Stage set_up() {
 
 void create_namespace(kube::Api& api, const std::string& name) {
   bool is_done = false;
-  kube::create_namespace(api, name, [&](kube::Answer) { is_done = true; });
+  kube::create_namespace(api, name, [&](const kube::Answer&) { is_done = true; });
   while (!is_done) api.poll(Millis(50));
 }
 
@@ -123,7 +123,7 @@ demo::Score play(Stage& stage, const demo::Script& script, demo::PlayOptions opt
     dead = stage.dead_part();
     return dead.empty() && !is_interrupted;
   };
-  const demo::Score score = demo::Play(*stage.api, script, options).run();
+  demo::Score score = demo::Play(*stage.api, script, options).run();
   if (!dead.empty())
     fail(dead + " died; its last words:\n" +
          local::tail_of(stage.plane->folder() + "/" + (dead == "ashlar scheduler" ? "ashlar" : dead) + ".log", 12));

@@ -136,7 +136,7 @@ Result<std::shared_ptr<store::FileWriter>> log_writer(const config::DecisionLogC
   return store::FileWriter::open({.folder = log.path, .files_max = static_cast<std::uint64_t>(log.files_max)});
 }
 
-kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Access access, std::shared_ptr<store::FileWriter> log) {
+kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Access access, const std::shared_ptr<store::FileWriter>& log) {
   kube::LiveOptions options;
   options.access = std::move(access);
   options.reign.intake = intake_options(config);

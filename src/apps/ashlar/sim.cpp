@@ -1,7 +1,9 @@
 // `ashlar sim packing | queue | run`: replays of published traces and general timed simulations, through the same engine as everything else. This file
 // reads the command line and the inputs and writes the results; what is simulated stands in src/sim. Exit status 2 for bad input. Nothing is written
 // before everything has been read and run, and a report file is written whole or not at all.
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -56,7 +58,7 @@ std::vector<std::string> list_of(const std::vector<std::string>& given, const st
   for (const std::string& text : given) {
     for (std::size_t from = 0; from <= text.size();) {
       const std::size_t comma = std::min(text.find(',', from), text.size());
-      if (comma == from) fail(invalid(option + ": expected a name beside every comma, got \"" + text + "\""), kBadInput);
+      if (comma == from) fail(invalid(fmt::format("{}: expected a name beside every comma, got \"{}\"", option, text)), kBadInput);
       entries.push_back(text.substr(from, comma - from));
       from = comma + 1;
     }
@@ -188,6 +190,7 @@ void run_queue_verb(const QueueOptions& options) {
   const sim::RestartOverhead overhead = must(sim::parse_restart_overhead(options.overhead));
   const std::vector<std::string> policies = list_of(options.policies, "--policy");
   std::vector<Profile> profiles;
+  profiles.reserve(policies.size());
   for (const std::string& name : policies) profiles.push_back(config::resolved(profile_spec(name), [](std::string_view) { return ModelId::none(); }));
   const std::vector<sim::VcNodes> vcs = must(sim::read_vcs(options.vcs));
   const sim::JobTrace trace = must(sim::read_jobs_for_replay(options.jobs, vcs));
