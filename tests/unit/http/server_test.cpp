@@ -1,63 +1,18 @@
 // The server against clients that mean no good: silent, slow, greedy, and gone. Sockets are plain ones, so that every byte and its moment is the test's.
 #include "http/server.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <mutex>
 #include <thread>
 
+#include "socket.h"
+
 namespace ashlar::http {
 namespace {
 
 using std::chrono::steady_clock;
-
-/// A plain connection to a server of this process.
-class Socket {
- public:
-  explicit Socket(const Server& server) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(server.port());
-    fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    is_connected_ = connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  }
-  ~Socket() { ::close(fd_); }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-
-  bool is_connected() const { return is_connected_; }
-  /// False where the other side has closed.
-  bool say(std::string_view text) const { return ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL) >= 0; }
-  void get(const std::string& path) const { say("GET " + path + " HTTP/1.1\r\nHost: test\r\n\r\n"); }
-  /// What has come by the time that a whole small answer is there, the other side has closed, or `patience` is over.
-  std::string hear(int patience_ms = 5000) const {
-    std::string heard;
-    char buffer[4096];
-    pollfd waits{fd_, POLLIN, 0};
-    while (heard.find("\r\n\r\n") == std::string::npos && poll(&waits, 1, patience_ms) > 0) {
-      const ssize_t count = recv(fd_, buffer, sizeof buffer, 0);
-      if (count <= 0) break;
-      heard.append(buffer, static_cast<std::size_t>(count));
-    }
-    return heard;
-  }
-  /// Has the other side closed within `patience`?
-  bool is_closed_within(int patience_ms) const {
-    char byte = 0;
-    pollfd waits{fd_, POLLIN, 0};
-    return poll(&waits, 1, patience_ms) > 0 && recv(fd_, &byte, 1, 0) <= 0;
-  }
-
- private:
-  int fd_ = -1;
-  bool is_connected_ = false;
-};
 
 std::unique_ptr<Server> server_of(ServerOptions options, std::vector<Route> more = {}) {
   more.push_back({"/livez", [](const ServerRequest&) { return text(200, "ok\n"); }});
