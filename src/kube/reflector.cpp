@@ -197,10 +197,12 @@ void Reflector<T>::Follower::take_page(Answer answer) {
     report(page.error());
     return retry(Millis(0));
   }
+  const std::uint64_t now = round;
   for (const std::string& why : page->nameless) {
     list_has_nameless = true;
     ++counters.bad_events;
     report(invalid("an object of the list cannot be read, not even its name: " + why));
+    if (round != now) return;  // stopped or relisted by a callback
   }
   if (list_version.empty()) {
     list_version = page->resource_version;
@@ -208,10 +210,9 @@ void Reflector<T>::Follower::take_page(Answer answer) {
     const bool is_consistent = options.page_items > 0 || !options.from_watch_cache;
     list_rewinds = is_consistent && read_resource_version(list_version) < read_resource_version(version);
   }
-  const std::uint64_t now = round;
   for (T& object : page->items) {
     upsert(std::move(object), true);
-    if (round != now) return;  // stopped or relisted by a callback
+    if (round != now) return;
   }
   if (!page->continue_token.empty()) return ask_page(page->continue_token);
   finish_list();
