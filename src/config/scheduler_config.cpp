@@ -193,10 +193,8 @@ SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   SchedulerConfig config = default_config();
   if (!reader.is_map(root, "the configuration",
                      {"apiVersion", "kind", "schedulerNames", "profile", "queues", "namespaces", "topology", "leaderElection", "listen",
-                      "healthProbeBindAddress", "decisionLog", "logging", "batch", "quarantineFile"})) {
-    reader.fail(root, "the configuration must be a map");
+                      "healthProbeBindAddress", "decisionLog", "logging", "batch", "quarantineFile"}))
     return config;
-  }
   reader.expect_kind(root, "SchedulerConfiguration");
   if (root["schedulerNames"].IsDefined()) {
     config.scheduler_names = reader.texts(root, "schedulerNames");
