@@ -81,7 +81,7 @@ Mantissa read_mantissa(std::string_view text) {
     }
     const int shift = seen_point ? pending_zeros + 1 : 1;
     pending_zeros = 0;
-    if (m.value != 0 || c != '0') digits += static_cast<std::size_t>(shift);
+    if (m.value != 0 || c != '0') digits += m.value != 0 ? static_cast<std::size_t>(shift) : 1;
     if (digits > kDigitsMax || m.fraction_digits + shift > kExponentMax) m.is_too_long = true;
     if (m.is_too_long) continue;
     for (int i = 0; i < shift; ++i) m.value *= 10;

@@ -68,5 +68,64 @@ TEST(Quantity, RefusesMalformedText) {
     EXPECT_FALSE(parse_quantity(text, 1, Overflow::kSaturate).ok()) << text;
 }
 
+TEST(Quantity, EverySuffixAndEveryRefusalInATable) {
+  const std::string number = " is not a number; write for example 640, 1500m, 2.5 or 4Ti", large = " is too large or has too many digits";
+  const std::string suffix = " has an unknown suffix; write for example 640, 1500m, 2.5 or 4Ti";
+  const std::pair<std::string, std::string> cases[] = {
+      {"1Ki", "1024"},
+      {"1Mi", "1048576"},
+      {"1Gi", "1073741824"},
+      {"1Ti", "1099511627776"},
+      {"1Pi", "1125899906842624"},
+      {"1Ei", "1152921504606846976"},
+      {"1k", "1000"},
+      {"1M", "1000000"},
+      {"1G", "1000000000"},
+      {"1T", "1000000000000"},
+      {"1P", "1000000000000000"},
+      {"1E", "1000000000000000000"},
+      {"1001n", "1"},
+      {"1000000001n", "2"},
+      {"1000001u", "2"},
+      {"1000000u", "1"},
+      {"1E+2", "100"},
+      {"100e-2", "1"},
+      {"101e-2", "2"},
+      {"1e-1001", "1"},
+      {"0e99", "0"},
+      {"0.000", "0"},
+      {"-0", "0"},
+      {"000000000000000000000000000000000000000007", "7"},
+      {"7.000000000000000000000000000000000000000000", "7"},
+      {"1.000000000000000000000000000001", "!\"1.000000000000000000000000000001\"" + large},
+      {"1.00000000000000000000000000001", "2"},
+      {"0.000000000000000000000000000000000001", "1"},
+      {"0.0000000000000000000000000000000000001", "!\"0.0000000000000000000000000000000000001\"" + large},
+      {"999999999999999999999999999999n", "!\"999999999999999999999999999999n\"" + large},
+      {"1e36", "!\"1e36\"" + large},
+      {"1e37", "!\"1e37\"" + large},
+      {"9223372036854775807", "9223372036854775807"},
+      {"-9223372036854775807", "-9223372036854775807"},
+      {"9223372036854775808", "!\"9223372036854775808\"" + large},
+      {"7.99999Ei", "9223360507639729740"},
+      {"", "!\"\"" + number},
+      {"-", "!\"-\"" + number},
+      {"m", "!\"m\"" + number},
+      {"1..", "!\"1..\" has two decimal points"},
+      {"1i", "!\"1i\"" + suffix},
+      {"1mi", "!\"1mi\"" + suffix},
+      {"1e", "!\"1e\"" + suffix},
+      {"1e+", "!\"1e+\"" + suffix},
+      {"1e5x", "!\"1e5x\"" + suffix},
+      {"1f5", "!\"1f5\"" + suffix},
+      {std::string(65, 'x'), "!\"" + std::string(64, 'x') + "\"" + number},
+  };
+  for (const auto& [text, expected] : cases) {
+    const Result<std::int64_t> read = parse_quantity(text, 1);
+    const std::string got = read.ok() ? std::to_string(*read) : "!" + read.error().message.substr(std::string("quantity ").size());
+    EXPECT_EQ(got, expected) << text;
+  }
+}
+
 }  // namespace
 }  // namespace ashlar
