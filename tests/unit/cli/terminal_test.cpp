@@ -112,6 +112,7 @@ TEST(Progress, LinesAreExact) {
   EXPECT_EQ(line(12, 24, 90), "x  " + bar(12) + "   50 %  12 of 24  2 min left");
   EXPECT_EQ(line(12, 24, 5399), "x  " + bar(12) + "   50 %  12 of 24  90 min left");
   EXPECT_EQ(line(12, 24, 5400), "x  " + bar(12) + "   50 %  12 of 24  1.5 h left");
+  EXPECT_EQ(line(12, 24, 3'600'000), "x  " + bar(12) + "   50 %  12 of 24  1000.0 h left");
   EXPECT_EQ(line(24, 24, 5), "x  " + bar(24) + "  100 %  24 of 24");
   EXPECT_EQ(line(999, 1'000, 0), "x  " + bar(23) + "  100 %  999 of 1,000");
   EXPECT_EQ(line(999'999, 0, 0), "x  999,999  0 s");

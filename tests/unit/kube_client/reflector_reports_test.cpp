@@ -181,6 +181,23 @@ TEST_F(Paced, ARelistReportsTheDifferenceAndWorksOnlyWhereItRuns) {
   EXPECT_EQ(asked(), (Log{"list", "watch", "list", "watch", "list", "watch"}));
 }
 
+TEST_F(Paced, WhatAReflectorAskedEndsWithIt) {
+  open({list(10)});
+  {
+    Reflector<Namespace> reflector = follow();
+    reflector.start();
+    EXPECT_EQ(api->in_flight(), 1u);
+    reflector.stop();
+    EXPECT_EQ(api->in_flight(), 0u);
+    reflector.start();
+    EXPECT_EQ(api->in_flight(), 1u);
+  }
+  EXPECT_EQ(api->in_flight(), 0u);
+  settle();
+  EXPECT_EQ(log, Log{});
+  EXPECT_EQ(asked(), Log{});
+}
+
 TEST_F(Paced, AStopEndsItsOwnQuestionsAndTimersAlone) {
   open({refusal("200 OK"), refusal("500 No"), refusal("200 OK")});
   int ended = 0, rung = 0;
