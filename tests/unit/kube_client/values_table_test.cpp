@@ -145,6 +145,154 @@ TEST(TextTable, EveryLengthIsItself) {
   }
 }
 
+Resources request(std::int64_t cpu, std::int64_t memory, std::int64_t storage = 0, std::vector<Amount> extended = {}) {
+  Resources r;
+  r.cpu = MilliCores(cpu);
+  r.memory = Bytes(memory);
+  r.ephemeral_storage = Bytes(storage);
+  r.extended = std::move(extended);
+  return r;
+}
+ContainerDraft container(const char* name, Resources requests, bool is_sidecar = false) {
+  ContainerDraft c;
+  c.name = name;
+  c.is_sidecar = is_sidecar;
+  c.requests = std::move(requests);
+  return c;
+}
+ContainerDraft status(const char* name, Resources requests) {
+  ContainerDraft c = container(name, std::move(requests));
+  c.has_requests = true;
+  return c;
+}
+
+TEST(RequestTable, EveryKindOfAmountIsAddedAndRaised) {
+  PodDraft draft;
+  draft.containers = {container("a", request(1, 10, 100, {{"a/a", 1}, {"c/c", 2}})), container("b", request(2, 20, 200, {{"b/b", 4}, {"c/c", 8}}))};
+  EXPECT_EQ(effective_request(draft), request(3, 30, 300, {{"a/a", 1}, {"b/b", 4}, {"c/c", 10}}));
+  draft.init_containers = {container("i", request(4, 5, 301, {{"a/a", 3}, {"d/d", 5}}))};
+  EXPECT_EQ(effective_request(draft), request(4, 30, 301, {{"a/a", 3}, {"b/b", 4}, {"c/c", 10}, {"d/d", 5}}));
+  draft.overhead = request(1, 1, 1, {{"a/a", 1}});
+  EXPECT_EQ(effective_request(draft), request(5, 31, 302, {{"a/a", 4}, {"b/b", 4}, {"c/c", 10}, {"d/d", 5}}));
+  draft.init_containers = {container("s", request(10, 0), true), container("t", request(20, 0), true), container("i", request(1, 0))};
+  draft.overhead = {};
+  draft.containers.clear();
+  EXPECT_EQ(effective_request(draft), request(31, 0)) << "the last one starts beside both that stay";
+}
+
+TEST(RequestTable, AStatusCountsForTheContainerOfItsName) {
+  PodDraft draft;
+  draft.containers = {container("a", request(4, 10, 0, {{"x/x", 1}, {"y/y", 2}})), container("b", request(1, 1))};
+  draft.init_containers = {container("a", request(1, 1), true)};
+  draft.statuses = {container("a", request(90, 90)), status("a", request(2, 40, 7, {{"y/y", 1}}))};
+  draft.init_statuses = {status("b", request(80, 80)), status("a", request(3, 1))};
+  EXPECT_EQ(effective_request(draft), request(4 + 1 + 3, 40 + 1 + 1, 7, {{"x/x", 1}, {"y/y", 2}}));
+  draft.resize_infeasible = true;
+  EXPECT_EQ(effective_request(draft), request(2 + 1 + 3, 40 + 1 + 1, 7, {{"x/x", 1}, {"y/y", 1}})) << "what its status says, it holds";
+}
+
+TEST(RequestTable, AmountsOfTheWholePod) {
+  PodDraft draft;
+  draft.containers = {container("a", request(5, 50, 500, {{"hugepages-2Mi", 8}, {"x/x", 1}}))};
+  draft.pod_level = request(9, 90, 900, {{"hugepages-1Gi", 3}, {"hugepages-2Mi", 2}, {"x/x", 7}});
+  EXPECT_EQ(effective_request(draft), draft.containers[0].requests) << "where nothing is said of the whole";
+  draft.has_pod_level = true;
+  const std::pair<std::vector<Text>, Resources> cases[] = {
+      {{}, request(5, 50, 500, {{"hugepages-2Mi", 8}, {"x/x", 1}})},
+      {{"cpu"}, request(9, 50, 500, {{"hugepages-2Mi", 8}, {"x/x", 1}})},
+      {{"memory"}, request(5, 90, 500, {{"hugepages-2Mi", 8}, {"x/x", 1}})},
+      {{"ephemeral-storage", "x/x"}, request(5, 50, 500, {{"hugepages-2Mi", 8}, {"x/x", 1}})},
+      {{"hugepages-2Mi"}, request(5, 50, 500, {{"hugepages-2Mi", 2}, {"x/x", 1}})},
+      {{"hugepages-1Gi", "cpu"}, request(9, 50, 500, {{"hugepages-1Gi", 3}, {"hugepages-2Mi", 8}, {"x/x", 1}})},
+  };
+  for (const auto& [names, expected] : cases) {
+    draft.pod_level_names = names;
+    EXPECT_EQ(effective_request(draft), expected);
+  }
+}
+
+TEST(RequestTable, AFinishedDraftBeginsAnew) {
+  PodDraft draft;
+  SharedParts shared;
+  draft.pod.name = "p";
+  draft.labels = {{"b", "1"}, {"a", "2"}};
+  draft.annotations = {{"d", "3"}, {"c", "4"}};
+  draft.rules.node_selector = {{"f", "5"}, {"e", "6"}};
+  draft.containers = {container("a", request(1, 1))};
+  draft.init_containers = {container("i", request(2, 2))};
+  draft.statuses = {status("a", request(3, 3))};
+  draft.init_statuses = {status("i", request(4, 4))};
+  draft.overhead = request(1, 1);
+  draft.pod_level = request(9, 9);
+  draft.pod_level_names = {"cpu"};
+  draft.has_pod_level = true;
+  draft.ignore("soft");
+  draft.ignore("softer");
+  draft.ignore("soft");
+  draft.refuse("first");
+  draft.refuse("second");
+  const Pod pod = finish_pod(draft, shared);
+  EXPECT_EQ(*pod.labels, (Labels{{"a", "2"}, {"b", "1"}}));
+  EXPECT_EQ(*pod.annotations, (Labels{{"c", "4"}, {"d", "3"}}));
+  EXPECT_EQ(pod.rules->node_selector, (Labels{{"e", "6"}, {"f", "5"}}));
+  EXPECT_EQ(pod.rules->unsupported, "first");
+  EXPECT_EQ(pod.rules->ignored_soft, (std::vector<Text>{"soft", "softer"}));
+  EXPECT_EQ(pod.requests, request(10, 5));
+  draft.resize_infeasible = true;
+  draft.pod = Pod();
+  draft.reset();
+  EXPECT_FALSE(draft.resize_infeasible);
+  draft.containers = {container("a", request(1, 1))};
+  draft.init_containers = {container("i", request(0, 0))};
+  draft.pod_level_names.clear();
+  const Pod next = finish_pod(draft, shared);
+  EXPECT_EQ(next.requests, request(1, 1));
+  EXPECT_EQ(*next.rules, PodRules());
+  EXPECT_TRUE(next.labels->empty() && next.annotations->empty() && next.name.empty());
+}
+
+TEST(RequestTable, TheLastEightKindsAreShared) {
+  SharedParts shared;
+  const auto labels = [&](int i) { return shared.share(Labels{{Text(std::to_string(i)), "v"}}); };
+  const auto rules = [&](int i) {
+    PodRules said;
+    said.unsupported = std::to_string(i);
+    return shared.share(std::move(said));
+  };
+  const auto first_labels = labels(0);
+  const auto first_rules = rules(0);
+  for (int i = 1; i < 8; ++i) {
+    labels(i);
+    rules(i);
+  }
+  EXPECT_EQ(labels(0), first_labels);
+  EXPECT_EQ(rules(0), first_rules);
+  labels(8);
+  rules(8);
+  EXPECT_NE(labels(0), first_labels) << "the ninth takes the place of the first";
+  EXPECT_NE(rules(0), first_rules);
+}
+
+TEST(RequestTable, QuantitiesAreReadByTheirNames) {
+  const std::int64_t most = std::int64_t{1} << 50;
+  const std::pair<const char*, std::int64_t> amounts[] = {
+      {"1", 1}, {"1125899906842623", most - 1}, {"1Pi", most}, {"1125899906842625", most}, {"9E", most}, {"1e40", most}, {"0", 0}};
+  for (const auto& [text, expected] : amounts)
+    for (const char* name : {"memory", "ephemeral-storage", "x/x"}) {
+      Resources r;
+      ASSERT_TRUE(add_quantity(r, name, text).ok());
+      const std::string kind = name;
+      EXPECT_EQ(r, kind == "memory" ? request(0, expected) : kind == "x/x" ? request(0, 0, 0, {{"x/x", expected}}) : request(0, 0, expected)) << text;
+    }
+  Resources r;
+  ASSERT_TRUE(add_quantity(r, "cpu", "1.0005").ok());
+  EXPECT_EQ(r, request(1'001, 0));
+  EXPECT_EQ(add_quantity(r, "x/x", "-1").error().message, "x/x: quantity \"-1\" is negative");
+  EXPECT_EQ(r, request(1'001, 0)) << "nothing is kept of what is refused";
+  EXPECT_EQ(amount_of(request(0, 0, 0, {{"a/a", 1}, {"b/b", 2}}), "b/b"), 2);
+  EXPECT_EQ(amount_of(request(0, 0, 0, {{"a/a", 1}}), "a/b"), 0);
+}
+
 TEST(BudgetTable, ItsLimitsAreExact) {
   RequestBudget budget;
   const Millis now(1'000);
