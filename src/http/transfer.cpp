@@ -61,7 +61,6 @@ std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* user) {
   if (t.is_cancelled) return 0;
   if (t.is_stream) {
     t.last_bytes = std::chrono::steady_clock::now();
-    open_stream(t);
     if (t.response.status < 400) {
       if (t.handlers.on_chunk({bytes, size})) return size;
       t.ended_by_reader = true;

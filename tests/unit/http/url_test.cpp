@@ -90,6 +90,7 @@ TEST(Url, EveryByteIsEncodedByItsKind) {
   EXPECT_EQ(percent_decode("%g0%0g%:0%@0%G0%`0%/0"), "%g0%0g%:0%@0%G0%`0%/0");
   EXPECT_EQ(percent_decode("%4"), "%4");
   EXPECT_EQ(percent_decode("x%41"), "xA");
+  EXPECT_EQ(percent_decode(std::string_view("%41", 2)), "%4") << "what lies behind the text is not its own";
 }
 
 }  // namespace

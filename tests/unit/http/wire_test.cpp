@@ -267,6 +267,30 @@ TEST(Wire, AStreamIsOpenBeforeItsFirstBytesCome) {
   goes_on = true;
 }
 
+TEST(Wire, AWakeupEndsTheWaitBesideAStreamThatIsSilent) {
+  std::atomic<bool> is_over{false}, is_open{false};
+  Loopback server([&](Wire& wire) {
+    wire.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    while (!is_over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  const auto client = client_of({.base_url = server.url()});
+  client->stream({.path = "/w", .timeout = Millis(0)}, {.on_open = [&](const Response&) { is_open = true; }});
+  while (!is_open) client->poll(Millis(20));
+  constexpr int kTimes = 20;
+  std::atomic<int> done{0};
+  std::thread other([&] {
+    for (int i = 0; i < kTimes; ++i) {
+      client->post([&] { ++done; });
+      while (done == i) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  });
+  const auto began = std::chrono::steady_clock::now();
+  while (done < kTimes) client->poll(Millis(500));
+  other.join();
+  is_over = true;
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(500 * kTimes / 2)) << "each would wait for half a second";
+}
+
 TEST(Wire, TheSilenceOfAStreamIsToldInWords) {
   std::atomic<bool> is_over{false};
   Loopback server([&](Wire& wire) {

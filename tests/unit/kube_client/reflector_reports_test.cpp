@@ -20,7 +20,7 @@ std::vector<Step> a_life() {
   return {list(10, object("a", 3, "ua") + "," + object("b", 4, "ub"), "more"), list(10, object("c", 5, "uc")),
           watch(event("ADDED", object("d", 11, "ud")) + event("MODIFIED", object("a", 12, "ua2")) + event("DELETED", object("b", 13, "ub")) +
                 bookmark(14) + event("MODIFIED", unreadable("c", 15, "uc")) + kExpired),
-          list(20, object("a", 12, "ua2") + R"(,{"metadata":{}},)" + object("e", 16, "ue")), refusal("500 No")};
+          list(20, object("e", 16, "ue") + R"(,{"metadata":{}},)" + object("a", 12, "ua2")), refusal("500 No")};
 }
 const Log kLife = {"+a3", "+b4", "+c5", "=", "+d11", "-a", "+a12", "-b13", "~c15", "!", "!", "+e16", "=", "!"};
 
