@@ -1,0 +1,406 @@
+// What each statement of the case language says of what is wrong with it: every message whole, with the column that it points at.
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+#include "sim/case/case.h"
+
+namespace ashlar {
+namespace {
+
+const std::string kBefore = "# A case.\ncluster 1 x h100x8 racks of 1\nqueue q\njob j 1 gpu\n";
+
+/// A statement, and below it the column and the words with which it is refused.
+constexpr const char* kRefused = R"(cluster 1
+  10: the line ends too early; expected x
+cluster x h100x8
+  9: "x" is not a number; expected a number of nodes and a shape, "cluster 4 x h100x8"
+cluster 0 x h100x8
+  9: 0 is out of range; expected a number of nodes and a shape, "cluster 4 x h100x8"
+cluster 2147483648 x h100x8
+  9: 2147483648 is out of range; expected a number of nodes and a shape, "cluster 4 x h100x8"
+cluster 1 h100x8
+  11: no "x" between number and shape; expected a number of nodes and a shape, "cluster 4 x h100x8"
+cluster 1 x
+  12: the line ends too early; expected a shape such as h100x8 (model and cards) or cpu (no cards)
+cluster 1 x h100x129
+  13: a node with 129 cards; expected 1 to 128
+cluster 1 x h100x0
+  13: a node with 0 cards; expected 1 to 128
+cluster 1 x h100x8 racks 4
+  20: not an option of nodes; expected cpu=, memory=, card-memory=, labels, taint, not-ready, "racks of N" or "level NAME of N"
+cluster 1 x h100x8 level rack 4
+  31: a level has a size; expected "level NAME of NODES"
+cluster 1 x h100x8 level
+  25: the line ends too early; expected the name of a level
+cluster 1 x h100x8 racks of 0
+  29: 0 is out of range; expected the number of nodes in each domain of the level
+cluster 1 x h100x8 wheels=4
+  20: not an option of nodes; expected cpu=, memory=, card-memory=, labels, taint, not-ready, "racks of N" or "level NAME of N"
+cluster 1 x h100x8 at
+  22: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+cluster 1 x h100x8 at 0s more
+  26: nothing is left to say here; expected a line such as "cluster 4 x h100x8"
+cluster 100000 x h100x8
+  9: 100001 nodes in all; expected at most 100000
+node node0 h100x8
+  6: there is a node "node0" already
+node
+  5: the line ends too early; expected the node's name and shape, "node big h100x8"
+node big
+  9: the line ends too early; expected a shape such as h100x8 (model and cards) or cpu (no cards)
+node big h100x8 in rack
+  20: "rack" is not a domain of a level in this case; expected domains such as "in rack=rack0,block=block0"
+node big h100x8 in block=b0
+  20: "block=b0" is not a domain of a level in this case; expected domains such as "in rack=rack0,block=block0"
+node big h100x8 in rack=
+  20: a domain needs a name; expected "in rack=rack0"
+node big h100x8 in rack=r0,level=1
+  20: "level=1" is not a domain of a level in this case; expected domains such as "in rack=rack0,block=block0"
+node big h100x8 labels zone
+  24: "zone" is not a label; expected labels such as zone=a,disk=ssd
+node big h100x8 labels =a
+  24: "=a" is not a label; expected labels such as zone=a,disk=ssd
+node big h100x8 taint dedicated
+  23: "dedicated" is not a taint; expected taints such as dedicated=team-a:NoSchedule
+node big h100x8 taint :NoSchedule
+  23: ":NoSchedule" is not a taint; expected taints such as dedicated=team-a:NoSchedule
+node big h100x8 taint a=b:Never
+  23: "Never" is not an effect; expected NoSchedule, PreferNoSchedule or NoExecute
+node big h100x8 cpu=many
+  17: "many" is not a number of cores; expected CPU cores such as 8, 0.5 or 500m
+node big h100x8 cpu=-1
+  17: "-1" is not a number of cores; expected CPU cores such as 8, 0.5 or 500m
+node big h100x8 memory=64Gib
+  17: "64Gib" is not an amount of memory; expected bytes such as 64GiB, 512MiB or 1TiB
+node big h100x8 pods=-1
+  17: "-1" is not an amount; expected an amount such as cpu=4, memory=8GiB, storage=10GiB, pods=110 or vendor.com/thing=2
+node big h100x8 pods=x
+  17: "x" is not an amount; expected an amount such as cpu=4, memory=8GiB, storage=10GiB, pods=110 or vendor.com/thing=2
+node big h100x8 card-memory=1GB
+  17: "1GB" is not an amount of memory; expected bytes such as 64GiB, 512MiB or 1TiB
+node big h100x8 card-memory
+  17: the statement should be over; expected "at TIME" or the end of the line
+node big h100x8 wheels
+  17: the statement should be over; expected "at TIME" or the end of the line
+add job h100x8
+  5: only nodes are added; expected "add node SHAPE" or "add node NAME SHAPE"
+add
+  4: the line ends too early; expected node
+add node
+  9: the line ends too early; expected a shape such as h100x8 (model and cards) or cpu (no cards)
+add node a b c
+  12: "b" is not a shape; expected a shape such as h100x8 (model and cards) or cpu (no cards)
+change node9 labels a=b
+  8: there is no node "node9" at this point; did you mean "node0"?
+change node0 labels a
+  21: "a" is not a label; expected labels such as zone=a,disk=ssd
+cordon
+  7: the line ends too early; expected the name of a node
+cordon node1 at
+  8: there is no node "node1" at this point; did you mean "node0"?
+cordon nod0
+  8: there is no node "nod0" at this point; did you mean "node0"?
+uncordon #3
+  10: there is no node "#3" at this point; known: node0
+lose
+  5: the line ends too early; expected the name of a node
+lose nodeX
+  6: there is no node "nodeX" at this point; did you mean "node0"?
+lose #x
+  5: the line ends too early; expected the name of a node
+lose #1000001
+  6: there is no node "#1000001" at this point; known: node0
+drain #1
+  7: there is no node "#1" at this point; known: node0
+levels rack
+  8: levels are stated before the first node
+levels
+  1: levels are stated before the first node
+profile
+  8: the line ends too early; expected the name of a profile
+profile nosuch
+  9: unknown profile "nosuch"; known: ashlar, spread, fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf
+profile ashlar blocking=soft
+  16: "blocking" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+profile ashlar placement=best
+  16: "placement" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+profile ashlar victim=some
+  16: "victim" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+profile ashlar order=lifo
+  16: "order" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+profile ashlar card=first
+  16: "card" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+profile ashlar cadence=now
+  16: "cadence" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+profile ashlar seed=
+  16: "seed" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+profile ashlar seed=1x
+  16: "seed" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+profile ashlar seed=1234567890123456789
+  16: "seed" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+profile ashlar score=pack-tight/nosuch
+  16: there is no score policy "nosuch"
+profile ashlar colour=red
+  16: "colour" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+binding
+  8: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+binding soon
+  9: "soon" is not a time; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+binding 1s 2s
+  12: nothing is left to say here; expected a line such as "binding 1s"
+show
+  5: the line ends too early; expected reasons, queues, nodes or examined
+show costs
+  6: "costs" cannot be shown; expected reasons, queues, nodes or examined
+show reasons costs
+  14: "costs" cannot be shown; expected reasons, queues, nodes or examined
+queue
+  6: the line ends too early; expected the name of a queue
+queue team parent nosuch
+  19: there is no queue "nosuch"; known: root, q, team
+queue team quota gpu=x
+  18: "x" is not a limit; expected limits such as gpu=16, cpu=64 or memory=512GiB
+queue team quota cpu=x
+  18: "x" is not a limit; expected limits such as gpu=16, cpu=64 or memory=512GiB
+queue team quota memory=x
+  18: "x" is not an amount of memory; expected bytes such as 64GiB, 512MiB or 1TiB
+queue team quota cards=4
+  18: "cards" is not a limit; expected limits such as gpu=16, cpu=64 or memory=512GiB
+queue team quota gpu=-1
+  18: "-1" is not a limit; expected limits such as gpu=16, cpu=64 or memory=512GiB
+queue team at 0s tail
+  18: nothing is left to say here; expected a line such as "queue NAME quota gpu=16"
+quota nosuch gpu=1
+  7: there is no queue "nosuch"; known: root, q
+quota root gpu=y
+  12: "y" is not a limit; expected limits such as gpu=16, cpu=64 or memory=512GiB
+tick at
+  8: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+tick soon
+  6: the statement should be over; expected "at TIME" or the end of the line
+job
+  4: the line ends too early; expected a name for the job
+job queue 1 gpu
+  5: a job cannot be called "queue"
+job node 1 gpu
+  5: a job cannot be called "node"
+job examined 1 gpu
+  5: a job cannot be called "examined"
+job a/b 1 gpu
+  5: a job cannot be called "a/b"
+job #5 1 gpu
+  5: a job cannot be called "#5"
+job a 0 gpu
+  7: 0 is out of range; expected a number of cards, "4 gpu", or a share of one, "500 milli"
+job a 129 gpu
+  11: no node has 129 cards; expected at most 128 gpu
+job a 1 cards
+  9: this number counts nothing; expected "4 gpu" or "500 milli"
+job a 1000 milli
+  12: 1000 milli is not a share of one card; expected 1 to 999 milli, or whole cards as "2 gpu"
+job a 0 milli
+  7: 0 is out of range; expected a number of cards, "4 gpu", or a share of one, "500 milli"
+job a 1
+  8: the line ends too early; expected gpu or milli
+job a 1 gpu priority high
+  22: "high" is not a number; expected a priority such as 100
+job a 1 gpu priority 9999999999
+  22: "9999999999" is not a number; expected a priority such as 100
+job a 1 gpu priority -5x
+  22: "-5x" is not a number; expected a priority such as 100
+job a 1 gpu duration long
+  22: "long" is not a time; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+job a 1 gpu p90 1x
+  17: "1x" is not a time; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+job a 1 gpu runs ever
+  18: "ever" is not a time; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+job a 1 gpu rank -1
+  18: "-1" is not a number; expected a number that the order policy knows
+job a 1 gpu rank r
+  18: "r" is not a number; expected a number that the order policy knows
+job a 1 gpu within nvlink0
+  20: this cluster has no level "nvlink0"; known: rack; expected a level such as "rack" of "cluster 8 x h100x8 racks of 4"
+job a 1 gpu prefer shelf
+  20: this cluster has no level "shelf"; known: rack; expected a level such as "rack" of "cluster 8 x h100x8 racks of 4"
+job a 1 gpu min 0
+  17: 0 is out of range; expected the least number of members that may run
+job a 1 gpu min -1
+  17: "-1" is not a number; expected the least number of members that may run
+job a 1 gpu on node7
+  16: there is no node "node7" at this point; did you mean "node0"?
+job a 1 gpu on node0 cards 8-
+  28: "8-" names no cards; expected cards such as 0-3 or 0,2,5
+job a 1 gpu on node0 cards 3-1
+  28: "3-1" names no cards; expected cards such as 0-3 or 0,2,5
+job a 1 gpu on node0 cards x
+  28: "x" names no cards; expected cards such as 0-3 or 0,2,5
+job a 1 gpu on node0 cards 0-128
+  28: "0-128" names no cards; expected cards such as 0-3 or 0,2,5
+job a 1 gpu on node0 cards 128
+  28: "128" names no cards; expected cards such as 0-3 or 0,2,5
+job a 1 gpu on node0 cards 0,,1
+  28: "" names no cards; expected cards such as 0-3 or 0,2,5
+job a 1 gpu on node0 cards
+  27: the line ends too early; expected cards such as 0-3 or 0,2,5
+job a 1 gpu colour red
+  13: not an option of jobs; expected cards, amounts, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, wish, tolerates, port, on, cards or at
+job a cpu=0
+  7: nothing is asked; expected an amount above 0
+job a cpu=x
+  7: "x" is not a number of cores; expected CPU cores such as 8, 0.5 or 500m
+job a example.com/nic=0
+  7: nothing is asked; expected an amount above 0
+job a example.com/nic=x
+  7: "x" is not an amount; expected an amount such as cpu=4, memory=8GiB, storage=10GiB, pods=110 or vendor.com/thing=2
+job a card-memory=10GiB
+  7: card memory without a card; expected "500 milli card-memory=10GiB"
+job a 1 gpu card-memory=lots
+  13: "lots" is not an amount of memory; expected bytes such as 64GiB, 512MiB or 1TiB
+job a 1 gpu needs h100
+  19: "needs" is of models; expected "needs model h100,a100"
+job a 1 gpu needs model
+  24: the line ends too early; expected model names such as h100,a100
+job a 1 gpu selector
+  21: the line ends too early; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
+job a 1 gpu selector !
+  22: "!" names no label; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
+job a 1 gpu selector a!b
+  22: "a!b" is not a label rule; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
+job a 1 gpu selector a!
+  22: "a!" is not a label rule; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
+job a 1 gpu selector cores>many
+  22: "cores>many" compares with no number; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
+job a 1 gpu selector cores<
+  22: "cores<" compares with no number; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
+job a 1 gpu affinity
+  21: the line ends too early; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
+job a 1 gpu affinity a=b;!
+  22: "!" names no label; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
+job a 1 gpu wish 0 zone=a
+  18: 0 is out of range; expected a weight from 1 to 100
+job a 1 gpu wish 101 zone=a
+  18: 101 is no weight; expected a weight from 1 to 100
+job a 1 gpu wish 5
+  19: the line ends too early; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
+job a 1 gpu tolerates
+  22: the line ends too early; expected tolerated taints such as key=value, key, key=value:NoSchedule or *
+job a 1 gpu tolerates a,,b
+  23: an empty toleration; expected tolerated taints such as key=value, key, key=value:NoSchedule or *
+job a 1 gpu tolerates a:Never
+  23: "Never" is not an effect; expected NoSchedule, PreferNoSchedule or NoExecute
+job a 1 gpu port
+  17: the line ends too early; expected a port such as 8080 or 53/udp
+job a 1 gpu port 0
+  18: "0" is not a port; expected a port such as 8080 or 53/udp
+job a 1 gpu port 65536
+  18: "65536" is not a port; expected a port such as 8080 or 53/udp
+job a 1 gpu port 80/icmp
+  18: "icmp" is not a protocol; expected tcp or udp
+job a 1 gpu port http
+  18: "http" is not a port; expected a port such as 8080 or 53/udp
+job a 1 gpu at 0s again
+  19: nothing is left to say here; expected a line such as "job NAME 4 gpu at 0s"
+gang g
+  7: the line ends too early; expected groups such as "2 x 4 gpu + 1 x cpu=8"
+gang g x
+  8: "x" is not a number; expected groups such as "2 x 4 gpu + 1 x cpu=8"
+gang g 2
+  9: the line ends too early; expected x
+gang g 2 4 gpu
+  10: no "x" between number and members; expected groups such as "2 x 4 gpu + 1 x cpu=8"
+gang g 0 x 1 gpu
+  8: 0 is out of range; expected groups such as "2 x 4 gpu + 1 x cpu=8"
+gang g 100001 x 1 gpu
+  8: 100001 members; expected at most 100000
+gang g 2 x 1 gpu + 1
+  21: the line ends too early; expected x
+gang g 2 x 1 gpu + 1 x 0 gpu
+  24: 0 is out of range; expected a number of cards, "4 gpu", or a share of one, "500 milli"
+foreign f 1 gpu on
+  19: the line ends too early; expected the name of a node
+grow nosuch 1 x 1 gpu
+  6: there is no job "nosuch" at this point; known: j
+grow q/0 1 x 1 gpu
+  6: there is no job "q/0" at this point; known: j
+grow j 1 x 1 gpu min x
+  22: "x" is not a number; expected the least number of members that may run
+grow j 1 x 1 gpu less
+  18: the statement should be over; expected "at TIME" or the end of the line
+end
+  4: the line ends too early; expected a job, or a member as "NAME/0"
+end nosuch
+  5: there is no job "nosuch" at this point; known: j
+end j/1
+  5: "1" is not a member of j; expected 0 to 0
+end j/x
+  5: "x" is not a member of j; expected 0 to 0
+end j/
+  5: "" is not a member of j; expected 0 to 0
+end k
+  5: there is no job "k" at this point; did you mean "j"?
+reject
+  7: the line ends too early; expected a job, or a member as "NAME/0"
+reject j/9
+  8: "9" is not a member of j; expected 0 to 0
+reject #7
+  8: a row without a job has no members; expected the name of a job, or a member's row as "#99/0"
+bind j
+  7: the line ends too early; expected the name of a node
+bind j node7
+  8: there is no node "node7" at this point; did you mean "node0"?
+bind j node0 cards
+  19: the line ends too early; expected cards such as 0-3 or 0,2,5
+bind j node0 cards 9x-
+  20: "9x-" names no cards; expected cards such as 0-3 or 0,2,5
+bind #99 node0
+  6: a row without a job has no members; expected the name of a job, or a member's row as "#99/0"
+evict nosuch
+  7: there is no job "nosuch" at this point; known: j
+evict #x
+  6: the line ends too early; expected the name of a job
+evict j remaining
+  18: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+evict j remaining x
+  19: "x" is not a time; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+priority j
+  11: the line ends too early; expected a priority such as 100
+priority j x
+  12: "x" is not a number; expected a priority such as 100
+priority #1 5
+  10: there is no job "#1" at this point; did you mean "j"?
+estimate j
+  11: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+estimate j x
+  12: "x" is not a time; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+estimate nosuch 5s
+  10: there is no job "nosuch" at this point; known: j
+nominate j
+  11: the line ends too early; expected the name of a node
+nominate j node7
+  12: there is no node "node7" at this point; did you mean "node0"?
+nominate j none priority
+  25: the line ends too early; expected a priority such as 100
+nominate j node0 priority x
+  27: "x" is not a number; expected a priority such as 100
+jbo a 1 gpu
+  1: no statement begins with "jbo"; did you mean "job"?
+x
+  1: no statement begins with "x"; known: cluster, node, levels, queue, profile, binding, show, job, gang, foreign, grow, end, reject, bind, evict, priority, estimate, nominate, add, change, cordon, uncordon, lose, drain, quota, tick
+)";
+
+TEST(CaseLanguage, EveryStatementSaysWhatIsWrongWithIt) {
+  std::istringstream lines(kRefused);
+  std::string statement, refusal;
+  int count = 0;
+  while (std::getline(lines, statement) && std::getline(lines, refusal)) {
+    const Result<sim::CaseOutcome> outcome = sim::run_case(kBefore + statement + "\n---- at 1s\n", "x.case");
+    EXPECT_EQ(outcome.ok() ? "no error" : outcome.error().message, "x.case:5:" + refusal.substr(2)) << statement;
+    ++count;
+  }
+  EXPECT_GT(count, 150);
+}
+
+}  // namespace
+}  // namespace ashlar
