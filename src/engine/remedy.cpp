@@ -328,6 +328,7 @@ bool free_cards_for(Rehearsal& r, const Profile& profile, const std::vector<Node
     for (const NodeId n : nodes) {
       const std::int64_t memory = state.cluster.facts(n).memory_per_card.value;
       if (state.cluster.cards()[n.row()] < demand.cards.count || (memory != 0 && memory < demand.cards.memory_each.value)) continue;
+      if (counted > 0 && state.cluster.allocatable(r.counts_cards())[n.row()] < counted) continue;  // what nobody holds cannot be freed
       const std::int64_t lacking = std::max<std::int64_t>(demand.cards.count - state.cluster.idle_cards()[n.row()], 0);
       const std::int64_t uncounted = counted == 0 ? 0 : std::max<std::int64_t>(counted - state.cluster.free(r.counts_cards())[n.row()], 0);
       if (lacking > freed.in_use(n) || std::max(lacking, uncounted) >= least || !fits(state, profile, without, m.constraint, n)) continue;

@@ -1,0 +1,163 @@
+// Remedies whole, on clusters small enough to be worked out by hand: also where a resource counts the cards, as `nvidia.com/gpu` does.
+#include <gtest/gtest.h>
+
+#include "../state/small_state.h"
+#include "engine/engine.h"
+#include "engine/explain.h"
+
+namespace ashlar {
+namespace {
+
+constexpr ResourceId kCounted{resource::kFirstExtended};
+constexpr JobId kJob{0u};
+
+/// Asks for cards, and as many of what counts them.
+Demand ask(std::int32_t cards, std::int64_t cores = 0, std::int64_t counted = -1) {
+  Demand d{.amounts = {{resource::kPods, 1}}, .cards = {cards, MilliGpu(1000), MiB(0)}, .ports = {}};
+  if (cores > 0) d.amounts.insert(d.amounts.begin(), {resource::kCpu, cores * 1000});
+  if (counted != 0) d.amounts.push_back({kCounted, counted < 0 ? cards : counted});
+  return d;
+}
+
+struct World {
+  State state;
+  std::uint32_t rows = 100;
+  explicit World(std::uint32_t nodes, std::int64_t counted = 8, std::uint32_t per_rack = 2) {
+    tell(state, LevelsDefined{1, 0});
+    tell(state, ConstraintDefined{kAnywhere, {}});
+    tell(state, ConstraintDefined{ConstraintId(1u), {.models = {ModelId(7u)}}});
+    for (std::uint32_t n = 0; n < nodes; ++n) {
+      NodeFacts f = eight_cards();
+      f.allocatable.push_back(counted);
+      f.domains = {DomainId(n / per_rack)};
+      tell(state, NodeSeen{NodeId(n), f});
+    }
+  }
+  DemandId define(const Demand& d) {
+    const DemandId id(rows++);
+    tell(state, DemandDefined{id, d});
+    return id;
+  }
+  /// Another scheduler's pod.
+  World& runs(std::uint32_t node, const Demand& d, std::uint64_t on = 0) {
+    Workload w = workload(rows, rows, 1, define(d));
+    w.is_ours = false;
+    const MemberId member = w.members[0].member;
+    tell(state, Submitted{w});
+    tell(state, Bound{member, NodeId(node), cards(on)});
+    return *this;
+  }
+  World& waits(std::vector<Demand> members, LevelId within = {}, std::uint32_t least = UINT32_MAX, ConstraintId where = kAnywhere) {
+    Workload w;
+    w.job = kJob;
+    w.within = within;
+    for (const Demand& d : members) w.members.push_back({MemberId(static_cast<std::uint32_t>(w.members.size())), define(d), where});
+    w.members_min = std::min(least, static_cast<std::uint32_t>(w.members.size()));
+    tell(state, Submitted{w});
+    return *this;
+  }
+  /// What is offered, in the order of being told.
+  std::string offers() {
+    Engine engine(*builtin_profile("ashlar"));
+    engine.decide(state, Millis(0));
+    const std::uint64_t digest = state.digest();
+    std::string text;
+    for (const Remedy& r : find_remedies(state, engine, kJob, {.counts_cards = kCounted, .node_names = {}})) {
+      constexpr const char* kNames[] = {"drop within", "widen within", "members", "cards", "quota", "free", "nodes"};
+      text += (text.empty() ? "" : ", ") + std::string(kNames[static_cast<std::size_t>(r.kind)]) + " " + std::to_string(r.amount);
+      if (!r.level.is_none()) text += " level " + std::to_string(r.level.value);
+      if (!r.node.is_none()) text += " like " + std::to_string(r.node.value);
+      for (const Remedy::Limit& l : r.limits)
+        text += " q" + std::to_string(l.queue.value) + "[" + std::to_string(static_cast<int>(l.dimension)) + "]+" + std::to_string(l.lacking);
+    }
+    EXPECT_EQ(state.digest(), digest);
+    return text;
+  }
+};
+
+std::vector<Demand> times(std::size_t count, const Demand& d) { return std::vector<Demand>(count, d); }
+
+TEST(RemediesTold, CardsInUseAreFreedWhereFewestAreLacking) {
+  EXPECT_EQ(World(2).runs(0, ask(3)).runs(1, ask(5)).waits({ask(8)}).offers(), "cards 5, free 3, nodes 1 like 0");
+  EXPECT_EQ(World(2).runs(0, ask(5)).runs(1, ask(3)).waits({ask(8)}).offers(), "cards 5, free 3, nodes 1 like 0");
+  EXPECT_EQ(World(2).runs(0, ask(8)).runs(1, ask(8)).waits({ask(1)}).offers(), "free 1, nodes 1 like 0");
+  EXPECT_EQ(World(1).waits({ask(8)}).offers(), "") << "it runs";
+}
+
+TEST(RemediesTold, WhatCountsCardsIsFreedWithThem) {
+  // A pod whose cards nobody knows takes what counts them alone, as one does that another plugin gave cards.
+  EXPECT_EQ(World(1).runs(0, ask(0, 0, 4)).waits({ask(8)}).offers(), "cards 4, nodes 1 like 0");
+  EXPECT_EQ(World(1).runs(0, ask(4, 0, 0)).waits({ask(8)}).offers(), "cards 4, free 4, nodes 1 like 0");
+  EXPECT_EQ(World(1).runs(0, ask(2, 0, 6)).waits({ask(8)}).offers(), "cards 2, free 2, nodes 1 like 0");
+  EXPECT_EQ(World(2).runs(0, ask(3)).runs(1, ask(0, 0, 2)).waits({ask(8)}).offers(), "cards 6, nodes 1 like 0");
+  EXPECT_EQ(World(1, 4).waits({ask(8)}).offers(), "cards 4") << "the node counts fewer cards than it has";
+  EXPECT_EQ(World(1, 4).runs(0, ask(2)).waits({ask(3)}).offers(), "cards 2, nodes 1 like 0");
+}
+
+TEST(RemediesTold, WhatANodeDoesNotCountIsNotFreed) {
+  EXPECT_EQ(World(1, 4).runs(0, ask(4)).waits({ask(8)}).offers(), "");
+  EXPECT_EQ(World(1, 8).runs(0, ask(4)).waits({ask(8)}).offers(), "cards 4, free 4, nodes 1 like 0");
+  World w(1);
+  NodeFacts plain = eight_cards();
+  tell(w.state, NodeGone{NodeId(0u)});
+  tell(w.state, NodeSeen{NodeId(1u), plain});
+  EXPECT_EQ(w.runs(1, ask(4, 0, 0)).waits({ask(8)}).offers(), "");
+}
+
+TEST(RemediesTold, CoresThatAreShortAreNotFreed) {
+  EXPECT_EQ(World(1).runs(0, ask(2, 60)).waits({ask(8, 8)}).offers(), "nodes 1 like 0");
+  EXPECT_EQ(World(1).runs(0, ask(2, 60)).waits({ask(8, 4)}).offers(), "cards 6, free 2, nodes 1 like 0");
+  EXPECT_EQ(World(1).waits({ask(8, 65)}).offers(), "");
+  EXPECT_EQ(World(1).runs(0, ask(0, 60, 0)).waits({ask(0, 8, 0)}).offers(), "nodes 1 like 0");
+}
+
+TEST(RemediesTold, GangsShrinkGrowTheClusterAndLeaveTheirRack) {
+  EXPECT_EQ(World(4).runs(0, ask(8)).runs(2, ask(1)).waits(times(4, ask(8)), LevelId(0u)).offers(),
+            "members 1 level 0, cards 3 level 0, nodes 3 level 0 like 2");
+  EXPECT_EQ(World(4).runs(0, ask(8)).runs(2, ask(1)).waits(times(2, ask(8)), LevelId(0u)).offers(),
+            "drop within 2, members 1 level 0, cards 7 level 0, free 1 level 0, nodes 1 level 0 like 2");
+  EXPECT_EQ(World(4).runs(0, ask(8)).waits(times(7, ask(8))).offers(), "members 3, cards 2, nodes 4 like 0");
+  EXPECT_EQ(World(4).waits(times(9, ask(4)), LevelId(0u), 6).offers(), "drop within 6, members 4 level 0, cards 2 level 0, nodes 1 level 0 like 0");
+  EXPECT_EQ(World(3).runs(0, ask(1)).waits({ask(8), ask(8), ask(8), ask(2), ask(2)}).offers(), "members 2, cards 6, nodes 1 like 0");
+  EXPECT_EQ(World(10, 8, 1).runs(3, ask(2)).runs(4, ask(1)).waits(times(3, ask(4)), LevelId(0u)).offers(),
+            "drop within 3, members 2 level 0, cards 2 level 0, nodes 1 level 0 like 0");
+}
+
+TEST(RemediesTold, AGangThatHasAFootInARackStaysThere) {
+  World w(4);
+  w.runs(0, ask(8)).waits(times(2, ask(8)), LevelId(0u));
+  tell(w.state, Bound{MemberId(0u), NodeId(1u), {}});
+  EXPECT_EQ(w.offers(), "drop within 1, free 8 level 0, nodes 1 level 0 like 0");
+}
+
+TEST(RemediesTold, LimitsAreNamedFromTheQueueUpwards) {
+  World w(2);
+  tell(w.state, QueueDefined{QueueId(1u), QueueId(0u), {10'000, 20'000, kUnlimited}});
+  tell(w.state, QueueDefined{QueueId(2u), QueueId(1u), {kUnlimited, 4'000, 1}});
+  Workload other = workload(1, 50, 1, w.define(ask(4, 3)));
+  other.queue = QueueId(2u);
+  tell(w.state, Submitted{other});
+  Workload job;
+  job.job = kJob;
+  job.queue = QueueId(2u);
+  job.members = {{MemberId(0u), w.define(ask(4, 4)), kAnywhere}, {MemberId(1u), w.define(ask(4, 1)), kAnywhere}};
+  job.members_min = 2;
+  tell(w.state, Submitted{job});
+  EXPECT_EQ(w.offers(), "quota 0 q2[1]+4000 q1[0]+2000");
+}
+
+TEST(RemediesTold, NothingHelpsWhereNoNodeIsAllowed) { EXPECT_EQ(World(1).waits({ask(1)}, {}, 1, ConstraintId(1u)).offers(), ""); }
+
+TEST(RemediesTold, SharesAreNotFreedCardByCard) {
+  Demand half = ask(1, 0, 0);
+  half.cards.milli_each = MilliGpu(600);
+  World w(1);
+  for (int k = 0; k < 8; ++k) w.runs(0, half);
+  EXPECT_EQ(w.waits({half}).offers(), "nodes 1 like 0");
+  World whole(1);
+  whole.runs(0, half).runs(0, half);
+  EXPECT_EQ(whole.waits({ask(8)}).offers(), "cards 6, free 2, nodes 1 like 0");
+}
+
+}  // namespace
+}  // namespace ashlar
