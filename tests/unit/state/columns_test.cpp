@@ -1,0 +1,156 @@
+// Columns that no state ever had are told from those that one had: each bound is crossed alone, by the smallest step.
+#include "state/columns.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "small_state.h"
+
+namespace ashlar {
+namespace {
+
+/// A job of two members on two nodes in one rack, one that waits, an end, a nomination, two queues.
+State whole_state() {
+  State s;
+  tell(s, LevelsDefined{1, 0});
+  tell(s, DemandDefined{kOneCard, {.amounts = {{resource::kPods, 1}}, .cards = {1, MilliGpu(1000), MiB(1)}, .ports = {}}});
+  tell(s, ConstraintDefined{kAnywhere, {.preferred = {{1, {}}}}});
+  tell(s, QueueDefined{QueueId(1u), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+  for (std::uint32_t n = 0; n < 2; ++n) {
+    NodeFacts f = eight_cards();
+    f.memory_per_card = MiB(80);
+    f.domains = {DomainId(0u)};
+    tell(s, NodeSeen{NodeId(n), f});
+  }
+  tell(s, Submitted{workload(0, 0, 2, kOneCard)});
+  tell(s, Submitted{workload(1, 2, 1, kOneCard)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), {}});
+  tell(s, Bound{MemberId(1u), NodeId(1u), {}});
+  return s;
+}
+
+/// Changes the only column, or the k-th, of a type.
+template <class Column>
+void change(State& s, int k, const std::function<void(Column&)>& by) {
+  Columns::each(s, [&](auto& column) {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(column)>, Column>)
+      if (k-- == 0) by(column);
+  });
+  EXPECT_LT(k, 0) << "there is no such column";
+}
+
+/// Is the state sound with this column changed so?
+template <class Column>
+bool is_sound_with(int k, const std::function<void(Column&)>& by) {
+  State s = whole_state();
+  EXPECT_TRUE(Columns::are_sound(s));
+  change<Column>(s, k, by);
+  return Columns::are_sound(s);
+}
+template <class Row>
+bool is_sound_with_row(const std::function<void(Row&)>& by, std::size_t row = 0) {
+  return is_sound_with<std::vector<Row>>(0, [&](std::vector<Row>& rows) { by(rows.at(row)); });
+}
+
+constexpr std::int64_t kNumberMax = std::int64_t{1} << 60;
+constexpr std::int64_t kMibMax = std::int64_t{1} << 50;
+
+TEST(Columns, TimesAndRanksOfJobsStayFarFromOverflow) {
+  const std::function<void(Job&, std::int64_t)> known[] = {
+      [](Job& j, std::int64_t v) { j.rank = v; }, [](Job& j, std::int64_t v) { j.submitted = Millis(v); },
+      [](Job& j, std::int64_t v) { j.started_at = Millis(v); }, [](Job& j, std::int64_t v) { j.served = Millis(v); },
+      [](Job& j, std::int64_t v) { j.cards_total = v; }};
+  const std::function<void(Job&, std::int64_t)> perhaps_unknown[] = {
+      [](Job& j, std::int64_t v) { j.remaining = Millis(v); }, [](Job& j, std::int64_t v) { j.end_at = Millis(v); },
+      [](Job& j, std::int64_t v) { j.estimate.p50 = Millis(v); }, [](Job& j, std::int64_t v) { j.estimate.p90 = Millis(v); }};
+  const auto is_sound = [](const auto& set, std::int64_t v) { return is_sound_with_row<Job>([&](Job& j) { set(j, v); }); };
+  for (std::size_t k = 0; k < std::size(known) + std::size(perhaps_unknown); ++k) {
+    const auto& set = k < std::size(known) ? known[k] : perhaps_unknown[k - std::size(known)];
+    EXPECT_TRUE(is_sound(set, kNumberMax)) << k;
+    EXPECT_TRUE(is_sound(set, -kNumberMax)) << k;
+    EXPECT_FALSE(is_sound(set, kNumberMax + 1)) << k;
+    EXPECT_FALSE(is_sound(set, -kNumberMax - 1)) << k;
+    EXPECT_EQ(is_sound(set, Millis::max().value), k >= std::size(known)) << k;
+  }
+}
+
+TEST(Columns, DemandsAskForWhatThereCanBe) {
+  const auto is_sound = [](const std::function<void(Demand&)>& by) { return is_sound_with_row<Demand>(by); };
+  EXPECT_TRUE(is_sound([](Demand& d) { d.cards.count = 0; }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.cards.count = -1; }));
+  EXPECT_TRUE(is_sound([](Demand& d) { d.cards.count = kCardsPerNodeMax; }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.cards.count = kCardsPerNodeMax + 1; }));
+  EXPECT_TRUE(is_sound([](Demand& d) { d.cards.milli_each = MilliGpu(0); }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.cards.milli_each = MilliGpu(-1); }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.cards.milli_each = MilliGpu(kWholeCard + 1); }));
+  EXPECT_TRUE(is_sound([](Demand& d) { d.cards.memory_each = MiB(0); }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.cards.memory_each = MiB(-1); }));
+  EXPECT_TRUE(is_sound([](Demand& d) { d.cards.memory_each = MiB(kMibMax); }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.cards.memory_each = MiB(kMibMax + 1); }));
+  EXPECT_TRUE(is_sound([](Demand& d) { d.amounts[0].amount = INT64_MAX; })) << "more than there is anywhere";
+  EXPECT_FALSE(is_sound([](Demand& d) { d.amounts[0].amount = INT64_MAX - 1; }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.amounts[0].amount = -kNumberMax - 1; }));
+  EXPECT_TRUE(is_sound([](Demand& d) { d.amounts[0].resource = ResourceId(resource::kRowsMax - 1); }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.amounts[0].resource = ResourceId(resource::kRowsMax); }));
+  EXPECT_FALSE(is_sound_with<std::vector<Demand>>(0, [](auto& rows) { rows.emplace_back(); })) << "as many demands as their quota";
+}
+
+TEST(Columns, NodesAndTheirFacts) {
+  const auto is_sound = [](const std::function<void(NodeFacts&)>& by) { return is_sound_with_row<NodeFacts>(by); };
+  EXPECT_TRUE(is_sound([](NodeFacts& f) { f.memory_per_card = MiB(kMibMax); }));
+  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.memory_per_card = MiB(kMibMax + 1); }));
+  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.memory_per_card = MiB(-kMibMax - 1); }));
+  EXPECT_TRUE(is_sound([](NodeFacts& f) { f.allocatable[0] = kNumberMax; }));
+  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.allocatable[0] = kNumberMax + 1; }));
+  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.allocatable.resize(f.allocatable.size() + 1); })) << "of a resource without a column";
+  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.cards = 7; }));
+  EXPECT_FALSE(is_sound_with<std::vector<NodeFacts>>(0, [](auto& rows) { rows.emplace_back(); }));
+  EXPECT_FALSE(is_sound_with<std::vector<NodeFacts>>(0, [](auto& rows) { rows.pop_back(); }));
+  const auto weight = [](std::int32_t w) { return is_sound_with_row<Constraint>([&](Constraint& c) { c.preferred[0].weight = w; }); };
+  EXPECT_TRUE(weight(1'000'000) && weight(-1'000'000));
+  EXPECT_FALSE(weight(1'000'001) || weight(-1'000'001));
+}
+
+TEST(Columns, MembersFormTheListsOfTheirJobs) {
+  const auto is_sound = [](const std::function<void(Member&)>& by, std::size_t row = 0) { return is_sound_with_row<Member>(by, row); };
+  EXPECT_TRUE(is_sound([](Member&) {}));
+  EXPECT_FALSE(is_sound([](Member& m) { m.job = JobId(2u); }));
+  EXPECT_FALSE(is_sound([](Member& m) { m.job = JobId(1u); }));
+  EXPECT_FALSE(is_sound([](Member& m) { m.demand = DemandId(1u); }));
+  EXPECT_FALSE(is_sound([](Member& m) { m.constraint = ConstraintId(1u); }));
+  EXPECT_FALSE(is_sound([](Member& m) { m.next = MemberId(3u); }));
+  EXPECT_FALSE(is_sound([](Member& m) { m.next = MemberId::none(); }));
+  EXPECT_FALSE(is_sound([](Member& m) { m.next = MemberId(0u); })) << "a list that bends back on itself";
+  EXPECT_FALSE(is_sound([](Member& m) { m.node = NodeId(2u); }));
+  EXPECT_FALSE(is_sound([](Member& m) { m.next = MemberId(0u); }, 1));
+  const auto is_job_sound = [](const std::function<void(Job&)>& by, std::size_t row = 0) { return is_sound_with_row<Job>(by, row); };
+  EXPECT_FALSE(is_job_sound([](Job& j) { j.is_live = false; }));
+  EXPECT_FALSE(is_job_sound([](Job& j) { j.members_present = 3; }));
+  EXPECT_FALSE(is_job_sound([](Job& j) { j.members_present = 1; }));
+  EXPECT_FALSE(is_job_sound([](Job& j) { j.queue = QueueId::none(); }));
+  EXPECT_TRUE(is_job_sound([](Job& j) { j.within = LevelId(0u); }));
+  EXPECT_FALSE(is_job_sound([](Job& j) { j.within = LevelId(1u); }));
+  EXPECT_FALSE(is_job_sound([](Job& j) { j.first = MemberId(2u); }));
+  EXPECT_FALSE(is_job_sound([](Job& j) { j.first = MemberId(9u); }));
+}
+
+TEST(Columns, EndsAndQueues) {
+  const auto end = [](const std::function<void(Timeline::End&)>& by) { return is_sound_with_row<Timeline::End>(by); };
+  EXPECT_TRUE(end([](Timeline::End& e) { e.at = Millis(kNumberMax); }));
+  EXPECT_FALSE(end([](Timeline::End& e) { e.at = Millis(kNumberMax + 1); }));
+  EXPECT_FALSE(end([](Timeline::End& e) { e.cards = kNumberMax + 1; }));
+  EXPECT_FALSE(end([](Timeline::End& e) { e.job = JobId(7u); }));
+  using Parents = std::vector<QueueId>;
+  EXPECT_FALSE(is_sound_with<Parents>(0, [](Parents& p) { p.clear(); }));
+  EXPECT_FALSE(is_sound_with<Parents>(0, [](Parents& p) { p.push_back(QueueId(0u)); }));
+  EXPECT_FALSE(is_sound_with<Parents>(0, [](Parents& p) { p[1] = QueueId(2u); }));
+  EXPECT_FALSE(is_sound_with<Parents>(0, [](Parents& p) { p[0] = QueueId(1u); })) << "a circle";
+  using Quotas = std::vector<QuotaVector>;
+  EXPECT_FALSE(is_sound_with<Quotas>(1, [](Quotas& used) { used[0][2] = kNumberMax + 1; }));
+  EXPECT_TRUE(is_sound_with<Millis>(0, [](Millis& now) { now = Millis(kNumberMax); }));
+  EXPECT_FALSE(is_sound_with<Millis>(0, [](Millis& now) { now = Millis(kNumberMax + 1); }));
+}
+
+}  // namespace
+}  // namespace ashlar
