@@ -52,7 +52,7 @@ class ByteReader {
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
 
   std::uint8_t byte() {
-    if (at_ >= bytes_.size()) return fail("the bytes end early"), 0;
+    if (has_failed() || at_ >= bytes_.size()) return fail("the bytes end early"), 0;
     return static_cast<std::uint8_t>(bytes_[at_++]);
   }
   std::uint64_t varint() {

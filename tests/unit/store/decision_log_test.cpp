@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "log_folder.h"
 #include "random_world.h"
 #include "store/log_reader.h"
 #include "store/replay.h"
@@ -21,49 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that is gone with the test.
-struct Folder {
-  fs::path path;
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "ashlar-log-XXXXXX").string();
-    path = ::mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path); }
-  std::string str() const { return path.string(); }
-};
-
-struct Names final : NameSource {
-  void append_name(const NameKey& key, std::string& out) const override {
-    if (key.kind == NameKind::kMember) return;
-    const char* kinds[] = {"node-", "team/job-", "", "queue-", "level-", "domain-", "resource-", "model-"};
-    out += kinds[static_cast<int>(key.kind)] + std::to_string(key.row);
-  }
-};
-
-std::string read_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-void write_bytes(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
-
-/// Records a life in `folder`; returns its number of recorded steps.
-std::uint64_t record_life(const std::string& folder, std::string_view profile, std::uint64_t seed, int steps, DecisionLogOptions options = {}) {
-  const Names names;
-  Life life(profile, seed);
-  options.folder = folder;
-  auto log = DecisionLog::open(options, {life.state, life.engine, &names});
-  EXPECT_TRUE(log.ok()) << (log.ok() ? "" : log.error().message);
-  life.recorder = log->get();
-  life.open();
-  life.run(steps);
-  return (*log)->counts().steps;
-}
-
 std::function<Profile(const NameTable&)> by(std::string_view profile) {
   return [profile](const NameTable&) { return profile_named(profile); };
 }
-
-std::string first_file(const Folder& folder) { return (folder.path / "decisions-000001.alog").string(); }
 
 class EveryProfileLogged : public ::testing::TestWithParam<std::string_view> {};
 

@@ -1,0 +1,204 @@
+// Which events of a file may be applied: the last one that may, the first that may not, and what is said of it.
+#include "store/event_guard.h"
+
+#include <gtest/gtest.h>
+
+#include "state/state.h"
+#include "store/fields.h"
+
+namespace ashlar::store {
+namespace {
+
+constexpr std::uint32_t kLeap = 1u << 22;
+constexpr std::int32_t kCards = kCardsPerNodeMax;
+
+/// Two nested levels and a free-standing one; one row of each kind, job 0 running on node 0 with demand 0 and constraint 0.
+struct Guarded : ::testing::Test {
+  State state;
+  Guarded() {
+    tell(LevelsDefined{2, 1});
+    tell(DemandDefined{DemandId(0), {{{resource::kCpu, 100}}, {}, {}}});
+    tell(ConstraintDefined{ConstraintId(0), {}});
+    tell(NodeSeen{NodeId(0), {{1000}, 0, MiB(0), ModelId::none(), true, {}, {}, {}}});
+    Workload job = workload(0);
+    job.members = {{MemberId(0), DemandId(0), ConstraintId(0)}};
+    tell(Submitted{job});
+  }
+  static Workload workload(std::uint32_t row) {
+    Workload w;
+    w.job = JobId(row);
+    w.submitted = Millis(0);
+    return w;
+  }
+  template <class Body>
+  void tell(Body body) {
+    apply(state, {Millis(0), std::move(body)});
+  }
+  template <class Body>
+  std::string refusal(Body body) const {
+    const char* why = refusal_of(state, {Millis(0), std::move(body)});
+    return why == nullptr ? "" : why;
+  }
+  std::string refusal_of_node(const std::function<void(NodeFacts&)>& change) const {
+    NodeSeen seen{NodeId(0), {}};
+    change(seen.facts);
+    return refusal(seen);
+  }
+  std::string refusal_of_job(const std::function<void(Workload&)>& change) const {
+    Workload w = workload(1);
+    change(w);
+    return refusal(Submitted{w});
+  }
+  std::string refusal_of_ask(CardAsk ask) const { return refusal(DemandDefined{DemandId(1), {{}, ask, {}}}); }
+  std::string refusal_of_amount(ResourceAmount amount) const { return refusal(DemandDefined{DemandId(1), {{{resource::kCpu, 1}, amount}, {}, {}}}); }
+  std::string refusal_of_weight(std::int32_t weight) const {
+    Constraint constraint;
+    constraint.preferred = {{1, {}}, {weight, {}}};
+    return refusal(ConstraintDefined{ConstraintId(1), constraint});
+  }
+};
+
+TEST_F(Guarded, times_are_amounts) {
+  const auto at = [&](std::int64_t t) {
+    const char* why = refusal_of(state, {Millis(t), Tick{}});
+    return std::string(why == nullptr ? "" : why);
+  };
+  EXPECT_EQ(at(0), "");
+  EXPECT_EQ(at(kNumberMax), "");
+  for (const std::int64_t t : {std::int64_t{-1}, kNumberMax + 1, INT64_MAX, INT64_MIN}) EXPECT_EQ(at(t), "its time is impossible") << t;
+}
+
+TEST_F(Guarded, levels_only_grow) {
+  EXPECT_EQ(refusal(LevelsDefined{2, 1}), "");
+  EXPECT_EQ(refusal(LevelsDefined{2, 14}), "");
+  EXPECT_EQ(refusal(LevelsDefined{2, 15}), "more levels than there may be");
+  EXPECT_EQ(refusal(LevelsDefined{17, 0}), "more levels than there may be");
+  EXPECT_EQ(refusal(LevelsDefined{17, UINT32_MAX}), "more levels than there may be");
+  EXPECT_EQ(refusal(LevelsDefined{3, 1}), "the nested levels change");
+  EXPECT_EQ(refusal(LevelsDefined{2, 0}), "levels vanish");
+  EXPECT_EQ(refusal_of(State(), {Millis(0), LevelsDefined{16, 0}}), nullptr);
+}
+
+TEST_F(Guarded, demands_are_possible_and_stay_while_used) {
+  EXPECT_EQ(refusal(DemandDefined{DemandId(1 + kLeap - 1), {}}), "");
+  EXPECT_EQ(refusal(DemandDefined{DemandId(1 + kLeap), {}}), "a demand's row is out of bounds");
+  EXPECT_EQ(refusal(DemandDefined{DemandId::none(), {}}), "a demand's row is out of bounds");
+  EXPECT_EQ(refusal(DemandDefined{DemandId(0), state.demand(DemandId(0))}), "");
+  EXPECT_EQ(refusal(DemandDefined{DemandId(0), {}}), "a demand in use is defined anew");
+  EXPECT_EQ(refusal_of_ask({0, MilliGpu(0), MiB(0)}), "");
+  EXPECT_EQ(refusal_of_ask({kCards, MilliGpu(kWholeCard), MiB(std::int64_t{1} << 40)}), "");
+  const std::string cards = "a demand asks for an impossible number of cards";
+  EXPECT_EQ(refusal_of_ask({-1, MilliGpu(0), MiB(0)}), cards);
+  EXPECT_EQ(refusal_of_ask({kCards + 1, MilliGpu(0), MiB(0)}), cards);
+  EXPECT_EQ(refusal_of_ask({1, MilliGpu(-1), MiB(0)}), cards);
+  EXPECT_EQ(refusal_of_ask({1, MilliGpu(kWholeCard + 1), MiB(0)}), cards);
+  EXPECT_EQ(refusal_of_ask({1, MilliGpu(1), MiB(-1)}), "a demand asks for an impossible card memory");
+  EXPECT_EQ(refusal_of_ask({1, MilliGpu(1), MiB((std::int64_t{1} << 40) + 1)}), "a demand asks for an impossible card memory");
+  const std::string amount = "a demand names a resource or an amount out of bounds";
+  EXPECT_EQ(refusal_of_amount({ResourceId(resource::kRowsMax - 1), INT64_MAX}), "");
+  EXPECT_EQ(refusal_of_amount({ResourceId(1), 0}), "");
+  EXPECT_EQ(refusal_of_amount({ResourceId(1), -1}), amount);
+  EXPECT_EQ(refusal_of_amount({ResourceId(resource::kRowsMax), 1}), amount);
+}
+
+TEST_F(Guarded, constraints_are_possible_and_stay_while_used) {
+  Constraint other;
+  other.models = {ModelId(1)};
+  EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(0), {}}), "");
+  EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(0), other}), "a constraint in use is defined anew");
+  EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(1), other}), "");
+  EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(kLeap), other}), "");
+  EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(1 + kLeap), other}), "a constraint's row is out of bounds");
+  for (const std::int32_t weight : {-1'000'000, 0, 1'000'000}) EXPECT_EQ(refusal_of_weight(weight), "");
+  for (const std::int32_t weight : {-1'000'001, 1'000'001}) EXPECT_EQ(refusal_of_weight(weight), "a preference's weight is out of bounds") << weight;
+  EXPECT_EQ(refusal(ConstraintChanged{MemberId(0), ConstraintId(0)}), "");
+  EXPECT_EQ(refusal(ConstraintChanged{MemberId(0), ConstraintId(1)}), "a constraint that was never defined");
+}
+
+TEST_F(Guarded, times_that_are_left_or_expected_may_be_unknown) {
+  for (const Millis t : {Millis(0), Millis(kNumberMax), Millis::max()}) {
+    EXPECT_EQ(refusal(Evicted{JobId(0), t}), "");
+    EXPECT_EQ(refusal(EstimateChanged{JobId(0), {t, t}}), "");
+  }
+  for (const Millis t : {Millis(-1), Millis(kNumberMax + 1)}) {
+    EXPECT_EQ(refusal(Evicted{JobId(0), t}), "a remaining time is impossible");
+    EXPECT_EQ(refusal(EstimateChanged{JobId(0), {t, Millis(1)}}), "an estimate is impossible");
+    EXPECT_EQ(refusal(EstimateChanged{JobId(0), {Millis(1), t}}), "an estimate is impossible");
+  }
+}
+
+TEST_F(Guarded, queues_and_nodes_are_near_the_rows_there_are) {
+  const auto queues = static_cast<std::uint32_t>(state.queues.rows());
+  EXPECT_EQ(refusal(QueueDefined{QueueId(queues + kLeap - 1), QueueId(0), {}}), "");
+  EXPECT_EQ(refusal(QueueDefined{QueueId(queues + kLeap), QueueId(0), {}}), "a queue's row is out of bounds");
+  EXPECT_EQ(refusal(NodeSeen{NodeId(kLeap), {}}), "");
+  EXPECT_EQ(refusal(NodeSeen{NodeId(1 + kLeap), {}}), "a node's row is out of bounds");
+  EXPECT_EQ(refusal(NodeSeen{NodeId::none(), {}}), "a node's row is out of bounds");
+}
+
+TEST_F(Guarded, facts_of_a_node_are_possible) {
+  EXPECT_EQ(refusal_of_node([](NodeFacts& f) {
+              f.cards = kCards;
+              f.allocatable.assign(resource::kColumnsMax, kNumberMax);
+              f.memory_per_card = MiB(std::int64_t{1} << 40);
+              f.model = ModelId(kLeap - 1);
+              f.domains = {DomainId::none(), DomainId(kLeap - 1)};
+            }),
+            "");
+  for (const std::int32_t cards : {-1, kCards + 1})
+    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.cards = cards; }), "a node has an impossible number of cards");
+  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.allocatable.assign(resource::kColumnsMax + 1, 0); }), "a node has more resources than there may be");
+  for (const std::int64_t amount : {std::int64_t{-1}, kNumberMax + 1})
+    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.allocatable = {1, amount}; }), "a node has an impossible amount of a resource");
+  for (const std::int64_t memory : {std::int64_t{-1}, (std::int64_t{1} << 40) + 1})
+    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.memory_per_card = MiB(memory); }), "a node has an impossible card memory");
+  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.model = ModelId(kLeap); }), "a node's model is out of bounds");
+  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.domains = {DomainId(0), DomainId(kLeap)}; }), "a node's domain is out of bounds");
+}
+
+TEST_F(Guarded, jobs_are_possible) {
+  const auto queues = static_cast<std::uint32_t>(state.queues.rows());
+  EXPECT_EQ(refusal_of_job([](Workload&) {}), "");
+  EXPECT_EQ(refusal_of_job([](Workload& w) { w.job = JobId(kLeap); }), "");
+  EXPECT_EQ(refusal_of_job([](Workload& w) { w.job = JobId(1 + kLeap); }), "a job's row is out of bounds");
+  EXPECT_EQ(refusal_of_job([&](Workload& w) { w.queue = QueueId(queues + kLeap); }), "a job's queue is out of bounds");
+  const std::string times = "a job's times are impossible";
+  EXPECT_EQ(refusal_of_job([](Workload& w) { w.submitted = Millis(-1); }), times);
+  EXPECT_EQ(refusal_of_job([](Workload& w) { w.submitted = Millis::max(); }), times);
+  EXPECT_EQ(refusal_of_job([](Workload& w) { w.estimate.p50 = Millis(-1); }), times);
+  EXPECT_EQ(refusal_of_job([](Workload& w) { w.estimate.p90 = Millis(-1); }), times);
+  for (const std::int64_t rank : {kNumberMax, -kNumberMax - 1}) EXPECT_EQ(refusal_of_job([&](Workload& w) { w.rank = rank; }), "") << rank;
+  for (const std::int64_t rank : {kNumberMax + 1, -kNumberMax - 2, INT64_MAX, INT64_MIN})
+    EXPECT_EQ(refusal_of_job([&](Workload& w) { w.rank = rank; }), times) << rank;
+  for (LevelId Workload::*level : {&Workload::within, &Workload::prefer}) {
+    EXPECT_EQ(refusal_of_job([&](Workload& w) { w.*level = LevelId(2); }), "");
+    EXPECT_EQ(refusal_of_job([&](Workload& w) { w.*level = LevelId(3); }), "a job names a level that does not exist");
+  }
+}
+
+TEST_F(Guarded, members_name_what_was_defined) {
+  const auto both = [&](MemberSpec m) {
+    const MemberSpec good{MemberId(1), DemandId(0), ConstraintId(0)};
+    const std::string submitted = refusal_of_job([&](Workload& w) { w.members = {good, m}; });
+    EXPECT_EQ(refusal(MembersAdded{JobId(0), 1, {good, m}}), submitted);
+    return submitted;
+  };
+  EXPECT_EQ(both({MemberId(kLeap), DemandId(0), ConstraintId(0)}), "");
+  EXPECT_EQ(both({MemberId(1 + kLeap), DemandId(0), ConstraintId(0)}), "a member's row is out of bounds");
+  EXPECT_EQ(both({MemberId(2), DemandId(1), ConstraintId(0)}), "a demand that was never defined");
+  EXPECT_EQ(both({MemberId(2), DemandId(0), ConstraintId(1)}), "a constraint that was never defined");
+}
+
+TEST_F(Guarded, an_endless_demand_is_never_placed) {
+  tell(DemandDefined{DemandId(1), {{{resource::kCpu, 1}, {resource::kMemory, INT64_MAX}}, {}, {}}});
+  Workload endless = workload(1);
+  endless.members = {{MemberId(1), DemandId(1), ConstraintId(0)}};
+  tell(Submitted{endless});
+  EXPECT_EQ(refusal(Bound{MemberId(0), NodeId(0), {}}), "");
+  EXPECT_EQ(refusal(Bound{MemberId(1), NodeId(0), {}}), "an endless demand is placed");
+  EXPECT_EQ(refusal(Nominated{MemberId(1), NodeId(0), 0}), "an endless demand is placed");
+  EXPECT_EQ(refusal(Bound{MemberId(2), NodeId(0), {}}), "") << "of nobody: applied to nothing";
+}
+
+}  // namespace
+}  // namespace ashlar::store
