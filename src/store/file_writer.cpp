@@ -34,7 +34,8 @@ Result<std::shared_ptr<FileWriter>> FileWriter::open(Options options) {
   };
   std::error_code error;
   if (!std::filesystem::is_directory(options.folder, error)) {
-    const std::filesystem::path parent = std::filesystem::path(options.folder).lexically_normal().parent_path();
+    std::filesystem::path parent = std::filesystem::path(options.folder).lexically_normal().parent_path();
+    if (options.folder.ends_with('/')) parent = parent.parent_path();  // "log/" is in "log"
     if (!parent.empty()) std::filesystem::create_directories(parent, error);
     if (::mkdir(options.folder.c_str(), kFolderMode) != 0) {
       const bool is_no_folder = errno == EEXIST || errno == ENOTDIR || errno == EACCES;
