@@ -67,7 +67,6 @@ class FileReplay {
   Result<void> begin() {
     auto profile = profile_of(log_.header().profile);
     if (!profile) return in_file(profile.error());
-    if (profile->card == nullptr || profile->order == nullptr) return invalid(path_ + ": the profile is incomplete");
     engine_.emplace(std::move(*profile), log_.header().options);
     if (const auto read = read_snapshot(log_.snapshot(), state_, *engine_); !read) return in_file(read.error());
     if (state_.revision() != log_.header().revision || state_.digest() != log_.header().digest)
