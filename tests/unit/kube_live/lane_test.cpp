@@ -245,6 +245,41 @@ TEST_F(Lane, TheConditionOfAPodGroupIsSentUntilItIsTaken) {
   EXPECT_EQ(server.count({"PATCH"}), 3u) << "it never goes back";
 }
 
+/// What was posted as an event, without what differs from run to run.
+std::string without_times(std::string line) {
+  for (const char* key : {R"("eventTime":")", R"("name":"a.)"}) {
+    const std::size_t from = line.find(key) + std::string_view(key).size();
+    line.replace(from, line.find('"', from) - from, "X");
+  }
+  return line;
+}
+
+TEST_F(Lane, AnEventSaysWhatHappenedToWhomAndWhoSaysSo) {
+  LaneOptions o = options();
+  o.identity = "me";
+  lane = lane_of(o);
+  see(node("n", 8));
+  const PodSlot slot = waiting("a");
+  lane->want_failed_event(slot, "no room");
+  drain();
+  step();
+  ASSERT_EQ(where("a"), "n");
+  lane->want_scheduled_event(slot);
+  drain();
+  const std::vector<std::string> sent = server.seen({"POST"});
+  const std::string start =
+      R"(POST /apis/events.k8s.io/v1/namespaces/ns/events {"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"a.X","namespace":"ns"},)"
+      R"("eventTime":"X","reportingController":"ashlar.dev/scheduler","reportingInstance":"me",)";
+  const std::string end = R"(,"regarding":{"kind":"Pod","apiVersion":"v1","name":"a","namespace":"ns","uid":"uid-ns-a"}})";
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(without_times(sent[0]), start + R"("action":"Scheduling","reason":"FailedScheduling","type":"Warning","note":"no room")" + end);
+  EXPECT_EQ(without_times(sent[1]),
+            start + R"("action":"Binding","reason":"Scheduled","type":"Normal","note":"Successfully assigned ns/a to n")" + end);
+  EXPECT_NE(sent[0].substr(sent[0].find("a."), 40), sent[1].substr(sent[1].find("a."), 40)) << "each has a name of its own";
+  EXPECT_EQ(lane->counters().events, 2u);
+  EXPECT_EQ(lane->counters().failures, 0u);
+}
+
 TEST_F(Lane, AllIsCancelledWithTheLane) {
   server.hold();
   for (int i = 0; i < 10; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);

@@ -148,6 +148,42 @@ TEST_F(LiveLease, IsLostByASilentServerButTheProcessLives) {
   EXPECT_TRUE(until([&] { return has_status("/readyz", "200"); })) << "and comes back";
 }
 
+TEST_F(LiveLease, QuestionsAreRefusedOnceItStopsAndBindingsUnderWayAreWaitedFor) {
+  cluster.hold_bindings(true);
+  cluster.put_pod("p", 1);
+  start({.drain_max = Millis(60'000)});
+  ASSERT_TRUE(until([&] { return cluster.count({"/binding"}) == 1; }));
+  EXPECT_TRUE(has_logged("caches are filled; nodes: 1, pods: 1"));
+  EXPECT_EQ(answer_to("/readyz"), "200 ok\n");
+  scheduler->stop();
+  for (const char* path : {"/metrics", "/api/v1/queue", "/api/v1/nodes", "/api/v1/why?name=p"}) EXPECT_EQ(answer_to(path), "503 stopping\n") << path;
+  EXPECT_EQ(answer_to("/livez"), "200 ok\n");
+  EXPECT_EQ(given_back(), 0u);
+  cluster.hold_bindings(false);
+  stop();
+  EXPECT_TRUE(has_logged("stopping"));
+  EXPECT_FALSE(has_logged("not given back"));
+  EXPECT_EQ(given_back(), 1u);
+}
+
+TEST_F(LiveLease, AQuestionBeforeTheCachesAreFilledIsToldSo) {
+  cluster.refuse("pods", 503);
+  start();
+  ASSERT_TRUE(until([&] { return has_logged("me leads"); }));
+  for (const char* path : {"/api/v1/queue", "/api/v1/nodes", "/api/v1/why?name=p"})
+    EXPECT_TRUE(until([&] { return answer_to(path).find("the caches are not filled yet") != std::string::npos; })) << path;
+  EXPECT_EQ(answer_to("/readyz"), "503 caches are not filled\n");
+  EXPECT_NE(answer_to("/metrics").find("ashlar_ready 0\n"), std::string::npos);
+  EXPECT_EQ(answer_to("/metrics").find("ashlar_nodes"), std::string::npos) << "nothing is said of what is not known whole";
+  cluster.refuse("pods", 200);
+  EXPECT_TRUE(until([&] { return answer_to("/readyz") == "200 ok\n"; }));
+  const std::string metrics = answer_to("/metrics");
+  EXPECT_NE(metrics.find("ashlar_ready 1\n"), std::string::npos);
+  EXPECT_NE(metrics.find("ashlar_leader 1\n"), std::string::npos);
+  EXPECT_NE(metrics.find("ashlar_nodes 1\n"), std::string::npos);
+  EXPECT_NE(answer_to("/api/v1/nodes").find(R"("name":"n")"), std::string::npos);
+}
+
 /// A scheduler with much to do, whose server goes away with its first binding.
 class Outstanding {
  public:

@@ -91,6 +91,51 @@ TEST(Quarantine, RefusesAFolderThatIsNotThere) {
   EXPECT_NE(Quarantine::open(folder.path.string()).error().message.find("is a folder"), std::string::npos);
 }
 
+TEST(Quarantine, ItsFileIsAHeadingAndALineForEachPod) {
+  const Folder folder;
+  std::ofstream(folder.file()) << "uid-1 ns/p 2026\nuid-2\nuid-1 other/q 2025\n";
+  Quarantine list = Quarantine::open(folder.file()).value();
+  EXPECT_EQ(list.size(), 2u) << "the first line of a pod holds it";
+  ASSERT_TRUE(list.add(std::vector<Quarantine::Entry>{entry("a")}, Millis(1'795'000'000'999)).ok());
+  EXPECT_EQ(
+      text_of(folder.file()),
+      "# Pods for which this scheduler stopped (a bug); it places none of them. Remove a line and restart the scheduler to try that pod again.\n"
+      "uid-1 ns/p 2026\nuid-2 /\nuid-ns-a ns/a 2026-11-18T11:06:40Z\n");
+  ASSERT_TRUE(list.add(std::vector<Quarantine::Entry>{{Text("uid-1"), Text("ns"), Text("p"), {}}}, Millis(0)).ok());
+  EXPECT_NE(text_of(folder.file()).find("\nuid-1 ns/p 2026\n"), std::string::npos) << "who is in it keeps its time";
+  EXPECT_EQ(list.path(), folder.file());
+}
+
+TEST(Quarantine, LinesUpToTheirLimitAreRead) {
+  const Folder folder;
+  const std::string longest(512, 'u'), too_long(513, 'v');
+  std::ofstream(folder.file()) << longest << "\n" << too_long << "\n   \n";
+  const Quarantine list = Quarantine::open(folder.file()).value();
+  EXPECT_TRUE(list.holds(Text(longest)));
+  EXPECT_FALSE(list.holds(Text(too_long)));
+  EXPECT_EQ(list.size(), 1u);
+  EXPECT_EQ(list.skipped_lines(), 2u);
+}
+
+TEST(Quarantine, WhatCannotBeReadOrWrittenIsSaidWithItsFile) {
+  const Folder folder;
+  const std::string in_none = (folder.path / "no" / "q").string(), file = folder.file();
+  EXPECT_EQ(Quarantine::open(in_none).error().message,
+            in_none + ": the folder " + (folder.path / "no").string() + " cannot be written: No such file or directory");
+  EXPECT_EQ(Quarantine::open(folder.path.string()).error().message, folder.path.string() + ": is a folder; expected the name of a file");
+  EXPECT_EQ(Quarantine::open("a-name-that-nobody-uses").value().size(), 0u) << "in the folder in which the process runs";
+  Quarantine list = Quarantine::open(file).value();
+  std::filesystem::create_directories(folder.path / "quarantine" / "in the way");
+  const Result<void> onto_folder = list.add(std::vector<Quarantine::Entry>{entry("a")}, Millis(0));
+  ASSERT_FALSE(onto_folder.ok());
+  EXPECT_EQ(onto_folder.error().message, file + ": cannot be written: Is a directory");
+  EXPECT_EQ(onto_folder.error().kind, Error::Kind::kUnavailable);
+  EXPECT_FALSE(std::filesystem::exists(file + ".tmp")) << "nothing temporary is left";
+  EXPECT_TRUE(list.holds(Text("uid-ns-a"))) << "this process knows all the same";
+  std::filesystem::remove_all(folder.path);
+  EXPECT_EQ(list.add({}, Millis(0)).error().message, file + ".tmp: cannot be written: No such file or directory");
+}
+
 /// An intake that has a file with the pods `stopped` and `g-1` of the gang `g`.
 struct Quarantined : IntakeBench {
   Quarantined() : Quarantined(std::make_unique<Folder>()) {}

@@ -390,6 +390,69 @@ TEST_F(Read, AQueueIsAskedForByItsName) {
   EXPECT_NE(queue().find(R"("shown":2,"total":2,)"), std::string::npos) << queue();
 }
 
+TEST_F(Read, QueuesAreToldInFull) {
+  options.intake.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}}, {"sub", "team", {kUnlimited, kUnlimited, kUnlimited}}};
+  begin();
+  see(node("n0", 4));
+  const Labels of_team{{Text("ashlar.dev/queue"), Text("team")}}, of_sub{{Text("ashlar.dev/queue"), Text("sub")}};
+  see(bound(pod("runs", 1, of_sub), "n0", "0"));
+  const auto aged = [&](Pod p, std::int64_t age) {
+    p.created = now - Millis(age);
+    return p;
+  };
+  see(aged(pod("a", 5), 3'000));
+  see(aged(pod("b", 6), 2'000));
+  see(aged(pod("c", 2, of_team), 1'000));
+  see(aged(pod("lost", 1, {{Text("ashlar.dev/queue"), Text("nowhere")}}), 500));
+  see(aged(gang_pod("g", 0, 2, 1, of_team), 400));
+  for (int i = 0; i < 2; ++i) see(gang_pod("h", i, 2, 4));
+  reign->turn();
+  now += Millis(10);
+  const auto job = [](const std::string& numbers, const std::string& why) {
+    return R"({"name":"ns/)" + numbers + R"(,"priority":0,"ageMillis":10,"reason":)" + why + "}";
+  };
+  const std::string exceeds = R"("ExceedsClusterMax","message":"it would not fit this cluster even if it were empty")";
+  EXPECT_EQ(
+      queue(),
+      document("QueueList", R"("jobs":[)" + job(R"(a","queue":"default","position":1,"gpus":5,"gpusAhead":0,"members":1)", exceeds) + "," +
+                                job(R"(b","queue":"default","position":2,"gpus":6,"gpusAhead":5,"members":1)", exceeds) + "," +
+                                job(R"(c","queue":"team","position":1,"gpus":2,"gpusAhead":0,"members":1)",
+                                    R"("QuotaExhausted","message":"queue team uses 1 GPU of its 2 GPU")") +
+                                "," + job(R"(h","queue":"default","position":3,"gpus":8,"gpusAhead":11,"members":2)", exceeds) +
+                                R"(],"queues":[{"name":"root","parent":"","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
+                                R"({"name":"team","parent":"root","usedMilliGpu":1000,"quotaMilliGpu":2000,"pendingJobs":1,"pendingGpus":2},)"
+                                R"({"name":"sub","parent":"team","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
+                                R"({"name":"default","parent":"root","usedMilliGpu":0,"quotaMilliGpu":null,"pendingJobs":3,"pendingGpus":19}],)"
+                                R"("shown":4,"total":4,"held":[{"name":"ns/g","queue":"team","pods":1,"ageMillis":410,"reason":"MembersMissing",)"
+                                R"("message":"gang g waits until 2 of its pods exist"},{"name":"ns/lost","queue":"","pods":1,"ageMillis":510,)"
+                                R"("reason":"QueueUnknown","message":"queue nowhere is not configured"}],"heldTotal":2)"));
+}
+
+TEST_F(Read, AllJobsAreListedWhenAskedFor) {
+  begin();
+  see(node("n0", 1));
+  for (std::size_t i = 0; i < kJobsShownMax + 1; ++i) {
+    see(pod("p" + std::to_string(i), 2));
+    see(pod("q" + std::to_string(i), 1, {{Text("ashlar.dev/queue"), Text("nowhere")}}));
+  }
+  reign->turn();
+  const auto count = [](const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  http::ServerRequest all;
+  all.query = "all=1";
+  const std::string some = queue(), every = answer_queue(*reign, all).body;
+  EXPECT_NE(some.find(R"("shown":500,"total":501,)"), std::string::npos);
+  EXPECT_TRUE(some.ends_with("\"heldTotal\":501}\n"));
+  EXPECT_EQ(count(some, R"("name":"ns/p)"), 500u);
+  EXPECT_EQ(count(some, R"("name":"ns/q)"), 500u);
+  EXPECT_NE(every.find(R"("shown":501,"total":501,)"), std::string::npos);
+  EXPECT_EQ(count(every, R"("name":"ns/p)"), 501u);
+  EXPECT_EQ(count(every, R"("name":"ns/q)"), 501u);
+}
+
 // ---- nodes ---------------------------------------------------------------------------------------------------------------------------------
 
 TEST_F(Read, NodesAreToldWithCardsDomainsTaintsAndWhatClosesThem) {

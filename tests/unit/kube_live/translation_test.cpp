@@ -10,15 +10,28 @@ class Translation : public IntakeBench {};
 
 TEST_F(Translation, CardListsAreReadAndWritten) {
   EXPECT_EQ(cards_text(parse_cards("0-2,7,64")), "0,1,2,7,64");
-  for (const char* bad : {"", "a", "1,", "3-1", "128", "-1", "1;2"}) EXPECT_TRUE(parse_cards(bad).is_empty()) << bad;
+  for (const char* good : {"0", "127", "5,6", "63,64,126"}) EXPECT_EQ(cards_text(parse_cards(good)), good);
+  EXPECT_EQ(cards_text(parse_cards("5-5")), "5");
+  EXPECT_EQ(parse_cards("0-127").count(), 128);
+  for (const char* bad :
+       {"", "a", "1,", "3-1", "128", "-1", "1;2", ",1", "1-", "1-128", "1-a", "1 ", "1,,2", "1-2-3", "0x1", "99999999999", "1,-2", "0-"})
+    EXPECT_TRUE(parse_cards(bad).is_empty()) << bad;
 }
 
 TEST_F(Translation, DurationsAreReadInTheFormsPeopleWrite) {
-  EXPECT_EQ(parse_duration("90s").value(), Millis(90'000));
-  EXPECT_EQ(parse_duration("1h30m").value(), Millis(5'400'000));
-  EXPECT_EQ(parse_duration("250ms").value(), Millis(250));
-  EXPECT_EQ(parse_duration("3600").value(), Millis(3'600'000));
-  for (const char* bad : {"", "-1s", "1w", "h", "1h30", "99999999999999999999s"}) EXPECT_FALSE(parse_duration(bad).ok()) << bad;
+  const std::pair<const char*, std::int64_t> good[] = {
+      {"90s", 90'000}, {"1h30m", 5'400'000}, {"250ms", 250},      {"3600", 3'600'000}, {"0", 0},
+      {"0s", 0},       {"2m", 120'000},      {"2d", 172'800'000}, {"1m1ms", 60'001},   {"1000000000000", 1'000'000'000'000'000}};
+  for (const auto& [text, millis] : good) {
+    ASSERT_TRUE(parse_duration(text).ok()) << text;
+    EXPECT_EQ(parse_duration(text).value(), Millis(millis)) << text;
+  }
+  for (const char* bad : {"", "-1s", "1w", "h", "1h30", "99999999999999999999s", "1000000000001", "1 s", "s1", "1.5h", "1s-1s", "1hh",
+                          "1000000000000d", "26689d1000000000000h"}) {
+    const Result<Millis> read = parse_duration(bad);
+    ASSERT_FALSE(read.ok()) << bad;
+    EXPECT_EQ(read.error().message, "'" + std::string(bad) + "' is not a duration; write it like 90s, 30m, 1h30m or as seconds");
+  }
 }
 
 TEST_F(Translation, ANodeHasTheLargerOfItsTwoCardCounts) {
