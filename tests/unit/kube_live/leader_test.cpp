@@ -12,7 +12,7 @@ class Leader : public ::testing::Test {
   /// One lease, with the API server's rule that an update names the version that it replaces.
   http::ServerResponse serve(const http::ServerRequest& request) {
     if (is_failing) return ScriptedApi::status(503);
-    if (request.method == refused) return ScriptedApi::status(403, refusal);
+    if (request.method == refused) return ScriptedApi::status(refusal_status, refusal);
     if (request.method == "GET") return version == 0 ? ScriptedApi::status(404) : http::json(200, text());
     const std::string named = field(request.body, "resourceVersion");
     if (request.method == "PUT" && named != std::to_string(version)) return ScriptedApi::status(409, "the object has been modified");
@@ -72,6 +72,7 @@ class Leader : public ::testing::Test {
   std::string holder;
   bool is_failing = false, is_fit = true;
   std::string refused, refusal;  ///< the method that the server refuses, and its words
+  int refusal_status = 403;
   std::vector<std::string> said;
   Millis now{1'000'000};
   int started = 0, stopped = 0;
@@ -273,6 +274,103 @@ TEST_F(Leader, GivesTheLeaseBackAndWritesNoMore) {
   const std::size_t before = writes();
   server.poll_for(Millis(80));
   EXPECT_EQ(writes(), before);
+}
+
+/// What was written of the lease, without its times and its version.
+std::string without_times(std::string line) {
+  for (const char* key : {R"("acquireTime":")", R"("renewTime":")", R"("resourceVersion":")"}) {
+    const std::size_t at = line.find(key);
+    if (at == std::string::npos) continue;
+    const std::size_t from = at + std::string_view(key).size();
+    line.replace(from, line.find('"', from) - from, "T");
+  }
+  return line;
+}
+
+TEST_F(Leader, TheLeaseIsWrittenWhole) {
+  lead();
+  settle();
+  bool is_done = false;
+  leader->release([&] { is_done = true; });
+  ASSERT_TRUE(server.until([&] { return is_done; }));
+  const std::string path = "/apis/coordination.k8s.io/v1/namespaces/n/leases", kind = R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease",)";
+  EXPECT_EQ(without_times(server.seen({"POST"}).front()),
+            "POST " + path + " " + kind +
+                R"("metadata":{"name":"l","namespace":"n"},"spec":{"holderIdentity":"me","leaseDurationSeconds":8,"leaseTransitions":0,)"
+                R"("acquireTime":"T","renewTime":"T"}})");
+  EXPECT_EQ(without_times(server.seen({"PUT"}).back()),
+            "PUT " + path + "/l " + kind +
+                R"("metadata":{"name":"l","namespace":"n","resourceVersion":"T"},"spec":{"holderIdentity":"","leaseDurationSeconds":1,)"
+                R"("leaseTransitions":1,"renewTime":"T"}})");
+  EXPECT_FALSE(leader->is_leading());
+}
+
+TEST_F(Leader, ADeletedLeaseIsLostAndMadeAnew) {
+  lead();
+  settle();
+  server.change([&] { refused = "PUT", refusal_status = 404, refusal = "no such lease"; });
+  ASSERT_TRUE(server.until([&] { return stopped == 1; }));
+  ASSERT_GE(said.size(), 2u);
+  EXPECT_TRUE(said[said.size() - 2].starts_with("renewing the lease: HTTP 404: no such lease")) << said[said.size() - 2];
+  EXPECT_EQ(said.back(), "no longer the leader: the lease was deleted");
+  server.change([&] { refused = "", version = 0; });
+  ASSERT_TRUE(server.until([&] { return leader->may_write(); }));
+  EXPECT_EQ(server.count({"POST"}), 2u);
+  EXPECT_EQ(started, 2);
+}
+
+TEST_F(Leader, SaysWhyItLeadsNoLonger) {
+  lead();
+  settle();
+  held_by("other");
+  ASSERT_TRUE(server.until([&] { return stopped == 1; }));
+  EXPECT_EQ(said.back(), "no longer the leader: somebody else holds the lease");
+  held_by("");
+  ASSERT_TRUE(server.until([&] { return leader->may_write(); }));
+  settle();
+  server.change([&] { is_failing = true; });
+  now += Millis(5'000);
+  ASSERT_TRUE(server.until([&] { return stopped == 2; }));
+  EXPECT_EQ(said.back(), "no longer the leader: could not renew the lease within its deadline");
+  server.change([&] { is_failing = false; });
+  ASSERT_TRUE(server.until([&] { return leader->may_write(); }));
+  leader->give_way("cannot work");
+  EXPECT_EQ(said.back(), "no longer the leader: cannot work");
+  const std::size_t lines = said.size();
+  leader->give_way("cannot work");
+  EXPECT_EQ(said.size(), lines) << "who does not lead has nothing to give";
+  EXPECT_EQ(stopped, 3);
+}
+
+TEST_F(Leader, OneWhoWasFasterIsNoTrouble) {
+  refused = "POST";
+  refusal_status = 409;
+  start();
+  look_on();
+  EXPECT_EQ(said, std::vector<std::string>());
+  EXPECT_EQ(leader->trouble(), "");
+  EXPECT_FALSE(leader->is_leading());
+}
+
+TEST_F(Leader, WithoutALeaseItLeadsAlwaysAndAsksForNothing) {
+  LiveLeader alone(server.api(), LeaderOptions{.is_enabled = false, .identity = "me"},
+                   LiveLeader::Hooks{.on_started = [this] { ++started; }, .on_stopped = [this] { ++stopped; }, .monotonic = [this] { return now; }});
+  EXPECT_FALSE(alone.may_write());
+  alone.start();
+  EXPECT_TRUE(alone.may_write());
+  EXPECT_TRUE(alone.is_leading());
+  EXPECT_TRUE(alone.has_seen_lease());
+  EXPECT_EQ(started, 1);
+  now += Millis(3'600'000);
+  EXPECT_TRUE(alone.may_write());
+  alone.give_way("cannot work");
+  EXPECT_TRUE(alone.may_write()) << "there is nobody to give way to";
+  bool is_done = false;
+  alone.release([&] { is_done = true; });
+  EXPECT_TRUE(is_done);
+  EXPECT_EQ(stopped, 0);
+  EXPECT_EQ(server.count({}), 0u);
+  EXPECT_EQ(fence_slack({.is_enabled = false}), Millis(20'000));
 }
 
 }  // namespace

@@ -1,0 +1,99 @@
+// What the engine hears of the cluster, in words: each step of a story and the events that it brings, one line each.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench_of_intake.h"
+
+namespace ashlar::kube {
+
+class IntakeStory : public IntakeBench {
+ protected:
+  static IntakeOptions with_queues() {
+    return {.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}},
+            .queues = {{"team", "", {8'000, kUnlimited, kUnlimited}}, {"sub", "team", {kUnlimited, kUnlimited, kUnlimited}}},
+            .queue_of_namespace = {{"lab", "sub"}}};
+  }
+  IntakeStory() : IntakeBench(with_queues()) {
+    told("start");
+    start = take_story();
+  }
+
+  /// The events since the last step, and who is to be told something, under the step's name.
+  void told(std::string_view step) {
+    story += std::string(step) + "\n";
+    intake.settle();
+    std::vector<Event> events;
+    source.take(events);
+    intake.note_taken();
+    for (const Event& event : events) story += "  " + std::visit([&](const auto& body) { return words(body); }, event.body) + "\n";
+    if (!due.empty()) story += "  to be told:" + names_of(due) + "\n";
+    if (!due_groups.empty()) story += "  groups to be told:" + names_of(due_groups) + "\n";
+    for (const std::string& line : std::exchange(said, {})) story += "  log: " + line + "\n";
+  }
+  PodSlot slot_of(const std::string& name) { return intake.pods().find(Text("ns"), Text(name)); }
+  void assume(const std::string& name, std::uint32_t node, CardMask cards = {1, 0}) { intake.note_assumed(slot_of(name), NodeId(node), cards); }
+  void confirm(const std::string& name, const std::string& node, CardMask cards = {1, 0}) { intake.note_bound(slot_of(name), Text(node), cards); }
+  std::string take_story() { return "\n" + std::exchange(story, {}); }
+
+  std::string story, start;
+
+ private:
+  static std::string names_of(std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : std::exchange(names, {})) text += " " + name;
+    return text;
+  }
+  template <class Tag>
+  static std::string row(Id<Tag> id) {
+    return id.is_none() ? "-" : std::to_string(id.value);
+  }
+  static std::string cards_of(const CardMask& cards) {
+    return cards == CardMask::unknown() ? "unknown" : cards.is_empty() ? "none" : cards_text(cards);
+  }
+  static std::string time_of(Millis t) { return t == Millis::max() ? "unknown" : std::to_string(t.value); }
+  static std::string members_of(const std::vector<MemberSpec>& members) {
+    std::string text;
+    for (const MemberSpec& m : members) text += " [" + row(m.member) + " demand " + row(m.demand) + " constraint " + row(m.constraint) + "]";
+    return text;
+  }
+  static std::string words(const Tick&) { return "tick"; }
+  static std::string words(const LevelsDefined& e) { return "levels " + std::to_string(e.nested) + "+" + std::to_string(e.orthogonal); }
+  static std::string words(const DemandDefined& e) {
+    return "demand " + row(e.id) + (e.demand.amounts.empty() ? " given back" : ": cards " + std::to_string(e.demand.cards.count));
+  }
+  static std::string words(const ConstraintDefined& e) { return "constraint " + row(e.id); }
+  static std::string words(const QueueDefined& e) {
+    return "queue " + row(e.id) + " under " + row(e.parent) + ", " + (e.quota[0] == kUnlimited ? "unlimited" : std::to_string(e.quota[0]));
+  }
+  static std::string words(const NodeSeen& e) {
+    std::string text = "node " + row(e.node) + ": cards " + std::to_string(e.facts.cards) + (e.facts.is_ready ? "" : ", closed") + ", domains";
+    for (const DomainId d : e.facts.domains) text += " " + row(d);
+    return text;
+  }
+  static std::string words(const NodeGone& e) { return "node " + row(e.node) + " gone"; }
+  static std::string words(const Submitted& e) {
+    const Workload& w = e.workload;
+    return "job " + row(w.job) + (w.is_ours ? "" : " of others") + ": queue " + row(w.queue) + ", priority " + std::to_string(w.priority) +
+           ", at least " + std::to_string(w.members_min) + ", within " + row(w.within) + ", prefer " + row(w.prefer) + ", since " +
+           time_of(w.submitted) + ", lasts " + time_of(w.estimate.p50) + "," + members_of(w.members);
+  }
+  static std::string words(const MembersAdded& e) {
+    return "job " + row(e.job) + ": at least " + std::to_string(e.members_min) + (e.members.empty() ? "" : ", more:" + members_of(e.members));
+  }
+  static std::string words(const MemberGone& e) { return "member " + row(e.member) + " gone"; }
+  static std::string words(const Ended& e) { return "job " + row(e.job) + " ended"; }
+  static std::string words(const Bound& e) { return "member " + row(e.member) + " on node " + row(e.node) + ", cards " + cards_of(e.cards); }
+  static std::string words(const BindRejected& e) { return "member " + row(e.member) + " rejected"; }
+  static std::string words(const Evicted& e) { return "job " + row(e.job) + " evicted"; }
+  static std::string words(const EstimateChanged& e) { return "job " + row(e.job) + " lasts " + time_of(e.estimate.p50); }
+  static std::string words(const ConstraintChanged& e) { return "member " + row(e.member) + ": constraint " + row(e.constraint); }
+  static std::string words(const PriorityChanged& e) { return "job " + row(e.job) + ": priority " + std::to_string(e.priority); }
+  static std::string words(const Nominated& e) {
+    return "member " + row(e.member) + " nominated for node " + row(e.node) + ", priority " + std::to_string(e.priority);
+  }
+};
+
+}  // namespace ashlar::kube
