@@ -170,7 +170,6 @@ void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
   const bool is_confirmation = r.phase == Phase::kAssumed && r.node == node;
   r.phase = Phase::kBound;
   r.node = node;
-  if (r.is_ours == false && r.queue.is_none()) r.queue = QueueId(0u);
   anti_affinity_.add(r.ns, r.rules, nodes_[node.row()].labels);
   if (r.closes_node) {
     ++nodes_[node.row()].unread_pods;
