@@ -312,6 +312,27 @@ TEST_F(Lane, AsksForItsTurnWhenAnEventIsOverdueAndNotBefore) {
   EXPECT_LE(lane->due_in(), Millis(10'000));
 }
 
+TEST_F(Lane, EachKindOfWritingIsOverdueInItsOwnTime) {
+  is_free = false;
+  const auto is_due_in = [&](std::int64_t millis) {
+    EXPECT_LE(lane->due_in(), Millis(millis));
+    EXPECT_GT(lane->due_in(), Millis(millis - 1'000));
+    lane = lane_of(options());
+    EXPECT_EQ(lane->due_in(), Millis::max());
+  };
+  lane->want_condition(waiting("first"), true);
+  is_due_in(2'000);
+  lane->want_condition(waiting("other"), false);
+  is_due_in(2'000);
+  lane->want_group_condition(group("g"));
+  is_due_in(2'000);
+  lane->want_failed_event(waiting("event"), "no room");
+  is_due_in(10'000);
+  lane->want_failed_event(waiting("both"), "no room");
+  lane->want_condition(waiting("both"), false);
+  is_due_in(2'000);
+}
+
 TEST_F(Lane, WhatIsCancelledDoesNotUseUpTheBudget) {
   server.hold();
   for (int i = 0; i < 8; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);

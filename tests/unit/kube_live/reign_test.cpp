@@ -223,5 +223,29 @@ TEST_F(Reign, ABindingThatHangsDoesNotSilenceConditionsForMoreThanTwoSeconds) {
   EXPECT_EQ(reign->lane().counters().conditions, 1u);
 }
 
+// What only confirms what was assumed changes no decision: it is taken with the next news, or when so much of it waits.
+TEST_F(Reign, ConfirmationsAloneBringADecisionOnlyWhereTheyPileUp) {
+  options.events_per_step_max = 4;
+  begin();
+  see("n0", "r0");
+  for (const char* name : {"a", "b", "c", "d"}) see_pod(name, 1);
+  reign->turn();
+  const std::uint64_t steps = reign->steps();
+  const auto confirm = [&](const char* name) {
+    Pod p = pod(name, 1);
+    p.node_name = Text("n0");
+    see(p);
+    reign->turn();
+    EXPECT_EQ(phase(name), PodRecord::Phase::kBound);
+  };
+  for (const char* name : {"a", "b", "c"}) {
+    confirm(name);
+    EXPECT_EQ(reign->steps(), steps) << name;
+  }
+  EXPECT_EQ(reign->snapshot_age(), Millis(0)) << "nothing is missed meanwhile";
+  confirm("d");
+  EXPECT_EQ(reign->steps(), steps + 1);
+}
+
 }  // namespace
 }  // namespace ashlar::kube
