@@ -26,7 +26,7 @@ Result<void> post_nodes(kube::Api& api) {
                    {"nvidia.com/gpu.memory", "81559"}};
     spec.annotations = {{"kwok.x-k8s.io/node", "fake"}};
     spec.allocatable = {{"cpu", "192"}, {"memory", "2Ti"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}, {"ashlar.dev/gpu-milli", "8000"}};
-    kube::post_node(api, spec, api.now(), [&](kube::Answer answer) {
+    kube::post_node(api, spec, api.now(), [&](const kube::Answer& answer) {
       ++answered;
       if (!answer.ok() && answer.status != 409 && first_failure.ok()) first_failure = answer.result.error();
     });
@@ -54,7 +54,7 @@ void Play::raise(const Act& act) {
     group.min_count = act.members;
     group.topology_key = act.within;
     group.priority_class = act.priority_class;
-    kube::create_pod_group(api_, kube::PodGroupVersion::kV1Beta1, group, [](kube::Answer) {});
+    kube::create_pod_group(api_, kube::PodGroupVersion::kV1Beta1, group, [](const kube::Answer&) {});
   }
   for (int m = 0; m < act.members; ++m) {
     kube::PodSpec pod;
@@ -68,13 +68,13 @@ void Play::raise(const Act& act) {
     pod.requests = {{"cpu", "2"}, {"memory", "8Gi"}};
     if (act.gpus > 0) pod.requests.emplace_back("nvidia.com/gpu", std::to_string(act.gpus));
     if (act.milli_gpu > 0) pod.requests.emplace_back("ashlar.dev/gpu-milli", std::to_string(act.milli_gpu));
-    kube::create_pod(api_, pod, [](kube::Answer) {});
+    kube::create_pod(api_, pod, [](const kube::Answer&) {});
   }
 }
 
 void Play::remove_pods(Job& job) {
   for (int m = 0; m < job.act.members; ++m)
-    kube::remove(api_, kube::pod_path(options_.ns, job.act.name + "-" + std::to_string(m)), 0, [](kube::Answer) {});
+    kube::remove(api_, kube::pod_path(options_.ns, job.act.name + "-" + std::to_string(m)), 0, [](const kube::Answer&) {});
 }
 
 void Play::end_what_has_run() {

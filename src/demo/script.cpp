@@ -77,6 +77,7 @@ Script two_minutes() {
 
 Script short_story() {
   std::vector<Act> acts;
+  acts.reserve(64);
   for (int i = 0; i < 6; ++i)
     acts.push_back({.at = at(0.2 * i), .name = "notebook-" + std::to_string(i), .team = "research", .gpus = 1, .runs_for = at(4)});
   for (int r = 0; r < kRacks; ++r)

@@ -98,7 +98,7 @@ void draw_racks(const Scene& scene, const ViewOptions& o, std::string& out) {
     if (rack % kRacksPerBlock == 0) out += coloured("block " + std::to_string(rack / kRacksPerBlock), kDim, o.has_colour) + "\n";
     std::string line = "  rack " + std::to_string(rack) + "  ";
     for (int n = 0; n < kNodesPerRack; ++n) {
-      for (const Cell& c : cards[static_cast<std::size_t>(rack * kNodesPerRack + n)]) line += square(c, o.has_colour);
+      for (const Cell& c : cards[static_cast<std::size_t>(rack) * kNodesPerRack + static_cast<std::size_t>(n)]) line += square(c, o.has_colour);
       line += " ";
     }
     out += cut(line, o.width) + "\n";

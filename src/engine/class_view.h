@@ -60,7 +60,7 @@ class ClassView {
   std::vector<NodeId> group_best_;
   std::vector<std::uint8_t> is_group_stale_;
   std::vector<std::vector<std::uint32_t>> rooms_;  ///< [level][domain]
-  std::vector<std::uint32_t> stamp_;  ///< per node: last refresh that recomputed it
+  std::vector<std::uint32_t> stamp_;               ///< per node: last refresh that recomputed it
   std::uint32_t refresh_number_ = 0;
   std::vector<Points> points_;  ///< scratch
   std::vector<std::uint16_t> fits_scratch_;

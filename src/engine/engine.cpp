@@ -205,7 +205,7 @@ void Engine::close_for_shortage(State& state, Round& round, const Agenda::Head& 
     if (is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
     for (const Reason& reason : verdict.reasons) unproven_ += reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof ? 1 : 0;
   }
-  close(state, round, head.shape, std::move(verdict));
+  close(state, round, head.shape, verdict);
 }
 
 void Engine::commit(State& state, Round& round, Trial& trial, const Agenda::Entry& entry) {

@@ -317,6 +317,7 @@ class GangSearch {
     const std::vector<NodeId> nodes = nodes_for_exact_search(hard, runs);
     if (nodes.empty()) return false;
     std::vector<PackingNode> free;
+    free.reserve(nodes.size());
     for (const NodeId n : nodes) free.push_back(node_as_it_is(state_.cluster, n));
     std::vector<PackingGroup> groups;
     for (const Run& run : runs) {

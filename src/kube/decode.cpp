@@ -69,6 +69,7 @@ Result<StatusText> decode_status(std::string_view body, Encoding encoding) {
   return encoding == Encoding::kJson ? json::decode_status(body) : proto::decode_status(body);
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types take none
 #define ASHLAR_INSTANTIATE(T)                                              \
   template Result<T> decode_object<T>(std::string_view, Encoding);         \
   template Result<ListPage<T>> decode_list<T>(std::string_view, Encoding); \
@@ -80,6 +81,7 @@ ASHLAR_INSTANTIATE(PriorityClass)
 ASHLAR_INSTANTIATE(PodGroup)
 ASHLAR_INSTANTIATE(Lease)
 #undef ASHLAR_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 FrameSplitter::FrameSplitter(Encoding encoding, std::size_t frame_bytes_max) : encoding_(encoding), frame_bytes_max_(frame_bytes_max) {}
 

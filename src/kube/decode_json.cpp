@@ -62,7 +62,7 @@ void read_node_status(Value value, Node& node, std::string& problem) {
 }
 
 template <class T>
-void take_meta(Meta&& meta, T& object) {
+void take_meta(Meta& meta, T& object) {
   object.ns = std::move(meta.ns);
   object.name = std::move(meta.name);
   object.uid = std::move(meta.uid);
@@ -70,7 +70,7 @@ void take_meta(Meta&& meta, T& object) {
 }
 
 template <class T>
-void take_words(Meta&& meta, T& object) {
+void take_words(Meta& meta, T& object) {
   object.labels = std::move(meta.labels);
   object.annotations = std::move(meta.annotations);
   sort_by_key(object.labels);
@@ -209,7 +209,7 @@ T read_identity(std::string_view body) {
 
 /// The object with its problem; an error where it has no name, and for any problem of a lease.
 template <class T>
-Result<T> conclude(T&& object, std::string problem) {
+Result<T> conclude(T&& object, const std::string& problem) {
   if (object.name.empty()) return invalid(problem.empty() ? "metadata.name is missing" : problem);
   if constexpr (std::is_same_v<T, Lease>) {
     if (!problem.empty()) return invalid(title(object) + ": " + problem);
@@ -228,7 +228,7 @@ Result<T> read_alone(std::string_view body) {
     object = read_identity<T>(body);
     problem = read.error().message;
   }
-  return conclude(std::move(object), std::move(problem));
+  return conclude(std::move(object), problem);
 }
 
 template <class T>
@@ -309,8 +309,8 @@ void read_object(Value value, Node& node, std::string& problem) {
       read_meta(member, meta, problem);
       node.created = meta.created;
       node.deletion_requested = meta.deletion_requested;
-      take_words(std::move(meta), node);
-      take_meta(std::move(meta), node);
+      take_words(meta, node);
+      take_meta(meta, node);
     } else if (key == "spec") {
       each_field(member, [&](std::string_view name, Value part) {
         if (name == "unschedulable")
@@ -329,8 +329,8 @@ void read_object(Value value, Namespace& ns, std::string& problem) {
     if (key == "metadata") {
       Meta meta;
       read_meta(member, meta, problem);
-      take_words(std::move(meta), ns);
-      take_meta(std::move(meta), ns);
+      take_words(meta, ns);
+      take_meta(meta, ns);
     } else if (key == "status") {
       each_field(member, [&](std::string_view name, Value part) {
         if (name == "phase") ns.is_terminating = text_of(part) == "Terminating";
@@ -350,7 +350,7 @@ void read_object(Value value, PriorityClass& priority_class, std::string& proble
     else if (key == "metadata") {
       Meta meta;
       read_meta(member, meta, problem);
-      take_meta(std::move(meta), priority_class);
+      take_meta(meta, priority_class);
     }
   });
 }
@@ -362,8 +362,8 @@ void read_object(Value value, PodGroup& group, std::string& problem) {
       read_meta(member, meta, problem);
       group.created = meta.created;
       group.deletion_requested = meta.deletion_requested;
-      take_words(std::move(meta), group);
-      take_meta(std::move(meta), group);
+      take_words(meta, group);
+      take_meta(meta, group);
     } else if (key == "spec") {
       read_group_spec(member, group);
     } else if (key == "status") {
@@ -417,7 +417,7 @@ Result<ListPage<T>> decode_list(std::string_view body) {
     T object;
     std::string problem;
     read_object(item, object, problem);
-    take_item(conclude(std::move(object), std::move(problem)), page);
+    take_item(conclude(std::move(object), problem), page);
   });
   if (read.ok()) return page;
   // An item is not the JSON expected, or all of it is garbage: each item by itself shows which.
@@ -452,7 +452,7 @@ Result<WatchEvent<T>> decode_watch_event(std::string_view line) {
     return event;
   }
   if (read.ok()) {
-    Result<T> object = conclude(std::move(event.object), std::move(problem));
+    Result<T> object = conclude(std::move(event.object), problem);
     if (!object) return object.error();
     event.object = std::move(object).value();
   } else {

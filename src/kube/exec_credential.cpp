@@ -103,13 +103,14 @@ std::vector<std::string> child_environment(const ExecPlugin& plugin, const Acces
   };
   for (char** variable = environ; *variable != nullptr; ++variable)
     if (!is_replaced(*variable)) variables.emplace_back(*variable);
-  for (const auto& [name, value] : plugin.environment) variables.push_back(name + "=" + value);
+  for (const auto& [name, value] : plugin.environment) variables.push_back(std::string(name).append("=").append(value));
   variables.push_back("KUBERNETES_EXEC_INFO=" + exec_info(plugin, access));
   return variables;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> out;
+  out.reserve(texts.size() + 1);
   for (std::string& text : texts) out.push_back(text.data());
   out.push_back(nullptr);
   return out;

@@ -56,9 +56,10 @@ void LiveLeader::again(Millis delay) {
 }
 
 void LiveLeader::look() {
-  get_lease(api_, options_.lease_namespace, options_.lease_name, [this, life = std::weak_ptr<char>(life_), era = era_](Answer answer, Lease lease) {
-    if (!life.expired() && era == era_) take_seen(std::move(answer), std::move(lease));
-  });
+  get_lease(api_, options_.lease_namespace, options_.lease_name,
+            [this, life = std::weak_ptr<char>(life_), era = era_](const Answer& answer, const Lease& lease) {
+              if (!life.expired() && era == era_) take_seen(answer, lease);
+            });
 }
 
 /// While nobody has led there is nothing else that says why.
@@ -72,7 +73,7 @@ void LiveLeader::note_trouble(const std::string& doing, const Error& error) {
   if (hooks_.log) hooks_.log(trouble_.words);
 }
 
-void LiveLeader::take_seen(Answer answer, Lease lease) {
+void LiveLeader::take_seen(const Answer& answer, const Lease& lease) {
   if (is_released_) return;
   const Millis now = hooks_.monotonic();
   if (!answer.ok()) {
@@ -109,8 +110,8 @@ void LiveLeader::acquire(const Lease& previous, bool is_new) {
   lease.acquired = lease.renewed = api_.now();
   if (!is_new && previous.holder != options_.identity) ++lease.transitions;
   const Millis sent = hooks_.monotonic();
-  const auto on_answer = [this, life = std::weak_ptr<char>(life_), era = era_, sent](Answer answer, Lease written) {
-    if (!life.expired() && era == era_) take_written(std::move(answer), std::move(written), sent);
+  const auto on_answer = [this, life = std::weak_ptr<char>(life_), era = era_, sent](const Answer& answer, const Lease& written) {
+    if (!life.expired() && era == era_) take_written(answer, written, sent);
   };
   if (is_new)
     create_lease(api_, lease, on_answer);
@@ -123,12 +124,12 @@ void LiveLeader::renew() {
   Lease lease = seen_;
   lease.renewed = api_.now();
   const Millis sent = hooks_.monotonic();
-  update_lease(api_, lease, [this, life = std::weak_ptr<char>(life_), era = era_, sent](Answer answer, Lease written) {
-    if (!life.expired() && era == era_) take_written(std::move(answer), std::move(written), sent);
+  update_lease(api_, lease, [this, life = std::weak_ptr<char>(life_), era = era_, sent](const Answer& answer, const Lease& written) {
+    if (!life.expired() && era == era_) take_written(answer, written, sent);
   });
 }
 
-void LiveLeader::take_written(Answer answer, Lease lease, Millis sent) {
+void LiveLeader::take_written(const Answer& answer, const Lease& lease, Millis sent) {
   if (is_released_) return;
   if (answer.ok()) {
     seen_ = lease;
@@ -158,14 +159,15 @@ void LiveLeader::take_written(Answer answer, Lease lease, Millis sent) {
 
 /// A renewal that timed out may have been written all the same: then the lease is still ours, at another version.
 void LiveLeader::look_as_leader() {
-  get_lease(api_, options_.lease_namespace, options_.lease_name, [this, life = std::weak_ptr<char>(life_), era = era_](Answer answer, Lease lease) {
-    if (life.expired() || era != era_ || is_released_ || !is_leading_) return;
-    if (!answer.ok()) return again(Millis(options_.retry_period.value / kRetryFraction));
-    if (lease.holder != options_.identity) return lose("somebody else holds the lease");
-    seen_ = lease;
-    seen_version_ = lease.resource_version;
-    renew();
-  });
+  get_lease(api_, options_.lease_namespace, options_.lease_name,
+            [this, life = std::weak_ptr<char>(life_), era = era_](const Answer& answer, const Lease& lease) {
+              if (life.expired() || era != era_ || is_released_ || !is_leading_) return;
+              if (!answer.ok()) return again(Millis(options_.retry_period.value / kRetryFraction));
+              if (lease.holder != options_.identity) return lose("somebody else holds the lease");
+              seen_ = lease;
+              seen_version_ = lease.resource_version;
+              renew();
+            });
 }
 
 /// A renewal may be without an answer for longer than the deadline: what was sent under the lease must be called back in time all the same.
@@ -204,7 +206,7 @@ void LiveLeader::release(std::function<void()> on_done) {
   lease.holder.clear();
   lease.duration_seconds = 1;
   lease.renewed = api_.now();
-  update_lease(api_, lease, [on_done = std::move(on_done)](Answer, Lease) { on_done(); });
+  update_lease(api_, lease, [on_done = std::move(on_done)](const Answer&, const Lease&) { on_done(); });
 }
 
 }  // namespace ashlar::kube

@@ -60,11 +60,11 @@ class LiveLeader {
 
   void look();
   void note_trouble(const std::string& doing, const Error& error);
-  void take_seen(Answer answer, Lease lease);
+  void take_seen(const Answer& answer, const Lease& lease);
   void acquire(const Lease& previous, bool is_new);
   void renew();
   void look_as_leader();
-  void take_written(Answer answer, Lease lease, Millis sent);
+  void take_written(const Answer& answer, const Lease& lease, Millis sent);
   void again(Millis delay);
   void watch_deadline();
   bool may_take_now() const;

@@ -240,7 +240,7 @@ Result<std::unique_ptr<LiveScheduler>> LiveScheduler::create(LiveOptions options
       {.access = loop->options.access, .user_agent = "ashlar/" + loop->options.version, .unacknowledged_max = fence_slack(loop->options.leader)});
   if (!api) return api.error();
   loop->api = std::move(api).value();
-  for (std::string& warning : warnings_about(loop->options.access)) loop->log(LogLevel::kWarning, std::move(warning));
+  for (const std::string& warning : warnings_about(loop->options.access)) loop->log(LogLevel::kWarning, warning);
   loop->watches = std::make_unique<LiveWatches>(
       *loop->api, WatchesOptions{.encoding = loop->options.encoding, .silence_max = loop->options.watch_silence_max, .log = loop->options.log});
   loop->leader =

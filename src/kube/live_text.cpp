@@ -152,7 +152,7 @@ std::uint64_t condition_hash(std::string_view reason, std::string_view message) 
 }
 
 std::string hold_text(const PodRecord& pod) {
-  const std::string detail = pod.hold_detail.str();
+  std::string detail = pod.hold_detail.str();
   switch (pod.hold) {
     case HoldReason::kNone:
       return {};

@@ -201,7 +201,7 @@ DemandId Translator::renewed(DemandId id) {
 
 Text Translator::refused_in(DemandId id) const {
   for (const ResourceAmount& a : demands_[id].amounts)
-    if (const Text name = resource::has_column(a.resource) ? Text() : names_.resource_name(a.resource); names_.is_refused(name)) return name;
+    if (Text name = resource::has_column(a.resource) ? Text() : names_.resource_name(a.resource); names_.is_refused(name)) return name;
   return {};
 }
 

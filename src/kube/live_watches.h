@@ -73,7 +73,7 @@ class LiveWatches {
   void note_listed(Kind<T>& kind);
   template <class T>
   void add_fact(std::map<std::string_view, ProcessFacts::Watch>& facts, const Kind<T>& kind) const;
-  void log(LogLevel level, LogLine line) const {
+  void log(LogLevel level, const LogLine& line) const {
     if (options_.log) options_.log(level, line);
   }
 

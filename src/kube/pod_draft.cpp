@@ -62,7 +62,7 @@ template <class T, std::size_t N>
 std::shared_ptr<const T> share_among(std::shared_ptr<const T> (&remembered)[N], std::size_t& next, T&& value) {
   for (const std::shared_ptr<const T>& known : remembered)
     if (known && *known == value) return known;
-  std::shared_ptr<const T> fresh = std::make_shared<const T>(std::move(value));
+  std::shared_ptr<const T> fresh = std::make_shared<const T>(std::forward<T>(value));
   remembered[next] = fresh;
   next = (next + 1) % N;
   return fresh;

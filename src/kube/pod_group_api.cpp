@@ -27,7 +27,7 @@ bool lists_pod_groups(const std::string& body) {
 
 void ask(Api& api, PodGroupVersion version, std::function<void(Result<PodGroupVersion>)> on_found) {
   http::Request request{.path = "/apis/" + std::string(group_version_text(version)), .timeout = Millis(10'000)};
-  api.send(std::move(request), [&api, version, on_found = std::move(on_found)](Answer answer) {
+  api.send(std::move(request), [&api, version, on_found = std::move(on_found)](const Answer& answer) {
     if (answer.ok() && lists_pod_groups(answer.body)) return on_found(version);
     if (!answer.ok() && answer.result.error().kind != Error::Kind::kNotFound) return on_found(answer.result.error());
     const PodGroupVersion older = version == PodGroupVersion::kV1        ? PodGroupVersion::kV1Beta1

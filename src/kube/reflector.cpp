@@ -330,6 +330,7 @@ bool Reflector<T>::Follower::take_event(std::string_view frame) {
 template <class T>
 void Reflector<T>::Follower::take_watch_end(Result<http::Response> end) {
   request = 0;
+  const bool has_answer = end.ok();
   Millis retry_after;
   bool is_refused_watch = false;  // no such kind any more, or no right to read it
   Result<void> why = watch_end;
@@ -354,7 +355,7 @@ void Reflector<T>::Follower::take_watch_end(Result<http::Response> end) {
   report(why.error());
   // What cannot be read or is too old needs a fresh list; a broken connection only needs a new watch from where the old one ended, however
   // long the server was away.
-  const bool is_disconnected = watch_end.ok() && !end.ok() && kind != Error::Kind::kInvalid;
+  const bool is_disconnected = watch_end.ok() && !has_answer && kind != Error::Kind::kInvalid;
   if (!is_disconnected) ++watch_failures;
   must_list = kind == Error::Kind::kExpired || kind == Error::Kind::kInvalid || is_refused_watch || watch_failures >= kWatchFailuresBeforeList;
   if (must_list) is_synced = false;
@@ -450,8 +451,8 @@ void Reflector<T>::relist() {
 }
 
 template <class T>
-void Reflector<T>::list_from(std::string path) {
-  follower_->options.path = std::move(path);
+void Reflector<T>::list_from(const std::string& path) {
+  follower_->options.path = path;
   follower_->failures = 0;
   relist();
 }

@@ -93,7 +93,7 @@ class Reflector {
   /// The server did not know the path when it was listed last (404), or not in this encoding (406).
   bool is_path_gone() const;
   /// Lists the same objects from another path and goes on there: another version of the API.
-  void list_from(std::string path);
+  void list_from(const std::string& path);
   /// Last resourceVersion seen, bookmarks included.
   const std::string& resource_version() const;
   /// When the last byte or answer arrived (Api::now()); for readiness.

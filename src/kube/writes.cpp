@@ -247,7 +247,7 @@ http::RequestId update_lease(Api& api, const Lease& lease, OnLease on_answer) {
   return send_lease(api, {.method = Method::kPut, .path = lease_path(lease.ns, lease.name), .body = lease_body(lease)}, std::move(on_answer));
 }
 
-void post_node(Api& api, NodeSpec spec, Millis now, OnAnswer on_answer) {
+void post_node(Api& api, const NodeSpec& spec, Millis now, const OnAnswer& on_answer) {
   JsonWriter w;
   w.begin_object().member("apiVersion", "v1").member("kind", "Node");
   w.key("metadata").begin_object().member("name", spec.name);

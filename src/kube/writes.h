@@ -68,7 +68,7 @@ struct NodeSpec {
   bool unschedulable = false;
 };
 /// Three writes (create, status, untaint); `on_answer` sees the first failure or the last answer.
-void post_node(Api& api, NodeSpec spec, Millis now, OnAnswer on_answer);
+void post_node(Api& api, const NodeSpec& spec, Millis now, const OnAnswer& on_answer);
 
 struct PodSpec {
   std::string ns = "default", name, scheduler_name, node_name, group_name, priority_class;

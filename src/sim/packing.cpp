@@ -69,6 +69,7 @@ Result<PackingTrace> PackingTrace::make(std::vector<OpenbNode> nodes, std::vecto
     if (sample.count++ == 0) sample = {pod.cpu.value, pod.gpus, pod.milli_each.value, pod.gpu_spec, models, 1};
   }
   std::vector<FgdSample> samples;
+  samples.reserve(classes.size());
   for (auto& [key, sample] : classes) samples.push_back(std::move(sample));
   trace.mix_ = make_mix(std::move(samples));
   return trace;

@@ -84,9 +84,7 @@ struct IsTree<std::map<K, V>> : std::true_type {};
 
 template <class T>
 void encode(ByteWriter& out, const T& value) {
-  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::uint8_t>)
-    out.byte(static_cast<std::uint8_t>(value));
-  else if constexpr (std::is_enum_v<T>)
+  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::uint8_t> || std::is_enum_v<T>)
     out.byte(static_cast<std::uint8_t>(value));
   else if constexpr (std::is_same_v<T, double>)
     out.fixed64(std::bit_cast<std::uint64_t>(value));

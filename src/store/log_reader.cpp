@@ -169,6 +169,7 @@ Result<std::vector<std::string>> log_files(const std::string& path) {
   if (numbered.empty()) return Error{Error::Kind::kNotFound, path + ": holds no log file (" + file_name(1) + ", ...)"};
   std::sort(numbered.begin(), numbered.end());
   std::vector<std::string> files;
+  files.reserve(numbered.size());
   for (auto& [number, file] : numbered) files.push_back(std::move(file));
   return files;
 }

@@ -19,7 +19,7 @@ std::string first_unlike(const std::vector<T>& recorded, const std::vector<T>& r
   for (std::size_t i = 0; i < std::max(recorded.size(), replayed.size()); ++i) {
     const std::string was = i < recorded.size() ? words(recorded[i]) : "nothing more";
     const std::string is = i < replayed.size() ? words(replayed[i]) : "nothing more";
-    if (was != is) return "recorded: " + was + "; replayed: " + is;
+    if (was != is) return std::string("recorded: ").append(was).append("; replayed: ").append(is);
   }
   return {};
 }

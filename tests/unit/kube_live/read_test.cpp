@@ -180,7 +180,8 @@ TEST_F(Read, EveryPhaseHasItsHeadline) {
   EXPECT_EQ(
       headline("malformed"),
       R"("state":"Never","headline":"Misconfigured: ashlar.dev/gang-size is 'many'; it must be a whole number from 1 to 100000","exitStatus":5)");
-  EXPECT_EQ(headline("queueless"), R"("state":"Never","headline":"QueueUnknown: queue nobodys is not configured; `ashlar queue` lists those that are","exitStatus":5)");
+  EXPECT_EQ(headline("queueless"),
+            R"("state":"Never","headline":"QueueUnknown: queue nobodys is not configured; `ashlar queue` lists those that are","exitStatus":5)");
   EXPECT_EQ(headline("unread"), R"("state":"Held","headline":"Unreadable: the pod cannot be read: spec: odd","exitStatus":4)");
   EXPECT_EQ(headline("nominated"), R"("state":"Waiting","headline":"another scheduler's pod that keeps a place on n0","exitStatus":4)");
   EXPECT_EQ(ask_why("ns%2Funsupported").body.find(R"("state":"Never")") != std::string::npos, true) << why("unsupported");
@@ -258,7 +259,8 @@ TEST_F(Read, AGangByLabelsHasItsDomainsNamed) {
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 3, 1, domains));
   reign->turn();
   EXPECT_NE(why("g").find(R"("gang":{"name":"g","size":3,"present":2,"bound":0,"within":"block","prefer":"rack"})"), std::string::npos) << why("g");
-  EXPECT_EQ(headline("g"), R"("state":"Waiting","headline":"MembersMissing: gang g waits until 3 of its pods exist without scheduling gates","exitStatus":4)");
+  EXPECT_EQ(headline("g"),
+            R"("state":"Waiting","headline":"MembersMissing: gang g waits until 3 of its pods exist without scheduling gates","exitStatus":4)");
 }
 
 TEST_F(Read, AGangThatIsHeldSaysWhy) {
@@ -414,18 +416,20 @@ TEST_F(Read, QueuesAreToldInFull) {
   const std::string exceeds = R"("ExceedsClusterMax","message":"it would not fit this cluster even if it were empty")";
   EXPECT_EQ(
       queue(),
-      document("QueueList", R"("jobs":[)" + job(R"(a","queue":"default","position":1,"gpus":5,"gpusAhead":0,"members":1)", exceeds) + "," +
-                                job(R"(b","queue":"default","position":2,"gpus":6,"gpusAhead":5,"members":1)", exceeds) + "," +
-                                job(R"(c","queue":"team","position":1,"gpus":2,"gpusAhead":0,"members":1)",
-                                    R"("QuotaExhausted","message":"queue team uses 1 GPU of its 2 GPU")") +
-                                "," + job(R"(h","queue":"default","position":3,"gpus":8,"gpusAhead":11,"members":2)", exceeds) +
-                                R"(],"queues":[{"name":"root","parent":"","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
-                                R"({"name":"team","parent":"root","usedMilliGpu":1000,"quotaMilliGpu":2000,"pendingJobs":1,"pendingGpus":2},)"
-                                R"({"name":"sub","parent":"team","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
-                                R"({"name":"default","parent":"root","usedMilliGpu":0,"quotaMilliGpu":null,"pendingJobs":3,"pendingGpus":19}],)"
-                                R"("shown":4,"total":4,"held":[{"name":"ns/g","queue":"team","pods":1,"ageMillis":410,"reason":"MembersMissing",)"
-                                R"("message":"gang g waits until 2 of its pods exist"},{"name":"ns/lost","queue":"","pods":1,"ageMillis":510,)"
-                                R"("reason":"QueueUnknown","message":"queue nowhere is not configured"}],"heldTotal":2)"));
+      document(
+          "QueueList",
+          R"("jobs":[)" + job(R"(a","queue":"default","position":1,"gpus":5,"gpusAhead":0,"members":1)", exceeds) + "," +
+              job(R"(b","queue":"default","position":2,"gpus":6,"gpusAhead":5,"members":1)", exceeds) + "," +
+              job(R"(c","queue":"team","position":1,"gpus":2,"gpusAhead":0,"members":1)",
+                  R"("QuotaExhausted","message":"queue team uses 1 GPU of its 2 GPU")") +
+              "," + job(R"(h","queue":"default","position":3,"gpus":8,"gpusAhead":11,"members":2)", exceeds) +
+              R"(],"queues":[{"name":"root","parent":"","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
+              R"({"name":"team","parent":"root","usedMilliGpu":1000,"quotaMilliGpu":2000,"pendingJobs":1,"pendingGpus":2},)"
+              R"({"name":"sub","parent":"team","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
+              R"({"name":"default","parent":"root","usedMilliGpu":0,"quotaMilliGpu":null,"pendingJobs":3,"pendingGpus":19}],)"
+              R"("shown":4,"total":4,"held":[{"name":"ns/g","queue":"team","pods":1,"ageMillis":410,"reason":"MembersMissing",)"
+              R"("message":"gang g waits until 2 of its pods exist without scheduling gates"},{"name":"ns/lost","queue":"","pods":1,"ageMillis":510,)"
+              R"("reason":"QueueUnknown","message":"queue nowhere is not configured; `ashlar queue` lists those that are"}],"heldTotal":2)"));
 }
 
 TEST_F(Read, AllJobsAreListedWhenAskedFor) {
