@@ -68,7 +68,7 @@ struct GangRecord {
   bool is_open = false;     ///< complete and sound, or begun: its waiting members are in the engine
   bool is_started = false;  ///< all members that must start together were bound at the same time, and one still is
   bool is_dirty = false;
-  bool is_stale = false;              ///< its topology levels changed after the engine was told
+  bool is_stale = false;              ///< its queue changed after the engine was told
   bool has_mixed_queues = false;      ///< its waiting pods belong to several queues
   bool has_quarantined = false;       ///< for one of its pods the scheduler stopped once
   bool has_mixed_schedulers = false;  ///< its pods name several schedulers that we serve

@@ -127,6 +127,7 @@ void LiveIntake::move_anti_affinity(NodeId node, const Labels& labels) {
 void LiveIntake::lose_node(const Text& name) {
   const NodeId id = names_.nodes.find(name);
   if (id.is_none()) return;
+  std::vector<PodSlot> waiting;
   for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
     PodRecord& r = pods_[slot];
     if (r.node != id) continue;
@@ -136,11 +137,13 @@ void LiveIntake::lose_node(const Text& name) {
       ++r.bind_turn;
       r.node = NodeId::none();
       r.phase = PodRecord::Phase::kWaiting;
+      waiting.push_back(slot);
     } else if (r.phase == PodRecord::Phase::kNominated) {
-      forget(slot);
+      lose_nomination(slot);
     }
   }
   out_.add(NodeGone{id});
+  for (const PodSlot slot : waiting) wait_again(slot);
   count_labels(nodes_[id.row()].labels, {});
   nodes_[id.row()] = NodeRecord{};
   names_.nodes.remove(id);
@@ -245,7 +248,7 @@ LevelId LiveIntake::level_for(const Text& name) {
 
 bool LiveIntake::lacks_level(const GangRecord& g) const {
   const Text& hard = g.topology_key.empty() ? g.within_wish : g.topology_key;
-  return !hard.empty() && g.within.is_none();
+  return !hard.empty() && (g.within.is_none() || names_.find_level(hard) != g.within);
 }
 
 void LiveIntake::touch_level_waiters() {

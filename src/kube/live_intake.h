@@ -154,6 +154,8 @@ class LiveIntake {
   /// Tells the engine that the node is closed or open, where it does not know.
   void close_or_open(NodeId node);
   void lose_node(const Text& name);
+  /// A pod that was assumed waits again, by what was said of it, its namespace and its neighbours meanwhile.
+  void wait_again(PodSlot slot);
   void move_anti_affinity(NodeId node, const Labels& labels);
   void count_labels(const Labels& before, const Labels& after);
   void say_what_is_refused(std::size_t from, const Text& node);
@@ -181,6 +183,7 @@ class LiveIntake {
   void see_pending(PodSlot slot, const Pod& pod);
   void see_nominated(PodSlot slot, const Pod& pod);
   /// Another scheduler's pod and the PodGroup that it names: all pods of a group must share one scheduler.
+  void lose_nomination(PodSlot slot);
   void see_stranger(PodSlot slot, const Pod& pod);
   void leave_strangers(PodSlot slot);
   Hold hold_for(PodSlot slot, const Pod& pod, GangWish& wish);
@@ -217,6 +220,7 @@ class LiveIntake {
   void end_job(JobId job);
   JobId add_job(JobOwner owner);
   void refresh_constraints();
+  void renew_constraint(PodSlot slot);
   // gangs
   void join(PodSlot slot, const GangWish& wish);
   void leave_gang(PodSlot slot);
@@ -240,6 +244,7 @@ class LiveIntake {
   void take_levels(GangRecord& gang);
   LevelId level_for(const Text& name);
   bool lacks_level(const GangRecord& gang) const;
+  bool has_other_levels(const GangRecord& gang) const;
 
   IntakeOptions options_;
   LiveSource& out_;
@@ -266,6 +271,7 @@ class LiveIntake {
   std::string groups_problem_;
   std::uint64_t levels_edition_ = 1;                                ///< grows with what nodes have labels of, and with the levels made of them
   std::deque<std::pair<Millis, std::pair<Text, Text>>> impatient_;  ///< when a gang's patience ends, ascending
+  boost::unordered_flat_map<PodSlot, Pod> missed_;                  ///< what owners changed of assumed pods: read when they wait again
   std::vector<Text> moved_namespaces_;  ///< since the last settle(): pods that name no queue may belong to another one now
 };
 

@@ -16,6 +16,35 @@ void count_up(std::uint8_t& count) {
 
 }  // namespace
 
+void LiveIntake::note_assumed(PodSlot slot, NodeId node, const CardMask& cards) {
+  PodRecord& r = pods_[slot];
+  r.phase = Phase::kAssumed;
+  r.node = node;
+  r.cards = cards;
+  ++r.bind_turn;
+}
+
+void LiveIntake::note_rejected(PodSlot slot) {
+  PodRecord& r = pods_[slot];
+  if (r.phase != Phase::kAssumed) return;
+  out_.stamp();
+  r.phase = Phase::kWaiting;
+  r.node = NodeId::none();
+  if (r.is_in_engine()) out_.add(BindRejected{r.member});
+  wait_again(slot);
+  if (is_gang_held(slot)) touch(r.gang);  // it leaves the engine with the others
+}
+
+void LiveIntake::wait_again(PodSlot slot) {
+  if (const auto missed = missed_.find(slot); missed != missed_.end()) {
+    const Pod pod = std::move(missed->second);
+    missed_.erase(missed);
+    return see_pending(slot, pod);
+  }
+  renew_constraint(slot);
+  if (!pods_[slot].names_queue) move_to_queue(slot, queue_name_in(pods_[slot].ns));
+}
+
 BindHold LiveIntake::note_bind_failed(PodSlot slot, const std::string& words) {
   note_rejected(slot);
   PodRecord& r = pods_[slot];
@@ -38,10 +67,12 @@ BindHold LiveIntake::hold_gang(PodSlot slot, const std::string& words) {
   g.bind_hold_pod = slot;
   g.bind_hold_detail = Text(words);
   count_up(g.bind_failures);
-  for (const PodSlot s : g.pods)
+  const BindHold hold{.gang = gang, .number = g.bind_hold, .times = g.bind_failures};
+  const std::vector<PodSlot> members = g.pods;  // one that waits again may find that it belongs to another gang
+  for (const PodSlot s : members)
     if (pods_[s].phase == Phase::kAssumed && !pods_[s].is_bind_under_way) note_rejected(s);
   touch(gang);
-  return {.gang = gang, .number = g.bind_hold, .times = g.bind_failures};
+  return hold;
 }
 
 bool LiveIntake::is_gang_held(PodSlot slot) const {

@@ -75,13 +75,22 @@ void LiveIntake::remove_if_unused(GangSlot slot) {
 /// PodGroups without pods of ours use up no level.
 void LiveIntake::take_levels(GangRecord& g) {
   const Text& hard = g.topology_key.empty() ? g.within_wish : g.topology_key;
-  const LevelId within = g.pods.empty() ? LevelId::none() : level_for(hard);
-  const LevelId prefer = g.pods.empty() ? LevelId::none() : level_for(g.prefer_wish);
-  if (within == g.within && prefer == g.prefer) return;
-  g.is_stale = true;
-  note_levels_left(g.within, g.prefer);
-  g.within = within;
-  g.prefer = prefer;
+  const LevelId within = g.within, prefer = g.prefer;
+  g.within = g.pods.empty() ? LevelId::none() : level_for(hard);
+  if (!g.pods.empty() && lacks_level(g) && !g.prefer.is_none()) {  // the soft wish gives way
+    g.prefer = LevelId::none();
+    g.within = level_for(hard);
+  }
+  // Asked for when the hard one is taken, so that it cannot be given the same row.
+  g.prefer = g.pods.empty() ? LevelId::none() : level_for(g.prefer_wish);
+  if (within != g.within || prefer != g.prefer) note_levels_left(within, prefer);
+}
+
+/// The engine was told others. What has begun keeps them.
+bool LiveIntake::has_other_levels(const GangRecord& g) const {
+  if (g.job.is_none()) return false;
+  const JobOwner& told = owners_[g.job.row()];
+  return told.within != g.within || told.prefer != g.prefer;
 }
 
 void LiveIntake::join(PodSlot slot, const GangWish& wish) {
@@ -291,7 +300,7 @@ void LiveIntake::evaluate(GangSlot slot) {
     g.is_open = false;
     take_out_waiting(slot);
   }
-  if ((g.is_stale && !has_begun) || g.bind_hold != 0) take_out_waiting(slot);
+  if (((g.is_stale || has_other_levels(g)) && !has_begun) || g.bind_hold != 0) take_out_waiting(slot);
   if (bound == g.pods.size()) g.bind_failures = 0;
   g.is_stale = false;
   if (g.is_started) g.submitted = Millis(0);

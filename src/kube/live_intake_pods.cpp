@@ -168,6 +168,7 @@ void LiveIntake::note_bound(PodSlot slot, const Text& node_name, const CardMask&
 void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
   PodRecord& r = pods_[slot];
   const bool is_confirmation = r.phase == Phase::kAssumed && r.node == node;
+  missed_.erase(slot);
   r.phase = Phase::kBound;
   r.node = node;
   anti_affinity_.add(r.ns, r.rules, nodes_[node.row()].labels);
@@ -320,9 +321,16 @@ void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
   const DemandId demand_before = r.demand;
   // What we know to be bound stays bound; an older picture of it may still be on its way.
   if (r.phase == Phase::kBound || r.phase == Phase::kParked) return;
-  if (r.phase == Phase::kAssumed && pod.deletion_requested.value == 0) return;
+  if (r.phase == Phase::kAssumed && pod.deletion_requested.value == 0) {
+    if (is_changed_by_owner) missed_.insert_or_assign(slot, pod);
+    return;
+  }
+  missed_.erase(slot);
   GangWish wish;
   const Hold hold = hold_for(slot, pod, wish);
+  const bool names_other =
+      r.gang != kNoGang && !wish.name.empty() && (gangs_[r.gang].name != wish.name || gangs_[r.gang].is_pod_group != wish.is_pod_group);
+  if (names_other) leave_gang(slot);
   if (r.gang == kNoGang && !wish.name.empty() && hold.reason != HoldReason::kDeleting && hold.reason != HoldReason::kGated) join(slot, wish);
   if (hold.reason != HoldReason::kNone) return hold_pod(slot, hold);
   // What failed waits for its time, unless its owner has changed something that may help.
@@ -364,15 +372,7 @@ void LiveIntake::hold_pod(PodSlot slot, const Hold& hold) {
 void LiveIntake::see_nominated(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
   const NodeId node = names_.nodes.find(pod.nominated_node_name);
-  if (node.is_none() || pod.deletion_requested.value != 0) {
-    if (r.stranger_of == kNoGang) return forget(slot);
-    withdraw(slot);
-    r.node = NodeId::none();
-    r.phase = Phase::kHeld;
-    r.hold = HoldReason::kForeign;
-    r.hold_detail = Text(bounded_words(pod.scheduler_name.view()));
-    return;
-  }
+  if (node.is_none() || pod.deletion_requested.value != 0) return lose_nomination(slot);
   if (r.phase == Phase::kNominated && r.node == node) return;
   const DemandId demand = translator_.held_by(pod);
   if (!r.is_in_engine()) {
@@ -384,6 +384,17 @@ void LiveIntake::see_nominated(PodSlot slot, const Pod& pod) {
   r.node = node;
   r.phase = Phase::kNominated;
   out_.add(Nominated{r.member, node, pod.priority});
+}
+
+/// Holds no place any more. Its PodGroup's gang is held by it as long as it exists.
+void LiveIntake::lose_nomination(PodSlot slot) {
+  PodRecord& r = pods_[slot];
+  if (r.stranger_of == kNoGang) return forget(slot);
+  withdraw(slot);
+  r.node = NodeId::none();
+  r.phase = Phase::kHeld;
+  r.hold = HoldReason::kForeign;
+  r.hold_detail = Text(bounded_words(gangs_[r.stranger_of].stranger_name.view()));
 }
 
 void LiveIntake::see_stranger(PodSlot slot, const Pod& pod) {
@@ -411,6 +422,7 @@ void LiveIntake::forget(PodSlot slot) {
   withdraw(slot);
   if (r.gang != kNoGang) leave_gang(slot);
   if (r.stranger_of != kNoGang) leave_strangers(slot);
+  missed_.erase(slot);
   set_demand(r, DemandId::none());
   set_constraint(r, ConstraintId::none());
   r.phase = Phase::kFree;
@@ -469,31 +481,16 @@ void LiveIntake::withdraw(PodSlot slot) {
 void LiveIntake::refresh_constraints() {
   anti_affinity_seen_ = anti_affinity_.change_count();
   for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
-    PodRecord& r = pods_[slot];
-    if (r.phase != Phase::kWaiting) continue;
-    const ConstraintId constraint = constraint_for(r);
-    if (constraint == r.constraint) continue;
-    set_constraint(r, constraint);
-    if (r.is_in_engine()) out_.add(ConstraintChanged{r.member, constraint});
+    if (pods_[slot].phase == Phase::kWaiting) renew_constraint(slot);
   }
 }
 
-void LiveIntake::note_assumed(PodSlot slot, NodeId node, const CardMask& cards) {
+void LiveIntake::renew_constraint(PodSlot slot) {
   PodRecord& r = pods_[slot];
-  r.phase = Phase::kAssumed;
-  r.node = node;
-  r.cards = cards;
-  ++r.bind_turn;
-}
-
-void LiveIntake::note_rejected(PodSlot slot) {
-  PodRecord& r = pods_[slot];
-  if (r.phase != Phase::kAssumed) return;
-  out_.stamp();
-  r.phase = Phase::kWaiting;
-  r.node = NodeId::none();
-  if (r.is_in_engine()) out_.add(BindRejected{r.member});
-  if (is_gang_held(slot)) touch(r.gang);  // it leaves the engine with the others
+  const ConstraintId constraint = constraint_for(r);
+  if (constraint == r.constraint) return;
+  set_constraint(r, constraint);
+  if (r.is_in_engine()) out_.add(ConstraintChanged{r.member, constraint});
 }
 
 }  // namespace ashlar::kube

@@ -1,0 +1,195 @@
+// What changes while something else is under way: levels that are all taken, a PodGroup made anew under a gang that has begun, labels and neighbours of pods
+// whose binding is not answered yet, pods that were first said to be of another gang.
+#include "bench_of_intake.h"
+
+namespace ashlar::kube {
+namespace {
+
+using Phase = PodRecord::Phase;
+
+class Meanwhile : public IntakeBench {
+ protected:
+  Meanwhile() : IntakeBench(IntakeOptions{.queues = {{"red"}}}) {}
+  static Pod with(Pod p, const char* key, const std::string& value) {
+    Labels labels = p.labels ? *p.labels : Labels{};
+    labels.push_back({Text(key), Text(value)});
+    std::sort(labels.begin(), labels.end(), [](const KeyValue& a, const KeyValue& b) { return a.key.view() < b.key.view(); });
+    p.labels = std::make_shared<const Labels>(labels);
+    return p;
+  }
+  static Pod member(int rank, const char* gang = "g") {
+    return with(with(pod("g-" + std::to_string(rank), 8), "ashlar.dev/gang", gang), "ashlar.dev/gang-size", "2");
+  }
+  /// Every level but one is named by a gang of its own.
+  void take_all_levels_but_one() {
+    std::vector<KeyValue> labels;
+    for (std::size_t l = 0; l + 1 < Topology::kLevelsMax; ++l) labels.push_back({Text("l/" + std::to_string(l)), Text("x")});
+    see(node("labelled", 0, labels));
+    for (std::size_t l = 0; l + 1 < Topology::kLevelsMax; ++l)
+      see(with(with(with(pod("t" + std::to_string(l), 100), "ashlar.dev/gang", "t" + std::to_string(l)), "ashlar.dev/gang-size", "1"),
+               "ashlar.dev/within", "l/" + std::to_string(l)));
+    step();
+    ASSERT_EQ(intake.names().levels().size(), Topology::kLevelsMax - 1);
+  }
+  void see_two_racks_of_one_node() {
+    see(node("n1", 8, {{Text("l/rack"), Text("r1")}, {Text("l/zone"), Text("z")}}));
+    see(node("n2", 8, {{Text("l/rack"), Text("r2")}, {Text("l/zone"), Text("z")}}));
+  }
+};
+
+TEST_F(Meanwhile, TheLastLevelIsForTheHardWish) {
+  take_all_levels_but_one();
+  see_two_racks_of_one_node();
+  for (int i = 0; i < 2; ++i) see(with(with(member(i), "ashlar.dev/within", "l/rack"), "ashlar.dev/prefer", "l/zone"));
+  step();
+  EXPECT_EQ(where("g-0"), "") << "no rack has room for both";
+  EXPECT_EQ(where("g-1"), "");
+  see(node("n3", 16, {{Text("l/rack"), Text("r3")}}));
+  step();
+  EXPECT_EQ(where("g-0"), "n3");
+  EXPECT_EQ(where("g-1"), "n3");
+}
+
+TEST_F(Meanwhile, AHardWishThatComesLaterTakesTheLevelOfTheSoftOne) {
+  take_all_levels_but_one();
+  see_two_racks_of_one_node();
+  see(with(member(0), "ashlar.dev/prefer", "l/zone"));
+  step();
+  ASSERT_EQ(intake.names().levels().size(), Topology::kLevelsMax);
+  for (int i = 0; i < 2; ++i) see(with(with(member(i), "ashlar.dev/within", "l/rack"), "ashlar.dev/prefer", "l/zone"));
+  step();
+  EXPECT_EQ(hold_of("g-0").detail, "");
+  EXPECT_EQ(where("g-0"), "");
+  see(node("n3", 16, {{Text("l/rack"), Text("r3")}}));
+  step();
+  EXPECT_EQ(where("g-0"), "n3");
+  EXPECT_EQ(where("g-1"), "n3");
+}
+
+TEST_F(Meanwhile, AGangThatHadBegunUnderAnotherDomainKeepsToTheNewOneWhenItStartsAnew) {
+  PodGroup group;
+  group.ns = Text("ns");
+  group.name = Text("g");
+  group.uid = Text("first");
+  group.min_count = 2;
+  group.topology_key = Text("l/zone");
+  see(group);
+  const auto grouped = [](int i, int gpus) {
+    Pod p = pod("g-" + std::to_string(i), gpus);
+    p.group_name = Text("g");
+    return p;
+  };
+  see_two_racks_of_one_node();
+  for (int i = 0; i < 4; ++i) see(grouped(i, 8));
+  step();
+  ASSERT_EQ(where("g-0"), "n1");
+  ASSERT_EQ(where("g-1"), "n2");
+  gone(group);
+  group.uid = Text("second");
+  group.topology_key = Text("l/rack");
+  see(group);
+  step();
+  gone(grouped(0, 8));
+  gone(grouped(1, 8));
+  step();
+  EXPECT_EQ(where("g-2"), "") << "no rack has room for both";
+  EXPECT_EQ(where("g-3"), "");
+  see(node("n3", 16, {{Text("l/rack"), Text("r3")}}));
+  step();
+  EXPECT_EQ(where("g-2"), "n3");
+  EXPECT_EQ(where("g-3"), "n3");
+}
+
+TEST_F(Meanwhile, AnAssumedPodThatWaitsAgainKnowsItsNewNeighbours) {
+  is_answering = false;
+  see(node("n0", 8));
+  see(pod("web", 1, {{Text("app"), Text("web")}}));
+  step();
+  ASSERT_EQ(where("web"), "n0");
+  PodRules rules;
+  PodAffinityTerm term;
+  term.selector.present = true;
+  term.selector.match_labels = {{Text("app"), Text("web")}};
+  term.topology_key = Text("kubernetes.io/hostname");
+  rules.required_anti_affinity.push_back(term);
+  Pod loner = pod("loner", 0);
+  loner.scheduler_name = Text("default-scheduler");
+  loner.rules = std::make_shared<const PodRules>(rules);
+  loner.node_name = Text("n2");
+  see(node("n2", 8, {{Text("kubernetes.io/hostname"), Text("n2")}}));
+  see(loner);
+  step();
+  gone(node("n0", 8));
+  step();
+  EXPECT_EQ(where("web"), "") << "not beside the one that refuses it";
+  see(node("n3", 8, {{Text("kubernetes.io/hostname"), Text("n3")}}));
+  step();
+  EXPECT_EQ(where("web"), "n3");
+}
+
+TEST_F(Meanwhile, WhatTheOwnerOfAnAssumedPodChangesCountsWhenItWaitsAgain) {
+  is_answering = false;
+  see(node("n0", 8));
+  see(pod("lost", 1));
+  see(pod("refused", 1));
+  see(pod("bound", 1));
+  step();
+  ASSERT_EQ(where("lost"), "n0");
+  for (const char* name : {"lost", "refused", "bound"}) see(with(pod(name, 1), "ashlar.dev/queue", "nosuch"));
+  intake.note_rejected(intake.pods().find(Text("ns"), Text("refused")));
+  EXPECT_EQ(record("refused").hold, HoldReason::kQueueUnknown);
+  intake.note_bound(intake.pods().find(Text("ns"), Text("bound")), Text("n0"), {});
+  EXPECT_EQ(record("bound").phase, Phase::kBound) << "what has begun stays";
+  gone(node("n0", 8));
+  EXPECT_EQ(record("lost").hold, HoldReason::kQueueUnknown);
+  see(node("n1", 8));
+  step();
+  EXPECT_EQ(where("lost"), "");
+  see(with(pod("lost", 1), "ashlar.dev/queue", "red"));
+  step();
+  EXPECT_EQ(where("lost"), "n1");
+}
+
+TEST_F(Meanwhile, APodWhoseGangIsCorrectedJoinsTheOtherOne) {
+  see(node("n1", 16));
+  see(member(0, "typo"));
+  see(member(1));
+  step();
+  EXPECT_EQ(where("g-1"), "");
+  see(member(0));
+  step();
+  EXPECT_EQ(where("g-0"), "n1");
+  EXPECT_EQ(where("g-1"), "n1");
+  EXPECT_EQ(intake.gangs().find(Text("ns"), Text("typo"), false), kNoGang);
+}
+
+TEST_F(Meanwhile, AStrangerOfAPodGroupHoldsItsGangWhereverItWasNominated) {
+  see(node("n0", 8));
+  see(node("n1", 16));
+  PodGroup group;
+  group.ns = Text("ns");
+  group.name = Text("g");
+  group.uid = Text("u");
+  group.min_count = 1;
+  see(group);
+  Pod own = pod("own", 1);
+  own.group_name = Text("g");
+  Pod stranger = pod("stranger", 1);
+  stranger.group_name = Text("g");
+  stranger.scheduler_name = Text("other");
+  stranger.nominated_node_name = Text("n0");
+  see(stranger);
+  see(own);
+  step();
+  ASSERT_EQ(where("own"), "");
+  gone(node("n0", 8));
+  step();
+  EXPECT_EQ(where("own"), "") << "it is still there";
+  EXPECT_EQ(hold_of("own").detail, "pods of PodGroup g name another scheduler (other); all must name the same");
+  gone(stranger);
+  step();
+  EXPECT_EQ(where("own"), "n1");
+}
+
+}  // namespace
+}  // namespace ashlar::kube
