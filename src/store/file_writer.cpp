@@ -20,6 +20,8 @@ namespace {
 /// The thread is woken when so much waits (a wake-up costs the loop more than the copy of a step), and by itself after kIdle.
 constexpr std::size_t kWakeBytes = 256u << 10;
 constexpr std::chrono::milliseconds kIdle{200};
+/// No log gets there, at a file each second for 30,000 years; a file of a larger number is not ours, and must not use the numbers up.
+constexpr std::uint64_t kLastFileMax = 1'000'000'000'000;
 constexpr mode_t kFolderMode = 0700, kFileMode = 0600;
 
 std::string in_words(const char* doing, const std::string& path, int error) {
@@ -47,7 +49,7 @@ Result<std::shared_ptr<FileWriter>> FileWriter::open(Options options) {
   std::uint64_t last_file = 0;
   for (auto it = std::filesystem::directory_iterator(options.folder, error); !error && it != std::filesystem::directory_iterator();
        it.increment(error))
-    last_file = std::max(last_file, file_number(it->path().filename().string()));
+    if (const std::uint64_t n = file_number(it->path().filename().string()); n <= kLastFileMax) last_file = std::max(last_file, n);
   if (error) return unusable("read", error.message(), Error::Kind::kUnavailable);
   return std::shared_ptr<FileWriter>(new FileWriter(std::move(options), last_file));
 }

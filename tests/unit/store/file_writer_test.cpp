@@ -93,6 +93,26 @@ TEST(FileWriter, goes_on_after_the_files_that_are_there) {
   EXPECT_EQ(writer->next_file(), 8u);
 }
 
+TEST(FileWriter, numbers_that_no_log_reaches_are_passed_over) {
+  const Folder folder;
+  for (const char* name :
+       {"decisions-18446744073709551615.alog", "decisions-18446744073709551614.alog", "decisions-1000000000001.alog", "decisions-000007.alog"})
+    write_bytes(folder.file(name), "not ours");
+  const auto writer = writer_of({.folder = folder.str(), .files_max = 1});
+  EXPECT_EQ(writer->next_file(), 8u);
+  EXPECT_TRUE(writer->begin_file("8"));
+  writer->flush();
+  EXPECT_EQ(writer->trouble(), "");
+  EXPECT_EQ(names_in(folder.path), (std::set<std::string>{file_name(8), "decisions-1000000000001.alog", "decisions-18446744073709551614.alog",
+                                                          "decisions-18446744073709551615.alog"}));
+}
+
+TEST(FileWriter, the_largest_number_that_counts_is_followed_by_the_next) {
+  const Folder folder;
+  write_bytes(folder.file("decisions-1000000000000.alog"), "");
+  EXPECT_EQ(writer_of({.folder = folder.str()})->next_file(), 1'000'000'000'001u);
+}
+
 TEST(FileWriter, keeps_so_many_files_and_touches_no_others) {
   const Folder folder;
   for (const char* name : {"decisions-000001.alog", "decisions-000002.alog", "decisions-000003.alog", "other"}) write_bytes(folder.file(name), "");
