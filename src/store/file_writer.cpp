@@ -195,8 +195,10 @@ std::string FileWriter::open_file(std::uint64_t number) {
 void FileWriter::remove_old_files(std::uint64_t newest) const {
   std::error_code error;
   std::vector<std::uint64_t> numbers;
-  for (const auto& entry : std::filesystem::directory_iterator(options_.folder, error))
-    if (const std::uint64_t n = file_number(entry.path().filename().string()); n != 0 && n <= newest) numbers.push_back(n);
+  // Not a range-for, whose steps throw. Where the folder cannot be read to its end, what was not seen is removed with a later file.
+  for (auto it = std::filesystem::directory_iterator(options_.folder, error); !error && it != std::filesystem::directory_iterator();
+       it.increment(error))
+    if (const std::uint64_t n = file_number(it->path().filename().string()); n != 0 && n <= newest) numbers.push_back(n);
   std::sort(numbers.begin(), numbers.end());
   for (std::size_t i = 0; i + options_.files_max < numbers.size(); ++i)
     std::filesystem::remove(options_.folder + "/" + file_name(numbers[i]), error);  // what cannot be removed now is tried again with the next file
