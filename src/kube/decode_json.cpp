@@ -157,6 +157,7 @@ StatusText read_status_text(Value value) {
     }
   });
   status.is_success = kind == "Status" && outcome == "Success";
+  if (kind != "Status") status.reason.clear();  // others' answers have fields of that name too
   return status;
 }
 

@@ -1,6 +1,7 @@
 #include "kube/live_actuator.h"
 
 #include <algorithm>
+#include <string_view>
 #include <variant>
 
 #include "base/check.h"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr Millis kReadTimeout{10'000};
 constexpr Millis kSlowToldEvery{60'000};
+constexpr std::string_view kNotFound = "NotFound";  // metav1.StatusReasonNotFound
 
 }  // namespace
 
@@ -209,15 +211,16 @@ void LiveActuator::reread(Ticket ticket) {
            });
 }
 
+/// Nobody brings back a pod that is given up as gone while the watch knows it, so only the API server's own word counts: any proxy can say 404.
 void LiveActuator::take_pod(Ticket ticket, const Answer& answer) {
   PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
   Result<Pod> read = answer.ok() ? decode_object<Pod>(answer.body, Encoding::kJson) : answer.result.error();
   if (!read) {
-    if (read.error().kind == Error::Kind::kNotFound) return intake_.note_gone(ticket.slot);
-    const Millis delay = hold_time(options_.reread_min, options_.reread_max, ++ticket.failed_reads);
-    return reread_later(std::move(ticket), delay);
+    if (answer.status == 404 && answer.reason == kNotFound) return intake_.note_gone(ticket.slot);
+    return reread_after_failure(std::move(ticket));
   }
+  if (read->uid.empty() && !pod->uid.empty()) return reread_after_failure(std::move(ticket));
   if (read->uid != pod->uid) return intake_.note_gone(ticket.slot);  // another pod of that name; the watch brings it
   const bool is_unbound = read->node_name.empty() && !read->is_terminal() && read->deletion_requested.value == 0 && read->scheduling_gates == 0;
   if (!is_unbound) {
@@ -239,6 +242,11 @@ void LiveActuator::resend_later(Ticket ticket, Millis delay) {
 }
 
 void LiveActuator::reread_later(Ticket ticket, Millis delay) { rereads_.emplace(api_.monotonic() + delay, std::move(ticket)); }
+
+void LiveActuator::reread_after_failure(Ticket ticket) {
+  const Millis delay = hold_time(options_.reread_min, options_.reread_max, ++ticket.failed_reads);
+  reread_later(std::move(ticket), delay);
+}
 
 void LiveActuator::give_up(const Ticket& ticket) {
   PodRecord* pod = find_assumed(ticket);

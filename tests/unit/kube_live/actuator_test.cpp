@@ -23,7 +23,8 @@ class Actuation : public ServedBench {
       return ScriptedApi::status(503);
     }
     if (read_status != 200) return ScriptedApi::status(read_status);
-    if (!exists) return ScriptedApi::status(404);
+    if (!exists) return ScriptedApi::missing();
+    if (!odd.empty()) return http::json(odd_status, odd);
     return ScriptedApi::pod(request, bound_to);
   }
   std::unique_ptr<LiveActuator> actuator_with(ActuatorOptions o) {
@@ -44,6 +45,8 @@ class Actuation : public ServedBench {
   int bind_status = 201, read_status = 200, read_failures = 0;
   bool exists = true, is_leading = true;
   std::string bound_to, refused_pod, refusal = "no", said = ScriptedApi::done().body;
+  int odd_status = 200;
+  std::string odd;  ///< the answer to a re-read, if not empty
   std::unique_ptr<LiveActuator> actuator = actuator_with({});
 };
 
@@ -111,6 +114,35 @@ TEST_F(Actuation, APodThatIsNotFoundAndNotThereIsForgotten) {
   step();
   EXPECT_EQ(idle_cards("n"), 8);
   EXPECT_EQ(actuator->counters().of(BindOutcome::kMissing), 1u);
+}
+
+TEST_F(Actuation, AnAnswerToARereadThatNoApiServerGivesForgetsNoPod) {
+  const std::vector<std::pair<int, std::string>> answers{
+      {404, "<html>no such page</html>"},
+      {404, "{}"},
+      {404, R"({"kind":"Status","message":"no"})"},
+      {404, R"({"kind":"Problem","message":"no","reason":"NotFound"})"},
+      {403, R"({"kind":"Status","message":"no","reason":"NotFound"})"},
+      {200, R"({"kind":"Pod","metadata":{"name":"p0","namespace":"ns"},"spec":{"schedulerName":"ashlar","containers":[]},"status":{}})"},
+  };
+  for (const auto& [status, body] : answers) {
+    server.change([&, status = status, body = body] { bind_status = 500, odd_status = status, odd = body; });
+    const std::size_t reads = server.count({"GET"});
+    place();
+    ASSERT_TRUE(until([&] { return server.count({"GET"}) >= reads + 2; })) << status << " " << body;
+    EXPECT_EQ(phase(), Phase::kAssumed) << body;
+    server.change([&] { bind_status = 201, odd.clear(); });
+    ASSERT_TRUE(until([&] { return phase() == Phase::kBound; })) << status << " " << body;
+    gone(pod("p0", 1));
+  }
+}
+
+TEST_F(Actuation, AnotherPodOfThatNameIsNotTheOneThatWasBound) {
+  bind_status = 500;
+  odd = R"({"kind":"Pod","metadata":{"name":"p0","namespace":"ns","uid":"another"},"spec":{"schedulerName":"ashlar","containers":[]},"status":{}})";
+  place();
+  ASSERT_TRUE(until([&] { return phase() == Phase::kFree; }));
+  EXPECT_EQ(server.count({"GET"}), 1u);
 }
 
 TEST_F(Actuation, ATimeOutIsReadAgainAndMayTurnOutToBeABinding) {

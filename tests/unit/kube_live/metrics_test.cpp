@@ -139,7 +139,7 @@ TEST_F(MetricsOfAReign, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
 
 struct MetricsOfWrites : ::testing::Test, ReignBench {
   static http::ServerResponse answer(const http::ServerRequest& request) {
-    if (request.method == "GET") return ScriptedApi::status(404);
+    if (request.method == "GET") return ScriptedApi::missing();
     if (!request.path.ends_with("/binding")) return http::json(200, "{}");
     const std::string name = request.path.substr(0, request.path.size() - 8);
     const int status = std::stoi(name.substr(name.rfind('-') + 1));

@@ -99,6 +99,10 @@ class ScriptedApi {
   static http::ServerResponse status(int code, const std::string& message = "no") {
     return http::json(code, R"({"kind":"Status","message":")" + message + R"("})");
   }
+  /// What an API server says of an object that it does not have.
+  static http::ServerResponse missing() {
+    return http::json(404, R"({"kind":"Status","status":"Failure","message":"not found","reason":"NotFound","code":404})");
+  }
   static http::ServerResponse busy(int retry_after_seconds) {
     return http::json(
         429, R"({"kind":"Status","message":"too many requests","details":{"retryAfterSeconds":)" + std::to_string(retry_after_seconds) + "}}");
