@@ -218,10 +218,11 @@ void LiveActuator::take_pod(Ticket ticket, const Answer& answer) {
   Result<Pod> read = answer.ok() ? decode_object<Pod>(answer.body, Encoding::kJson) : answer.result.error();
   if (!read) {
     if (answer.status == 404 && answer.reason == kNotFound) return intake_.note_gone(ticket.slot);
-    return reread_after_failure(std::move(ticket));
+    return reread_after_failure(std::move(ticket), read.error().message);
   }
-  if (read->uid.empty() && !pod->uid.empty()) return reread_after_failure(std::move(ticket));
+  if (read->uid.empty() && !pod->uid.empty()) return reread_after_failure(std::move(ticket), "the server's answer does not say the pod's uid");
   if (read->uid != pod->uid) return intake_.note_gone(ticket.slot);  // another pod of that name; the watch brings it
+  ticket.failed_reads = 0;
   const bool is_unbound = read->node_name.empty() && !read->is_terminal() && read->deletion_requested.value == 0 && read->scheduling_gates == 0;
   if (!is_unbound) {
     pod->is_bind_under_way = false;
@@ -243,7 +244,12 @@ void LiveActuator::resend_later(Ticket ticket, Millis delay) {
 
 void LiveActuator::reread_later(Ticket ticket, Millis delay) { rereads_.emplace(api_.monotonic() + delay, std::move(ticket)); }
 
-void LiveActuator::reread_after_failure(Ticket ticket) {
+void LiveActuator::reread_after_failure(Ticket ticket, const std::string& words) {
+  const PodRecord* pod = find(ticket);
+  if (pod != nullptr && ticket.failed_reads == 0 && hooks_.log)
+    hooks_.log(LogLevel::kWarning, {"reading " + pod->ns.str() + "/" + pod->name.str() + ", to learn whether it is bound: " + bounded_words(words) +
+                                        "; its place stays taken until that is known",
+                                    "pod", pod->ns, pod->name});
   const Millis delay = hold_time(options_.reread_min, options_.reread_max, ++ticket.failed_reads);
   reread_later(std::move(ticket), delay);
 }

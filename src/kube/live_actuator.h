@@ -87,8 +87,8 @@ class LiveActuator final : public Actuator {
   void resend_later(Ticket ticket, Millis delay);
   /// Unknown is not free: the place stays taken until the server can say.
   void reread_later(Ticket ticket, Millis delay);
-  /// The answer to the re-read says nothing of the pod.
-  void reread_after_failure(Ticket ticket);
+  /// The answer to the re-read says nothing of the pod: `words`, said in the log once until a re-read succeeds.
+  void reread_after_failure(Ticket ticket, const std::string& words);
   void give_up(const Ticket& ticket);
   void pump_resends(Millis now);
   void pump_rereads(Millis now);

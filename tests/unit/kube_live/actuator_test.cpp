@@ -31,7 +31,12 @@ class Actuation : public ServedBench {
     o.retry_min = Millis(10);
     o.retry_max = o.reread_min = Millis(20);
     return std::make_unique<LiveActuator>(server.api(), intake, o,
-                                          LiveActuator::Hooks{.may_write = [this] { return is_leading; }, .on_plan = {}, .log = {}});
+                                          LiveActuator::Hooks{.may_write = [this] { return is_leading; },
+                                                              .on_plan = {},
+                                                              .log =
+                                                                  [this](LogLevel level, const LogLine& line) {
+                                                                    if (level == LogLevel::kWarning) warnings.push_back(line.message);
+                                                                  }});
   }
   void pump() override { actuator->pump(); }
   /// Decides on a pod (of one card) and hands the plan over.
@@ -47,6 +52,7 @@ class Actuation : public ServedBench {
   std::string bound_to, refused_pod, refusal = "no", said = ScriptedApi::done().body;
   int odd_status = 200;
   std::string odd;  ///< the answer to a re-read, if not empty
+  std::vector<std::string> warnings;
   std::unique_ptr<LiveActuator> actuator = actuator_with({});
 };
 
@@ -135,6 +141,27 @@ TEST_F(Actuation, AnAnswerToARereadThatNoApiServerGivesForgetsNoPod) {
     ASSERT_TRUE(until([&] { return phase() == Phase::kBound; })) << status << " " << body;
     gone(pod("p0", 1));
   }
+}
+
+TEST_F(Actuation, ARereadThatFailsIsSaidOnceUntilOneSucceeds) {
+  const auto readings = [&] { return std::count_if(warnings.begin(), warnings.end(), [](const auto& w) { return w.starts_with("reading "); }); };
+  const auto read_again = [&](std::size_t times) {
+    const std::size_t reads = actuator->counters().reread;
+    return until([&] { return actuator->counters().reread >= reads + times && actuator->in_flight() == 0; });
+  };
+  server.change([&] { bind_status = 500, read_status = 403; });
+  place();
+  ASSERT_TRUE(read_again(3));
+  ASSERT_EQ(readings(), 1);
+  EXPECT_EQ(warnings.back(), "reading ns/p0, to learn whether it is bound: HTTP 403: no; its place stays taken until that is known");
+  server.change([&] { read_status = 200; });
+  ASSERT_TRUE(until([&] { return server.count({"POST"}) == 2; }));
+  server.change([&] { odd = R"({"kind":"Pod","metadata":{"name":"p0","namespace":"ns"}})"; });
+  ASSERT_TRUE(until([&] { return readings() == 2; }));
+  EXPECT_EQ(warnings.back(),
+            "reading ns/p0, to learn whether it is bound: the server's answer does not say the pod's uid; its place stays taken until that is known");
+  ASSERT_TRUE(read_again(2));
+  EXPECT_EQ(readings(), 2);
 }
 
 TEST_F(Actuation, AnotherPodOfThatNameIsNotTheOneThatWasBound) {
