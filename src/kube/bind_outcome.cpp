@@ -28,6 +28,20 @@ bool says_bound(const Answer& answer) {
   return status.ok() && status->is_success;
 }
 
+/// Bytes of the control character that `text` begins with, 0 where it is another: C0, DEL, C1 and what turns the direction of writing (Unicode's
+/// Bidi_Control), so that the words are shown in the order in which they were written.
+std::size_t control_size(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
+  if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;
+  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) <= 0x9f) return 2;  // U+0080 to U+009F
+  if (byte(0) == 0xd8 && byte(1) == 0x9c) return 2;                     // U+061C
+  if (byte(0) != 0xe2) return 0;
+  const bool is_mark = byte(1) == 0x80 && (byte(2) == 0x8e || byte(2) == 0x8f);     // U+200E, U+200F
+  const bool is_embedding = byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae;  // U+202A to U+202E
+  const bool is_isolate = byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9;    // U+2066 to U+2069
+  return is_mark || is_embedding || is_isolate ? 3 : 0;
+}
+
 }  // namespace
 
 BindOutcome bind_outcome(const Answer& answer) {
@@ -65,12 +79,10 @@ std::string bounded_words(std::string_view words, std::size_t bytes_max) {
   }
   std::string text;
   text.reserve(std::min(words.size(), bytes_max));
-  for (std::size_t i = 0; i < end; ++i) {
-    const auto c = static_cast<unsigned char>(words[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < end ? words[i + 1] : 0);
-    const bool is_c1 = c == 0xc2 && next >= 0x80 && next <= 0x9f;  // U+0080 to U+009F
-    text += is_c1 || c < 0x20 || c == 0x7f ? ' ' : words[i];
-    i += is_c1 ? 1 : 0;
+  for (std::size_t i = 0; i < end;) {
+    const std::size_t control = control_size(words.substr(i, end - i));
+    text += control > 0 ? ' ' : words[i];
+    i += std::max<std::size_t>(control, 1);
   }
   return end < words.size() ? text.append(kCut) : text;
 }

@@ -47,7 +47,7 @@ Millis hold_time(Millis first, Millis longest, int times);
 inline constexpr std::size_t kServerWordsMax = 400, kDetailMax = 2'000, kLogLineMax = 8'000;  ///< bytes; annotations may have 256 KiB
 
 /// Words of others (the server, tenants) in a form fit for conditions, events, logs and terminals: at most so many bytes, whole characters, and a space
-/// for each control character (C0, DEL, C1), so that they are one line and move no cursor.
+/// for each control character (C0, DEL, C1, Bidi_Control), so that they are one line, move no cursor and are shown in their own order.
 std::string bounded_words(std::string_view words, std::size_t bytes_max = kServerWordsMax);
 
 }  // namespace ashlar::kube

@@ -82,6 +82,15 @@ TEST(BindOutcome, WordsAreOneLineOfBoundedLengthAndWholeCharacters) {
   EXPECT_EQ(bounded_words(umlauts.substr(1)).size(), 2u * 198 + 3);
 }
 
+TEST(BindOutcome, WordsAreShownInTheOrderInWhichTheyWereWritten) {
+  for (const char* turn : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"})
+    EXPECT_EQ(bounded_words(std::string("a") + turn + "b" + turn), "a b ") << turn;
+  const std::string others = "\u061b\u061d\u05d0\u200d\u2010\u2029\u202f\u2065\u206a\u20ac";
+  EXPECT_EQ(bounded_words(others), others) << "nothing else";
+  for (const char* part : {"a\xe2", "a\xe2\x80", "a\xd8"}) EXPECT_EQ(bounded_words(part), part) << "cut off";
+  EXPECT_EQ(bounded_words(std::string(396, 'x') + "\u202e\u202e"), std::string(396, 'x') + "...");
+}
+
 TEST(ServerHealth, IsReadFromTheStatus) {
   for (const int status : {200, 201, 401, 403, 404, 409, 410, 422}) EXPECT_EQ(health_of(of(status)), ServerHealth::kSound) << status;
   for (const int status : {429, 502, 503}) EXPECT_EQ(health_of(of(status)), ServerHealth::kTrouble) << status;
