@@ -22,6 +22,7 @@ LiveIntake::LiveIntake(IntakeOptions options, LiveSource& out, Listeners listene
 
 void LiveIntake::open() {
   out_.stamp();
+  opened_ = out_.now();
   out_.add(LevelsDefined{names_.nested_count(), static_cast<std::uint32_t>(names_.levels().size()) - names_.nested_count()});
   bool has_default = false;
   for (const LiveQueue& queue : options_.queues) {

@@ -175,6 +175,7 @@ class LiveIntake {
   /// A known pod whose new version cannot be read whole.
   void keep_unread(PodSlot slot, const Pod& pod);
   void see_bound(PodSlot slot, const Pod& pod);
+  void renew_wish(PodSlot slot, const Pod& pod);
   /// The cards that a bound pod of ours says it holds; nothing where it says what cannot be.
   CardMask claimed_cards(const Pod& pod, const Demand& demand) const;
   void check_cards(PodSlot slot, const Pod& pod);
@@ -199,6 +200,7 @@ class LiveIntake {
   static std::uint64_t owner_hash(const Pod& pod);
   /// Nothing holds the pod itself: shows it to the engine, or to its gang.
   void admit(PodSlot slot);
+  Millis eligible_since(const PodRecord& r) const { return r.created.value > 0 && r.created < opened_ ? r.created : out_.now(); }
   void forget(PodSlot slot);
   void leave_node(PodRecord& r);
   void set_closes_node(PodSlot slot, bool closes);
@@ -267,6 +269,7 @@ class LiveIntake {
   Rows<JobId> job_rows_;
   Rows<MemberId> member_rows_;
   std::vector<JobOwner> owners_;
+  Millis opened_;  ///< pods created before it were waiting before we were: their age counts
   std::vector<GangSlot> dirty_;
   std::string groups_problem_;
   std::uint64_t levels_edition_ = 1;                                ///< grows with what nodes have labels of, and with the levels made of them

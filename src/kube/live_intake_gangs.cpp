@@ -120,6 +120,35 @@ void LiveIntake::leave_gang(PodSlot slot) {
   remove_if_unused(gang);
 }
 
+/// Holds no place any more. Its PodGroup's gang is held by it as long as it exists.
+void LiveIntake::lose_nomination(PodSlot slot) {
+  PodRecord& r = pods_[slot];
+  if (r.stranger_of == kNoGang) return forget(slot);
+  withdraw(slot);
+  r.node = NodeId::none();
+  r.phase = Phase::kHeld;
+  r.hold = HoldReason::kForeign;
+  r.hold_detail = Text(bounded_words(gangs_[r.stranger_of].stranger_name.view()));
+}
+
+void LiveIntake::see_stranger(PodSlot slot, const Pod& pod) {
+  PodRecord& r = pods_[slot];
+  if (r.stranger_of != kNoGang) return;  // neither its group nor its scheduler ever changes
+  r.stranger_of = gangs_.find_or_add(r.ns, pod.group_name, true);
+  GangRecord& g = gangs_[r.stranger_of];
+  ++g.strangers;
+  g.stranger_name = pod.scheduler_name;
+  touch(r.stranger_of);
+}
+
+void LiveIntake::leave_strangers(PodSlot slot) {
+  const GangSlot gang = pods_[slot].stranger_of;
+  pods_[slot].stranger_of = kNoGang;
+  --gangs_[gang].strangers;
+  touch(gang);
+  remove_if_unused(gang);
+}
+
 std::uint32_t LiveIntake::members_present(const GangRecord& g) const {
   return static_cast<std::uint32_t>(std::count_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) {
     const Phase phase = pods_[s].phase;
@@ -351,8 +380,10 @@ std::uint32_t LiveIntake::minimum_of(const GangRecord& g) const {
 void LiveIntake::submit_members(GangSlot slot) {
   GangRecord& g = gangs_[slot];
   std::vector<PodSlot> entering;
+  Millis since;  // the last of them
   for (const PodSlot s : g.pods) {
     const PodRecord& r = pods_[s];
+    since = std::max(since, eligible_since(r));
     if (r.is_in_engine()) continue;
     if (r.phase == Phase::kBound || (r.phase == Phase::kWaiting && g.is_open)) entering.push_back(s);
   }
@@ -372,7 +403,7 @@ void LiveIntake::submit_members(GangSlot slot) {
   g.in_engine += static_cast<std::uint32_t>(entering.size());
   g.told_min = minimum_of(g);
   if (is_new) {
-    if (g.submitted.value == 0) g.submitted = out_.now();
+    if (g.submitted.value == 0) g.submitted = since;
     Workload w;
     w.job = g.job;
     w.queue = g.queue;

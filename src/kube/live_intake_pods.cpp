@@ -91,6 +91,7 @@ void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
   r.hold_detail = r.closes_node ? Text(bounded_words(pod.problem.view(), kDetailMax)) : Text();
   const bool is_known = (r.phase == Phase::kBound || r.phase == Phase::kParked) && r.node_name == pod.node_name;
   if (is_known) check_cards(slot, pod);
+  if (is_known && r.is_ours && r.gang != kNoGang) renew_wish(slot, pod);
   if (is_known && r.demand == demand) return;
   const CardMask had = is_known ? r.cards : CardMask{};
   if (is_known && r.phase == Phase::kBound) {  // resized in place: account anew
@@ -114,6 +115,15 @@ void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
     if (r.queue.is_none()) r.queue = names_.queues.find(Text(kDefaultQueue));
   }
   note_bound(slot, pod.node_name, known);
+}
+
+/// A bound member may be given other words about its gang, which then count.
+void LiveIntake::renew_wish(PodSlot slot, const Pod& pod) {
+  PodRecord& r = pods_[slot];
+  const Result<GangWish> wish = read_gang_wish(pod);
+  if (!wish || wish->name != gangs_[r.gang].name || (r.gang_size == wish->size && r.within == wish->within && r.prefer == wish->prefer)) return;
+  note_wish(r, *wish);
+  touch(r.gang);
 }
 
 CardMask LiveIntake::claimed_cards(const Pod& pod, const Demand& demand) const {
@@ -345,7 +355,7 @@ void LiveIntake::admit(PodSlot slot) {
   const ConstraintId constraint = constraint_for(r);
   const bool is_changed = r.is_in_engine() && constraint != r.constraint;
   set_constraint(r, constraint);
-  if (r.phase != Phase::kWaiting && r.hold != HoldReason::kBindFailed) r.seen = out_.now();
+  if (r.phase != Phase::kWaiting && r.hold != HoldReason::kBindFailed) r.seen = eligible_since(r);
   r.hold = HoldReason::kNone;
   r.phase = Phase::kWaiting;
   if (is_changed) out_.add(ConstraintChanged{r.member, constraint});
@@ -384,35 +394,6 @@ void LiveIntake::see_nominated(PodSlot slot, const Pod& pod) {
   r.node = node;
   r.phase = Phase::kNominated;
   out_.add(Nominated{r.member, node, pod.priority});
-}
-
-/// Holds no place any more. Its PodGroup's gang is held by it as long as it exists.
-void LiveIntake::lose_nomination(PodSlot slot) {
-  PodRecord& r = pods_[slot];
-  if (r.stranger_of == kNoGang) return forget(slot);
-  withdraw(slot);
-  r.node = NodeId::none();
-  r.phase = Phase::kHeld;
-  r.hold = HoldReason::kForeign;
-  r.hold_detail = Text(bounded_words(gangs_[r.stranger_of].stranger_name.view()));
-}
-
-void LiveIntake::see_stranger(PodSlot slot, const Pod& pod) {
-  PodRecord& r = pods_[slot];
-  if (r.stranger_of != kNoGang) return;  // neither its group nor its scheduler ever changes
-  r.stranger_of = gangs_.find_or_add(r.ns, pod.group_name, true);
-  GangRecord& g = gangs_[r.stranger_of];
-  ++g.strangers;
-  g.stranger_name = pod.scheduler_name;
-  touch(r.stranger_of);
-}
-
-void LiveIntake::leave_strangers(PodSlot slot) {
-  const GangSlot gang = pods_[slot].stranger_of;
-  pods_[slot].stranger_of = kNoGang;
-  --gangs_[gang].strangers;
-  touch(gang);
-  remove_if_unused(gang);
 }
 
 void LiveIntake::forget(PodSlot slot) {

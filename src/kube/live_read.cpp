@@ -56,6 +56,10 @@ Subject find_subject(const LiveIntake& intake, const std::string& name) {
 
 std::string counted(std::int64_t count, const char* thing) { return std::to_string(count) + " " + thing + (count == 1 ? "" : "s"); }
 
+bool has_begun(const LiveIntake& intake, const GangRecord& gang) {
+  return std::any_of(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) { return intake.pods()[s].phase == PodRecord::Phase::kBound; });
+}
+
 /// What would have to be so: "it had 7 members".
 std::string remedy_text(const LiveIntake& intake, const GangRecord* gang, const Remedy& r) {
   const LiveNames& names = intake.names();
@@ -64,9 +68,7 @@ std::string remedy_text(const LiveIntake& intake, const GangRecord* gang, const 
   const std::string of_group = "in a new PodGroup, since spec.schedulingConstraints cannot be changed";
   const std::string beside = is_of_both ? ", and in ashlar.dev/within of its pods" : "";
   const std::string level = r.level.row() < names.levels().size() ? names.levels()[r.level.row()].name.str() : std::string();
-  const bool has_begun = gang != nullptr && std::any_of(gang->pods.begin(), gang->pods.end(),
-                                                        [&](PodSlot s) { return intake.pods()[s].phase == PodRecord::Phase::kBound; });
-  const std::string in_level = level.empty() ? "" : (has_begun ? " in its " : " in one ") + level;
+  const std::string in_level = level.empty() ? "" : (gang != nullptr && has_begun(intake, *gang) ? " in its " : " in one ") + level;
   switch (r.kind) {
     case Remedy::Kind::kDropWithin:
       return "it could be spread over any nodes (without " + (is_of_group ? "its topology, " + of_group + beside : "ashlar.dev/within") + ")";
@@ -94,10 +96,15 @@ std::string remedy_text(const LiveIntake& intake, const GangRecord* gang, const 
   return {};
 }
 
-std::vector<Remedy> remedies_for(LiveReign& reign, JobId job) {
+/// What has begun keeps its domain, whatever its pods say from now on.
+std::vector<Remedy> remedies_for(LiveReign& reign, JobId job, const GangRecord* gang) {
   const LiveNames& names = reign.intake().names();
   const std::array<LabelKeyId, 2> of_one_node = {names.label_keys.find(Text("kubernetes.io/hostname")), names.label_keys.find(Text("metadata.name"))};
-  return find_remedies(reign.state(), reign.engine(), job, {.counts_cards = names.find_resource(Text(kGpuResource)), .node_names = of_one_node});
+  std::vector<Remedy> found =
+      find_remedies(reign.state(), reign.engine(), job, {.counts_cards = names.find_resource(Text(kGpuResource)), .node_names = of_one_node});
+  if (gang != nullptr && has_begun(reign.intake(), *gang))
+    std::erase_if(found, [](const Remedy& r) { return r.kind == Remedy::Kind::kDropWithin || r.kind == Remedy::Kind::kWidenWithin; });
+  return found;
 }
 
 std::string_view remedy_name(Remedy::Kind kind) {
@@ -228,7 +235,7 @@ http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& req
     w.key("remedies").begin_array();
     if (reign.state().is_live(job)) {
       const GangRecord* gang = subject.gang == kNoGang ? nullptr : &intake.gangs()[subject.gang];
-      for (const Remedy& r : remedies_for(reign, job))
+      for (const Remedy& r : remedies_for(reign, job, gang))
         w.begin_object().member("kind", remedy_name(r.kind)).member("amount", r.amount).member("message", remedy_text(intake, gang, r)).end_object();
     }
     w.end_array();

@@ -39,6 +39,7 @@ PACKING = "sim packing --nodes nodes.csv --pods pods.csv --arrivals arrivals.csv
 # (command, exit status, what it says on stderr)
 REFUSED = [
     ("quue", 2, "ashlar: there is no verb quue; there are scheduler, why, "),
+    ("scheduler --validate-only --profile fgd", 2, "profile fgd needs a pod list"),
     ("why -n blue red/p", 2, "red/p is of another namespace than blue"),
     ("case member.case", 2, "member.case:3:6: a row without a job has no members"),
     ("case huge.case", 2, "huge.case:2:18: 12800000 cards in all"),

@@ -97,6 +97,7 @@ config::SchedulerConfig settings(const SchedulerOptions& options) {
   if (!options.profile.empty()) {
     Result<config::ProfileSpec> profile = config::find_profile(options.profile);
     if (!profile) refuse(kBadInput, profile.error().message);
+    if (profile->lacks_mix()) refuse(kBadInput, "profile " + options.profile + " needs a pod list; give a profile file that names one (podList)");
     config->profile = std::move(profile).value();
   }
   set_address(options.listen, "--listen", config->listen);

@@ -150,6 +150,54 @@ TEST_F(Meanwhile, WhatTheOwnerOfAnAssumedPodChangesCountsWhenItWaitsAgain) {
   EXPECT_EQ(where("lost"), "n1");
 }
 
+TEST_F(Meanwhile, WhatABoundMemberSaysOfItsGangCountsAsLongAsItIsThere) {
+  see_two_racks_of_one_node();
+  for (int i = 0; i < 3; ++i) see(with(member(i), "ashlar.dev/within", "l/zone"));
+  step();
+  ASSERT_EQ(where("g-0"), "n1");
+  ASSERT_EQ(where("g-2"), "");
+  for (const int i : {0, 2}) {
+    Pod p = with(member(i), "ashlar.dev/within", "l/rack");
+    if (i == 0) p.node_name = Text("n1");
+    see(p);
+  }
+  step();
+  EXPECT_EQ(hold_of("g-2").detail,
+            "the pods of gang g name different domains to stay within: pod g-0 says l/rack, pod g-1 says l/zone; all must name the same "
+            "(ashlar.dev/within)");
+  Pod last = with(member(1), "ashlar.dev/within", "l/rack");
+  last.node_name = Text("n2");
+  see(last);
+  step();
+  EXPECT_EQ(hold_of("g-2").detail, "");
+}
+
+TEST_F(Meanwhile, WhoWaitedBeforeWeCameIsServedByAgeAndWhoComesLaterByArrival) {
+  const auto aged = [&](const std::string& name, std::int64_t ago) {
+    Pod p = pod(name, 8);
+    p.created = time - Millis(ago);
+    return p;
+  };
+  time += Millis(10);
+  see(aged("a", 1'000));
+  see(aged("b", 3'000));
+  see(aged("c", 2'000));
+  Pod g = with(with(aged("g-0", 2'500), "ashlar.dev/gang", "g"), "ashlar.dev/gang-size", "2");
+  see(g);
+  see(with(with(aged("g-1", 1'500), "ashlar.dev/gang", "g"), "ashlar.dev/gang-size", "2"));
+  see(aged("later", -5'000));
+  step();
+  EXPECT_EQ(state.job(record("b").job).submitted, time - Millis(3'000));
+  EXPECT_EQ(state.job(record("g-0").job).submitted, time - Millis(1'500)) << "complete with the last of them";
+  EXPECT_EQ(state.job(record("later").job).submitted, time);
+  see(node("n0", 8));
+  step();
+  EXPECT_EQ(where("b"), "n0");
+  see(node("n1", 8));
+  step();
+  EXPECT_EQ(where("c"), "n1");
+}
+
 TEST_F(Meanwhile, APodWhoseGangIsCorrectedJoinsTheOtherOne) {
   see(node("n1", 16));
   see(member(0, "typo"));

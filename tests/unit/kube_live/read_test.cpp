@@ -410,19 +410,19 @@ TEST_F(Read, QueuesAreToldInFull) {
   for (int i = 0; i < 2; ++i) see(gang_pod("h", i, 2, 4));
   reign->turn();
   now += Millis(10);
-  const auto job = [](const std::string& numbers, const std::string& why) {
-    return R"({"name":"ns/)" + numbers + R"(,"priority":0,"ageMillis":10,"reason":)" + why + "}";
+  const auto job = [](const std::string& numbers, const std::string& why, int age) {
+    return R"({"name":"ns/)" + numbers + R"(,"priority":0,"ageMillis":)" + std::to_string(age) + R"(,"reason":)" + why + "}";
   };
   const std::string exceeds = R"("ExceedsClusterMax","message":"it would not fit this cluster even if it were empty")";
   EXPECT_EQ(
       queue(),
       document(
           "QueueList",
-          R"("jobs":[)" + job(R"(a","queue":"default","position":1,"gpus":5,"gpusAhead":0,"members":1)", exceeds) + "," +
-              job(R"(b","queue":"default","position":2,"gpus":6,"gpusAhead":5,"members":1)", exceeds) + "," +
+          R"("jobs":[)" + job(R"(a","queue":"default","position":1,"gpus":5,"gpusAhead":0,"members":1)", exceeds, 3010) + "," +
+              job(R"(b","queue":"default","position":2,"gpus":6,"gpusAhead":5,"members":1)", exceeds, 2010) + "," +
               job(R"(c","queue":"team","position":1,"gpus":2,"gpusAhead":0,"members":1)",
-                  R"("QuotaExhausted","message":"queue team uses 1 GPU of its 2 GPU")") +
-              "," + job(R"(h","queue":"default","position":3,"gpus":8,"gpusAhead":11,"members":2)", exceeds) +
+                  R"("QuotaExhausted","message":"queue team uses 1 GPU of its 2 GPU")", 1010) +
+              "," + job(R"(h","queue":"default","position":3,"gpus":8,"gpusAhead":11,"members":2)", exceeds, 10) +
               R"(],"queues":[{"name":"root","parent":"","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
               R"({"name":"team","parent":"root","usedMilliGpu":1000,"quotaMilliGpu":2000,"pendingJobs":1,"pendingGpus":2},)"
               R"({"name":"sub","parent":"team","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
