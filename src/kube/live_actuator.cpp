@@ -230,16 +230,22 @@ void LiveActuator::take_pod(Ticket ticket, const Answer& answer) {
   }
   if (++ticket.unbound_reads >= rule_of(ticket.outcome).unbound_reads_max) return give_up(ticket);
   const Millis delay = hold_time(options_.retry_min, options_.retry_max, ticket.unbound_reads);
+  if (find_assumed(ticket) == nullptr) return reread_later(std::move(ticket), delay);  // its node went: nothing is sent again
   resend_later(std::move(ticket), delay);
 }
 
 /// The pod is known to be unbound. A gang that is held meanwhile gets it back at once.
 void LiveActuator::resend_later(Ticket ticket, Millis delay) {
   PodRecord* pod = find_assumed(ticket);
-  if (pod == nullptr) return;
+  if (pod == nullptr) return end_old_turn(ticket);
   pod->is_bind_under_way = false;
   if (intake_.is_gang_held(ticket.slot)) return intake_.note_rejected(ticket.slot);
   resends_.emplace(api_.monotonic() + delay, std::move(ticket));
+}
+
+/// Its node went meanwhile; the pod waited for this answer.
+void LiveActuator::end_old_turn(const Ticket& ticket) {
+  if (find(ticket) != nullptr) intake_.note_not_bound(ticket.slot);
 }
 
 void LiveActuator::reread_later(Ticket ticket, Millis delay) { rereads_.emplace(api_.monotonic() + delay, std::move(ticket)); }
@@ -256,7 +262,7 @@ void LiveActuator::reread_after_failure(Ticket ticket, const std::string& words)
 
 void LiveActuator::give_up(const Ticket& ticket) {
   PodRecord* pod = find_assumed(ticket);
-  if (pod == nullptr) return;
+  if (pod == nullptr) return end_old_turn(ticket);
   pod->is_bind_under_way = false;
   ++counters_.given_up;
   const BindHold hold = intake_.note_bind_failed(ticket.slot, ticket.words);

@@ -128,13 +128,15 @@ void LiveIntake::move_anti_affinity(NodeId node, const Labels& labels) {
 void LiveIntake::lose_node(const Text& name) {
   const NodeId id = names_.nodes.find(name);
   if (id.is_none()) return;
-  std::vector<PodSlot> waiting;
+  std::vector<PodSlot> waiting, unanswered;
   for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
     PodRecord& r = pods_[slot];
     if (r.node != id) continue;
     if (r.phase == PodRecord::Phase::kBound)
       park(slot);
-    else if (r.phase == PodRecord::Phase::kAssumed) {  // the engine lets it wait again by itself; a binding under way is answered for an old turn
+    else if (r.phase == PodRecord::Phase::kAssumed && r.is_bind_under_way) {
+      unanswered.push_back(slot);
+    } else if (r.phase == PodRecord::Phase::kAssumed) {  // the engine lets it wait again by itself; a binding that is queued is of an old turn
       ++r.bind_turn;
       r.node = NodeId::none();
       r.phase = PodRecord::Phase::kWaiting;
@@ -145,6 +147,7 @@ void LiveIntake::lose_node(const Text& name) {
   }
   out_.add(NodeGone{id});
   for (const PodSlot slot : waiting) wait_again(slot);
+  for (const PodSlot slot : unanswered) hold_until_answered(slot, name);
   count_labels(nodes_[id.row()].labels, {});
   nodes_[id.row()] = NodeRecord{};
   names_.nodes.remove(id);

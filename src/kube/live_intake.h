@@ -102,6 +102,8 @@ class LiveIntake {
   BindHold note_bind_failed(PodSlot slot, const std::string& words);
   /// It may be tried again. Does nothing where that has come about otherwise.
   void end_bind_hold(const BindHold& hold);
+  /// The binding to a node that went is answered, and the pod is not bound.
+  void note_not_bound(PodSlot slot);
   /// Does its gang wait outside the engine since a binding failed?
   bool is_gang_held(PodSlot slot) const;
   /// The API server no longer has this pod.
@@ -156,6 +158,7 @@ class LiveIntake {
   void lose_node(const Text& name);
   /// A pod that was assumed waits again, by what was said of it, its namespace and its neighbours meanwhile.
   void wait_again(PodSlot slot);
+  void hold_until_answered(PodSlot slot, const Text& node_name);
   void move_anti_affinity(NodeId node, const Labels& labels);
   void count_labels(const Labels& before, const Labels& after);
   void say_what_is_refused(std::size_t from, const Text& node);

@@ -35,6 +35,19 @@ void LiveIntake::note_rejected(PodSlot slot) {
   if (is_gang_held(slot)) touch(r.gang);  // it leaves the engine with the others
 }
 
+/// The node of an assumed pod went, and whether the pod is bound to it nobody knows yet: no other node is asked for before.
+void LiveIntake::hold_until_answered(PodSlot slot, const Text& node_name) {
+  hold_pod(slot, {HoldReason::kBindFailed, "node " + node_name.str() + " went, and the binding to it is not answered yet"});
+  pods_[slot].bind_hold = ++bind_holds_;
+}
+
+void LiveIntake::note_not_bound(PodSlot slot) {
+  PodRecord& r = pods_[slot];
+  if (!r.is_bind_under_way) return;
+  r.is_bind_under_way = false;
+  end_bind_hold({.pod = slot, .generation = r.generation, .number = r.bind_hold});
+}
+
 void LiveIntake::wait_again(PodSlot slot) {
   if (const auto missed = missed_.find(slot); missed != missed_.end()) {
     const Pod pod = std::move(missed->second);

@@ -345,6 +345,7 @@ void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
   if (hold.reason != HoldReason::kNone) return hold_pod(slot, hold);
   // What failed waits for its time, unless its owner has changed something that may help.
   const bool is_held = r.phase == Phase::kHeld && r.hold == HoldReason::kBindFailed;
+  if (is_held && r.is_bind_under_way) return;  // its node went, see hold_until_answered
   if (is_held && !is_changed_by_owner && r.demand == demand_before && constraint_for(r) == r.constraint) return;
   if (is_changed_by_owner && is_gang_held(slot)) forget_bind_hold(r.gang);
   admit(slot);

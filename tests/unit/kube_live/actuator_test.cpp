@@ -407,6 +407,59 @@ TEST_F(Actuation, ALateSuccessKeepsTheCardsOfItsOwnBinding) {
   EXPECT_EQ(cards_text(record("p0").cards), cards_text(first));
 }
 
+/// A node that goes while the binding to it is under way: the pod is asked for nowhere else before that is answered.
+class GoneUnderABinding : public Actuation {
+ protected:
+  void lose_the_node(int status) {
+    bind_status = status;
+    server.hold();
+    place();
+    ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
+    gone(node("n", 8));
+    see(node("m", 8));
+    decide();
+    EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
+    EXPECT_EQ(hold_text(record("p0")),
+              "the API server did not bind the pod, which is tried again later: node n went, and the binding to it is not answered yet");
+    see(pod("p0", 1, {{Text("app"), Text("x")}}));
+    decide();
+    EXPECT_EQ(phase(), Phase::kHeld) << "whatever its owner changes";
+    server.let_go();
+  }
+  void decide() {
+    step();
+    actuator->submit(plan);
+  }
+};
+
+TEST_F(GoneUnderABinding, ARefusalLetsItWaitAgain) {
+  lose_the_node(422);
+  ASSERT_TRUE(until([&] { return phase() == Phase::kWaiting; }));
+  EXPECT_EQ(server.count({"POST"}), 1u);
+  bind_status = 201;
+  decide();
+  ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
+  EXPECT_EQ(where("p0"), "m");
+}
+
+TEST_F(GoneUnderABinding, ASuccessIsBelieved) {
+  lose_the_node(201);
+  ASSERT_TRUE(until([&] { return phase() == Phase::kParked; }));
+  decide();
+  EXPECT_EQ(server.count({"POST"}), 1u);
+}
+
+TEST_F(GoneUnderABinding, WhatNobodyKnowsIsReadAsOftenAsElsewhere) {
+  lose_the_node(500);
+  ASSERT_TRUE(until([&] { return phase() == Phase::kWaiting; }));
+  EXPECT_EQ(actuator->counters().reread, 3u);
+  EXPECT_EQ(server.count({"POST"}), 1u);
+  bind_status = 201;
+  decide();
+  ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
+  EXPECT_EQ(where("p0"), "m");
+}
+
 TEST_F(Actuation, WhatStillWaitsForAConnectionDoesNotLeaveOnceTheRightToWriteEnded) {
   server.hold();
   place(8);
