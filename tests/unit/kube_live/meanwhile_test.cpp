@@ -10,13 +10,6 @@ using Phase = PodRecord::Phase;
 class Meanwhile : public IntakeBench {
  protected:
   Meanwhile() : IntakeBench(IntakeOptions{.queues = {{"red"}}}) {}
-  static Pod with(Pod p, const char* key, const std::string& value) {
-    Labels labels = p.labels ? *p.labels : Labels{};
-    labels.push_back({Text(key), Text(value)});
-    std::sort(labels.begin(), labels.end(), [](const KeyValue& a, const KeyValue& b) { return a.key.view() < b.key.view(); });
-    p.labels = std::make_shared<const Labels>(labels);
-    return p;
-  }
   static Pod member(int rank, const char* gang = "g") {
     return with(with(pod("g-" + std::to_string(rank), 8), "ashlar.dev/gang", gang), "ashlar.dev/gang-size", "2");
   }
