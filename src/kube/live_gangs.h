@@ -81,6 +81,8 @@ struct GangRecord {
   std::uint64_t hold_found = 0;  ///< at which edition of the levels; 0: something has happened since
   bool is_used = false;
 
+  /// The level that all must share a domain of, as it was written; a PodGroup's own counts first.
+  const Text& hard_wish() const { return topology_key.empty() ? within_wish : topology_key; }
   /// A lone pod with a hard wish is placed as a gang of one, under a name that no label can have.
   bool is_lone_pod() const { return name.view().starts_with(kLonePodPrefix); }
   /// "gang g", "pod p"

@@ -251,7 +251,7 @@ LevelId LiveIntake::level_for(const Text& name) {
 }
 
 bool LiveIntake::lacks_level(const GangRecord& g) const {
-  const Text& hard = g.topology_key.empty() ? g.within_wish : g.topology_key;
+  const Text& hard = g.hard_wish();
   return !hard.empty() && (g.within.is_none() || names_.find_level(hard) != g.within);
 }
 
@@ -267,7 +267,7 @@ std::size_t LiveIntake::gangs_without_level() const {
   std::size_t count = 0;
   for (GangSlot slot = 0; slot < gangs_.slots(); ++slot) {
     const GangRecord& g = gangs_[slot];
-    const Text& hard = g.topology_key.empty() ? g.within_wish : g.topology_key;
+    const Text& hard = g.hard_wish();
     count += g.is_used && !g.pods.empty() && lacks_level(g) && node_labels_.contains(hard) ? 1 : 0;
   }
   return count;

@@ -74,7 +74,7 @@ void LiveIntake::remove_if_unused(GangSlot slot) {
 /// The levels that the gang's wishes name. A hard one that there is not stays none and holds the gang, see gang_hold; a soft one is not looked at.
 /// PodGroups without pods of ours use up no level.
 void LiveIntake::take_levels(GangRecord& g) {
-  const Text& hard = g.topology_key.empty() ? g.within_wish : g.topology_key;
+  const Text& hard = g.hard_wish();
   const LevelId within = g.within, prefer = g.prefer;
   g.within = g.pods.empty() ? LevelId::none() : level_for(hard);
   if (!g.pods.empty() && lacks_level(g) && !g.prefer.is_none()) {  // the soft wish gives way
@@ -171,7 +171,7 @@ Hold LiveIntake::find_gang_hold(const GangRecord& g) const {
   if (g.is_pod_group && g.group_uid.empty()) return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet)"};
   if (!g.group_problem.empty()) return refused("PodGroup " + name + " cannot be read: " + g.group_problem.str());
   if (!g.group_refusal.empty()) return refused("PodGroup field " + g.group_refusal.str() + " is not evaluated by Ashlar");
-  const Text& hard = g.topology_key.empty() ? g.within_wish : g.topology_key;
+  const Text& hard = g.hard_wish();
   if (const std::string trouble = contradiction(g); !trouble.empty()) return refused(trouble);
   if (lacks_level(g) && node_labels_.contains(hard))
     return refused(g.said() + " must stay within one domain of " + hard.str() + ", which would be one topology level more than the " +
