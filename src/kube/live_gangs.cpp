@@ -6,6 +6,7 @@
 
 #include "kube/bind_outcome.h"
 #include "kube/live_translate.h"
+#include "policy/nearest_name.h"
 
 namespace ashlar::kube {
 namespace {
@@ -27,7 +28,32 @@ std::uint32_t index_of(const PodRecord& pod) {
   return kNoIndex;
 }
 
+constexpr std::string_view kWishes[] = {kGangLabel, kGangSizeLabel, kWithinLabel, kPreferLabel, kQueueLabel, kDurationLabel, kGpuMemoryAsk};
+constexpr std::string_view kOwnPrefix = "ashlar.dev/";
+
+/// The wish that `key` was probably meant to be; empty where it is one, or is like none.
+std::string_view nearly_a_wish(std::string_view key) {
+  if (!key.starts_with(kOwnPrefix) || key == kCardsAnnotation || key == kGpuMilliResource) return {};
+  if (std::find(std::begin(kWishes), std::end(kWishes), key) != std::end(kWishes)) return {};
+  const std::string_view typed = key.substr(kOwnPrefix.size());
+  for (const std::string_view wish : kWishes) {
+    const std::string_view meant = wish.substr(kOwnPrefix.size());
+    if (edit_distance(typed, meant) <= (meant.size() <= 5 ? 1 : 2)) return wish;
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string mistyped_wish(const Pod& pod) {
+  for (const auto& own : {pod.labels, pod.annotations}) {
+    if (!own) continue;
+    for (const auto& [key, value] : *own)
+      if (const std::string_view meant = nearly_a_wish(key.view()); !meant.empty())
+        return key.str() + " is no key of Ashlar's; did you mean " + std::string(meant) + "?";
+  }
+  return {};
+}
 
 Result<GangWish> read_gang_wish(const Pod& pod) {
   GangWish wish;

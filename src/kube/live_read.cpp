@@ -169,10 +169,9 @@ Headline headline_of(LiveReign& reign, const Subject& subject, const Verdict& ve
   if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty()) return {"Waiting", "PendingEvaluation: its turn has not come yet", 4};
   const bool is_for_company = verdict.kind == VerdictKind::kNeverFits && waits_for_company_to_leave(reign.text_context(), verdict);
   const std::vector<Reason> told = told_reasons(reign.text_context(), verdict);
-  const bool skips_first = is_for_company && told.size() > 1 && told[0].code == ReasonCode::kExceedsCluster;
-  const Reason& first = told[skips_first ? 1 : 0];
   const bool is_never = verdict.kind == VerdictKind::kNeverFits && !is_for_company;
-  return {is_never ? "Never" : "Waiting", std::string(reason_name(first.code)) + ": " + reason_text(reign.text_context(), first), is_never ? 5 : 4};
+  return {is_never ? "Never" : "Waiting", std::string(reason_name(told[0].code)) + ": " + headline_text(reign.text_context(), told),
+          is_never ? 5 : 4};
 }
 
 void write_gang(JsonWriter& w, const LiveIntake& intake, GangSlot slot) {
@@ -269,13 +268,13 @@ void write_job(JsonWriter& w, LiveReign& reign, const WaitingJob& job, std::size
   const Text ns = is_gang ? intake.gangs()[owner.gang].ns : intake.pods()[owner.pod].ns;
   const Text name = is_gang ? intake.gangs()[owner.gang].name : intake.pods()[owner.pod].name;
   const Job& j = reign.state().job(job.entry.job);
-  const bool has_reason = !job.verdict.reasons.empty();
+  const std::vector<Reason> told = told_reasons(reign.text_context(), job.verdict);
   w.begin_object().member("name", ns.str() + "/" + name.str()).member("queue", intake.names().queues.name(job.queue).view());
   w.member("position", static_cast<std::int64_t>(position)).member("gpus", job.cards).member("gpusAhead", cards_ahead);
   w.member("members", std::int64_t{j.members_present - j.members_placed}).member("priority", std::int64_t{j.priority});
   w.member("ageMillis", (reign.now() - j.submitted).value);
-  w.member("reason", has_reason ? reason_name(job.verdict.reasons.front().code) : std::string_view("PendingEvaluation"));
-  w.member("message", has_reason ? reason_text(reign.text_context(), job.verdict.reasons.front()) : std::string()).end_object();
+  w.member("reason", told.empty() ? std::string_view("PendingEvaluation") : reason_name(told[0].code));
+  w.member("message", headline_text(reign.text_context(), told)).end_object();
 }
 
 /// Pods and gangs that the engine does not know: they have no place in a queue. With `only` those of that queue.

@@ -166,7 +166,10 @@ void LiveReign::note_placed(JobId job, const Plan& plan) {
   });
   const std::string pods = std::to_string(count) + (count == 1 ? " pod" : " pods");
   const std::string in_all = count == j.members_placed ? " " : ", " + std::to_string(j.members_placed) + " in all, ";
-  options_.log(LogLevel::kInfo, {"placed gang " + gang.ns.str() + "/" + gang.name.str() + ": " + pods + in_all + where, "gang", gang.ns, gang.name});
+  const std::string_view kind = gang.is_lone_pod() ? "pod" : "gang";
+  const Text name(gang.name.view().substr(gang.is_lone_pod() ? kLonePodPrefix.size() : 0));
+  options_.log(LogLevel::kInfo,
+               {"placed " + std::string(kind) + " " + gang.ns.str() + "/" + name.str() + ": " + pods + in_all + where, kind, gang.ns, name});
 }
 
 std::string LiveReign::level_of_placement(JobId job) const {

@@ -66,6 +66,7 @@ std::map<std::string, std::int64_t> untolerated(const TextContext& c, Constraint
 /// Live nodes that only the anti-affinity of pods already there takes away. The translator writes nothing else as a NotIn of the selector proper:
 /// nodeSelector becomes In, node affinity the alternatives.
 std::int64_t refused_company(const Cluster& cluster, ConstraintId id) {
+  if (id.row() >= cluster.constraint_rows()) return 0;
   const auto is_exclusion = [](const LabelExpression& e) { return e.op == LabelExpression::Op::kNotIn; };
   const ashlar::NodeTerm& with = cluster.constraint(id).selector;
   if (std::none_of(with.all.begin(), with.all.end(), is_exclusion)) return 0;
@@ -295,12 +296,24 @@ std::string duration_text(Millis duration) {
   return text;
 }
 
+namespace {
+
+std::string node_count(std::int64_t count) { return std::to_string(count) + (count == 1 ? " node" : " nodes"); }
+
+std::string selector_text(const TextContext& c, const Reason& r) {
+  const std::int64_t company = std::min(refused_company(c.state.cluster, ConstraintId(r.subject)), r.numbers[0]);
+  const std::int64_t others = r.numbers[0] - company;
+  const std::string of_company = node_count(company) + (company == 1 ? " is" : " are") + " refused by the anti-affinity of pods there";
+  if (company > 0 && others == 0) return of_company;
+  return node_count(others) + (others == 1 ? " does" : " do") + " not match the node selector or affinity" + (company > 0 ? ", " + of_company : "");
+}
+
+}  // namespace
+
 std::string reason_text(const TextContext& c, const Reason& r) {
   const auto n = [&](int i) { return std::to_string(r.numbers[static_cast<std::size_t>(i)]); };
   const LiveNames& names = c.intake.names();
-  const auto nodes = [&](const char* of_one, const char* of_many) {
-    return n(0) + (r.numbers[0] == 1 ? " node " : " nodes ") + (r.numbers[0] == 1 ? of_one : of_many);
-  };
+  const auto nodes = [&](const char* of_one, const char* of_many) { return node_count(r.numbers[0]) + " " + (r.numbers[0] == 1 ? of_one : of_many); };
   const auto members = [&] { return n(0) + " of " + n(1) + (r.numbers[1] == 1 ? " member" : " members"); };
   const auto gpus = [&](int i) { return quota_dimension_text(0, r.numbers[static_cast<std::size_t>(i)]); };
   const LevelId level(r.subject);  // where the reason is about one
@@ -317,7 +330,7 @@ std::string reason_text(const TextContext& c, const Reason& r) {
     case ReasonCode::kModelMismatch:
       return nodes("has", "have") + " cards of another model";
     case ReasonCode::kSelectorMismatch:
-      return nodes("does", "do") + " not match the node selector or affinity";
+      return selector_text(c, r);
     case ReasonCode::kTaintNotTolerated:
       return nodes("has a taint that is", "have taints that are") + " not tolerated";
     case ReasonCode::kNotReady:
@@ -373,6 +386,8 @@ bool waits_for_company_to_leave(const TextContext& c, const Verdict& verdict) {
 
 std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
   std::vector<Reason> told = verdict.reasons;
+  const auto is_size = [](const Reason& r) { return r.code == ReasonCode::kExceedsCluster; };
+  if (std::any_of(told.begin(), told.end(), is_size) && waits_for_company_to_leave(c, verdict)) std::erase_if(told, is_size);
   const auto cards = std::find_if(told.begin(), told.end(), [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu; });
   if (cards == told.end()) return told;
   const LiveNames& names = c.intake.names();
@@ -385,6 +400,13 @@ std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
     if (counts_cards(r)) cards->numbers[0] = std::max(cards->numbers[0], r.numbers[0]);
   std::erase_if(told, counts_cards);
   return told;
+}
+
+std::string headline_text(const TextContext& c, const std::vector<Reason>& told) {
+  if (told.empty()) return {};
+  std::string text = reason_text(c, told[0]);
+  if (told[0].code == ReasonCode::kExceedsCluster && told.size() > 1) text += " (now: " + reason_text(c, told[1]) + ")";
+  return text;
 }
 
 ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdict) {
@@ -415,10 +437,9 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
   // kube-scheduler's sentence comes first: tools look for it at the beginning.
   text.message = availability(c, verdict);
   std::string more;
-  const bool is_for_company = waits_for_company_to_leave(c, verdict);
-  for (const Reason& r : verdict.reasons) {
+  for (const Reason& r : told_reasons(c, verdict)) {
     const bool is_ours = r.code == ReasonCode::kTopologyFragmented || r.code == ReasonCode::kGangPartial || r.code == ReasonCode::kNoSuchDomain ||
-                         (r.code == ReasonCode::kExceedsCluster && !is_for_company) || r.code == ReasonCode::kLimitReached;
+                         r.code == ReasonCode::kExceedsCluster || r.code == ReasonCode::kLimitReached;
     if (is_ours) more += (more.empty() ? "" : "; ") + reason_text(c, r);
   }
   if (!prefix.empty() || !more.empty()) text.message += " " + prefix + (more.empty() ? "no room for all of it at once" : more) + ".";

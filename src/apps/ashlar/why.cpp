@@ -51,10 +51,10 @@ std::string why_text(const object& why) {
     out << "   verdict " << span_text(number_of(why, "verdictAgeMillis")) << " old, step " << number_of(why, "step");
   out << '\n';
   if (const boost::json::value* reasons = why.if_contains("reasons")) {
-    bool is_first = true;
+    const std::string said = text_of(why, "headline");
     for (const boost::json::value& r : reasons->as_array()) {
-      if (!is_first) out << "ALSO        " << text_of(r.as_object(), "code") << ": " << text_of(r.as_object(), "message") << '\n';
-      is_first = false;
+      const std::string message = text_of(r.as_object(), "message");
+      if (said.find(message) == std::string::npos) out << "ALSO        " << text_of(r.as_object(), "code") << ": " << message << '\n';
     }
   }
   if (const boost::json::value* remedies = why.if_contains("remedies"); remedies != nullptr && !remedies->as_array().empty()) {

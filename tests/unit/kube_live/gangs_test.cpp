@@ -230,6 +230,35 @@ TEST_F(Gangs, ASizeIsAWholeNumberAndANameHasNoSlash) {
   EXPECT_EQ(hold_text(record("q")), "ashlar.dev/gang is no name: it has a slash") << "so are pods with a wish of their own kept apart";
 }
 
+TEST_F(Gangs, AKeyThatIsNearlyAWishIsNotOverlooked) {
+  see(node("n0", 8, {{Text("l/rack"), Text("r0")}}));
+  const std::pair<const char*, const char*> cases[] = {{"withn", "within"},         {"gangs", "gang"},          {"gangsize", "gang-size"},
+                                                       {"gang-sized", "gang-size"}, {"prefers", "prefer"},      {"Queue", "queue"},
+                                                       {"duraton", "duration"},     {"gpumemory", "gpu-memory"}};
+  for (const auto& [typed, meant] : cases) {
+    const std::string key = "ashlar.dev/" + std::string(typed);
+    see(pod(typed, 1, {{Text(key), Text("rack")}}));
+    EXPECT_EQ(hold_text(record(typed)), key + " is no key of Ashlar's; did you mean ashlar.dev/" + meant + "?");
+    EXPECT_EQ(record(typed).hold, HoldReason::kMalformed) << typed;
+  }
+  Pod noted = pod("annotated", 1);
+  noted.annotations = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/with-in"), Text("rack")}});
+  see(noted);
+  EXPECT_EQ(record("annotated").hold, HoldReason::kMalformed);
+  see(pod("withn", 1, {{Text("ashlar.dev/within"), Text("rack")}}));
+  step();
+  EXPECT_EQ(where("withn"), "n0") << "once corrected it is placed";
+}
+
+TEST_F(Gangs, KeysThatAreLikeNoWishMeanNothing) {
+  see(node("n0", 8));
+  for (const char* key :
+       {"ashlar.dev/team", "ashlar.dev/name", "ashlar.dev/cards", "ashlar.dev/gpu-milli", "ashlar.dev/", "example.com/withn", "withn"})
+    see(pod(key, 1, {{Text(key), Text("x")}}));
+  step();
+  EXPECT_EQ(bound(), 7);
+}
+
 TEST_F(Gangs, AMalformedSizeIsSaid) {
   see(pod("p", 1, {{Text("ashlar.dev/gang"), Text("g")}, {Text("ashlar.dev/gang-size"), Text("many")}}));
   EXPECT_EQ(record("p").hold, HoldReason::kMalformed);

@@ -229,9 +229,9 @@ TEST_F(Read, APodThatOnlyCompanyKeepsAwayIsNotSaidNeverToFit) {
   see(pod("large", 9));
   reign->turn();
   EXPECT_EQ(headline("web"),
-            R"("state":"Waiting","headline":"SelectorMismatch: 1 node does not match the node selector or affinity","exitStatus":4)");
-  EXPECT_EQ(headline("large"),
-            R"("state":"Never","headline":"ExceedsClusterMax: it would not fit this cluster even if it were empty","exitStatus":5)");
+            R"("state":"Waiting","headline":"SelectorMismatch: 1 node is refused by the anti-affinity of pods there","exitStatus":4)");
+  EXPECT_EQ(headline("large"), R"("state":"Never","headline":"ExceedsClusterMax: it would not fit this cluster even if it were empty)"
+                               R"x( (now: 1 node is short of cards: at most 7 GPU free on one, 9 GPU asked)","exitStatus":5)x");
 }
 
 // ---- gangs ---------------------------------------------------------------------------------------------------------------------------------
@@ -413,16 +413,23 @@ TEST_F(Read, QueuesAreToldInFull) {
   const auto job = [](const std::string& numbers, const std::string& why, int age) {
     return R"({"name":"ns/)" + numbers + R"(,"priority":0,"ageMillis":)" + std::to_string(age) + R"(,"reason":)" + why + "}";
   };
-  const std::string exceeds = R"("ExceedsClusterMax","message":"it would not fit this cluster even if it were empty")";
+  const auto exceeds = [](const std::string& now) {
+    return R"("ExceedsClusterMax","message":"it would not fit this cluster even if it were empty (now: )" + now + R"x()")x";
+  };
+  const auto asks = [&](int cards) {
+    return exceeds("1 node is short of cards: at most 3 GPU free on one, " + std::to_string(cards) + " GPU asked");
+  };
   EXPECT_EQ(
       queue(),
       document(
           "QueueList",
-          R"("jobs":[)" + job(R"(a","queue":"default","position":1,"gpus":5,"gpusAhead":0,"members":1)", exceeds, 3010) + "," +
-              job(R"(b","queue":"default","position":2,"gpus":6,"gpusAhead":5,"members":1)", exceeds, 2010) + "," +
+          R"("jobs":[)" + job(R"(a","queue":"default","position":1,"gpus":5,"gpusAhead":0,"members":1)", asks(5), 3010) + "," +
+              job(R"(b","queue":"default","position":2,"gpus":6,"gpusAhead":5,"members":1)", asks(6), 2010) + "," +
               job(R"(c","queue":"team","position":1,"gpus":2,"gpusAhead":0,"members":1)",
                   R"("QuotaExhausted","message":"queue team uses 1 GPU of its 2 GPU")", 1010) +
-              "," + job(R"(h","queue":"default","position":3,"gpus":8,"gpusAhead":11,"members":2)", exceeds, 10) +
+              "," +
+              job(R"(h","queue":"default","position":3,"gpus":8,"gpusAhead":11,"members":2)",
+                  exceeds("all nodes together have room for 0 of 2 members"), 10) +
               R"(],"queues":[{"name":"root","parent":"","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
               R"({"name":"team","parent":"root","usedMilliGpu":1000,"quotaMilliGpu":2000,"pendingJobs":1,"pendingGpus":2},)"
               R"({"name":"sub","parent":"team","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"

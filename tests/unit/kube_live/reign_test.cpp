@@ -87,6 +87,17 @@ TEST_F(Reign, GangsAreCountedByTheInnermostLevelThatHoldsThem) {
   EXPECT_EQ(log[0].name, Text("g"));
 }
 
+TEST_F(Reign, TheLogCallsALonePodThatMustStayWithinADomainAPod) {
+  begin();
+  see("n0", "r0");
+  see(pod("alone", 1, {{Text("ashlar.dev/within"), Text("rack")}}));
+  reign->turn();
+  ASSERT_EQ(log.size(), 1u);
+  EXPECT_EQ(log[0].message, "placed pod ns/alone: 1 pod on one node");
+  EXPECT_EQ(log[0].kind, "pod");
+  EXPECT_EQ(log[0].name, Text("alone"));
+}
+
 TEST_F(Reign, TheLogSaysHowManyOfAGangArePlacedNow) {
   begin();
   see("n0", "r0");

@@ -391,7 +391,10 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   see(under(pod("web", 1, {{Text("app"), Text("web")}}), here));
   gone(node("gone", 8));
   step();
-  EXPECT_TRUE(waits_for_company_to_leave(context(), engine.verdict_of(record("web").job)));
+  const Verdict of_web = engine.verdict_of(record("web").job);
+  EXPECT_TRUE(waits_for_company_to_leave(context(), of_web));
+  EXPECT_EQ(headline_text(context(), told_reasons(context(), of_web)),
+            "2 nodes do not match the node selector or affinity, 2 nodes are refused by the anti-affinity of pods there");
   EXPECT_EQ(verdict_of("web").message,
             "0/5 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 node(s) didn't match Pod's node affinity/selector, 2 node(s) "
             "didn't satisfy existing pods anti-affinity rules.");
