@@ -206,6 +206,17 @@ def check_policies(tree):
             yield name, 1, f"no row of docs/reference/policies.md names {stem}"
 
 
+def check_codes(tree):
+    """Every code that a user reads has a row: what the functions called *reason_name return."""
+    docs = tree.root / "docs/reference/reasons.md"
+    rows = docs.read_text(encoding="utf-8") if docs.exists() else ""
+    for name, text in tree.raw.items():
+        for function in re.finditer(r"^std::string_view \w*reason_name\(.*?^}", text, re.M | re.S):
+            for code in dict.fromkeys(re.findall(r'return "(\w+)"', function[0])):
+                if f"\n| `{code}` |" not in rows:
+                    yield name, text.count("\n", 0, function.start()) + 1, f"no row of docs/reference/reasons.md explains {code}"
+
+
 def check_float_flags(tree):
     texts = [tree.root / "CMakeLists.txt", tree.root / "CMakePresets.json", tree.root / "dev"]
     for pattern in ("cmake/*", "src/**/CMakeLists.txt", "tests/**/CMakeLists.txt", "bench/**/CMakeLists.txt", "dev.d/*"):
@@ -248,6 +259,7 @@ CHECKS = (
     ("file openings", check_openings),
     ("folder READMEs", check_readmes),
     ("policies tested and documented", check_policies),
+    ("codes documented", check_codes),
     ("floating-point flags", check_float_flags),
     ("compile commands", check_compile_commands),
 )

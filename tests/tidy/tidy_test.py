@@ -176,6 +176,14 @@ class House(unittest.TestCase):
         self.assertEqual(checks_of(files), {"policies tested and documented"})
 
 
+    def test_a_code_needs_a_row(self):
+        names = 'std::string_view reason_name(int code) {\n  if (code == 1) return "Odd";\n  return "None";\n}\n'
+        rows = {"docs/reference/reasons.md": "\n| `None` | x |\n| `Oddly` | Odd |\n"}
+        self.assertEqual(checks_of({"src/model/plan.cpp": source(names), **rows}), {"codes documented"})
+        rows["docs/reference/reasons.md"] += "| `Odd` | x |\n"
+        self.assertEqual(checks_of({"src/model/plan.cpp": source(names), **rows}), set())
+
+
 class FloatingPoint(unittest.TestCase):
     def test_fast_math_in_a_preset(self):
         preset = json.dumps({"configurePresets": [{"name": "release", "cacheVariables": {"CMAKE_CXX_FLAGS_RELEASE": "-O3 -ffast-math"}}]})
