@@ -99,6 +99,13 @@ std::vector<std::int64_t> idle_by_domain(const Cluster& cluster, LevelId level) 
   return idle;
 }
 
+/// Is there a node in any domain of the level? Domains outlive their last node.
+bool has_nodes(const Cluster& cluster, LevelId level) {
+  for (std::size_t n = 0; n < cluster.rows(); ++n)
+    if (cluster.is_live(NodeId(n)) && !cluster.topology().domain_of(level, NodeId(n)).is_none()) return true;
+  return false;
+}
+
 /// Room for the job's needed members, group by group: everywhere, and in each domain of the level it must stay within. A group that is alone counts
 /// all its room, of several none counts more than is needed of it.
 struct Room {
@@ -201,7 +208,7 @@ Verdict explain_shortage(State& state, ViewCache& views, const Profile& profile,
       if (by_domain[d] != by_domain[best] ? by_domain[d] > by_domain[best] : idle[d] > idle[best]) best = d;
     const DomainId anchor = j.members_placed > 0 ? state.anchor(job, j.within) : DomainId::none();
     if (!anchor.is_none() && anchor.row() < by_domain.size()) best = anchor.row();
-    if (by_domain.empty())
+    if (by_domain.empty() || !has_nodes(state.cluster, j.within))
       verdict.reasons.push_back({ReasonCode::kNoSuchDomain, j.within.value, {}});
     else
       verdict.reasons.push_back(

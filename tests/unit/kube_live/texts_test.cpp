@@ -347,6 +347,18 @@ TEST_F(Texts, AGangIsNamedWithItsSize) {
   EXPECT_EQ(said_of("g-0", {{ReasonCode::kBehindHead, 0, {}}}).message, "BehindHead: gang g of 2: a job ahead of it in its queue must start first");
 }
 
+TEST_F(Texts, ALabelThatNoNodeHasAnyMoreIsSaidAsSuch) {
+  see(in_rack("n0", "r0"));
+  step();
+  see(node("n0", 8));
+  for (int i = 0; i < 2; ++i) see(within_rack(gang_pod("g", i, 2, 4)));
+  step();
+  EXPECT_EQ(verdict_of("g-0").message, "0/1 nodes are available. gang g of 2: no node has the label l/rack.");
+  see(in_rack("n0", "r0"));
+  step();
+  EXPECT_EQ(where("g-0"), "n0");
+}
+
 TEST_F(Texts, WhatIsBoundOfAGangIsSaidOfOneAndOfMany) {
   for (const int bound : {1, 2}) {
     const std::string gang = "g" + std::to_string(bound);
