@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Is this tree slower than an earlier commit? Runs a bench of both in turns and compares the medians.
 
-    ./dev bench against COMMIT [--bench engine|sim|cluster|log|policy] [--pairs 7] [--limit 1.03]
+    ./dev bench against COMMIT [--bench engine|sim|cluster|log|policy] [--pairs 7] [--limit 1.03] [-- OPTIONS OF THE BENCH]
 
 The commit is built in a checkout of its own under build/against. Each pair runs both programs, the order changing from pair to pair, so that what else
 happens on the machine falls on both. For every figure that both print: the two medians, and the median of the pairs' ratios, as cost (1.05: this tree
@@ -63,8 +63,8 @@ def checkout(commit):
     return tree, digest[:7]
 
 
-def figures(tree, bench):
-    done = run([tree / "build" / "release" / "bin" / f"bench_{bench}"], tree, stdout=subprocess.PIPE)
+def figures(tree, bench, more):
+    done = run([tree / "build" / "release" / "bin" / f"bench_{bench}", *more], tree, stdout=subprocess.PIPE)
     rows = rows_of(done.stdout)
     if not rows:  # a missed limit of its own is no reason to stop; no figures are
         sys.exit(f"against: bench_{bench} of {tree} printed no figures (exit status {done.returncode})")
@@ -93,7 +93,8 @@ def main():
     parser.add_argument("--bench", default="engine", choices=["engine", "sim", "cluster", "log", "policy"], help="default: engine")
     parser.add_argument("--pairs", type=int, default=7, help="default: 7")
     parser.add_argument("--limit", type=float, default=None, help="of the cost ratio; default: 1.03, for cluster 1.10")
-    options = parser.parse_args()
+    split = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    options, more = parser.parse_args(sys.argv[1:split]), sys.argv[split + 1:]
     if options.pairs < 1:
         parser.error("--pairs must be at least 1")
     limit = options.limit or LIMITS.get(options.bench, 1.03)
@@ -108,7 +109,7 @@ def main():
     pairs = []
     for i in range(options.pairs):
         order = [tree, ROOT] if i % 2 == 0 else [ROOT, tree]
-        seen = {t: figures(t, options.bench) for t in order}
+        seen = {t: figures(t, options.bench, more) for t in order}
         pairs.append((seen[tree], seen[ROOT]))
         print(f"pair {i + 1} of {options.pairs}", flush=True)
     print(f"bench {options.bench}: base {short} against this tree, medians of {options.pairs} pairs, limit {limit}")
