@@ -35,6 +35,11 @@ FILES = {
 }
 
 QUEUE = "sim queue --policy fifo"
+NEVER_FITS = """{"kind":"Why","name":"a/b","state":"Never","headline":"ExceedsClusterMax: too small (now: 1 node is short)","exitStatus":0,
+    "reasons":[{"code":"ExceedsClusterMax","message":"too small"},{"code":"InsufficientGPU","message":"1 node is short"},
+    {"code":"TaintNotTolerated","message":"2 nodes"}]}"""
+NODE_IN_TROUBLE = """{"kind":"NodeList","nodes":[{"name":"n","model":"","cards":1,"idleCards":0,"cardFreeMilli":[0],"freeMilliCores":0,"freePods":0,
+    "domains":{},"closed":"pod ns/p: spec: odd","closedCards":"0,3","taints":["team=blue","gone"]}]}"""
 PACKING = "sim packing --nodes nodes.csv --pods pods.csv --arrivals arrivals.csv"
 # (command, exit status, what it says on stderr)
 REFUSED = [
@@ -70,15 +75,17 @@ REFUSED = [
     ("TMPDIR=/no/such KUBEBUILDER_ASSETS=. demo --short --no-wait", 1, "TMPDIR is \"/no/such\""),
 ]
 
-# (command, body of every answer, exit status, what it says on stderr)
+# (command, body of every answer, exit status, what it says: on stderr, or on stdout where the status is 0)
 LIED_TO = [
     ("why a/b", "{}", 1, "the answer is no Why"),
     ("why a/b", '{"kind":"Why","name":"a/b"}', 1, "has another form"),
+    ("why a/b", NEVER_FITS, 0, "  ExceedsClusterMax: too small (now: 1 node is short)\nALSO        TaintNotTolerated: 2 nodes\n"),
     ("why a/b -o json", "[]", 1, "the answer is not JSON"),
     ("queue", "{}", 1, "the answer is no QueueList"),
     ("queue", '{"kind":"QueueList","queues":[{}],"jobs":[]}', 1, "has another form"),
     ("queue", '{"kind":"QueueList","queues":7,"jobs":[]}', 1, "has another form"),
     ("nodes", '{"kind":"NodeList","nodes":[{"name":"n","cardFreeMilli":["x"],"domains":{}}]}', 1, "has another form"),
+    ("nodes", NODE_IN_TROUBLE, 0, "    closed: pod ns/p: spec: odd\n    closed cards, claimed twice: 0,3\n    taints: team=blue, gone\n"),
     ("nodes nosuch", '{"kind":"NodeList","nodes":[]}', 2, "there is no node nosuch"),
     ("nodes nosuch -o json", '{"kind":"NodeList","nodes":[]}', 2, "there is no node nosuch"),
     ("queue nosuch", '{"kind":"QueueList","queues":[{"name":"default","quotaMilliGpu":null}],"jobs":[]}', 2, "there is no queue nosuch"),
@@ -113,7 +120,7 @@ def check(program, folder, command, status, says):
     wrong = []
     if done.returncode != status:
         wrong.append(f"exit status {done.returncode}, not {status}")
-    if says not in stderr:
+    if says not in (stdout if status == 0 else stderr):
         wrong.append(f"it does not say {says!r}")
     if b"\x9b" in done.stderr or b"\x1b" in done.stderr:
         wrong.append("it steers the terminal")

@@ -29,6 +29,19 @@ std::string domains_text(const object& node) {
   return text.empty() ? "-" : text;
 }
 
+/// What keeps pods off the node, a line each.
+std::string trouble_text(const object& node) {
+  std::string text;
+  if (const std::string closed = text_of(node, "closed"); !closed.empty()) text += "    closed: " + closed + '\n';
+  if (const std::string cards = text_of(node, "closedCards"); !cards.empty()) text += "    closed cards, claimed twice: " + cards + '\n';
+  if (const boost::json::value* taints = node.if_contains("taints"); taints != nullptr && !taints->as_array().empty()) {
+    std::string list;
+    for (const boost::json::value& taint : taints->as_array()) list += (list.empty() ? "" : ", ") + std::string(taint.as_string());
+    text += "    taints: " + list + '\n';
+  }
+  return text;
+}
+
 std::string nodes_text(const object& answer, const std::string& only) {
   if (!only.empty() && answer.at("nodes").as_array().empty()) refuse_name("node", only);
   std::string text =
@@ -39,6 +52,7 @@ std::string nodes_text(const object& answer, const std::string& only) {
     text += fmt::format("{:<28} {:<18} {:>5} {:>5} {:<16} {:>9.6g} {:>6}  {}\n", text_of(n, "name"), model.empty() ? "-" : model,
                         number_of(n, "cards"), number_of(n, "idleCards"), cards_picture(n),
                         static_cast<double>(number_of(n, "freeMilliCores")) / 1000, number_of(n, "freePods"), domains_text(n));
+    text += trouble_text(n);
   }
   return text;
 }
