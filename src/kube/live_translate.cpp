@@ -80,6 +80,7 @@ Result<MiB> memory_each(const Text& ask) {
   const Result<std::int64_t> bytes = parse_quantity(ask, 1, Overflow::kSaturate);
   if (!bytes || *bytes < 0) return invalid("ashlar.dev/gpu-memory is not a quantity: '" + ask.str() + "'");
   if (*bytes >> 20 >= kCardMemoryMaxMib) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is more than any card has");
+  if (*bytes > 0 && *bytes < 1 << 20) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is less than 1Mi; name the unit (40Gi)");
   return MiB((*bytes >> 20) + ((*bytes & ((1 << 20) - 1)) != 0 ? 1 : 0));
 }
 

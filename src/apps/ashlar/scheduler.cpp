@@ -92,8 +92,11 @@ config::SchedulerConfig settings(const SchedulerOptions& options) {
   Result<config::SchedulerConfig> config = options.config_file.empty() ? Result(config::default_config()) : config::read_config(options.config_file);
   if (!config) refuse(kBadInput, config.error().message);
   if (!options.scheduler_names.empty()) config->scheduler_names = options.scheduler_names;
-  for (const std::string& name : config->scheduler_names)
+  for (const std::string& name : config->scheduler_names) {
     if (name.empty()) refuse(kBadInput, "--scheduler-name must not be empty");
+    if (name.find_first_of(", \t") != std::string::npos)
+      refuse(kBadInput, "scheduler name \"" + name + "\" has a comma or a space; give --scheduler-name once for each name");
+  }
   if (!options.profile.empty()) {
     Result<config::ProfileSpec> profile = config::find_profile(options.profile);
     if (!profile) refuse(kBadInput, profile.error().message);

@@ -310,6 +310,18 @@ TEST_F(Held, AnEndlessCardMemoryIsATypingError) {
   EXPECT_EQ(record("p").hold, HoldReason::kMalformed);
 }
 
+TEST_F(Held, ACardMemoryWithoutItsUnitIsATypingError) {
+  see(node("n", 8));
+  see(annotated(pod("p", 1), "ashlar.dev/gpu-memory", "40"));
+  EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gpu-memory is '40', which is less than 1Mi; name the unit (40Gi)");
+  see(annotated(pod("q", 1), "ashlar.dev/gpu-memory", "1048575"));
+  EXPECT_EQ(record("q").hold, HoldReason::kMalformed);
+  for (const char* fine : {"0", "1Mi", "1048576"}) {
+    see(annotated(pod(fine, 1), "ashlar.dev/gpu-memory", fine));
+    EXPECT_NE(record(fine).hold, HoldReason::kMalformed) << fine;
+  }
+}
+
 // ---- queues ----------------------------------------------------------------------------------------------------------------------------
 
 class Queues : public IntakeBench {
