@@ -59,23 +59,31 @@ void Agenda::unlist_head(ShapeId id) {
     open_heads_.erase(head);
     return;
   }
-  if (const auto it = blocked_heads_.find(shape.key.queue); it != blocked_heads_.end()) {
+  // Only where list_head has put it: this runs for every shape behind a head whenever the head moves.
+  const WakeOn waits_for = shape.verdict.wake_on;
+  const bool waits_for_room = waits_for == WakeOn::kCapacity || waits_for == WakeOn::kQuota;
+  if (const auto it = waits_for_room ? blocked_heads_.find(shape.key.queue) : blocked_heads_.end(); it != blocked_heads_.end()) {
     if (it->second.erase(head) != 0) {
       changed_queues_.insert(shape.key.queue);
       if (behind_heads_.contains(shape.key.queue)) moved_heads_.insert(shape.key.queue);
     }
     if (it->second.empty()) blocked_heads_.erase(it);
   }
-  if (const auto it = behind_heads_.find(shape.key.queue); it != behind_heads_.end()) {
-    it->second.erase(id);
-    if (it->second.empty()) behind_heads_.erase(it);
+  if (waits_for == WakeOn::kCapacity && shape.key.only.is_none()) {
+    if (const auto it = waiting_for_capacity_.find({shape.key.demand, shape.key.constraint}); it != waiting_for_capacity_.end()) {
+      it->second.erase(id);
+      if (it->second.empty()) waiting_for_capacity_.erase(it);
+    }
+  } else if (waits_for == WakeOn::kCapacity) {
+    waiting_for_anything_.erase(id);
+  } else if (waits_for == WakeOn::kQuota) {
+    waiting_for_quota_.erase(id);
+  } else if (waits_for == WakeOn::kHeadOfQueue) {
+    if (const auto it = behind_heads_.find(shape.key.queue); it != behind_heads_.end()) {
+      it->second.erase(id);
+      if (it->second.empty()) behind_heads_.erase(it);
+    }
   }
-  if (const auto it = waiting_for_capacity_.find({shape.key.demand, shape.key.constraint}); it != waiting_for_capacity_.end()) {
-    it->second.erase(id);
-    if (it->second.empty()) waiting_for_capacity_.erase(it);
-  }
-  waiting_for_anything_.erase(id);
-  waiting_for_quota_.erase(id);
 }
 
 void Agenda::enter(const State& state, JobId job) {
@@ -146,6 +154,7 @@ void Agenda::close(ShapeId id, Verdict verdict) {
 }
 
 void Agenda::open_behind_moved_heads() {
+  if (moved_heads_.empty()) return;
   std::vector<ShapeId> behind;
   for (const QueueId queue : std::exchange(moved_heads_, {}))
     if (const auto it = behind_heads_.find(queue); it != behind_heads_.end()) behind.insert(behind.end(), it->second.begin(), it->second.end());

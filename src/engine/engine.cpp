@@ -16,6 +16,8 @@ namespace ashlar {
 
 namespace {
 constexpr std::size_t kRedefinitionsMin = 16;
+/// So few open shapes may stay open behind a blocked head where nobody asks why they wait: a look at each costs less than to close and open it.
+constexpr std::size_t kOpenBehindHeads = 64;
 }  // namespace
 
 Engine::Engine(Profile profile, EngineOptions options)
@@ -156,11 +158,12 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
   if (profile_->blocking == Blocking::kStrict) {
     const Agenda::Head* blocked = agenda_.first_blocked(queue);
     if (blocked != nullptr && (round.is_listed_whole || blocked->entry < head.entry)) {
-      const Verdict behind{VerdictKind::kWaits, WakeOn::kHeadOfQueue, round.plan.at, {}, {{ReasonCode::kBehindHead, 0, {1, 0, 0}}}};
-      if (!round.is_listed_whole)
-        close(state, round, head.shape, behind);
-      else  // in this decision's own order, so it does not stand behind the head for good
+      Verdict behind{VerdictKind::kWaits, WakeOn::kHeadOfQueue, round.plan.at, {}, {}};
+      if (options_.has_verdicts) behind.reasons.push_back({ReasonCode::kBehindHead, 0, {1, 0, 0}});
+      if (round.is_listed_whole)  // in this decision's own order, so it does not stand behind the head for good
         report(round, job, behind);
+      else if (options_.has_verdicts || agenda_.open_heads().size() > kOpenBehindHeads)
+        close(state, round, head.shape, behind);
       return;
     }
   }
