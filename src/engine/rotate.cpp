@@ -20,9 +20,13 @@ struct Running {
   OrderKey key;
   std::uint64_t turn = 0;
   JobId job;
+  /// No two have the same turn. In this form the compiler writes it into the sort; of one by `!=` it makes a call or a quarter more instructions.
   bool operator<(const Running& o) const {
-    if (key != o.key) return key < o.key;
-    return turn != o.turn ? turn < o.turn : job < o.job;
+    if (key.major < o.key.major) return true;
+    if (o.key.major < key.major) return false;
+    if (key.minor < o.key.minor) return true;
+    if (o.key.minor < key.minor) return false;
+    return turn < o.turn;
   }
 };
 
