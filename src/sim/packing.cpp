@@ -110,6 +110,7 @@ PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Pro
                 return true;
               },
               {.is_refusal_final = true});
+  world.expect(pods.size());
   world.open_with(opening_of(trace, order));
   State state;
   Engine engine(std::move(profile), {.has_verdicts = false});

@@ -76,6 +76,8 @@ class World final : public EventSource, public Actuator {
   /// is ended by the script or never.
   World(SimClock& clock, std::span<const Happening> script, FateOf fate_of, WorldRules rules);
 
+  /// So many jobs at most will be present at a time: room is made for them at once, not by copying what is there again and again.
+  void expect(std::size_t jobs) { live_.reserve(jobs); }
   /// The first events: definitions and nodes, in the order given.
   void open_with(std::vector<Event> events) { opening_ = std::move(events); }
   /// Nodes that fail and return, ascending by time; `facts` by NodeId row must outlive the world.
