@@ -240,6 +240,31 @@ TEST(Engine, WithoutVerdictsDecidesTheSame) {
   EXPECT_FALSE(told.verdicts.empty());
 }
 
+/// Few shapes behind a blocked head stay open where nobody asks for verdicts, many are closed.
+TEST(Engine, WithoutVerdictsStrictOrderDecidesTheSameAndLooksAtFewShapes) {
+  for (const std::uint32_t kinds : {8u, 200u}) {
+    State with = cluster_of(1), without = cluster_of(1);
+    Engine a(*builtin_profile("fifo")), b(*builtin_profile("fifo"), {.has_verdicts = false});
+    for (State* s : {&with, &without}) {
+      for (std::uint32_t j = 0; j < 2; ++j) tell(*s, Submitted{workload(j, j, 1, kEightCards)});
+      for (std::uint32_t k = 0; k < kinds; ++k) {
+        tell(*s, DemandDefined{DemandId(20 + k), {.amounts = {{resource::kCpu, k + 1}}, .cards = {1, MilliGpu(1000), MiB(0)}}});
+        tell(*s, Submitted{workload(2 + k, 2 + k, 1, DemandId(20 + k))});
+      }
+    }
+    std::size_t started = 0;
+    for (std::int64_t t = 0; t < 5; ++t) {
+      for (State* s : {&with, &without})
+        if (t == 2 || t == 3) tell(*s, Ended{JobId(static_cast<std::uint32_t>(t - 2))}, Millis(t));
+      const Plan told = a.decide(with, Millis(t)), silent = b.decide(without, Millis(t));
+      EXPECT_EQ(with.digest(), without.digest()) << kinds << " kinds, step " << t;
+      EXPECT_TRUE(silent.examined <= 64u || (t != 1 && t != 4)) << "nothing has happened, and it looked at " << silent.examined;
+      started += binds(silent);
+    }
+    EXPECT_EQ(started, 10u);
+  }
+}
+
 TEST(Engine, WhatIfLeavesNoTrace) {
   State s = cluster_of(2);
   Engine engine = default_engine();
