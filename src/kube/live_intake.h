@@ -81,6 +81,8 @@ class LiveIntake {
   void take(Change<PriorityClass>&& change);
   /// Why PodGroups cannot be read now; empty: they can. Pods whose PodGroup is not known wait and say so; the groups that are known stay as they are.
   void note_pod_groups(const std::string& problem);
+  /// Why PriorityClasses cannot be listed now; empty: they can. Those that are known stay as they are.
+  void note_priority_classes(const std::string& problem) { classes_problem_ = problem; }
   /// Brings queues, gangs and constraints up to date with everything taken; to be called before the engine takes the events.
   void settle();
   /// Is there anything that settle() would look at?
@@ -127,6 +129,8 @@ class LiveIntake {
   Hold gang_hold(const GangRecord& gang) const;
   /// The same in words; empty if it may.
   std::string gang_trouble(const GangRecord& gang) const { return gang_hold(gang).detail; }
+  /// Why the class that its PodGroup names does not count; empty where it does, or none is named. A class that merely does not exist is not told.
+  std::string priority_trouble(const GangRecord& gang) const;
   std::uint32_t members_present(const GangRecord& gang) const;
   std::size_t parked_count() const;
   std::size_t quarantined_count() const;
@@ -269,6 +273,7 @@ class LiveIntake {
   boost::unordered_flat_map<Text, Parked, std::hash<Text>> parked_;
   boost::unordered_flat_map<Text, Namespace, std::hash<Text>> namespaces_;
   boost::unordered_flat_map<Text, std::int32_t, std::hash<Text>> priority_classes_;
+  std::string classes_problem_;
   Rows<JobId> job_rows_;
   Rows<MemberId> member_rows_;
   std::vector<JobOwner> owners_;

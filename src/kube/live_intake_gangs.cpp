@@ -156,6 +156,13 @@ std::uint32_t LiveIntake::members_present(const GangRecord& g) const {
   }));
 }
 
+std::string LiveIntake::priority_trouble(const GangRecord& g) const {
+  const bool counts = g.priority_class.empty() || g.stated_priority || priority_classes_.contains(g.priority_class);
+  if (counts || classes_problem_.empty()) return {};
+  return "PriorityClass " + g.priority_class.str() + " of PodGroup " + g.name.str() +
+         " is not known, and the priority of its pods counts: PriorityClasses cannot be listed: " + classes_problem_;
+}
+
 Hold LiveIntake::gang_hold(const GangRecord& g) const {
   if (g.hold_found == levels_edition_) return g.hold;
   Hold hold = find_gang_hold(g);

@@ -181,7 +181,9 @@ void write_gang(JsonWriter& w, const LiveIntake& intake, GangSlot slot) {
   const auto level = [&](LevelId l) { return l.is_none() ? std::string() : intake.names().levels()[l.row()].name.str(); };
   w.key("gang").begin_object().member("name", g.name.view()).member("size", std::int64_t{g.size});
   w.member("present", std::int64_t{intake.members_present(g)}).member("bound", bound);
-  w.member("within", level(g.within)).member("prefer", level(g.prefer)).end_object();
+  w.member("within", level(g.within)).member("prefer", level(g.prefer));
+  if (const std::string trouble = intake.priority_trouble(g); !trouble.empty()) w.member("priorityTrouble", trouble);
+  w.end_object();
 }
 
 void write_pod_line(JsonWriter& w, const LiveIntake& intake, PodSlot slot) {

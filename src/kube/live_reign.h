@@ -59,6 +59,8 @@ class LiveReign {
     intake_.note_pod_groups(problem);
   }
 
+  void note_priority_classes(const std::string& problem) { intake_.note_priority_classes(problem); }
+
   /// Decides if there is something to decide and room for its bindings. Returns when to be called again at the latest.
   Millis turn();
   /// Decides nothing more; bindings under way are still answered.

@@ -53,6 +53,7 @@ void LiveWatches::note_trouble(Kind<T>& kind, const Error& error) {
   if (trouble.empty()) return;
   kind.said = trouble;
   kind.has_settled = true;
+  if constexpr (std::is_same_v<T, PriorityClass>) tell_priority_classes();
   if constexpr (std::is_same_v<T, PodGroup>) {
     if (!is_said) tell_pod_groups();
     if (kind.reflector->is_path_gone()) find_pod_groups_later();
@@ -65,6 +66,7 @@ void LiveWatches::note_listed(Kind<T>& kind) {
   kind.said.clear();
   kind.has_settled = true;
   if (was_in_trouble) log(LogLevel::kInfo, std::string(kind.resource) + " can be listed again");
+  if constexpr (std::is_same_v<T, PriorityClass>) tell_priority_classes();
   if constexpr (std::is_same_v<T, PodGroup>) {
     discovery_delay_ = options_.discovery_min;
     tell_pod_groups();
@@ -108,6 +110,7 @@ void LiveWatches::feed(LiveReign* reign) {
   reign_ = reign;
   if (reign_ == nullptr) return;
   tell_pod_groups();
+  tell_priority_classes();
   const auto hand_over = [this](auto&& change) { reign_->take(std::forward<decltype(change)>(change)); };
   namespaces_.cache.drain(hand_over);
   classes_.cache.drain(hand_over);
@@ -207,6 +210,10 @@ std::string LiveWatches::pod_groups_problem() const {
 
 void LiveWatches::tell_pod_groups() {
   if (reign_ != nullptr) reign_->note_pod_groups(version_, pod_groups_problem());
+}
+
+void LiveWatches::tell_priority_classes() const {
+  if (reign_ != nullptr) reign_->note_priority_classes(classes_.said);
 }
 
 }  // namespace ashlar::kube

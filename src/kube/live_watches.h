@@ -85,6 +85,7 @@ class LiveWatches {
   /// Why PodGroups are not known; empty: they are, or their first list is under way.
   std::string pod_groups_problem() const;
   void tell_pod_groups();
+  void tell_priority_classes() const;
 
   Api& api_;
   WatchesOptions options_;

@@ -57,6 +57,8 @@ std::string why_text(const object& why) {
       if (said.find(message) == std::string::npos) out << "ALSO        " << text_of(r.as_object(), "code") << ": " << message << '\n';
     }
   }
+  if (const boost::json::value* gang = why.if_contains("gang"); gang != nullptr && gang->as_object().contains("priorityTrouble"))
+    out << "PRIORITY    " << text_of(gang->as_object(), "priorityTrouble") << '\n';
   if (const boost::json::value* remedies = why.if_contains("remedies"); remedies != nullptr && !remedies->as_array().empty()) {
     out << "WOULD RUN NOW IF (smallest first)\n";
     int number = 0;

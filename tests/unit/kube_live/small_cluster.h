@@ -50,8 +50,9 @@ class SmallCluster {
         R"("spec":{"schedulerName":"ashlar","containers":[{"name":"c","resources":{"requests":{"nvidia.com/gpu":")" + std::to_string(gpus) +
             R"("}}}])" + of_group + R"(},"status":{"phase":"Pending"})");
   }
-  void put_group(const std::string& name, int count) {
-    put("podgroups", name, R"("spec":{"schedulingPolicy":{"gang":{"minCount":)" + std::to_string(count) + "}}}");
+  void put_group(const std::string& name, int count, const std::string& priority_class = "") {
+    const std::string of_class = priority_class.empty() ? "" : R"(,"priorityClassName":")" + priority_class + "\"";
+    put("podgroups", name, R"("spec":{"schedulingPolicy":{"gang":{"minCount":)" + std::to_string(count) + "}}" + of_class + "}");
   }
   /// Answers lists and watches of the resource with this status, 200 = as it should; "" = everything.
   void refuse(const std::string& resource, int status) {

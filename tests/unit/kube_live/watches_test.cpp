@@ -1,8 +1,10 @@
 // What is followed of the cluster when a part of it cannot be listed, and how much is asked of a server in trouble.
 #include "kube/live_watches.h"
 
+#include <map>
 #include <optional>
 
+#include "kube/live_read.h"
 #include "kube/live_reign.h"
 #include "small_cluster.h"
 
@@ -52,6 +54,18 @@ class Watches : public ::testing::Test {
     if (slot == kNoPod) return "unknown";
     return hold_condition(reign->intake(), reign->intake().pods()[slot]).message;
   }
+  std::string why(const std::string& name) {
+    http::ServerRequest request;
+    request.method = "GET";
+    request.path = "/api/v1/why";
+    request.query = "name=ns/" + name;
+    return answer_why(*reign, request).body;
+  }
+  std::map<std::string_view, ProcessFacts::Watch> facts() const {
+    std::map<std::string_view, ProcessFacts::Watch> told;
+    watches->add_facts(told);
+    return told;
+  }
   std::size_t logged(const std::string& part) const {
     return static_cast<std::size_t>(
         std::count_if(log.begin(), log.end(), [&](const std::string& line) { return line.find(part) != std::string::npos; }));
@@ -91,10 +105,32 @@ TEST_F(Watches, RightsThatAreTakenAwayFromOptionalKindsStopNothingElse) {
   ASSERT_TRUE(until([&] { return cluster.count({"GET /apis/scheduling.k8s.io/v1beta1/podgroups?"}) >= 3; }));
   EXPECT_EQ(logged("podgroups: HTTP 403"), 1u);
   EXPECT_EQ(logged("priorityclasses: HTTP 403"), 1u);
+  EXPECT_FALSE(facts()["podgroups"].is_listed);
+  EXPECT_FALSE(facts()["priorityclasses"].is_listed);
+  EXPECT_TRUE(facts()["pods"].is_listed);
   cluster.put_group("g", 1);
   cluster.refuse("podgroups", 200);
   ASSERT_TRUE(until([&] { return is_bound("member"); })) << hold_of("member");
   EXPECT_EQ(logged("podgroups can be listed again"), 1u);
+  EXPECT_TRUE(facts()["podgroups"].is_listed);
+  EXPECT_FALSE(facts()["priorityclasses"].is_listed);
+}
+
+TEST_F(Watches, AGangWhosePriorityClassCannotBeReadSaysSoUntilItCan) {
+  cluster.refuse("priorityclasses", 403);
+  cluster.put_group("g", 2, "urgent");
+  cluster.put_group("h", 2);
+  cluster.put_pod("g-0", 1, "g");
+  cluster.put_pod("h-0", 1, "h");
+  lead();
+  ASSERT_TRUE(until([&] { return hold_of("g-0").starts_with("MembersMissing") && hold_of("h-0").starts_with("MembersMissing"); }));
+  const std::string trouble = R"("priorityTrouble":"PriorityClass urgent of PodGroup g is not known, and the priority of its pods counts: )"
+                              R"(PriorityClasses cannot be listed: HTTP 403: refused"})";
+  EXPECT_NE(why("g").find(trouble), std::string::npos) << why("g");
+  EXPECT_EQ(why("h").find("priorityTrouble"), std::string::npos) << why("h");
+  cluster.refuse("priorityclasses", 200);
+  ASSERT_TRUE(until([&] { return logged("priorityclasses can be listed again") == 1; }));
+  EXPECT_EQ(why("g").find("priorityTrouble"), std::string::npos) << why("g") << ": a class that does not exist yet may come";
 }
 
 TEST_F(Watches, AnotherVersionOfPodGroupIsFoundAfterAnUpgradeAndNothingIsTakenForDeleted) {
