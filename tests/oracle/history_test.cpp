@@ -41,7 +41,7 @@ std::string told(const Story& story) {
 }
 
 struct Counts {
-  long steps = 0, placed = 0, refused = 0, lost = 0, ended = 0, restarts = 0;
+  long steps = 0, placed = 0, refused = 0, lost = 0, ended = 0, restarts = 0, from_snapshots = 0;
 };
 
 void play_twice(std::uint64_t seed, Counts& counts) {
@@ -54,6 +54,7 @@ void play_twice(std::uint64_t seed, Counts& counts) {
   counts.lost += first.lost;
   counts.ended += first.ended;
   counts.restarts += first.restarts;
+  counts.from_snapshots += first.from_snapshots;
   if (!first.fault.empty()) {
     const Story shorter = shrunk(story, with_restarts);
     ADD_FAILURE() << "ASHLAR_HISTORY=" << seed << " " << first.fault << "\nshorter: " << play(shorter, with_restarts).fault << "\n" << told(shorter);
@@ -67,12 +68,16 @@ TEST(Histories, KeepEveryRuleAndAreTheSameTwice) {
   if (const char* seed = std::getenv("ASHLAR_HISTORY"); seed != nullptr) return play_twice(std::strtoull(seed, nullptr, 10), counts);
   for (std::uint64_t seed = 0; seed < kHistories && ::testing::Test::HasFailure() == false; ++seed) play_twice(seed, counts);
   std::printf(
-      "history oracle: %llu histories twice, %ld steps, %ld members placed, %ld binds refused, %ld nodes lost, %ld jobs ended, %ld restarts\n",
-      static_cast<unsigned long long>(kHistories), counts.steps, counts.placed, counts.refused, counts.lost, counts.ended, counts.restarts);
+      "history oracle: %llu histories twice, %ld steps, %ld members placed, %ld binds refused, %ld nodes lost, %ld jobs ended, %ld restarts from the "
+      "log's bytes, "
+      "%ld of them from a snapshot\n",
+      static_cast<unsigned long long>(kHistories), counts.steps, counts.placed, counts.refused, counts.lost, counts.ended, counts.restarts,
+      counts.from_snapshots);
   EXPECT_GT(counts.placed, 10'000);
   EXPECT_GT(counts.refused, 500);
   EXPECT_GT(counts.lost, 500);
   EXPECT_GT(counts.restarts, 500);
+  EXPECT_GT(counts.from_snapshots, 500);
 }
 
 }  // namespace

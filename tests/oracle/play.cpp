@@ -5,17 +5,29 @@
 #include "base/digest.h"
 #include "draw.h"
 #include "sim/clock.h"
+#include "store/codec.h"
+#include "store/event_guard.h"
+#include "store/snapshot.h"
 #include "story.h"
 
 namespace ashlar::oracle {
 namespace {
 
+/// An overdue job is put off by steps that double, so a story may end in eternity; a log keeps no time beyond 2^60 ms.
+constexpr Millis kTimeMax{std::int64_t{1} << 50};
 constexpr int kStepsMax = 4000;  ///< no story needs a quarter of this; an engine that does not come to rest does
 
+/// A step as a log keeps it.
 struct Recorded {
-  std::vector<Event> batch;
+  std::vector<std::string> events;
   Millis at;
-  std::uint64_t plan = 0;
+  std::string plan;
+};
+
+/// A snapshot as a log's file opens with.
+struct Opening {
+  std::string bytes;
+  std::size_t steps = 0;  ///< recorded before it
 };
 
 class Player {
@@ -35,14 +47,16 @@ class Player {
     Millis look_again = Millis::max();
     for (int steps = 0; played_.fault.empty(); ++steps) {
       const Millis next = std::min(world_.next_event(), look_again);
-      if (next == Millis::max()) break;
+      if (next > kTimeMax) break;
       if (steps == kStepsMax) {
         fail("does not come to rest");
         break;
       }
       clock_.advance_to(std::max(next, clock_.now()));
       look_again = step();
-      if (options_.restarts_seed != 0 && restarts_.below(20) == 0 && played_.fault.empty()) restart();
+      if (options_.restarts_seed == 0 || !played_.fault.empty()) continue;
+      if (restarts_.below(10) == 0) opening_ = {snapshot_of(*state_, *engine_), record_.size()};
+      if (restarts_.below(20) == 0) restart();
     }
     if (played_.fault.empty() && options_.has_checks) check_the_end();
     return std::move(played_);
@@ -59,9 +73,9 @@ class Player {
   }
 
   Millis step() {
-    Recorded record{{}, clock_.now(), 0};
-    world_.take(record.batch);
-    for (const Event& event : record.batch) {
+    std::vector<Event> batch;
+    world_.take(batch);
+    for (const Event& event : batch) {
       apply(*state_, event);
       if (options_.has_checks) mirror_.tell(event);
     }
@@ -69,12 +83,11 @@ class Player {
     const Plan plan = engine_->decide(*state_, clock_.now());
     if (options_.has_checks) check(plan);
     if (options_.after && played_.fault.empty()) fail(options_.after(*state_, *engine_, plan));
-    count(record.batch, plan);
-    record.plan = digest_of(plan);
-    std::uint64_t events = record.batch.size();
-    for (const Event& event : record.batch) events = mix64(events * 31 + event.body.index() + static_cast<std::uint64_t>(event.at.value) * 64);
-    played_.steps.push_back({clock_.now(), events, record.plan, state_->digest()});
-    record_.push_back(std::move(record));
+    count(batch, plan);
+    std::uint64_t events = batch.size();
+    for (const Event& event : batch) events = mix64(events * 31 + event.body.index() + static_cast<std::uint64_t>(event.at.value) * 64);
+    played_.steps.push_back({clock_.now(), events, digest_of(plan), state_->digest()});
+    if (options_.restarts_seed != 0) record(batch, plan);
     world_.submit(plan);
     return plan.look_again_at;
   }
@@ -88,15 +101,46 @@ class Player {
     if (!state_->is_consistent()) fail("the state's columns differ from a recount");
   }
 
-  /// What a process does that starts anew and reads its log: the same events give the same plans, and it goes on from there.
+  void record(const std::vector<Event>& batch, const Plan& plan) {
+    Recorded step{{}, clock_.now(), store::bytes_of(plan)};
+    for (const Event& event : batch) step.events.push_back(store::bytes_of(event));
+    const Result<Plan> read = store::plan_of(step.plan);
+    if (!read || digest_of(*read) != digest_of(plan)) fail("the plan is another one when it is read again");
+    record_.push_back(std::move(step));
+  }
+
+  static std::string snapshot_of(const State& state, const Engine& engine) {
+    std::string bytes;
+    store::append_snapshot(bytes, state, engine);
+    return bytes;
+  }
+
+  /// What a process does that starts anew and reads its log, from the first record or from a snapshot in the middle: the same events give the same
+  /// plans, byte for byte, and it goes on from there. It has nothing but bytes: profile, snapshot, events and plans.
   void restart() {
+    const Result<Profile> profile = store::profile_of(store::bytes_of(story_.profile));
+    if (!profile) return fail("the profile cannot be read again: " + profile.error().message);
     auto state = std::make_unique<State>();
-    auto engine = std::make_unique<Engine>(story_.profile);
-    for (const Recorded& record : record_) {
-      for (const Event& event : record.batch) apply(*state, event);
-      if (digest_of(engine->decide(*state, record.at)) != record.plan) return fail("decides otherwise when its log is read again");
+    auto engine = std::make_unique<Engine>(*profile);
+    const bool has_opening = opening_.steps > 0 && restarts_.below(2) == 0;
+    if (has_opening) {
+      if (const auto read = store::read_snapshot(opening_.bytes, *state, *engine); !read)
+        return fail("the snapshot cannot be read: " + read.error().message);
+      ++played_.from_snapshots;
+    }
+    for (std::size_t step = has_opening ? opening_.steps : 0; step < record_.size(); ++step) {
+      for (const std::string& bytes : record_[step].events) {
+        const Result<Event> event = store::event_of(bytes);
+        if (!event) return fail("an event cannot be read again: " + event.error().message);
+        if (const char* refusal = store::refusal_of(*state, *event))
+          return fail("an event is refused when it is read again: " + std::string(refusal));
+        apply(*state, *event);
+      }
+      if (store::bytes_of(engine->decide(*state, record_[step].at)) != record_[step].plan)
+        return fail("decides otherwise when its log is read again" + std::string(has_opening ? " from a snapshot" : ""));
     }
     if (state->digest() != state_->digest()) return fail("has another state when its log is read again");
+    if (snapshot_of(*state, *engine) != snapshot_of(*state_, *engine_)) return fail("remembers something else when its log is read again");
     state_ = std::move(state);
     engine_ = std::move(engine);
     ++played_.restarts;
@@ -140,6 +184,7 @@ class Player {
   std::unique_ptr<State> state_;
   std::unique_ptr<Engine> engine_;
   std::vector<Recorded> record_;
+  Opening opening_;
   Played played_;
 };
 

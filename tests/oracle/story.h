@@ -41,7 +41,7 @@ struct PlayedStep {
 
 struct PlayOptions {
   bool has_checks = true;           ///< of rules, reasons and losses; off where only the timing matters
-  std::uint64_t restarts_seed = 0;  ///< 0 = none; else now and then a new engine goes on from the record
+  std::uint64_t restarts_seed = 0;  ///< 0 = none; else now and then a new engine goes on from the record's bytes
   /// Called when the events of a step are applied and before the engine decides, and with the plan afterwards. A text is a fault.
   std::function<void(const State& state, const Engine& engine, Millis now)> before = {};
   std::function<std::string(const State& state, const Engine& engine, const Plan& plan)> after = {};
@@ -50,7 +50,7 @@ struct PlayOptions {
 struct Played {
   std::vector<PlayedStep> steps;
   std::string fault;  ///< the first one; empty where all went well
-  int restarts = 0, placed = 0, refused = 0, lost = 0, ended = 0;
+  int restarts = 0, from_snapshots = 0, placed = 0, refused = 0, lost = 0, ended = 0;
 };
 
 /// Plays a story to its end and checks after each step what must hold.
