@@ -1,5 +1,10 @@
 // Which cards does a bound pod hold? What its annotation says counts where Ashlar may have written it and where it can be so.
+#include <fstream>
+#include <iterator>
+
 #include "bench_of_intake.h"
+#include "folders.h"
+#include "kube/decode.h"
 
 namespace ashlar::kube {
 namespace {
@@ -12,6 +17,13 @@ class Cards : public IntakeBench {
     p.node_name = Text("n");
     if (!cards.empty()) p.annotations = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/cards"), Text(cards)}});
     return p;
+  }
+  /// As the API server gave it after commit ac91413 had bound it.
+  static Pod bound_by_ac91413(const std::string& name) {
+    std::ifstream in(std::string(ASHLAR_SOURCE_DIR) + "/tests/fixtures/bound-by-ac91413/pod-" + name + ".json");
+    Result<Pod> read = decode_object<Pod>(std::string(std::istreambuf_iterator<char>(in), {}), Encoding::kJson);
+    EXPECT_TRUE(read.ok()) << name;
+    return read.ok() ? std::move(read).value() : Pod();
   }
   static Pod foreign(Pod p) {
     p.scheduler_name = Text("somebody-else");
@@ -33,6 +45,23 @@ TEST_F(Cards, WhatWasWrittenWithTheBindingIsReadBack) {
   see(share("r", 600));
   step();
   EXPECT_FALSE(record("r").cards.test(3));
+}
+
+TEST_F(Cards, WhatAc91413BoundKeepsItsCardsAfterTheUpgrade) {
+  for (const char* name : {"whole", "share"}) see(bound_by_ac91413(name));
+  step();
+  EXPECT_EQ(cards_text(record("whole", "default").cards), "1,2,3,4");
+  EXPECT_EQ(cards_text(record("share", "default").cards), "0");
+  EXPECT_EQ(free_milli(), (std::vector<std::int32_t>{700, 0, 0, 0, 0, 1000, 1000, 1000}));
+  EXPECT_TRUE(said.empty()) << said[0];
+  see(pod("three", 3));
+  see(pod("one", 1));
+  see(share("beside", 700));
+  step();
+  EXPECT_EQ(cards_text(record("three").cards), "5,6,7");
+  EXPECT_EQ(where("one"), "") << "of what is left, a part is somebody's";
+  EXPECT_EQ(cards_text(record("beside").cards), "0");
+  EXPECT_EQ(overfull(), 0u);
 }
 
 TEST_F(Cards, AnotherSchedulersPodIsCountedByNumberWhateverItSays) {
