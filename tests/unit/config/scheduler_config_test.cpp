@@ -198,6 +198,13 @@ TEST(Config, ProbesHaveAnAddressOfTheirOwn) {
 }
 
 // What deploy/ configures is valid, keeps the read API to the pod, and the probes' port is the one that Deployment, Service and Prometheus name.
+/// The entry of the list that has this under the key; null where none has.
+YAML::Node entry_with(const YAML::Node& list, const std::string& key, const std::string& value) {
+  for (const YAML::Node& entry : list)
+    if (entry[key] && entry[key].Scalar() == value) return entry;
+  return {};
+}
+
 TEST(Config, TheDeploymentProbesAndScrapesThePortThatIsConfigured) {
   const std::string deploy = std::string(ASHLAR_SOURCE_DIR) + "/deploy/";
   const Result<SchedulerConfig> c = parse_config(YAML::LoadFile(deploy + "configuration.yaml")["data"]["ashlar.yaml"].Scalar(), "ashlar.yaml");
@@ -212,6 +219,9 @@ TEST(Config, TheDeploymentProbesAndScrapesThePortThatIsConfigured) {
   EXPECT_EQ(opened["containerPort"].Scalar(), port);
   EXPECT_EQ(container["ports"].size(), 1u);
   for (const char* probe : {"livenessProbe", "readinessProbe"}) EXPECT_EQ(container[probe]["httpGet"]["port"].Scalar(), opened["name"].Scalar());
+  const std::string state_folder = std::filesystem::path(c->quarantine_file).parent_path();  // outlives the container
+  EXPECT_EQ(entry_with(container["volumeMounts"], "mountPath", state_folder)["name"].Scalar(), "state");
+  EXPECT_TRUE(entry_with(pod["spec"]["volumes"], "name", "state")["emptyDir"].IsDefined());
   const YAML::Node served = documents[1]["spec"]["ports"];
   ASSERT_EQ(served.size(), 1u);
   EXPECT_EQ(served[0]["port"].Scalar(), port);
