@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -194,6 +196,23 @@ TEST(Api, ABrokenPipeIsNotTheEndOfAProcessThatUsesIt) {
   close(ends[0]);
   EXPECT_EQ(write(ends[1], "x", 1), -1) << "and not a signal that ends the test";
   close(ends[1]);
+}
+
+// ---- the process ---------------------------------------------------------------------------------------------------------------------------
+
+int raised_after_create(void (*handler)(int)) {
+  std::signal(SIGPIPE, handler);
+  const bool is_made = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1"}}).ok();
+  std::raise(SIGPIPE);
+  return is_made ? 0 : 1;
+}
+
+TEST(ApiDeathTest, APipeThatBreaksUnderAWriteDoesNotEndTheProcess) {
+  EXPECT_EXIT(std::_Exit(raised_after_create(SIG_DFL)), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(ApiDeathTest, WhoHandlesBrokenPipesGoesOnDoingSo) {
+  EXPECT_EXIT(std::_Exit(raised_after_create([](int) { std::_Exit(7); })), ::testing::ExitedWithCode(7), "");
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -172,6 +175,20 @@ TEST(Text, TheHashOfItsCharactersOutlivesTheString) {
   EXPECT_EQ(hash_of("a string that nobody else uses"), before);
   EXPECT_NE(hash_of("a string that nobody else used"), before);
   EXPECT_EQ(Text().content_hash(), 0u);
+}
+
+/// Tenants choose names; who knew the hash could choose many that collide. Three children, since two processes agree on a byte now and then.
+TEST(TextDeathTest, EveryProcessHashesAnotherWay) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a child that starts anew instead of one that is forked
+  const auto byte_of_hash = [] { return static_cast<int>(Text("team-a/train-0").content_hash() & 0xff); };
+  std::vector<int> seen{byte_of_hash()};
+  const auto note = [&](int status) {
+    seen.push_back(WEXITSTATUS(status));
+    return WIFEXITED(status);
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_EXIT(std::_Exit(byte_of_hash()), note, "");
+  ASSERT_EQ(seen.size(), 4u);
+  EXPECT_NE(std::count(seen.begin(), seen.end(), seen[0]), 4) << "one in 16 million runs may do so by chance";
 }
 
 }  // namespace
