@@ -4,6 +4,7 @@
 #include "fuzz/fuzz.h"
 #include "http/server.h"
 #include "http/url.h"
+#include "sim/queue.h"
 #include "sim/readers/units.h"
 
 namespace {
@@ -13,6 +14,7 @@ void run(std::string_view bytes) {
   static_cast<void>(ashlar::config::parse_duration(bytes).ok());
   static_cast<void>(ashlar::sim::parse_duration(bytes).has_value());
   static_cast<void>(ashlar::sim::parse_rate_per_hour(bytes).has_value());
+  static_cast<void>(ashlar::sim::parse_restart_overhead(bytes).ok());
   static_cast<void>(ashlar::http::parse_url(bytes).ok());
   static_cast<void>(ashlar::http::percent_decode(ashlar::http::percent_encode(bytes)));
   static_cast<void>(ashlar::http::percent_decode(bytes));

@@ -1,5 +1,6 @@
-// Traces: openb's lists, jobs and their virtual clusters, the Standard Workload Format; packed ones too.
+// Traces: openb's lists, jobs and their virtual clusters, the Standard Workload Format; packed ones too; and the tables that runs are compared with.
 #include "fuzz/fuzz.h"
+#include "sim/expected.h"
 #include "sim/readers/openb.h"
 #include "sim/readers/queue_trace.h"
 #include "sim/readers/text_source.h"
@@ -17,6 +18,8 @@ void run(std::string_view bytes) {
   const auto vcs = read_vcs(file.path());
   static_cast<void>(read_jobs_for_replay(file.path(), vcs.ok() ? *vcs : std::vector<VcNodes>{{"a", 1}}).ok());
   static_cast<void>(read_swf(file.path()).ok());
+  static_cast<void>(read_expected_packing(file.path()).ok());
+  static_cast<void>(read_expected_queue(file.path()).ok());
   static_cast<void>(printable(bytes));
 }
 
