@@ -19,12 +19,14 @@
 
 #include "base/result.h"
 #include "kube/api.h"
+#include "kube/pod_group_api.h"
 #include "local/process.h"
 
 namespace ashlar::local {
 
 struct ControlPlaneOptions {
-  bool with_pod_groups = true;                ///< gates GenericWorkload and TopologyAwareWorkloadScheduling, API scheduling.k8s.io/v1beta1
+  /// Which PodGroups are served, with the gates that gangs need: those of Kubernetes 1.37 (v1beta1) or 1.36 (v1alpha2), or none.
+  kube::PodGroupVersion pod_groups = kube::PodGroupVersion::kV1Beta1;
   std::vector<std::string> feature_gates;     ///< further "Name=true"
   std::vector<std::string> api_server_flags;  ///< further flags; a repeated flag wins over ours
   bool with_token_credentials = true;         ///< the kubeconfig holds a token of group system:masters
@@ -35,13 +37,17 @@ struct ControlPlaneOptions {
 /// says nothing of the kind.
 std::string unknown_to_server(std::string_view log);
 
+/// The same of a server that runs, by its answer to discovery of the group and version that holds those PodGroups; empty where it serves them, or where
+/// the answer tells neither.
+std::string unserved_pod_groups(kube::PodGroupVersion version, int status, std::string_view body);
+
 /// Removes the folders of clusters in `temporary` whose process was killed before it could.
 void remove_abandoned_folders(const std::string& temporary);
 
 class ControlPlane {
  public:
-  /// kNotFound where a binary is absent, or where the API server that KUBEBUILDER_ASSETS gives lacks what the options ask for (the message says which
-  /// and how to get it): skip the test by that word.
+  /// kNotFound where a binary is absent, or where the API server lacks what the options ask for and is one that KUBEBUILDER_ASSETS gives, or is asked
+  /// for what only other servers have (the message says which and how to get it): skip the test by that word.
   static Result<std::unique_ptr<ControlPlane>> start(ControlPlaneOptions options);
   ~ControlPlane();
   ControlPlane(const ControlPlane&) = delete;
@@ -88,6 +94,10 @@ class ControlPlane {
   ControlPlane() = default;
   Result<void> prepare();
   Result<void> start_etcd();
+  Result<void> launch_api_server();
+  Result<void> await_api_server(const std::string& path);
+  Result<void> require_pod_groups() const;
+  Result<void> lacks(const std::string& what, Error otherwise) const;
   Result<void> wait_until_ready(ChildProcess& process, const std::string& log, const std::string& url, const std::string& path);
   std::string log_of(const std::string& name) const { return folder_ + "/" + name + ".log"; }
 

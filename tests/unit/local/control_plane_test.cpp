@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "folders.h"
+
 namespace ashlar::local {
 namespace {
 
@@ -102,8 +104,30 @@ TEST(UnknownToServer, IsReadFromItsLastWords) {
                 "Error: invalid argument \"GenericWorkload=true\" for \"--feature-gates\" flag: unrecognized feature gate: GenericWorkload\n"),
             "the feature gate GenericWorkload");
   EXPECT_EQ(unknown_to_server("E1122 something\nError: unknown flag: --requestheader\nUsage:"), "the flag --requestheader");
+  EXPECT_EQ(unknown_to_server("E1122 run.go:74] \"command failed\" err=\"group version scheduling.k8s.io/v1beta1 that has not been registered\"\n"),
+            "the API version scheduling.k8s.io/v1beta1");
   EXPECT_EQ(unknown_to_server("Error: bind: address already in use\n"), "");
+  EXPECT_EQ(unknown_to_server("group version scheduling.k8s.io/v1beta1 is listed\n"), "");
   EXPECT_EQ(unknown_to_server(""), "");
+}
+
+TEST(UnservedPodGroups, AreNamedByWhatDiscoverySays) {
+  using kube::PodGroupVersion;
+  std::ifstream in(ASHLAR_SOURCE_DIR "/tests/fixtures/kubernetes-1.36.3/scheduling-v1alpha2-resources.json");
+  const std::string with{std::istreambuf_iterator<char>(in), {}};
+  ASSERT_FALSE(with.empty());
+  EXPECT_EQ(unserved_pod_groups(PodGroupVersion::kV1Alpha2, 200, with), "");
+  EXPECT_EQ(unserved_pod_groups(PodGroupVersion::kV1Beta1, 404, "404 page not found\n"), "PodGroups of scheduling.k8s.io/v1beta1");
+  // As 1.37.1 answers for v1, which holds PriorityClasses alone.
+  const std::string without =
+      R"({"kind":"APIResourceList","apiVersion":"v1","groupVersion":"scheduling.k8s.io/v1","resources":[{"name":"priorityclasses","singularName":)"
+      R"("priorityclass","namespaced":false,"kind":"PriorityClass","verbs":["create","list"],"shortNames":["pc"]}]})";
+  EXPECT_EQ(unserved_pod_groups(PodGroupVersion::kV1, 200, without), "PodGroups of scheduling.k8s.io/v1");
+}
+
+TEST(UnservedPodGroups, AreNotConcludedFromAnAnswerThatTellsNeither) {
+  for (const int status : {401, 403, 429, 500, 503}) EXPECT_EQ(unserved_pod_groups(kube::PodGroupVersion::kV1Beta1, status, "{}"), "") << status;
+  EXPECT_EQ(unserved_pod_groups(kube::PodGroupVersion::kV1Beta1, 200, "<html>a proxy's page</html>"), "");
 }
 
 }  // namespace
