@@ -1,4 +1,5 @@
-// The client against a real kube-apiserver and etcd: writes, both encodings of the watch, conflicts, lost history, a killed server.
+// The client against a real kube-apiserver and etcd: writes, both encodings of the watch, conflicts, lost history, a killed server. It is the service
+// account of deploy/; what only an administrator may do is set-up, and goes through a client of its own.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "cluster/deployed.h"
 #include "cluster/fixture/control_plane.h"
 #include "kube/reflector.h"
 #include "kube/writes.h"
@@ -63,7 +65,7 @@ struct Mirror {
 class ClientOnCluster : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::start({});
+    Result<std::unique_ptr<ControlPlane>> plane = cluster::start_deployed();
     if (plane)
       plane_ = std::move(plane).value();
     else
@@ -74,14 +76,20 @@ class ClientOnCluster : public ::testing::Test {
   void SetUp() override {
     if (absent_) GTEST_SKIP() << "skipped, no control plane: " << why_;
     ASSERT_TRUE(plane_) << why_;
-    Result<std::unique_ptr<Api>> api = plane_->connect();
+    Result<std::unique_ptr<Api>> admin = plane_->connect();
+    ASSERT_TRUE(admin.ok()) << admin.error().message;
+    admin_ = std::move(admin).value();
+    Result<std::unique_ptr<Api>> api = cluster::connect_as_scheduler(*plane_);
     ASSERT_TRUE(api.ok()) << api.error().message;
     api_ = std::move(api).value();
   }
 
   bool wait(const std::function<bool()>& until, std::chrono::seconds patience = kPatience) {
     const auto deadline = steady_clock::now() + patience;
-    while (!until() && steady_clock::now() < deadline) api_->poll(Millis(20));
+    while (!until() && steady_clock::now() < deadline) {
+      api_->poll(Millis(10));
+      admin_->poll(Millis(10));
+    }
     return until();
   }
   /// Runs one write and returns its answer.
@@ -92,13 +100,13 @@ class ClientOnCluster : public ::testing::Test {
     return answer ? std::move(*answer) : Answer{.result = Error{Error::Kind::kTimeout, "no answer at all"}};
   }
   void create_namespace_named(const std::string& ns) {
-    const Answer answer = answer_of([&](OnAnswer done) { create_namespace(*api_, ns, done); });
+    const Answer answer = answer_of([&](OnAnswer done) { create_namespace(*admin_, ns, done); });
     ASSERT_TRUE(answer.ok()) << answer.result.error().message;
   }
   void create_pods(const std::string& ns, int from, int to) {
     int answered = 0, failed = 0;
     for (int i = from; i < to; ++i)
-      create_pod(*api_,
+      create_pod(*admin_,
                  {.ns = ns,
                   .name = "p" + std::to_string(i),
                   .scheduler_name = "ashlar",
@@ -115,11 +123,11 @@ class ClientOnCluster : public ::testing::Test {
     int answered = 0;
     std::string failure;
     for (int i = 0; i < count; ++i)
-      post_node(*api_,
+      post_node(*admin_,
                 {.name = prefix + std::to_string(i),
                  .labels = {{"rack", "r" + std::to_string(i / 8)}},
                  .allocatable = {{"cpu", "64"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}}},
-                api_->now(), [&](Answer a) {
+                admin_->now(), [&](Answer a) {
                   ++answered;
                   if (!a.ok()) failure = a.result.error().message;
                 });
@@ -133,7 +141,8 @@ class ClientOnCluster : public ::testing::Test {
   static inline std::unique_ptr<ControlPlane> plane_;
   static inline std::string why_;
   static inline bool absent_ = false;
-  std::unique_ptr<Api> api_;
+  std::unique_ptr<Api> api_;    ///< the client under test
+  std::unique_ptr<Api> admin_;  ///< for set-up
 };
 
 TEST_F(ClientOnCluster, BothEncodingsShowTheSameNodesAndPodsAndTheirBindings) {
@@ -187,12 +196,14 @@ TEST_F(ClientOnCluster, AnswersAreMappedToKindsOfError) {
   EXPECT_EQ(second.status, 409);
   EXPECT_NE(second.result.error().message.find("already assigned"), std::string::npos) << second.result.error().message;
   EXPECT_EQ(bind_to("nobody", "", "kinds-0").result.error().kind, Error::Kind::kNotFound);
-  EXPECT_EQ(call(*api_, {.method = http::Method::kPost, .path = "/api/v1/namespaces/kinds/pods", .body = "{"}).result.error().kind,
+  EXPECT_EQ(call(*api_, {.method = http::Method::kPost, .path = pod_path("kinds", "p1") + "/binding", .body = "{"}).result.error().kind,
             Error::Kind::kInvalid);
   EXPECT_EQ(call(*api_, {.path = "/api/v1/pods?limit=1&continue=nonsense"}).result.error().kind, Error::Kind::kInvalid);
-  const Answer twice = answer_of([&](OnAnswer done) { create_namespace(*api_, "kinds", done); });
+  const Answer twice = answer_of([&](OnAnswer done) { create_namespace(*admin_, "kinds", done); });
   EXPECT_EQ(twice.reason, "AlreadyExists");
 
+  EXPECT_EQ(answer_of([&](OnAnswer done) { create_pod(*api_, {.ns = "kinds", .name = "ours"}, done); }).status, 403)
+      << "deploy/ grants no such thing";
   Access weak = api_->access();
   weak.token = "weak-token";
   auto other = Api::create({.access = weak});
@@ -234,7 +245,7 @@ TEST_F(ClientOnCluster, ConditionsEventsLeasesAndGroupsAreWritten) {
   ASSERT_TRUE(wait([&] { return version.has_value(); }));
   ASSERT_EQ(*version, PodGroupVersion::kV1Beta1);
   const Answer group = answer_of(
-      [&](OnAnswer done) { create_pod_group(*api_, *version, {.ns = "writes", .name = "g", .topology_key = "rack", .min_count = 3}, done); });
+      [&](OnAnswer done) { create_pod_group(*admin_, *version, {.ns = "writes", .name = "g", .topology_key = "rack", .min_count = 3}, done); });
   ASSERT_TRUE(group.ok()) << group.result.error().message;
   Mirror<PodGroup> groups;
   auto follow = groups.follow(*api_, {.path = pod_groups_path(*version)});
@@ -250,18 +261,18 @@ TEST_F(ClientOnCluster, ConditionsEventsLeasesAndGroupsAreWritten) {
 }
 
 TEST_F(ClientOnCluster, LeasesChangeHandsByResourceVersion) {
-  create_namespace_named("leases");
+  const std::string ns = "ashlar", name = "ashlar-scheduler";
   std::optional<Answer> answer;
   Lease lease;
   const auto take = [&](Answer a, Lease l) { answer = std::move(a), lease = std::move(l); };
   const auto done = [&] { return answer.has_value(); };
-  get_lease(*api_, "leases", "ashlar", take);
+  get_lease(*api_, ns, name, take);
   ASSERT_TRUE(wait(done));
   EXPECT_EQ(answer->result.error().kind, Error::Kind::kNotFound);
   answer.reset();
   create_lease(*api_,
-               {.ns = "leases",
-                .name = "ashlar",
+               {.ns = kube::Text(ns),
+                .name = kube::Text(name),
                 .holder = "one",
                 .duration_seconds = 8,
                 .acquired = Millis(1'800'000'000'123),
@@ -297,7 +308,7 @@ TEST_F(ClientOnCluster, AKilledServerCostsNoChange) {
     const int before = static_cast<int>(mirror.objects.size());
     plane_->kill_api_server();
     std::optional<Answer> refused;
-    create_pod(*api_, {.ns = "killed", .name = "while-dead"}, [&](Answer a) { refused = std::move(a); });
+    bind(*api_, {.ns = "killed", .pod = "p0", .node = "while-dead"}, [&](Answer a) { refused = std::move(a); });
     ASSERT_TRUE(wait([&] { return refused.has_value(); }));
     EXPECT_EQ(refused->result.error().kind, Error::Kind::kUnavailable) << refused->result.error().message;
     Result<void> restarted = plane_->start_api_server();
@@ -376,7 +387,7 @@ TEST_F(ClientOnCluster, ALongListNeverWaitsForTheNextEventOfAWatch) {
       }
     });
   for (std::size_t round = 0; round < kRounds; ++round) {
-    auto api = plane_->connect();
+    auto api = cluster::connect_as_scheduler(*plane_);
     ASSERT_TRUE(api.ok());
     Mirror<Node> nodes;
     Mirror<Pod> pods;
@@ -407,7 +418,7 @@ TEST_F(ClientOnCluster, ARefusedTokenIsReadAgainFromItsFile) {
   auto api = Api::create({.access = access});
   ASSERT_TRUE(api.ok());
   EXPECT_EQ(call(**api, {.path = "/api/v1/namespaces"}).status, 401);
-  { std::ofstream(file) << plane_->token() << "\n"; }
+  { std::ofstream(file) << plane_->scheduler_token() << "\n"; }
   const Answer answer = call(**api, {.path = "/api/v1/namespaces"});
   EXPECT_TRUE(answer.ok()) << "a 401 makes the client read the file again: " << answer.result.error().message;
 }

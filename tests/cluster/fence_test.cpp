@@ -1,10 +1,12 @@
-// Writes that may not leave any more, on the connection that matters: HTTP/2 over TLS to a real API server, shared with writes that may.
+// Writes that may not leave any more, on the connection that matters: HTTP/2 over TLS to a real API server, as the scheduler's service account, shared
+// with writes that may.
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <memory>
 #include <string>
 
+#include "cluster/deployed.h"
 #include "cluster/fixture/control_plane.h"
 #include "kube/api.h"
 #include "kube/writes.h"
@@ -13,11 +15,13 @@ namespace ashlar::kube {
 namespace {
 
 TEST(FenceOnCluster, HoldsBackWhatItRefusesAndLeavesTheSharedConnectionToTheOthers) {
-  Result<std::unique_ptr<cluster::ControlPlane>> plane = cluster::ControlPlane::start({});
+  Result<std::unique_ptr<cluster::ControlPlane>> plane = cluster::start_deployed();
   if (!plane && plane.error().kind == Error::Kind::kNotFound) GTEST_SKIP() << "skipped, no control plane: " << plane.error().message;
   ASSERT_TRUE(plane.ok()) << plane.error().message;
-  Result<std::unique_ptr<Api>> made = (*plane)->connect();
+  Result<std::unique_ptr<Api>> made = cluster::connect_as_scheduler(**plane);
   ASSERT_TRUE(made.ok()) << made.error().message;
+  Result<std::unique_ptr<Api>> admin = (*plane)->connect();
+  ASSERT_TRUE(admin.ok()) << admin.error().message;
   Api& api = **made;
   const auto event_about = [](const std::string& name) {
     EventNote event;
@@ -50,7 +54,7 @@ TEST(FenceOnCluster, HoldsBackWhatItRefusesAndLeavesTheSharedConnectionToTheOthe
   EXPECT_EQ(taken, 20);
   EXPECT_EQ(held_back, 20);
   EXPECT_LE(api.counters().connections, connections + 1);
-  const Answer list = call(api, {.path = "/apis/events.k8s.io/v1/namespaces/default/events"});
+  const Answer list = call(**admin, {.path = "/apis/events.k8s.io/v1/namespaces/default/events"});
   ASSERT_TRUE(list.ok());
   EXPECT_EQ(list.body.find("\"fenced."), std::string::npos) << "nothing of it reached the server";
   EXPECT_NE(list.body.find("\"open."), std::string::npos);
