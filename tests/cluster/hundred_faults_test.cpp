@@ -7,7 +7,6 @@ namespace ashlar::live_tests {
 namespace {
 
 using local::Fault;
-using local::FaultProxy;
 
 struct FaultKind {
   const char* name;
@@ -68,6 +67,13 @@ class HundredFaults : public SchedulerWorld {
       post_nodes(1, [&](std::size_t) { return spec; });
     }
   }
+  /// Of all pods so far each was bound once, and a second node was asked for none.
+  void expect_bound_once(std::size_t pods) {
+    wait([&] { return audit().count(201) >= pods; }, std::chrono::seconds(5));  // an answer is logged after it was sent
+    const BindAudit seen = audit();
+    EXPECT_EQ(seen.count(201), pods);
+    EXPECT_EQ(seen.second_targets(kSchedulerUser), std::vector<std::string>{});
+  }
   static int rack_of(const kube::Pod& pod) { return std::stoi(pod.node_name.str().substr(5)) / 4; }
   void remove_pods() {
     answer_of([&](OnAnswer done) {
@@ -77,12 +83,9 @@ class HundredFaults : public SchedulerWorld {
 };
 
 TEST_F(HundredFaults, EveryPodIsBoundOnceAfterEachOfThem) {
-  Result<std::unique_ptr<FaultProxy>> proxy = FaultProxy::start(plane_->server());
-  ASSERT_TRUE(proxy.ok()) << proxy.error().message;
+  ASSERT_NO_FATAL_FAILURE(start_proxy());
   post_gpu_nodes(8, 4);
-  kube::LiveOptions o = options();
-  o.access.server = (*proxy)->url();
-  o.access.tls = {};
+  kube::LiveOptions o = options_through_proxy();
   o.watch_silence_max = Millis(2'000);
   auto scheduler = start(o);
   ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
@@ -92,22 +95,21 @@ TEST_F(HundredFaults, EveryPodIsBoundOnceAfterEachOfThem) {
     for (std::size_t k = 0; k < all.size(); ++k) {
       const std::string name = "f" + std::to_string(round) + "-" + std::to_string(k);
       SCOPED_TRACE(name + ": " + all[k].name);
-      const FaultProxy::FaultId id = (*proxy)->inject(all[k].fault);
+      const local::FaultProxy::FaultId id = proxy_->inject(all[k].fault);
       post_round(name);
       cause(all[k].by, name, round);
-      ASSERT_TRUE(wait([&] { return (*proxy)->hits(id) == all[k].fault.times; }, std::chrono::seconds(20))) << "the fault hit nothing";
+      ASSERT_TRUE(wait([&] { return proxy_->hits(id) == all[k].fault.times; }, std::chrono::seconds(20))) << "the fault hit nothing";
       ASSERT_TRUE(wait_bound(4, name + "-", std::chrono::seconds(40))) << bound_count(name + "-") << " of 4 bound";
       const auto now = pods();
       EXPECT_EQ(rack_of(now.at(name + "-g0")), rack_of(now.at(name + "-g1")));
       expect_no_oversubscription();
+      expect_bound_once(++faults * 4);
+      ASSERT_FALSE(HasFailure());
       remove_pods();
-      ++faults;
     }
   }
   EXPECT_GE(faults, 100u);
-  const BindAudit seen = audit(proxy->get());
-  EXPECT_EQ(seen.second_targets(kSchedulerUser), std::vector<std::string>{});
-  EXPECT_EQ(seen.count(201), faults * 4) << "each pod was bound once";
+  expect_bound_once(faults * 4);
 }
 
 }  // namespace

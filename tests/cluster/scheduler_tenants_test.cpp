@@ -161,16 +161,12 @@ TEST_F(Tenants, InventedResourcesAndLevelsTakeNothingFromOthers) {
 
 /// As a webhook of one namespace that does not answer makes it: every binding there takes ten seconds.
 TEST_F(Tenants, SlowBindingsInOneNamespaceHoldUpNobodyElse) {
-  Result<std::unique_ptr<local::FaultProxy>> proxy = local::FaultProxy::start(plane_->server());
-  ASSERT_TRUE(proxy.ok()) << proxy.error().message;
+  ASSERT_NO_FATAL_FAILURE(start_proxy());
   post_gpu_nodes(2);
   must([&](OnAnswer done) { kube::create_namespace(*api_, "slow", std::move(done)); });
-  const auto slow = (*proxy)->inject(
+  const auto slow = proxy_->inject(
       {.kind = local::Fault::Kind::kDelay, .method = "POST", .path = "/namespaces/slow/pods/", .times = 1000, .delay = Millis(10'000)});
-  kube::LiveOptions o = options();
-  o.access.server = (*proxy)->url();
-  o.access.tls = {};
-  auto scheduler = start(o);
+  auto scheduler = start(options_through_proxy());
   ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
   std::vector<kube::PodSpec> specs;
   for (int i = 0; i < 200; ++i) {
@@ -180,13 +176,13 @@ TEST_F(Tenants, SlowBindingsInOneNamespaceHoldUpNobodyElse) {
     specs.push_back(spec);
   }
   post_pods(specs);
-  ASSERT_TRUE(wait([&] { return (*proxy)->hits(slow) >= 8; }));
+  ASSERT_TRUE(wait([&] { return proxy_->hits(slow) >= 8; }));
   post_pod(gpu_pod("impossible", 99));
   post_pod(gpu_pod("honest", 1));
   EXPECT_TRUE(wait_bound(1, "honest", std::chrono::seconds(6)));
   EXPECT_TRUE(wait([&] { return pod("impossible").scheduled.reason == "Unschedulable"; }, std::chrono::seconds(6)));
   EXPECT_TRUE(wait([&] { return has_logged("bindings in namespace slow"); }));
-  (*proxy)->clear();
+  proxy_->clear();
 }
 
 }  // namespace

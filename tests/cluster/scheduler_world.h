@@ -1,5 +1,6 @@
 // How does a test of the live scheduler look at a cluster? SchedulerWorld: one control plane for the whole program, a client, short verbs to post nodes,
 // pods and groups, and schedulers that run on threads of their own inside this process, as the service account of deploy/ and with API priority and fairness.
+// Each test ends with the server's audit log: nobody was asked for a second node while the first request might have been carried out.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "cluster/audit.h"
+#include "cluster/deployed.h"
 #include "cluster/fixture/control_plane.h"
 #include "folders.h"
 #include "kube/decode.h"
@@ -93,20 +95,12 @@ class RunningScheduler {
 class SchedulerWorld : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::start({.with_audit = true});
+    Result<std::unique_ptr<ControlPlane>> plane = cluster::start_deployed({.pod_groups = pod_groups_, .with_audit = true});
     absent_ = !plane && plane.error().kind == Error::Kind::kNotFound;
-    if (!plane) {
-      why_ = plane.error().message;
-      return;
-    }
-    // The scheduler may do what the shipped roles grant and nothing else.
-    const std::string deploy = ASHLAR_SOURCE_DIR "/deploy/";
-    const Result<void> granted = (*plane)->apply({deploy + "namespace.yaml", deploy + "rbac.yaml"});
-    absent_ = !granted && granted.error().kind == Error::Kind::kNotFound;
-    if (granted)
+    if (plane)
       plane_ = std::move(plane).value();
     else
-      why_ = granted.error().message;
+      why_ = plane.error().message;
   }
   static void TearDownTestSuite() { plane_.reset(); }
 
@@ -125,6 +119,10 @@ class SchedulerWorld : public ::testing::Test {
     audit_from_ = none_yet ? 0 : static_cast<std::streamoff>(size);
   }
   void TearDown() override {
+    if (plane_ && !IsSkipped()) {
+      const std::vector<std::string> found = audit().second_targets(kSchedulerUser);
+      EXPECT_EQ(found.size(), second_targets_) << ::testing::PrintToString(found);
+    }
     if (HasFailure()) {
       for (const std::string& line : log_) std::fprintf(stderr, "  scheduler: %s\n", line.c_str());
     }
@@ -257,20 +255,16 @@ class SchedulerWorld : public ::testing::Test {
     for (const auto& [card, milli] : milli_by_card) EXPECT_LE(milli, 1000) << card;
   }
 
-  /// What the server has seen of bindings in this test; `proxy`: through which they went, if through one.
-  BindAudit audit(const local::FaultProxy* proxy = nullptr) const {
-    return BindAudit(plane_->audit_log(), proxy == nullptr ? BindAudit::Forwarded{} : proxy->forwarded("/pods"), audit_from_);
-  }
+  /// What the server has seen of bindings in this test, and the proxy where they went through one.
+  BindAudit audit() const { return BindAudit(plane_->audit_log(), proxy_ ? proxy_->forwarded("/pods") : BindAudit::Forwarded{}, audit_from_); }
   static constexpr const char* kSchedulerUser = "system:serviceaccount:ashlar:ashlar";
-  /// Nobody asked for a second node while the first request might have been carried out.
-  void expect_no_second_target(const local::FaultProxy* proxy = nullptr) const {
-    EXPECT_EQ(audit(proxy).second_targets(kSchedulerUser), std::vector<std::string>{});
-  }
+  /// Nobody asked for a second node while the first request might have been carried out. Every test ends with it; here for a moment before.
+  void expect_no_second_target() const { EXPECT_EQ(audit().second_targets(kSchedulerUser), std::vector<std::string>{}); }
 
   void clean() {
-    for (const char* path :
-         {"/api/v1/namespaces/default/pods?gracePeriodSeconds=0", "/api/v1/nodes", "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups",
-          "/apis/events.k8s.io/v1/namespaces/default/events", "/apis/coordination.k8s.io/v1/namespaces/ashlar/leases"})
+    const std::string groups = kube::pod_group_path(pod_groups_, "default", "");
+    for (const std::string path : {"/api/v1/namespaces/default/pods?gracePeriodSeconds=0", "/api/v1/nodes", groups.c_str(),
+                                   "/apis/events.k8s.io/v1/namespaces/default/events", "/apis/coordination.k8s.io/v1/namespaces/ashlar/leases"})
       answer_of([&](OnAnswer done) { api_->send({.method = http::Method::kDelete, .path = path}, std::move(done)); });
     wait([&] { return pods().empty(); }, std::chrono::seconds(20));
   }
@@ -291,6 +285,18 @@ class SchedulerWorld : public ::testing::Test {
       const std::lock_guard lock(log_lock_);
       log_.push_back(identity + ": " + message);
     };
+    return o;
+  }
+  /// Puts a proxy between the server and whoever is given its address; it stays until the test has been judged.
+  void start_proxy() {
+    Result<std::unique_ptr<local::FaultProxy>> proxy = local::FaultProxy::start(plane_->server());
+    ASSERT_TRUE(proxy.ok()) << proxy.error().message;
+    proxy_ = std::move(proxy).value();
+  }
+  kube::LiveOptions options_through_proxy() {
+    kube::LiveOptions o = options();
+    o.access.server = proxy_->url();
+    o.access.tls = {};
     return o;
   }
   std::unique_ptr<RunningScheduler> start(kube::LiveOptions o) {
@@ -322,10 +328,14 @@ class SchedulerWorld : public ::testing::Test {
     return false;
   }
 
+  /// What the server of this program is to serve; set before the first test, in a SetUpTestSuite of one's own.
+  inline static kube::PodGroupVersion pod_groups_ = kube::PodGroupVersion::kV1Beta1;
   inline static std::unique_ptr<ControlPlane> plane_;
   inline static std::string why_;
   inline static bool absent_ = false;
   std::unique_ptr<kube::Api> api_;
+  std::unique_ptr<local::FaultProxy> proxy_;  ///< where the test has started one
+  std::size_t second_targets_ = 0;            ///< that the test itself has asked for
   std::streamoff audit_from_ = 0;
   std::mutex log_lock_;
   std::vector<std::string> log_;
