@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "known.h"
 #include "story.h"
 
 namespace ashlar::oracle {
@@ -42,7 +43,19 @@ std::string told(const Story& story) {
 
 struct Counts {
   long steps = 0, placed = 0, refused = 0, lost = 0, ended = 0, restarts = 0, from_snapshots = 0;
+  long restless = 0;  ///< of a profile that is known not to come to rest always
+  Heard heard;
 };
+
+std::string listed(const std::map<ReasonCode, long>& reasons) {
+  std::string text;
+  for (const auto& [code, count] : reasons) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(reason_name(code));
+  return text.empty() ? "none" : text;
+}
+
+bool is_known(const Story& story, const Played& played) {
+  return !kTiresiasComesToRest && story.profile.name == "tiresias" && played.fault.ends_with("does not come to rest");
+}
 
 void play_twice(std::uint64_t seed, Counts& counts) {
   const Story story = draw_story(seed);
@@ -55,7 +68,13 @@ void play_twice(std::uint64_t seed, Counts& counts) {
   counts.ended += first.ended;
   counts.restarts += first.restarts;
   counts.from_snapshots += first.from_snapshots;
-  if (!first.fault.empty()) {
+  for (const auto& [code, count] : first.heard.judged) counts.heard.judged[code] += count;
+  for (const auto& [code, count] : first.heard.passed) counts.heard.passed[code] += count;
+  counts.heard.not_new += first.heard.not_new;
+  counts.heard.of_stoppers += first.heard.of_stoppers;
+  if (is_known(story, first)) {
+    ++counts.restless;
+  } else if (!first.fault.empty()) {
     const Story shorter = shrunk(story, with_restarts);
     ADD_FAILURE() << "ASHLAR_HISTORY=" << seed << " " << first.fault << "\nshorter: " << play(shorter, with_restarts).fault << "\n" << told(shorter);
     return;
@@ -73,6 +92,15 @@ TEST(Histories, KeepEveryRuleAndAreTheSameTwice) {
       "%ld of them from a snapshot\n",
       static_cast<unsigned long long>(kHistories), counts.steps, counts.placed, counts.refused, counts.lost, counts.ended, counts.restarts,
       counts.from_snapshots);
+  std::printf("history oracle: known: %ld histories of tiresias do not come to rest\n", counts.restless);
+  std::printf("history oracle: reasons judged: %s\n", listed(counts.heard.judged).c_str());
+  std::printf(
+      "history oracle: reasons let pass for want of a judge: %s; %ld verdicts that were reached for another job "
+      "before, %ld of profiles that stop jobs\n",
+      listed(counts.heard.passed).c_str(), counts.heard.not_new, counts.heard.of_stoppers);
+  EXPECT_EQ(counts.restless == 0, kTiresiasComesToRest);
+  for (const ReasonCode code : {ReasonCode::kBehindHead, ReasonCode::kReservationHeld})
+    EXPECT_GT(counts.heard.judged[code], 100) << reason_name(code);
   EXPECT_GT(counts.placed, 10'000);
   EXPECT_GT(counts.refused, 500);
   EXPECT_GT(counts.lost, 500);

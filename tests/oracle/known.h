@@ -3,6 +3,7 @@
 
 namespace ashlar::oracle {
 
-inline constexpr bool kTiresiasComesToRest = false;  ///< published: it may stop a job each beat for one that finds no place, for ever (history 2)
+inline constexpr bool kTiresiasComesToRest =
+    false;  ///< published: it may stop a job each beat for one that finds no place, for ever (history 2); counted
 
 }  // namespace ashlar::oracle

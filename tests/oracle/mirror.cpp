@@ -39,6 +39,8 @@ struct MirrorNews {
     job.priority = w.priority;
     job.submitted_ms = w.submitted.value;
     m.is_live_[w.job.row()] = 1;
+    m.has_run_[w.job.row()] = 0;
+    estimate(w.job, w.estimate);
     add(w.job, w.members);
   }
   void operator()(const MembersAdded& e) {
@@ -81,6 +83,9 @@ struct MirrorNews {
   void operator()(const PriorityChanged& e) {
     if (m.is_live_[e.job.row()] != 0) m.world_.jobs[e.job.row()].priority = e.priority;
   }
+  void operator()(const EstimateChanged& e) {
+    if (m.is_live_[e.job.row()] != 0) estimate(e.job, e.estimate);
+  }
   void operator()(const ConstraintChanged& e) {
     const auto [job, rank] = m.find(e.member);
     if (job == kNowhere) return;
@@ -89,6 +94,11 @@ struct MirrorNews {
   }
 
  private:
+  void estimate(JobId id, const Estimate& estimate) {
+    PlainJob& job = m.world_.jobs[id.row()];
+    job.p50_ms = estimate.p50.value;
+    if (m.has_run_[id.row()] == 0) job.lasts_ms = estimate.p90 == Millis::max() ? job.p50_ms : std::max(job.p50_ms, estimate.p90.value);
+  }
   void clear(std::size_t job, std::size_t rank) {
     PlainMember& member = m.world_.jobs[job].members[rank];
     member.node = kNowhere;
@@ -105,7 +115,8 @@ struct MirrorNews {
   }
 };
 
-Mirror::Mirror(const PlainWorld& drawn) : world_(drawn), ids_(drawn.jobs.size()), is_live_(drawn.jobs.size(), 0), is_bound_(drawn.jobs.size()) {
+Mirror::Mirror(const PlainWorld& drawn)
+    : world_(drawn), ids_(drawn.jobs.size()), is_live_(drawn.jobs.size(), 0), is_bound_(drawn.jobs.size()), has_run_(drawn.jobs.size(), 0) {
   for (PlainNode& node : world_.nodes) node.is_there = false;
   for (PlainJob& job : world_.jobs) job = {};
 }
@@ -136,18 +147,19 @@ std::string Mirror::start(const std::vector<Bind>& binds) {
     if (!world_.nodes[bind.node.row()].is_there) return "a bind to a node that is not there";
     PlainBind one{job, rank, static_cast<int>(bind.node.row()), {}};
     bind.cards.each([&](int card) { one.cards.push_back(card); });
+    has_run_[static_cast<std::size_t>(job)] = 1;
     plain.push_back(std::move(one));
   }
   return broken_rule(world_, plain);
 }
 
-std::string Mirror::carry_out(const Plan& plan, bool has_true_reasons) {
+std::string Mirror::carry_out(const Plan& plan, const Judging& judging) {
   std::vector<PlainWorld> moments{world_};  // the decision starts one job after the other
   std::vector<Bind> together;
   const auto start_these = [&] {
     std::string fault = start(together);
     together.clear();
-    if (has_true_reasons) moments.push_back(world_);
+    if (judging.has_true_reasons) moments.push_back(world_);
     return fault;
   };
   for (const Action& action : plan.actions) {
@@ -160,11 +172,18 @@ std::string Mirror::carry_out(const Plan& plan, bool has_true_reasons) {
   if (!together.empty())
     if (std::string fault = start_these(); !fault.empty()) return fault;
   for (const VerdictChange& change : plan.verdicts) {
-    if (!has_true_reasons) break;
-    if (change.verdict.at < plan.at) continue;  // reached, and judged, when another job of its kind was looked at
+    if (!judging.has_true_reasons) {
+      ++heard_.of_stoppers;
+      continue;
+    }
+    if (change.verdict.at < plan.at) {
+      ++heard_.not_new;
+      continue;
+    }
     std::string fault;
+    Heard* heard = &heard_;
     for (const PlainWorld& moment : moments) {
-      fault = untrue(moment, static_cast<int>(change.job.row()), change.verdict);
+      fault = untrue(moment, static_cast<int>(change.job.row()), change.verdict, judging, std::exchange(heard, nullptr));
       if (fault.empty()) break;
     }
     if (!fault.empty()) return "job " + std::to_string(change.job.row()) + " is told what is not true: " + fault;
@@ -232,6 +251,20 @@ std::string Mirror::passed_over(const Plan& plan, bool is_strict) const {
     }
   }
   return "";
+}
+
+bool waits_ahead(const PlainWorld& world, PlainOrder order, int one, int other) {
+  const PlainJob &a = world.jobs[static_cast<std::size_t>(one)], &b = world.jobs[static_cast<std::size_t>(other)];
+  if (one == other || !a.is_ours || static_cast<int>(a.members.size()) < std::max(a.min, 1) || a.placed() >= a.min) return false;
+  if (b.placed() >= b.min) return true;  // members above the minimum come after every minimum
+  switch (order) {
+    case PlainOrder::kFifo:
+      return a.submitted_ms <= b.submitted_ms;
+    case PlainOrder::kSjf:
+      return a.p50_ms <= b.p50_ms;
+    default:
+      return std::pair(-a.priority, a.submitted_ms) <= std::pair(-b.priority, b.submitted_ms);
+  }
 }
 
 bool Mirror::is_idle() const {

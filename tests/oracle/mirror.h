@@ -12,15 +12,39 @@
 
 namespace ashlar::oracle {
 
+/// How those who wait are ordered; among equals nobody is said to be first.
+enum class PlainOrder : std::uint8_t { kPriorityAge, kFifo, kSjf };
+
+/// From when on somebody who waits is to run.
+struct PlainPromise {
+  int job = 0;
+  std::int64_t at_ms = 0;
+};
+
+/// What reasons are judged by besides the world.
+struct Judging {
+  bool has_true_reasons = true;  ///< false where the profile stops jobs: its reasons are not judged
+  PlainOrder order = PlainOrder::kPriorityAge;
+  std::vector<PlainPromise> promises;  ///< held before or after the decision
+};
+
+/// Reasons looked at, and those that nobody judged.
+struct Heard {
+  std::map<ReasonCode, long> judged;
+  long not_new = 0;                   ///< verdicts reached, and judged, when another job of the kind was looked at
+  long of_stoppers = 0;               ///< verdicts of profiles that stop jobs
+  std::map<ReasonCode, long> passed;  ///< of codes for which there is no judge
+};
+
 class Mirror {
  public:
   /// Definitions are those of `drawn`; nodes and jobs come by events. Jobs and nodes are rows of the world.
   explicit Mirror(const PlainWorld& drawn);
 
   void tell(const Event& event);
-  /// Carries the plan out. Empty, or the first rule that it breaks or, unless the profile stops jobs, the first reason that was not true at any moment
-  /// of the decision.
-  std::string carry_out(const Plan& plan, bool has_true_reasons);
+  /// Carries the plan out. Empty, or the first rule that it breaks or the first reason that was not true at any moment of the decision.
+  std::string carry_out(const Plan& plan, const Judging& judging);
+  const Heard& heard() const { return heard_; }
   /// Empty, or where the state is not as it was told.
   std::string difference(const State& state) const;
   /// Jobs that could still place something: enough members are there, and not all have a node.
@@ -42,10 +66,14 @@ class Mirror {
   std::vector<std::vector<MemberId>> ids_;  ///< by job and rank
   std::vector<std::uint8_t> is_live_;       ///< by job
   std::vector<std::vector<std::uint8_t>> is_bound_;
+  std::vector<std::uint8_t> has_run_;  ///< by job
   std::map<MemberId, int> job_of_;
+  Heard heard_;
 };
 
-/// Empty, or what is not true about a reason for which the job is said to wait.
-std::string untrue(const PlainWorld& world, int job, const Verdict& verdict);
+/// Does `one` wait for members that it needs, and at least as far ahead as `other`?
+bool waits_ahead(const PlainWorld& world, PlainOrder order, int one, int other);
+/// Empty, or what is not true about a reason for which the job is said to wait. `heard`, if given, counts them.
+std::string untrue(const PlainWorld& world, int job, const Verdict& verdict, const Judging& judging, Heard* heard = nullptr);
 
 }  // namespace ashlar::oracle

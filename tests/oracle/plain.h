@@ -55,6 +55,8 @@ struct PlainJob {
   int queue = 0;
   std::int32_t priority = 0;
   std::int64_t submitted_ms = 0;
+  std::int64_t p50_ms = INT64_MAX;    ///< of its run; INT64_MAX = not known
+  std::int64_t lasts_ms = INT64_MAX;  ///< in nine of ten cases; INT64_MAX = not known, or it has run before
   bool is_ours = true;
   int placed() const;
   /// So many of the waiting members must be placed next, the first in rank order.

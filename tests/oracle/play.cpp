@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "draw.h"
+#include "known.h"
 #include "sim/clock.h"
 #include "store/codec.h"
 #include "store/event_guard.h"
@@ -15,7 +16,8 @@ namespace {
 
 /// An overdue job is put off by steps that double, so a story may end in eternity; a log keeps no time beyond 2^60 ms.
 constexpr Millis kTimeMax{std::int64_t{1} << 50};
-constexpr int kStepsMax = 4000;  ///< no story needs a quarter of this; an engine that does not come to rest does
+constexpr int kStepsMax = 4000;           ///< no story needs a quarter of this; an engine that does not come to rest does
+constexpr int kStepsOfTiresiasMax = 400;  ///< while it is known not to come to rest
 
 /// A step as a log keeps it.
 struct Recorded {
@@ -48,7 +50,7 @@ class Player {
     for (int steps = 0; played_.fault.empty(); ++steps) {
       const Millis next = std::min(world_.next_event(), look_again);
       if (next > kTimeMax) break;
-      if (steps == kStepsMax) {
+      if (steps == steps_max()) {
         fail("does not come to rest");
         break;
       }
@@ -59,6 +61,7 @@ class Player {
       if (restarts_.below(20) == 0) restart();
     }
     if (played_.fault.empty() && options_.has_checks) check_the_end();
+    played_.heard = mirror_.heard();
     return std::move(played_);
   }
 
@@ -72,6 +75,8 @@ class Player {
     return fate;
   }
 
+  int steps_max() const { return !kTiresiasComesToRest && story_.profile.name == "tiresias" ? kStepsOfTiresiasMax : kStepsMax; }
+
   Millis step() {
     std::vector<Event> batch;
     world_.take(batch);
@@ -80,8 +85,9 @@ class Player {
       if (options_.has_checks) mirror_.tell(event);
     }
     if (options_.before) options_.before(*state_, *engine_, clock_.now());
+    std::vector<PlainPromise> promises = promises_held();
     const Plan plan = engine_->decide(*state_, clock_.now());
-    if (options_.has_checks) check(plan);
+    if (options_.has_checks) check(plan, std::move(promises));
     if (options_.after && played_.fault.empty()) fail(options_.after(*state_, *engine_, plan));
     count(batch, plan);
     std::uint64_t events = batch.size();
@@ -92,8 +98,20 @@ class Player {
     return plan.look_again_at;
   }
 
-  void check(const Plan& plan) {
-    fail(mirror_.carry_out(plan, story_.profile.victim == VictimRule::kNone));
+  std::vector<PlainPromise> promises_held() const {
+    std::vector<PlainPromise> held;
+    for (const Promise& promise : engine_->promises())
+      if (promise.at != Millis::max()) held.push_back({static_cast<int>(promise.entry.job.row()), promise.at.value});
+    return held;
+  }
+  PlainOrder order() const {
+    const OrderPolicy* order = story_.profile.order;
+    return order == find_order("fifo") ? PlainOrder::kFifo : order == find_order("sjf") ? PlainOrder::kSjf : PlainOrder::kPriorityAge;
+  }
+
+  void check(const Plan& plan, std::vector<PlainPromise> promises) {
+    for (const PlainPromise& promise : promises_held()) promises.push_back(promise);
+    fail(mirror_.carry_out(plan, {story_.profile.victim == VictimRule::kNone, order(), std::move(promises)}));
     fail(mirror_.difference(*state_));
     const Profile& profile = story_.profile;
     const bool has_plain_order = profile.order == find_order("priority-age") && profile.victim == VictimRule::kNone;

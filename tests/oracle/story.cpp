@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "draw.h"
-#include "known.h"
 
 namespace ashlar::oracle {
 namespace {
@@ -49,7 +48,7 @@ class Writer {
       return;
     }
     if (options_.has_preemption && one_in(10)) {
-      story_.profile = *builtin_profile(one_in(2) || !kTiresiasComesToRest ? "srtf" : "tiresias");
+      story_.profile = *builtin_profile(one_in(2) ? "srtf" : "tiresias");
       story_.profile.cadence = Millis(0);
       return;
     }

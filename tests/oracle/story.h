@@ -51,6 +51,7 @@ struct Played {
   std::vector<PlayedStep> steps;
   std::string fault;  ///< the first one; empty where all went well
   int restarts = 0, from_snapshots = 0, placed = 0, refused = 0, lost = 0, ended = 0;
+  Heard heard;
 };
 
 /// Plays a story to its end and checks after each step what must hold.

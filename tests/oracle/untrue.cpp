@@ -1,6 +1,7 @@
-// What is said of a waiting job, counted again: node by node, under the first lasting rule that refuses it or everything that is short.
+// What is said of a waiting job, counted again: node by node, under the first lasting rule that refuses it or everything that is short; and who waits
+// ahead of it. A code without a judge is counted.
 #include <algorithm>
-#include <set>
+#include <optional>
 
 #include "mirror.h"
 
@@ -65,8 +66,8 @@ PlainResource plain_resource(std::uint32_t subject) {
 
 std::int64_t unit_of(PlainResource resource) { return resource == kCores ? 1000 : resource == kGigabytes ? std::int64_t{1} << 30 : 1; }
 
-/// Numbers of the reason as they should be for this kind of member; nothing where they are not a matter of nodes.
-bool holds_for(const PlainWorld& world, const Kind& kind, const Reason& reason) {
+/// Numbers of the reason as they should be for this kind of member; nothing where it is not a matter of nodes.
+std::optional<bool> holds_for(const PlainWorld& world, const Kind& kind, const Reason& reason) {
   const PlainDemand& demand = world.demands[static_cast<std::size_t>(kind.demand)];
   const auto is_open = [&](int node) { return is_lasting(world, kind, node, ReasonCode::kNone); };
   switch (reason.code) {
@@ -106,7 +107,7 @@ bool holds_for(const PlainWorld& world, const Kind& kind, const Reason& reason) 
       return found.nodes == reason.numbers[0] && found.best == reason.numbers[1] && needed == reason.numbers[2];
     }
     default:
-      return true;
+      return std::nullopt;
   }
 }
 
@@ -118,8 +119,31 @@ std::int64_t room_in(const PlainWorld& world, const Kind& kind, int level, int d
   return room;
 }
 
-/// Reasons of the whole job. For members of several kinds there is more than one way to count, so only what is plainly impossible is refused.
-std::string untrue_of_job(const PlainWorld& world, int job, const std::vector<Kind>& kinds, const Reason& reason) {
+/// Is there a head of its queue that waits ahead of the job, can run some time and not now? Of a cluster without nodes nothing is said for good.
+bool is_behind_head(const PlainWorld& world, PlainOrder order, int job) {
+  const bool has_nodes = std::any_of(world.nodes.begin(), world.nodes.end(), [](const PlainNode& n) { return n.is_there; });
+  for (std::size_t j = 0; j < world.jobs.size(); ++j) {
+    const int head = static_cast<int>(j);
+    if (world.jobs[j].queue != world.jobs[static_cast<std::size_t>(job)].queue || !waits_ahead(world, order, head, job)) continue;
+    const bool is_unlike = kinds_needed(world.jobs[j]).size() > 1;  // whether such are placed where they could be is for the placement oracle
+    if (has_nodes && could_ever_run(world, head) == Answer::kNo) continue;
+    if (is_unlike || can_be_placed(world, head) != Answer::kYes) return true;
+  }
+  return false;
+}
+
+/// Is somebody who waits ahead of the job promised that time, or overdue, and would the job run on beyond it?
+bool is_held_for(const PlainWorld& world, const Judging& judging, int job, std::int64_t now, std::int64_t told) {
+  const std::int64_t lasts = world.jobs[static_cast<std::size_t>(job)].lasts_ms;
+  return told > now && std::any_of(judging.promises.begin(), judging.promises.end(), [&](const PlainPromise& promise) {
+           const bool is_its_time = promise.at_ms > now ? promise.at_ms == told : true;
+           return is_its_time && waits_ahead(world, judging.order, promise.job, job) && (lasts == INT64_MAX || now + lasts > promise.at_ms);
+         });
+}
+
+/// Reasons of the whole job; nothing where there is no judge. For members of several kinds there is more than one way to count, so only what is plainly
+/// impossible is refused.
+std::optional<std::string> untrue_of_job(const PlainWorld& world, int job, const std::vector<Kind>& kinds, const Reason& reason) {
   const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
   const bool is_uniform = kinds.size() == 1;
   switch (reason.code) {
@@ -141,29 +165,60 @@ std::string untrue_of_job(const PlainWorld& world, int job, const std::vector<Ki
     case ReasonCode::kQuotaExhausted:
     case ReasonCode::kExceedsQuota:
       return is_over_quota(world, job, static_cast<int>(reason.subject), reason.code == ReasonCode::kExceedsQuota) ? "" : "its quota suffices";
-    case ReasonCode::kBehindHead:
-    case ReasonCode::kReservationHeld:
-      for (std::size_t j = 0; j < world.jobs.size(); ++j)
-        if (static_cast<int>(j) != job && world.jobs[j].is_ours && world.jobs[j].placed() < static_cast<int>(world.jobs[j].members.size())) return "";
-      return "nobody else waits";
+    case ReasonCode::kNoSuchDomain:
+      return std::any_of(world.nodes.begin(), world.nodes.end(),
+                         [&](const PlainNode& n) { return n.is_there && n.domain[static_cast<std::size_t>(reason.subject)] != kNowhere; })
+                 ? "a node carries the level's label"
+                 : "";
+    case ReasonCode::kMembersMissing:
+      return reason.numbers[0] == static_cast<std::int64_t>(of.members.size()) && reason.numbers[1] == of.min && reason.numbers[0] < reason.numbers[1]
+                 ? ""
+                 : "it has another number of members";
     default:
-      return "";
+      return std::nullopt;
   }
+}
+
+/// Reasons that are about others.
+std::optional<std::string> untrue_of_turn(const PlainWorld& world, int job, const Verdict& verdict, const Reason& reason, const Judging& judging) {
+  switch (reason.code) {
+    case ReasonCode::kBehindHead:
+      return is_behind_head(world, judging.order, job) ? "" : "no head of its queue waits ahead of it";
+    case ReasonCode::kReservationHeld:
+      return is_held_for(world, judging, job, verdict.at.value, reason.numbers[0]) ? "" : "nobody ahead of it is promised that time";
+    default:
+      return std::nullopt;
+  }
+}
+
+constexpr std::string_view kCounted = "counted otherwise";
+
+std::string text_of(const Reason& reason) {
+  return std::string(reason_name(reason.code)) + " " + std::to_string(reason.numbers[0]) + " " + std::to_string(reason.numbers[1]) + " " +
+         std::to_string(reason.numbers[2]);
 }
 
 }  // namespace
 
-std::string untrue(const PlainWorld& world, int job, const Verdict& verdict) {
+std::string untrue(const PlainWorld& world, int job, const Verdict& verdict, const Judging& judging, Heard* heard) {
   if (verdict.kind == VerdictKind::kPlaced || verdict.kind == VerdictKind::kPending) return "";
   const std::vector<Kind> kinds = kinds_needed(world.jobs[static_cast<std::size_t>(job)]);
   if (kinds.empty()) return "all its members are placed";
+  if (verdict.reasons.empty()) return "no reason is given";
+  std::string fault;
   for (const Reason& reason : verdict.reasons) {
-    if (std::none_of(kinds.begin(), kinds.end(), [&](const Kind& kind) { return holds_for(world, kind, reason); }))
-      return std::string(reason_name(reason.code)) + " " + std::to_string(reason.numbers[0]) + " " + std::to_string(reason.numbers[1]) + " " +
-             std::to_string(reason.numbers[2]);
-    if (std::string fault = untrue_of_job(world, job, kinds, reason); !fault.empty()) return std::string(reason_name(reason.code)) + ", but " + fault;
+    std::optional<std::string> found = untrue_of_job(world, job, kinds, reason);
+    if (!found) found = untrue_of_turn(world, job, verdict, reason, judging);
+    for (const Kind& kind : kinds) {
+      const std::optional<bool> holds = holds_for(world, kind, reason);
+      if (holds) found = *holds ? "" : kCounted;
+      if (!holds || *holds) break;
+    }
+    if (heard != nullptr) ++(found ? heard->judged[reason.code] : heard->passed[reason.code]);
+    if (fault.empty() && found && !found->empty()) fault = text_of(reason) + (*found == kCounted ? "" : ", but " + *found);
+    if (heard == nullptr && !fault.empty()) break;
   }
-  return "";
+  return fault;
 }
 
 }  // namespace ashlar::oracle
