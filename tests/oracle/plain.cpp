@@ -187,11 +187,13 @@ class Search {
     }
     return false;
   }
-  /// Sets of cards that differ: idle cards are all the same, and so are cards with as much taken.
+  /// Sets of cards that differ: idle cards are all the same, and so are cards with as much taken. Idle ones that are owed to others are nobody's to give.
   std::vector<std::vector<int>> choices(std::size_t n, const PlainDemand& asked) const {
     std::vector<int> fitting;
     std::set<std::pair<std::int64_t, std::int64_t>> kinds;
+    const std::int64_t idle = asked.cards == 0 ? 0 : loads_[n].idle_for_others();
     for (int c = 0; c < world_.nodes[n].cards; ++c) {
+      if (asked.is_share() && !(idle > 0 || (idle == 0 && !loads_[n].is_idle(c)))) continue;
       if (!card_fault(world_.nodes[n], loads_[n], asked, c).empty()) continue;
       const auto row = static_cast<std::size_t>(c);
       if (!asked.is_share() || kinds.insert({loads_[n].milli[row], loads_[n].mib[row]}).second) fitting.push_back(c);
@@ -200,7 +202,7 @@ class Search {
     std::vector<std::vector<int>> found;
     if (asked.is_share()) {
       for (const int c : fitting) found.push_back({c});
-    } else if (static_cast<int>(fitting.size()) >= asked.cards) {
+    } else if (static_cast<int>(fitting.size()) >= asked.cards && idle >= asked.cards) {
       fitting.resize(static_cast<std::size_t>(asked.cards));
       found.push_back(fitting);
     }

@@ -82,13 +82,17 @@ class Player {
     world_.take(batch);
     for (const Event& event : batch) {
       apply(*state_, event);
-      if (options_.has_checks) mirror_.tell(event);
+      if (options_.has_checks || options_.after_in_plain) mirror_.tell(event);
     }
     if (options_.before) options_.before(*state_, *engine_, clock_.now());
     std::vector<PlainPromise> promises = promises_held();
     const Plan plan = engine_->decide(*state_, clock_.now());
-    if (options_.has_checks) check(plan, std::move(promises));
+    if (options_.has_checks)
+      check(plan, std::move(promises));
+    else if (options_.after_in_plain)
+      fail(mirror_.carry_out(plan, {.has_true_reasons = false}));
     if (options_.after && played_.fault.empty()) fail(options_.after(*state_, *engine_, plan));
+    if (options_.after_in_plain && played_.fault.empty()) fail(options_.after_in_plain(mirror_, plan));
     count(batch, plan);
     std::uint64_t events = batch.size();
     for (const Event& event : batch) events = mix64(events * 31 + event.body.index() + static_cast<std::uint64_t>(event.at.value) * 64);
@@ -104,14 +108,9 @@ class Player {
       if (promise.at != Millis::max()) held.push_back({static_cast<int>(promise.entry.job.row()), promise.at.value});
     return held;
   }
-  PlainOrder order() const {
-    const OrderPolicy* order = story_.profile.order;
-    return order == find_order("fifo") ? PlainOrder::kFifo : order == find_order("sjf") ? PlainOrder::kSjf : PlainOrder::kPriorityAge;
-  }
-
   void check(const Plan& plan, std::vector<PlainPromise> promises) {
     for (const PlainPromise& promise : promises_held()) promises.push_back(promise);
-    fail(mirror_.carry_out(plan, {story_.profile.victim == VictimRule::kNone, order(), std::move(promises)}));
+    fail(mirror_.carry_out(plan, {story_.profile.victim == VictimRule::kNone, order_of(story_.profile), std::move(promises)}));
     fail(mirror_.difference(*state_));
     const Profile& profile = story_.profile;
     const bool has_plain_order = profile.order == find_order("priority-age") && profile.victim == VictimRule::kNone;
@@ -207,6 +206,10 @@ class Player {
 };
 
 }  // namespace
+
+PlainOrder order_of(const Profile& profile) {
+  return profile.order == find_order("fifo") ? PlainOrder::kFifo : profile.order == find_order("sjf") ? PlainOrder::kSjf : PlainOrder::kPriorityAge;
+}
 
 Played play(const Story& story, const PlayOptions& options) { return Player(story, options).run(); }
 

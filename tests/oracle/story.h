@@ -45,6 +45,8 @@ struct PlayOptions {
   /// Called when the events of a step are applied and before the engine decides, and with the plan afterwards. A text is a fault.
   std::function<void(const State& state, const Engine& engine, Millis now)> before = {};
   std::function<std::string(const State& state, const Engine& engine, const Plan& plan)> after = {};
+  /// The same, when the plan is carried out in the plain world.
+  std::function<std::string(const Mirror& mirror, const Plan& plan)> after_in_plain = {};
 };
 
 struct Played {
@@ -53,6 +55,9 @@ struct Played {
   int restarts = 0, from_snapshots = 0, placed = 0, refused = 0, lost = 0, ended = 0;
   Heard heard;
 };
+
+/// Of profiles that stop no jobs.
+PlainOrder order_of(const Profile& profile);
 
 /// Plays a story to its end and checks after each step what must hold.
 Played play(const Story& story, const PlayOptions& options = {});

@@ -1,11 +1,14 @@
-// Wake-ups against looking at everything: at each step of random histories a second engine that knows of no closed shape, and so looks at every waiting
-// job, decides on a copy of the state. It must start the same jobs. What was closed or held, and would have been started, was slept through.
+// Wake-ups against looking at everything, by two judges. One has no engine code: after each decision nobody may wait whom nobody else may keep waiting
+// and who can be placed on what is free then, whatever the arrangement. The other speaks for every profile: at each step of random histories a second engine that knows of no
+// closed shape, and so looks at every waiting job, decides on a copy of the state. It must start the same jobs. What was closed or held, and would have
+// been started, was slept through.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <map>
 #include <set>
 
+#include "draw.h"
 #include "engine/memory.h"
 #include "state/columns.h"
 #include "story.h"
@@ -53,6 +56,7 @@ std::map<std::uint32_t, int> started_by_looking_at_all(const State& state, const
 
 struct Counts {
   long decisions = 0, with_starts = 0;
+  long left_out = 0;  ///< decisions while a gang of unlike members waits
 };
 
 /// Of members of several kinds the search does not try everything, so that less room may by luck be enough for them.
@@ -78,7 +82,10 @@ std::string slept_through(const Story& story, Counts& counts) {
   };
   options.after = [&](const State&, const Engine&, const Plan& plan) {
     const auto started = started_by(plan);
-    if (!is_judged) return std::string();
+    if (!is_judged) {
+      ++counts.left_out;
+      return std::string();
+    }
     ++counts.decisions;
     counts.with_starts += started.empty() ? 0 : 1;
     return started == expected ? std::string() : "who looks at all starts " + text_of(expected) + ", the engine " + text_of(started);
@@ -99,10 +106,90 @@ TEST(WakeUpOracle, WhoLooksAtEverybodyStartsTheSame) {
     example.emplace(blocking, "seed " + std::to_string(seed) + " " + fault);
   }
   for (const auto& [blocking, count] : counts) {
-    std::printf("wake-up oracle: %s: %ld decisions, %ld of them start something, %d histories slept through a start\n", blocking.c_str(),
-                count.decisions, count.with_starts, slept[blocking]);
+    std::printf(
+        "wake-up oracle: %s: %ld decisions, %ld of them start something, %d histories slept through a start; %ld decisions left "
+        "out, where a gang of unlike members waits\n",
+        blocking.c_str(), count.decisions, count.with_starts, slept[blocking], count.left_out);
     EXPECT_GT(count.with_starts, 500);
     EXPECT_EQ(slept[blocking], 0) << example[blocking];
+  }
+  EXPECT_EQ(counts.size(), 3u);
+}
+
+struct PlainCounts {
+  long decisions = 0, singles = 0, gangs = 0, within = 0, surplus = 0;
+  long not_first = 0, unlike = 0, not_searched = 0, not_done = 0;
+  int slept = 0;
+  std::string example;
+};
+
+/// May nobody else keep the job waiting? Under `skip` nobody may, under `strict` who waits ahead in its queue, under EASY whoever waits ahead.
+bool is_on_its_own(const PlainWorld& world, const Profile& profile, const std::vector<int>& waiting, int job) {
+  return profile.blocking == Blocking::kSkip || std::none_of(waiting.begin(), waiting.end(), [&](int other) {
+           const bool is_of_queue = world.jobs[static_cast<std::size_t>(other)].queue == world.jobs[static_cast<std::size_t>(job)].queue;
+           return (is_of_queue || profile.blocking != Blocking::kStrict) && waits_ahead(world, order_of(profile), other, job);
+         });
+}
+
+/// Empty, or a job that waits though it could be placed on what is free.
+std::string waits_for_nothing(const PlainWorld& world, const Profile& profile, const std::vector<int>& waiting, PlainCounts& counts) {
+  for (const int job : waiting) {
+    const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
+    if (!is_on_its_own(world, profile, waiting, job)) {
+      ++counts.not_first;
+      continue;
+    }
+    const std::string kind = kind_of(world, job);
+    if (kind.starts_with("unlike")) {
+      ++counts.unlike;
+      continue;
+    }
+    const Answer answer = can_be_placed(world, job);
+    if (answer == Answer::kYes) return "job " + std::to_string(job) + " (" + kind + ") waits though there is room for it";
+    if (answer == Answer::kUnknown) {
+      ++counts.not_searched;
+      continue;
+    }
+    ++(of.needed() == 1 ? counts.singles : counts.gangs);
+    counts.within += of.within == kNowhere ? 0 : 1;
+    counts.surplus += of.placed() >= of.min ? 1 : 0;
+  }
+  return "";
+}
+
+/// The fault of a story in which somebody waits for nothing.
+std::string slept_in_plain(const Story& story, PlainCounts& counts) {
+  PlayOptions options{.has_checks = false};
+  options.after_in_plain = [&](const Mirror& mirror, const Plan& plan) {
+    if (plan.look_again_at <= plan.at) {
+      ++counts.not_done;
+      return std::string();
+    }
+    ++counts.decisions;
+    return waits_for_nothing(mirror.world(), story.profile, mirror.waiting(), counts);
+  };
+  return play(story, options).fault;
+}
+
+/// Nobody is asked but the plain world: whoever nobody else keeps waiting, and could be placed after a decision, was slept through.
+TEST(WakeUpOracle, NobodyWaitsWhomThePlainWorldCanPlace) {
+  std::map<std::string, PlainCounts> counts;
+  for (std::uint64_t seed = 0; seed < kStories; ++seed) {
+    const Story story = draw_story(seed, {.has_preemption = false});
+    PlainCounts& count = counts[std::string(kBlockingNames[static_cast<std::size_t>(story.profile.blocking)])];
+    if (const std::string fault = slept_in_plain(story, count); !fault.empty() && count.slept++ < 5)
+      count.example += "\nseed " + std::to_string(seed) + " " + fault;
+  }
+  for (const auto& [blocking, count] : counts) {
+    std::printf(
+        "wake-up oracle: %s in the plain world: after %ld decisions there was no room for %ld single waiters and %ld gangs (%ld within a domain, %ld "
+        "above their minimum), %d histories slept through a start; left out: %ld behind others, %ld gangs of unlike members, %ld not searched to the "
+        "end, %ld decisions that go on\n",
+        blocking.c_str(), count.decisions, count.singles, count.gangs, count.within, count.surplus, count.slept, count.not_first, count.unlike,
+        count.not_searched, count.not_done);
+    EXPECT_GT(count.singles, 500);
+    EXPECT_GT(count.gangs, 500);
+    EXPECT_EQ(count.slept, 0) << count.example;
   }
   EXPECT_EQ(counts.size(), 3u);
 }
