@@ -243,7 +243,6 @@ std::string Mirror::passed_over(const Plan& plan, bool is_strict) const {
     }
     for (const int early : waits) {
       if (!goes_before(early, late) || started.contains(static_cast<std::size_t>(early)) || (is_strict && is_blocked(early))) continue;
-      if (kind_of(world_, early).starts_with("unlike")) continue;  // counted by the placement oracle
       const PlainJob& of = world_.jobs[static_cast<std::size_t>(early)];
       if (of.placed() >= of.min) continue;  // members above the minimum give way
       if (can_be_placed(without, early) == Answer::kYes)

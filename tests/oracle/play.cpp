@@ -173,7 +173,6 @@ class Player {
         return other != job && mirror_.world().jobs[static_cast<std::size_t>(other)].queue == queue;
       });
       if (story_.profile.blocking == Blocking::kStrict && !is_alone) continue;
-      if (kind_of(mirror_.world(), job).starts_with("unlike")) continue;  // counted by the placement oracle
       if (can_be_placed(mirror_.world(), job) == Answer::kYes)
         fail("job " + std::to_string(job) + " could run on the idle cluster and waits for ever");
     }

@@ -125,9 +125,8 @@ bool is_behind_head(const PlainWorld& world, PlainOrder order, int job) {
   for (std::size_t j = 0; j < world.jobs.size(); ++j) {
     const int head = static_cast<int>(j);
     if (world.jobs[j].queue != world.jobs[static_cast<std::size_t>(job)].queue || !waits_ahead(world, order, head, job)) continue;
-    const bool is_unlike = kinds_needed(world.jobs[j]).size() > 1;  // whether such are placed where they could be is for the placement oracle
     if (has_nodes && could_ever_run(world, head) == Answer::kNo) continue;
-    if (is_unlike || can_be_placed(world, head) != Answer::kYes) return true;
+    if (can_be_placed(world, head) != Answer::kYes) return true;
   }
   return false;
 }

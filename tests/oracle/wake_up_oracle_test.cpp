@@ -56,10 +56,11 @@ std::map<std::uint32_t, int> started_by_looking_at_all(const State& state, const
 
 struct Counts {
   long decisions = 0, with_starts = 0;
-  long left_out = 0;  ///< decisions while a gang of unlike members waits
+  long left_out = 0;  ///< decisions by lot while a gang of unlike members waits
 };
 
-/// Of members of several kinds the search does not try everything, so that less room may by luck be enough for them.
+/// Who looks at a gang of unlike members draws for its first members though the last has no room, so where places are drawn by lot it goes on with
+/// other draws.
 bool has_unlike_waiting(const State& state) {
   for (std::size_t row = 0; row < state.job_rows(); ++row) {
     if (!state.is_live(JobId(row)) || !state.job(JobId(row)).is_in_backlog) continue;
@@ -77,7 +78,7 @@ std::string slept_through(const Story& story, Counts& counts) {
   std::map<std::uint32_t, int> expected;
   PlayOptions options{.has_checks = false};
   options.before = [&](const State& state, const Engine& engine, Millis now) {
-    is_judged = !has_unlike_waiting(state);
+    is_judged = engine.profile().card != find_card("random") || !has_unlike_waiting(state);
     if (is_judged) expected = started_by_looking_at_all(state, engine, now);
   };
   options.after = [&](const State&, const Engine&, const Plan& plan) {
@@ -108,7 +109,7 @@ TEST(WakeUpOracle, WhoLooksAtEverybodyStartsTheSame) {
   for (const auto& [blocking, count] : counts) {
     std::printf(
         "wake-up oracle: %s: %ld decisions, %ld of them start something, %d histories slept through a start; %ld decisions left "
-        "out, where a gang of unlike members waits\n",
+        "out, by lot while a gang of unlike members waits\n",
         blocking.c_str(), count.decisions, count.with_starts, slept[blocking], count.left_out);
     EXPECT_GT(count.with_starts, 500);
     EXPECT_EQ(slept[blocking], 0) << example[blocking];
@@ -117,8 +118,8 @@ TEST(WakeUpOracle, WhoLooksAtEverybodyStartsTheSame) {
 }
 
 struct PlainCounts {
-  long decisions = 0, singles = 0, gangs = 0, within = 0, surplus = 0;
-  long not_first = 0, unlike = 0, not_searched = 0, not_done = 0;
+  long decisions = 0, singles = 0, gangs = 0, unlike = 0, within = 0, surplus = 0;
+  long not_first = 0, not_searched = 0, not_done = 0;
   int slept = 0;
   std::string example;
 };
@@ -139,18 +140,14 @@ std::string waits_for_nothing(const PlainWorld& world, const Profile& profile, c
       ++counts.not_first;
       continue;
     }
-    const std::string kind = kind_of(world, job);
-    if (kind.starts_with("unlike")) {
-      ++counts.unlike;
-      continue;
-    }
     const Answer answer = can_be_placed(world, job);
-    if (answer == Answer::kYes) return "job " + std::to_string(job) + " (" + kind + ") waits though there is room for it";
+    if (answer == Answer::kYes) return "job " + std::to_string(job) + " (" + kind_of(world, job) + ") waits though there is room for it";
     if (answer == Answer::kUnknown) {
       ++counts.not_searched;
       continue;
     }
     ++(of.needed() == 1 ? counts.singles : counts.gangs);
+    counts.unlike += kind_of(world, job).starts_with("unlike") ? 1 : 0;
     counts.within += of.within == kNowhere ? 0 : 1;
     counts.surplus += of.placed() >= of.min ? 1 : 0;
   }
@@ -182,10 +179,11 @@ TEST(WakeUpOracle, NobodyWaitsWhomThePlainWorldCanPlace) {
   }
   for (const auto& [blocking, count] : counts) {
     std::printf(
-        "wake-up oracle: %s in the plain world: after %ld decisions there was no room for %ld single waiters and %ld gangs (%ld within a domain, %ld "
-        "above their minimum), %d histories slept through a start; left out: %ld behind others, %ld gangs of unlike members, %ld not searched to the "
-        "end, %ld decisions that go on\n",
-        blocking.c_str(), count.decisions, count.singles, count.gangs, count.within, count.surplus, count.slept, count.not_first, count.unlike,
+        "wake-up oracle: %s in the plain world: after %ld decisions there was no room for %ld single waiters and %ld gangs (%ld of unlike "
+        "members, %ld within a domain, %ld above their minimum), %d histories slept through a start; left out: %ld behind others, %ld not searched "
+        "to "
+        "the end, %ld decisions that go on\n",
+        blocking.c_str(), count.decisions, count.singles, count.gangs, count.unlike, count.within, count.surplus, count.slept, count.not_first,
         count.not_searched, count.not_done);
     EXPECT_GT(count.singles, 500);
     EXPECT_GT(count.gangs, 500);
