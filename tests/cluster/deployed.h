@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include "local/control_plane.h"
 #include "folders.h"
 #include "kube/api.h"
+#include "local/control_plane.h"
 
 namespace ashlar::local {
 
