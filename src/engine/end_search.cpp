@@ -35,8 +35,7 @@ EndSearch::EndSearch(const PlacementContext& context, JobId job, Millis now, std
 }
 
 bool EndSearch::reaches(std::size_t count) {
-  // One more than asked, so that all ends of the last one are in it.
-  while (moments_.size() <= count) {
+  while (moments_.size() < count) {
     const Millis end = ends_listed_ < ends_.size() ? ends_[ends_listed_].at : Millis::max();
     const Millis other = others_listed_ < others_.size() ? others_[others_listed_] : Millis::max();
     const Millis at = std::min(end, other);

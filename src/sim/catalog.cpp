@@ -66,9 +66,9 @@ KindId Catalog::add_kind(JobKind kind) {
   return KindId(kinds_.size() - 1);
 }
 
-void Catalog::define(std::vector<Event>& out, Millis at) const {
-  for (std::size_t i = 0; i < demands_.size(); ++i) out.push_back({at, DemandDefined{DemandId(i), demands_[i]}});
-  for (std::size_t i = 0; i < constraints_.size(); ++i) out.push_back({at, ConstraintDefined{ConstraintId(i), constraints_[i]}});
+void Catalog::define(std::vector<Event>& out) const {
+  for (std::size_t i = 0; i < demands_.size(); ++i) out.push_back({Millis(0), DemandDefined{DemandId(i), demands_[i]}});
+  for (std::size_t i = 0; i < constraints_.size(); ++i) out.push_back({Millis(0), ConstraintDefined{ConstraintId(i), constraints_[i]}});
 }
 
 }  // namespace ashlar::sim

@@ -54,8 +54,8 @@ class Catalog {
 
   const JobKind& kind(KindId id) const { return kinds_[id.row()]; }
   std::size_t kind_count() const { return kinds_.size(); }
-  /// Appends the events that define every demand and constraint.
-  void define(std::vector<Event>& out, Millis at) const;
+  /// Appends the events that define every demand and constraint, at time 0.
+  void define(std::vector<Event>& out) const;
 
  private:
   std::unordered_map<std::string, ModelId> models_;

@@ -34,7 +34,7 @@ class FragmentSum {
 
 std::vector<Event> opening_of(const PackingTrace& trace, const ArrivalOrder& order) {
   std::vector<Event> events;
-  trace.catalog().define(events, Millis(0));
+  trace.catalog().define(events);
   std::vector<std::uint32_t> node_of_rank(order.node_ranks.size());
   for (std::size_t i = 0; i < order.node_ranks.size(); ++i) node_of_rank[order.node_ranks[i]] = trace.nodes_by_name()[i];
   for (std::size_t rank = 0; rank < node_of_rank.size(); ++rank)

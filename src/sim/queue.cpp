@@ -79,7 +79,7 @@ class Kinds {
 /// A job holds a node per eight cards, so a node's worth of pod slots always suffices.
 std::vector<Event> opening_of(const Site& site, const Catalog& catalog) {
   std::vector<Event> events;
-  catalog.define(events, Millis(0));
+  catalog.define(events);
   NodeFacts facts;
   facts.cards = kCardsPerTraceNode;
   facts.allocatable.assign(resource::kFirstExtended, 0);

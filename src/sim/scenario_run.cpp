@@ -93,7 +93,7 @@ Result<ScenarioRun> ScenarioRun::make(const Scenario& scenario) {
   if (!work) return work.error();
   run.work_ = *std::move(work);
   run.opening_.push_back({Millis(0), LevelsDefined{static_cast<std::uint32_t>(scenario.levels.size()), domains.has_node_level() ? 1u : 0u}});
-  run.catalog_.define(run.opening_, Millis(0));
+  run.catalog_.define(run.opening_);
   for (std::uint32_t q = 0; q < scenario.queues.size(); ++q) {
     const ScenarioQueue& queue = scenario.queues[q];
     const QueueId parent = queue.parent < 0 ? QueueId(0u) : queue_row(static_cast<std::uint32_t>(queue.parent));

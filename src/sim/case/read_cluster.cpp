@@ -99,8 +99,8 @@ void CaseReader::take_shape(Words& words, NodeFacts& facts) {
     words.fail(fmt::format("\"{}\" is not a shape", shape), kShapeForm);
     return;
   }
-  if (cards < 1 || cards > kCardsPerNodeMax) words.fail(fmt::format("a node with {} cards", cards), fmt::format("1 to {}", kCardsPerNodeMax));
-  facts.cards = words.has_failed() ? 0 : cards;
+  if (cards < 1 || cards > kCardsPerNodeMax) return words.fail(fmt::format("a node with {} cards", cards), fmt::format("1 to {}", kCardsPerNodeMax));
+  facts.cards = cards;
   facts.model = file_.names.models.intern(shape.substr(0, x));
 }
 

@@ -120,6 +120,11 @@ TEST(Random, EveryNodeIsChosenAboutAsOften) {
     ++wins[static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin())];
   }
   for (const int w : wins) EXPECT_NEAR(w, 2000, 200);
+  SmallCluster large(std::vector<NodeSketch>(1000));
+  const Scores p = large.points("random", demand_of(0));
+  EXPECT_GT(*std::max_element(p.begin(), p.end()), kDomainPointsMax * 9 / 10) << "the whole range is drawn from";
+  EXPECT_LT(*std::min_element(p.begin(), p.end()), kDomainPointsMax / 10);
+  EXPECT_LE(*std::max_element(p.begin(), p.end()), kDomainPointsMax);
   EXPECT_TRUE(find_score("random")->is_drawn);
 }
 

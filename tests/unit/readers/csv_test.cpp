@@ -27,6 +27,20 @@ TEST(Csv, FindsColumnsByNameInAnyOrder) {
   EXPECT_FALSE(csv.failed());
 }
 
+TEST(Csv, BehindTheLastRowThereIsNoText) {
+  CsvReader csv = reader("a\n1\n");
+  const CsvColumn a = csv.column("a");
+  ASSERT_TRUE(csv.next_row());
+  EXPECT_FALSE(csv.next_row());
+  EXPECT_EQ(csv.text(a), "");
+  CsvReader broken = reader("a,b\n1,2\n3,\"4\n");
+  const CsvColumn b = broken.column("b");
+  ASSERT_TRUE(broken.next_row());
+  EXPECT_FALSE(broken.next_row());
+  EXPECT_TRUE(broken.failed());
+  EXPECT_EQ(broken.text(b), "") << "nor behind a row that cannot be read";
+}
+
 TEST(Csv, TakesWindowsLineEndsBlankLinesByteOrderMarkAndNoFinalNewline) {
   CsvReader csv = reader(
       "\xef\xbb\xbf"

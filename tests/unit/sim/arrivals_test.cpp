@@ -140,7 +140,7 @@ TEST(Arrivals, KindsSayWhatEachMemberAsks) {
                               "node, prefer: rack}]}]\n");
   ASSERT_TRUE(ScenarioWork::make(s, catalog).ok());
   std::vector<Event> events;
-  catalog.define(events, Millis(0));
+  catalog.define(events);
   std::vector<Demand> demands;
   for (const Event& e : events)
     if (const auto* d = std::get_if<DemandDefined>(&e.body)) demands.push_back(d->demand);
