@@ -159,8 +159,14 @@ std::uint64_t members_together(State& state, ViewCache& views, const Profile& pr
   return std::min<std::uint64_t>(placed, needed - 1);
 }
 
-/// Most nodes first; of as many, what a job's end can help comes before facts of the nodes.
+/// What a job's end can help comes before facts of the nodes: a pod that names its pool waits for room there, not for the rest of the cluster to match.
+/// Then most nodes first.
 bool is_told_first(const Reason& a, const Reason& b) {
+  const auto is_fact = [](const Reason& r) {
+    return r.code == ReasonCode::kModelMismatch || r.code == ReasonCode::kSelectorMismatch || r.code == ReasonCode::kTaintNotTolerated ||
+           r.code == ReasonCode::kNotReady;
+  };
+  if (is_fact(a) != is_fact(b)) return is_fact(b);
   const auto rank = [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu ? -1 : static_cast<int>(r.code); };
   if (a.numbers[0] != b.numbers[0]) return a.numbers[0] > b.numbers[0];
   return rank(a) != rank(b) ? rank(a) < rank(b) : a.subject < b.subject;

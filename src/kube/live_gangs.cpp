@@ -30,15 +30,18 @@ std::uint32_t index_of(const PodRecord& pod) {
 
 constexpr std::string_view kWishes[] = {kGangLabel, kGangSizeLabel, kWithinLabel, kPreferLabel, kQueueLabel, kDurationLabel, kGpuMemoryAsk};
 constexpr std::string_view kOwnPrefix = "ashlar.dev/";
+constexpr std::size_t kOwnKeysMax = 32;  ///< keys of the prefix that are looked at: a tenant may write thousands, at each of many updates
 
 /// The wish that `key` was probably meant to be; empty where it is one, or is like none.
 std::string_view nearly_a_wish(std::string_view key) {
-  if (!key.starts_with(kOwnPrefix) || key == kCardsAnnotation || key == kGpuMilliResource) return {};
+  if (key == kCardsAnnotation) return {};
   if (std::find(std::begin(kWishes), std::end(kWishes), key) != std::end(kWishes)) return {};
   const std::string_view typed = key.substr(kOwnPrefix.size());
   for (const std::string_view wish : kWishes) {
     const std::string_view meant = wish.substr(kOwnPrefix.size());
-    if (edit_distance(typed, meant) <= (meant.size() <= 5 ? 1 : 2)) return wish;
+    const std::size_t near = meant.size() <= 5 ? 1 : 2;
+    const bool may_be_near = std::max(typed.size(), meant.size()) - std::min(typed.size(), meant.size()) <= near;
+    if (may_be_near && edit_distance(typed, meant) <= near) return wish;
   }
   return {};
 }
@@ -46,11 +49,16 @@ std::string_view nearly_a_wish(std::string_view key) {
 }  // namespace
 
 std::string mistyped_wish(const Pod& pod) {
-  for (const auto& own : {pod.labels, pod.annotations}) {
-    if (!own) continue;
-    for (const auto& [key, value] : *own)
+  std::size_t looked_at = 0;
+  for (const auto& labels : {pod.labels, pod.annotations}) {
+    if (!labels) continue;
+    for (const auto& [key, value] : *labels) {
+      if (!key.view().starts_with(kOwnPrefix)) continue;
+      if (++looked_at > kOwnKeysMax) return {};
+      if (key == Text(kGpuMilliResource)) return key.str() + " is a resource, no label: write it under resources.limits of a container";
       if (const std::string_view meant = nearly_a_wish(key.view()); !meant.empty())
         return key.str() + " is no key of Ashlar's; did you mean " + std::string(meant) + "?";
+    }
   }
   return {};
 }

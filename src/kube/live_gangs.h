@@ -34,8 +34,8 @@ struct GangWish {
 };
 /// kInvalid names the label and the expected form.
 Result<GangWish> read_gang_wish(const Pod& pod);
-/// The first label or annotation of the pod that is nearly one of ours (ashlar.dev/withn), as a sentence; empty where there is none. A wish that is
-/// overlooked would place the pod wrongly. Other keys of the prefix say nothing to us.
+/// The first label or annotation of the pod that is nearly one of ours (ashlar.dev/withn), or a resource of ours, as a sentence; empty where there is
+/// none. A wish that is overlooked would place the pod wrongly. Other keys of the prefix say nothing to us.
 std::string mistyped_wish(const Pod& pod);
 
 inline constexpr std::string_view kLonePodPrefix = "pod/";

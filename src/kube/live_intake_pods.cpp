@@ -267,11 +267,11 @@ Hold LiveIntake::hold_for(PodSlot slot, const Pod& pod, GangWish& wish) {
   if (pod.deletion_requested.value != 0) return {HoldReason::kDeleting, {}};
   if (pod.scheduling_gates > 0) return {HoldReason::kGated, {}};
   if (!pod.problem.empty()) return {HoldReason::kUnreadable, pod.problem.str()};
-  if (std::string mistyped = mistyped_wish(pod); !mistyped.empty()) return {HoldReason::kMalformed, std::move(mistyped)};
   Result<GangWish> read = read_gang_wish(pod);
   if (!read) return {HoldReason::kMalformed, read.error().message};
   wish = std::move(read).value();
   note_wish(r, wish);
+  if (std::string mistyped = mistyped_wish(pod); !mistyped.empty()) return {HoldReason::kMalformed, std::move(mistyped)};
   if (options_.quarantine != nullptr && options_.quarantine->holds(pod.uid))
     return {HoldReason::kQuarantined, options_.quarantine->text_for(pod.uid)};
   if (pod.rules && !pod.rules->unsupported.empty()) return {HoldReason::kUnsupported, pod.rules->unsupported.str()};

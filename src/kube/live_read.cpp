@@ -163,24 +163,29 @@ Headline headline_of(LiveReign& reign, const Subject& subject, const Verdict& ve
     const Hold hold = intake.gang_hold(intake.gangs()[subject.gang]);
     if (hold.reason == HoldReason::kNoSuchDomain) return {"Never", std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 5};
     if (hold.reason != HoldReason::kNone)
-      return {hold.reason == HoldReason::kGroupRefused || hold.reason == HoldReason::kQuarantined ? "Held" : "Waiting",
-              std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 4};
+      return {hold.reason == HoldReason::kMembersMissing ? "Waiting" : "Held", std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 4};
   }
   if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty()) return {"Waiting", "PendingEvaluation: its turn has not come yet", 4};
-  const bool is_for_company = verdict.kind == VerdictKind::kNeverFits && waits_for_company_to_leave(reign.text_context(), verdict);
-  const std::vector<Reason> told = told_reasons(reign.text_context(), verdict);
+  const TextContext context = reign.text_context();
+  const bool is_for_company = verdict.kind == VerdictKind::kNeverFits && waits_for_company_to_leave(context, verdict);
+  const std::vector<Reason> told = told_reasons(context, verdict);
   const bool is_never = verdict.kind == VerdictKind::kNeverFits && !is_for_company;
-  return {is_never ? "Never" : "Waiting", std::string(reason_name(told[0].code)) + ": " + headline_text(reign.text_context(), told),
-          is_never ? 5 : 4};
+  return {is_never ? "Never" : "Waiting", std::string(reason_name(told[0].code)) + ": " + headline_text(context, told), is_never ? 5 : 4};
 }
 
 void write_gang(JsonWriter& w, const LiveIntake& intake, GangSlot slot) {
   const GangRecord& g = intake.gangs()[slot];
-  std::int64_t bound = 0;
-  for (const PodSlot s : g.pods) bound += intake.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
+  std::int64_t bound = 0, held = 0;
+  bool is_uniform = true;
+  for (const PodSlot s : g.pods) {
+    const PodRecord& pod = intake.pods()[s];
+    bound += pod.phase == PodRecord::Phase::kBound ? 1 : 0;
+    held += pod.phase == PodRecord::Phase::kHeld ? 1 : 0;
+    is_uniform = is_uniform && pod.demand == intake.pods()[g.pods.front()].demand;
+  }
   const auto level = [&](LevelId l) { return l.is_none() ? std::string() : intake.names().levels()[l.row()].name.str(); };
   w.key("gang").begin_object().member("name", g.name.view()).member("size", std::int64_t{g.size});
-  w.member("present", std::int64_t{intake.members_present(g)}).member("bound", bound);
+  w.member("present", std::int64_t{intake.members_present(g)}).member("bound", bound).member("held", held).member_bool("uniform", is_uniform);
   w.member("within", level(g.within)).member("prefer", level(g.prefer));
   if (const std::string trouble = intake.priority_trouble(g); !trouble.empty()) w.member("priorityTrouble", trouble);
   w.end_object();
@@ -230,7 +235,9 @@ http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& req
   const bool is_waiting = headline.exit_status != 0 && verdict.kind != VerdictKind::kPending && verdict.kind != VerdictKind::kPlaced;
   if (is_waiting) {
     w.member("verdict", verdict_name(verdict.kind)).member("wakesOn", wake_name(verdict.wake_on));
-    w.member("verdictAgeMillis", (reign.now() - verdict.at).value).member("step", static_cast<std::int64_t>(reign.steps()));
+    // Jobs of a kind share a verdict, which may be older than the job.
+    const Millis asked_at = subject.pod == kNoPod ? verdict.at : std::max(verdict.at, intake.pods()[subject.pod].created);
+    w.member("verdictAgeMillis", (reign.now() - asked_at).value);
     write_reasons(w, reign.text_context(), verdict);
     w.member("condition", reign.pod_text(subject.pod).message);
     w.key("remedies").begin_array();
@@ -262,7 +269,7 @@ std::vector<WaitingJob> waiting_jobs(LiveReign& reign) {
   return jobs;
 }
 
-void write_job(JsonWriter& w, LiveReign& reign, const WaitingJob& job, std::size_t position, std::int64_t cards_ahead) {
+void write_job(JsonWriter& w, LiveReign& reign, const TextContext& context, const WaitingJob& job, std::size_t position, std::int64_t cards_ahead) {
   const LiveIntake& intake = reign.intake();
   const JobOwner owner = intake.owner(job.entry.job);
   const bool is_gang = owner.gang != kNoGang;
@@ -270,13 +277,13 @@ void write_job(JsonWriter& w, LiveReign& reign, const WaitingJob& job, std::size
   const Text ns = is_gang ? intake.gangs()[owner.gang].ns : intake.pods()[owner.pod].ns;
   const Text name = is_gang ? intake.gangs()[owner.gang].name : intake.pods()[owner.pod].name;
   const Job& j = reign.state().job(job.entry.job);
-  const std::vector<Reason> told = told_reasons(reign.text_context(), job.verdict);
+  const std::vector<Reason> told = told_reasons(context, job.verdict);
   w.begin_object().member("name", ns.str() + "/" + name.str()).member("queue", intake.names().queues.name(job.queue).view());
   w.member("position", static_cast<std::int64_t>(position)).member("gpus", job.cards).member("gpusAhead", cards_ahead);
   w.member("members", std::int64_t{j.members_present - j.members_placed}).member("priority", std::int64_t{j.priority});
   w.member("ageMillis", (reign.now() - j.submitted).value);
   w.member("reason", told.empty() ? std::string_view("PendingEvaluation") : reason_name(told[0].code));
-  w.member("message", headline_text(reign.text_context(), told)).end_object();
+  w.member("message", headline_text(context, told)).end_object();
 }
 
 /// Pods and gangs that the engine does not know: they have no place in a queue. With `only` those of that queue.
@@ -306,6 +313,7 @@ http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& r
   std::size_t shown = 0, total = 0;
   const QueueTree& tree = reign.state().queues;
   std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_cards(names.queues.size(), 0);
+  const TextContext context = reign.text_context();
   JsonWriter w = document("QueueList");
   w.key("jobs").begin_array();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -313,7 +321,7 @@ http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& r
     if (!only || jobs[i].queue == *only) {
       if (total++ < shown_max) {
         ++shown;
-        write_job(w, reign, jobs[i], static_cast<std::size_t>(pending_jobs[q] + 1), pending_cards[q]);
+        write_job(w, reign, context, jobs[i], static_cast<std::size_t>(pending_jobs[q] + 1), pending_cards[q]);
       }
     }
     ++pending_jobs[q];

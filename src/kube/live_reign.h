@@ -77,7 +77,7 @@ class LiveReign {
   std::uint64_t steps() const { return steps_; }
   /// How long the oldest news has waited for the engine; 0 where none waits.
   Millis snapshot_age() { return pending_since_ == Millis::max() ? Millis(0) : clock_.now() - pending_since_; }
-  TextContext text_context() const { return {intake_, *state_}; }
+  TextContext text_context() { return {intake_, *state_, now()}; }
   ConditionText pod_text(PodSlot slot);
   /// The engine's word on a job, kPending where it has not seen it.
   Verdict verdict_of(JobId job) const;

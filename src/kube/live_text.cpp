@@ -83,6 +83,14 @@ std::int64_t refused_company(const Cluster& cluster, ConstraintId id) {
   return count;
 }
 
+/// The same, counted once for all that is told in one answer.
+std::int64_t company_of(const TextContext& c, const Reason& r) {
+  const ConstraintId id(r.subject);
+  const auto [known, is_new] = c.by_company.try_emplace(id, 0);
+  if (is_new) known->second = refused_company(c.state.cluster, id);
+  return std::min(known->second, r.numbers[0]);
+}
+
 std::string gpu_resource_of(const TextContext& c, DemandId demand) {
   const bool is_share =
       demand.row() < c.state.demand_rows() && amount_of(c.state.demand(demand), c.intake.names().find_resource(Text(kGpuMilliResource))) > 0;
@@ -110,7 +118,7 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, const Verdic
         counts[kAffinityWords] += r.numbers[0];
         break;
       case ReasonCode::kSelectorMismatch: {
-        const std::int64_t company = std::min(refused_company(c.state.cluster, ConstraintId(r.subject)), r.numbers[0]);
+        const std::int64_t company = company_of(c, r);
         if (company > 0) counts["node(s) didn't satisfy existing pods anti-affinity rules"] += company;
         if (company < r.numbers[0]) counts[kAffinityWords] += r.numbers[0] - company;
         break;
@@ -301,7 +309,7 @@ namespace {
 std::string node_count(std::int64_t count) { return std::to_string(count) + (count == 1 ? " node" : " nodes"); }
 
 std::string selector_text(const TextContext& c, const Reason& r) {
-  const std::int64_t company = std::min(refused_company(c.state.cluster, ConstraintId(r.subject)), r.numbers[0]);
+  const std::int64_t company = company_of(c, r);
   const std::int64_t others = r.numbers[0] - company;
   const std::string of_company = node_count(company) + (company == 1 ? " is" : " are") + " refused by the anti-affinity of pods there";
   if (company > 0 && others == 0) return of_company;
@@ -362,8 +370,9 @@ std::string reason_text(const TextContext& c, const Reason& r) {
     case ReasonCode::kBehindHead:
       return "a job ahead of it in its queue must start first";
     case ReasonCode::kReservationHeld: {
-      const Millis wait = Millis(r.numbers[0]) - c.state.now();
-      return std::string(kWouldDelay) + (wait.value > 0 ? ", which can start in " + duration_text(wait) + " at the latest" : "");
+      const Millis wait = Millis(r.numbers[0]) - c.now;
+      return std::string(kWouldDelay) +
+             (wait.value > 0 ? ", which can start in " + duration_text(wait) + " at the latest if running jobs end as estimated" : "");
     }
     case ReasonCode::kMembersMissing:
       return members() + (r.numbers[0] == 1 ? " exists" : " exist");
@@ -379,9 +388,8 @@ std::string reason_text(const TextContext& c, const Reason& r) {
 }
 
 bool waits_for_company_to_leave(const TextContext& c, const Verdict& verdict) {
-  return std::any_of(verdict.reasons.begin(), verdict.reasons.end(), [&](const Reason& r) {
-    return r.code == ReasonCode::kSelectorMismatch && refused_company(c.state.cluster, ConstraintId(r.subject)) > 0;
-  });
+  return std::any_of(verdict.reasons.begin(), verdict.reasons.end(),
+                     [&](const Reason& r) { return r.code == ReasonCode::kSelectorMismatch && company_of(c, r) > 0; });
 }
 
 std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
@@ -407,7 +415,7 @@ std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
 std::string headline_text(const TextContext& c, const std::vector<Reason>& told) {
   if (told.empty()) return {};
   std::string text = reason_text(c, told[0]);
-  if (told[0].code == ReasonCode::kExceedsCluster && told.size() > 1) text += " (now: " + reason_text(c, told[1]) + ")";
+  if (told[0].code == ReasonCode::kExceedsCluster && told.size() > 1) text += " (when judged: " + reason_text(c, told[1]) + ")";
   return text;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ ConditionText hold_condition(const LiveIntake& intake, const GangRecord& gang);
 struct TextContext {
   const LiveIntake& intake;
   const State& state;
+  Millis now;                                                    ///< of the clock: the state's time stands still while nothing happens
+  mutable std::map<ConstraintId, std::int64_t> by_company = {};  ///< refused_company() of what was asked for already
 };
 
 /// "0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {team: blue}. ..." for a waiting job, or

@@ -78,7 +78,7 @@ constexpr std::int64_t kCardMemoryMaxMib = std::int64_t{1} << 30;  ///< of one c
 
 Result<MiB> memory_each(const Text& ask) {
   const Result<std::int64_t> bytes = parse_quantity(ask, 1, Overflow::kSaturate);
-  if (!bytes || *bytes < 0) return invalid("ashlar.dev/gpu-memory is not a quantity: '" + ask.str() + "'");
+  if (!bytes || *bytes < 0) return invalid("ashlar.dev/gpu-memory is not a quantity such as 40Gi: '" + ask.str() + "'");
   if (*bytes >> 20 >= kCardMemoryMaxMib) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is more than any card has");
   if (*bytes > 0 && *bytes < 1 << 20) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is less than 1Mi; name the unit (40Gi)");
   return MiB((*bytes >> 20) + ((*bytes & ((1 << 20) - 1)) != 0 ? 1 : 0));
@@ -98,7 +98,9 @@ Result<CardAsk> card_ask(const Pod& pod, const Text* memory_ask) {
     ask.count = static_cast<std::int32_t>(milli / kWholeCard);
   else if (milli > 0)
     ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
-  if (memory_ask == nullptr || ask.count == 0) return ask;
+  if (memory_ask == nullptr) return ask;
+  if (ask.count == 0)
+    return invalid("asks for ashlar.dev/gpu-memory but for no card; add nvidia.com/gpu or ashlar.dev/gpu-milli to resources.limits");
   const Result<MiB> memory = memory_each(*memory_ask);
   if (!memory) return memory.error();
   ask.memory_each = *memory;

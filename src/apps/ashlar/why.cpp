@@ -28,9 +28,13 @@ std::string headline(const object& why) {
   if (const boost::json::value* gang = why.if_contains("gang")) {
     const object& g = gang->as_object();
     line += "   gang of " + std::to_string(number_of(g, "size"));
-    if (!asks.empty()) line += " x " + asks;
+    const bool is_uniform = g.at("uniform").as_bool();
+    if (!asks.empty() && is_uniform) line += " x " + asks;
     if (!text_of(g, "within").empty()) line += " within one " + text_of(g, "within");
-    line += " (" + std::to_string(number_of(g, "present")) + " exist, " + std::to_string(number_of(g, "bound")) + " bound)";
+    const std::int64_t held = number_of(g, "held");
+    line += " (" + std::to_string(number_of(g, "present") + held) + " exist" + (held > 0 ? ", " + std::to_string(held) + " held" : "") + ", " +
+            std::to_string(number_of(g, "bound")) + " bound)";
+    if (!asks.empty() && !is_uniform) line += ", this pod " + asks;
   } else if (!asks.empty()) {
     line += "   " + asks;
   }
@@ -47,8 +51,7 @@ std::string why_text(const object& why) {
   out << headline(why);
   const bool is_waiting = why.at("exitStatus").as_int64() != 0;
   out << (is_waiting ? "BLOCKED BY  " : "            ") << text_of(why, "headline");
-  if (why.contains("verdictAgeMillis"))
-    out << "   verdict " << span_text(number_of(why, "verdictAgeMillis")) << " old, step " << number_of(why, "step");
+  if (why.contains("verdictAgeMillis")) out << "   verdict " << span_text(number_of(why, "verdictAgeMillis")) << " old";
   out << '\n';
   if (const boost::json::value* reasons = why.if_contains("reasons")) {
     const std::string said = text_of(why, "headline");
@@ -57,6 +60,7 @@ std::string why_text(const object& why) {
       if (said.find(message) == std::string::npos) out << "ALSO        " << text_of(r.as_object(), "code") << ": " << message << '\n';
     }
   }
+  if (const std::string condition = text_of(why, "condition"); !condition.empty()) out << "CONDITION   " << condition << '\n';
   if (const boost::json::value* gang = why.if_contains("gang"); gang != nullptr && gang->as_object().contains("priorityTrouble"))
     out << "PRIORITY    " << text_of(gang->as_object(), "priorityTrouble") << '\n';
   if (const boost::json::value* remedies = why.if_contains("remedies"); remedies != nullptr && !remedies->as_array().empty()) {

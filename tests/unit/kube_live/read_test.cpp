@@ -200,7 +200,7 @@ TEST_F(Read, AWaitingPodIsExplainedInFull) {
       why("p"),
       document("Why", R"("name":"ns/p","state":"Waiting","headline":"InsufficientGPU: 1 node is short of cards: at most 1 GPU free on one, 4 GPU )"
                       R"(asked","exitStatus":4,"pod":"ns/p","priority":0,"queue":"default","asks":{"gpus":4,"milliCores":500,"memoryBytes":0},)"
-                      R"("ageMillis":1500,"verdict":"Waits","wakesOn":"JobEnded","verdictAgeMillis":1500,"step":1,"reasons":[{"code":)"
+                      R"("ageMillis":1500,"verdict":"Waits","wakesOn":"JobEnded","verdictAgeMillis":1500,"reasons":[{"code":)"
                       R"("InsufficientGPU","message":"1 node is short of cards: at most 1 GPU free on one, 4 GPU asked","subject":1,"numbers":)"
                       R"([1,1000,4000]}],"condition":"0/1 nodes are available: 1 Insufficient nvidia.com/gpu.","remedies":[)"
                       R"({"kind":"FewerCards","amount":1,"message":"no pod asked for more than 1 card"},)"
@@ -231,7 +231,7 @@ TEST_F(Read, APodThatOnlyCompanyKeepsAwayIsNotSaidNeverToFit) {
   EXPECT_EQ(headline("web"),
             R"("state":"Waiting","headline":"SelectorMismatch: 1 node is refused by the anti-affinity of pods there","exitStatus":4)");
   EXPECT_EQ(headline("large"), R"("state":"Never","headline":"ExceedsClusterMax: it would not fit this cluster even if it were empty)"
-                               R"x( (now: 1 node is short of cards: at most 7 GPU free on one, 9 GPU asked)","exitStatus":5)x");
+                               R"x( (when judged: 1 node is short of cards: at most 7 GPU free on one, 9 GPU asked)","exitStatus":5)x");
 }
 
 // ---- gangs ---------------------------------------------------------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ TEST_F(Read, AGangIsFoundByItsNameAndAnsweredByAPodThatWaits) {
   const std::string body = why("g");
   EXPECT_NE(body.find(R"("name":"ns/g","state":"Waiting")"), std::string::npos) << body;
   EXPECT_NE(body.find(R"("pod":"ns/g-1")"), std::string::npos) << body;
-  EXPECT_NE(body.find(R"("gang":{"name":"g","size":2,"present":2,"bound":1,"within":"","prefer":""})"), std::string::npos) << body;
+  EXPECT_NE(body.find(R"("gang":{"name":"g","size":2,"present":2,"bound":1,"held":0,"uniform":true,"within":"","prefer":""})"), std::string::npos) << body;
 }
 
 TEST_F(Read, AGangByLabelsHasItsDomainsNamed) {
@@ -258,7 +258,7 @@ TEST_F(Read, AGangByLabelsHasItsDomainsNamed) {
   const Labels domains{{Text("ashlar.dev/prefer"), Text("rack")}, {Text("ashlar.dev/within"), Text("block")}};
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 3, 1, domains));
   reign->turn();
-  EXPECT_NE(why("g").find(R"("gang":{"name":"g","size":3,"present":2,"bound":0,"within":"block","prefer":"rack"})"), std::string::npos) << why("g");
+  EXPECT_NE(why("g").find(R"("gang":{"name":"g","size":3,"present":2,"bound":0,"held":0,"uniform":true,"within":"block","prefer":"rack"})"), std::string::npos) << why("g");
   EXPECT_EQ(headline("g"),
             R"("state":"Waiting","headline":"MembersMissing: gang g waits until 3 of its pods exist without scheduling gates","exitStatus":4)");
 }
@@ -287,7 +287,7 @@ TEST_F(Read, AGangThatIsHeldSaysWhy) {
   const std::string told = metrics.text(reign.get(), {});
   EXPECT_NE(told.find("ashlar_pods_held{reason=\"GangHeld\"} 2\n"), std::string::npos) << told;
   EXPECT_NE(told.find("ashlar_pods_held{reason=\"NoSuchDomain\"} 1\n"), std::string::npos) << told;
-  EXPECT_EQ(headline("early"), R"x("state":"Waiting","headline":"PodGroupMissing: PodGroup none does not exist (yet)","exitStatus":4)x");
+  EXPECT_EQ(headline("early"), R"x("state":"Held","headline":"PodGroupMissing: PodGroup none does not exist (yet)","exitStatus":4)x");
   see(group("none", 1));
   reign->turn();
   EXPECT_TRUE(queue().ends_with("\"heldTotal\":2}\n")) << "nothing holds it any more: " << queue();
@@ -414,7 +414,7 @@ TEST_F(Read, QueuesAreToldInFull) {
     return R"({"name":"ns/)" + numbers + R"(,"priority":0,"ageMillis":)" + std::to_string(age) + R"(,"reason":)" + why + "}";
   };
   const auto exceeds = [](const std::string& now) {
-    return R"("ExceedsClusterMax","message":"it would not fit this cluster even if it were empty (now: )" + now + R"x()")x";
+    return R"("ExceedsClusterMax","message":"it would not fit this cluster even if it were empty (when judged: )" + now + R"x()")x";
   };
   const auto asks = [&](int cards) {
     return exceeds("1 node is short of cards: at most 3 GPU free on one, " + std::to_string(cards) + " GPU asked");

@@ -136,7 +136,7 @@ TEST_F(Reign, APodHeldForAReservationIsToldSoAndCallsForNoNodes) {
   EXPECT_EQ(text.message, "ReservationHeld: there may be room for it, but starting it now would delay a job ahead of it");
   EXPECT_EQ(condition_of("head").reason, "Unschedulable");
   EXPECT_TRUE(has(why("held"), R"("headline":"ReservationHeld: there may be room for it, but starting it now would delay a job ahead of it, )"
-                               R"(which can start in 1m40s at the latest","exitStatus":4)"))
+                               R"(which can start in 1m40s at the latest if running jobs end as estimated","exitStatus":4)"))
       << why("held");
   EXPECT_TRUE(has(why("held"), R"("remedies":[])")) << why("held");
   EXPECT_TRUE(has(queue(), R"("reason":"ReservationHeld")")) << queue();

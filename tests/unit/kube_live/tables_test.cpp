@@ -172,13 +172,13 @@ TEST_F(Asks, CardMemoryIsRoundedUpToWholeMebibytes) {
   memory_asked("1125899906842624");
   EXPECT_EQ(hold_text(record("p1125899906842624")), "ashlar.dev/gpu-memory is '1125899906842624', which is more than any card has");
   memory_asked("-1");
-  EXPECT_EQ(hold_text(record("p-1")), "ashlar.dev/gpu-memory is not a quantity: '-1'");
+  EXPECT_EQ(hold_text(record("p-1")), "ashlar.dev/gpu-memory is not a quantity such as 40Gi: '-1'");
 }
 
 TEST_F(Asks, ABlankCardMemoryIsRefusedWhateverWasReadBefore) {
   see(pod("plain", 1));
   memory_asked("");
-  EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gpu-memory is not a quantity: ''");
+  EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gpu-memory is not a quantity such as 40Gi: ''");
 }
 
 TEST_F(Asks, CardMemoryOfANodeIsItsLabelWhereThatIsANumber) {

@@ -98,7 +98,7 @@ class Texts : public IntakeBench {
     n.problem = Text("status: " + name + " is odd");
     return n;
   }
-  TextContext context() { return {intake, state}; }
+  TextContext context() { return {intake, state, state.now()}; }
   std::string text(ReasonCode code, std::array<std::int64_t, 3> numbers = {}, std::uint32_t subject = 0) {
     return reason_text(context(), {code, subject, numbers});
   }
@@ -194,8 +194,8 @@ TEST_F(Texts, APromiseIsSaidWithTheTimeThatIsLeft) {
   const std::int64_t now = state.now().value;
   ASSERT_GT(now, 0);
   const std::string delay = "there may be room for it, but starting it now would delay a job ahead of it";
-  EXPECT_EQ(text(ReasonCode::kReservationHeld, {now + 90'000}), delay + ", which can start in 1m30s at the latest");
-  EXPECT_EQ(text(ReasonCode::kReservationHeld, {now + 1}), delay + ", which can start in 1ms at the latest");
+  EXPECT_EQ(text(ReasonCode::kReservationHeld, {now + 90'000}), delay + ", which can start in 1m30s at the latest if running jobs end as estimated");
+  EXPECT_EQ(text(ReasonCode::kReservationHeld, {now + 1}), delay + ", which can start in 1ms at the latest if running jobs end as estimated");
   EXPECT_EQ(text(ReasonCode::kReservationHeld, {now}), delay);
   const ConditionText said = said_of("p", {{ReasonCode::kReservationHeld, 0, {now + 90'000}}});
   EXPECT_EQ(said.reason, "SchedulerError");
