@@ -82,6 +82,8 @@ LIED_TO = [
     ("why a/b", '{"kind":"Why","name":"a/b"}', 1, "has another form"),
     ("why a/b", NEVER_FITS, 0, "  ExceedsClusterMax: too small (now: 1 node is short)\nALSO        TaintNotTolerated: 2 nodes\n"),
     ("why a/b -o json", "[]", 1, "the answer is not JSON"),
+    ("why a/b 1>&2", '{"kind":"Why","name":"a/b","state":"Waiting","headline":"h","exitStatus":4,"gang":{"priorityTrouble":"no class"}}', 4,
+     "PRIORITY    no class\n"),
     ("queue", "{}", 1, "the answer is no QueueList"),
     ("queue", '{"kind":"QueueList","queues":[{}],"jobs":[]}', 1, "has another form"),
     ("queue", '{"kind":"QueueList","queues":7,"jobs":[]}', 1, "has another form"),
