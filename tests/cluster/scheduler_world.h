@@ -258,8 +258,6 @@ class SchedulerWorld : public ::testing::Test {
   /// What the server has seen of bindings in this test, and the proxy where they went through one.
   BindAudit audit() const { return BindAudit(plane_->audit_log(), proxy_ ? proxy_->forwarded("/pods") : BindAudit::Forwarded{}, audit_from_); }
   static constexpr const char* kSchedulerUser = "system:serviceaccount:ashlar:ashlar";
-  /// Nobody asked for a second node while the first request might have been carried out. Every test ends with it; here for a moment before.
-  void expect_no_second_target() const { EXPECT_EQ(audit().second_targets(kSchedulerUser), std::vector<std::string>{}); }
 
   void clean() {
     const std::string groups = kube::pod_group_path(pod_groups_, "default", "");
