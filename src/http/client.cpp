@@ -40,9 +40,9 @@ Result<void> check_readable(const std::string& file, const char* what) {
   return invalid(std::string("cannot read the ") + what + " file " + file);
 }
 
+/// Null where there is no memory for it.
 CURLM* make_pool_of_short_exchanges() {
-  CURLM* multi = curl_multi_init();
-  if (multi == nullptr) return nullptr;
+  CURLM* multi = curl_multi_init();  // libcurl sets nothing on a null handle, and says so (CURLM_BAD_HANDLE)
   curl_multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
   curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, kConnectionsMax);
   curl_multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, kStreamsMax);

@@ -113,8 +113,8 @@ Result<void> read_pem(const Entry& entry, const char* file_key, const char* data
 
 Result<bool> flag(const Entry& entry, const char* key) {
   const YAML::Node value = entry.node[key];
-  if (!value || value.IsNull()) return false;
   bool on = false;
+  if (!value || value.IsNull()) return on;
   if (!value.IsScalar() || !YAML::convert<bool>::decode(value, on)) return field_error(entry, key, "true or false is expected");
   return on;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <limits>
 
 #include "base/quantity_text.h"
@@ -268,14 +269,8 @@ bool skip(std::string_view text, std::size_t& position, char c) {
   return true;
 }
 
-/// Days since 1970-01-01 of a proleptic Gregorian date (H. Hinnant, chrono-compatible date algorithms).
-std::int64_t days_of(int year, int month, int day) {
-  year -= month <= 2;
-  const std::int64_t era = (year >= 0 ? year : year - 399) / 400;
-  const auto year_of_era = static_cast<unsigned>(year - era * 400);
-  const unsigned day_of_year = (153 * static_cast<unsigned>(month > 2 ? month - 3 : month + 9) + 2) / 5 + static_cast<unsigned>(day) - 1;
-  return era * 146097 + (year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year) - 719468;
-}
+/// Days since 1970-01-01 of a proleptic Gregorian date; a day that its month lacks is one of the next month.
+std::int64_t days_of(int year, int month, int day) { return std::chrono::sys_days(std::chrono::year(year) / month / day).time_since_epoch().count(); }
 
 }  // namespace
 

@@ -57,6 +57,18 @@ TEST(Server, WhoTakesNoAnswerMakesRoomWhereNobodyIsSilent) {
   EXPECT_TRUE(is_ok(answer_on_a_new_connection(*server)));
 }
 
+// The system remembers for a minute the connections that a server has closed; who restarts it must not wait for so long.
+TEST(Server, ItsPortIsFreeForTheNextAtOnce) {
+  auto server = server_of({});
+  const std::uint16_t port = server->port();
+  const Socket socket(*server);
+  socket.get("/livez");
+  EXPECT_TRUE(is_ok(socket.hear()));
+  server.reset();
+  const auto next = Server::start({.port = port}, {});
+  EXPECT_TRUE(next.ok()) << next.error().message;
+}
+
 TEST(Server, HeadersThatComeTooSlowlyEndTheConnection) {
   const auto server = server_of({.header_timeout = Millis(200), .idle_timeout = Millis(60'000)});
   const Socket silent(*server), slow(*server);

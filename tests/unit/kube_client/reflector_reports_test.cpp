@@ -181,6 +181,26 @@ TEST_F(Paced, ARelistReportsTheDifferenceAndWorksOnlyWhereItRuns) {
   EXPECT_EQ(asked(), (Log{"list", "watch", "list", "watch", "list", "watch"}));
 }
 
+TEST_F(Paced, ARelistTakesThePlaceOfTheListUnderWay) {
+  open({list(10, object("a", 3, "ua")), refusal("500 No")});
+  Reflector<Namespace> reflector = follow();
+  reflector.start();
+  reflector.relist();
+  EXPECT_EQ(api->in_flight(), 1u);
+  settle();
+  EXPECT_EQ(log, (Log{"+a3", "=", "!"}));
+  EXPECT_EQ(asked(), (Log{"list", "watch"}));
+}
+
+TEST_F(Paced, HalfAnEventAtTheEndOfAWatchIsNotPutBeforeTheNextWatchsFirst) {
+  open({list(10), watch(event("ADDED", object("a", 11, "ua")) + R"({"type":"AD)", Millis(1'000)), watch(event("ADDED", object("b", 12, "ub")))});
+  Reflector<Namespace> reflector = follow();
+  reflector.start();
+  settle();
+  EXPECT_EQ(log, (Log{"=", "+a11", "+b12"}));
+  EXPECT_EQ(asked(), (Log{"list", "watch", "watch"}));
+}
+
 TEST_F(Paced, WhatAReflectorAskedEndsWithIt) {
   open({list(10)});
   {

@@ -305,6 +305,32 @@ TEST_F(Lane, OfAGangHeldForABindingTheFailedMemberSpeaks) {
   EXPECT_EQ(events("g-2"), 1u);
 }
 
+TEST_F(Lane, WhatWasNotTakenIsForgottenOnceThePodIsPlaced) {
+  LaneOptions o = options();
+  o.retry_min = o.retry_max = Millis(60'000);
+  lane = lane_of(o);
+  see(node("n", 8));
+  refusals = {403};
+  see(gang_pod("g", 0, 1, 1));
+  intake.settle();
+  const PodSlot slot = intake.pods().find(Text("ns"), Text("g-0"));
+  ASSERT_TRUE(record("g-0").is_in_engine());
+  lane->want_condition(slot, true);
+  drain();
+  is_answering = false;
+  step();
+  ASSERT_EQ(record("g-0").phase, PodRecord::Phase::kAssumed);
+  skipped += Millis(60'000);
+  server.api().poll(Millis(0));
+  EXPECT_EQ(server.count({"PATCH"}), 1u);
+  intake.note_bind_failed(slot, "no");
+  intake.settle();
+  lane->want_condition(slot, false);
+  drain();
+  EXPECT_EQ(server.count({"PATCH"}), 2u);
+  EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u) << "it is the first try, which brings the event";
+}
+
 TEST_F(Lane, AsksForItsTurnWhenAnEventIsOverdueAndNotBefore) {
   is_free = false;
   lane->want_failed_event(waiting("e"), "no room");

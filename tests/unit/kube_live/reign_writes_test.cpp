@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "kube/live_reign.h"
@@ -149,6 +150,47 @@ TEST_F(ReignWrites, AGangOfOneIsNotSaidToBeMany) {
   see(pod("g-0", 1, {{Text("ashlar.dev/gang"), Text("g")}, {Text("ashlar.dev/gang-size"), Text("1")}}));
   reign->turn();
   EXPECT_EQ(told, std::vector<std::string>{"placed gang ns/g: 1 pod on one node"});
+}
+
+TEST_F(ReignWrites, WhoseVerdictIsNewIsToldBeforeWhoeverIsHeld) {
+  options.lane.in_flight_max = 1;
+  begin();
+  see("n0", 8);
+  for (const char* name : {"h-0", "h-1"}) see(pod(name, 1, {{Text("ashlar.dev/queue"), Text("nobody's")}}));
+  see(pod("large", 9));
+  reign->turn();
+  ASSERT_TRUE(server.settle());
+  std::vector<std::string> told_in_order;
+  for (const std::string& line : server.seen({"PATCH"})) told_in_order.push_back(line.substr(0, line.find(" {")));
+  EXPECT_EQ(told_in_order, (std::vector<std::string>{"PATCH /api/v1/namespaces/ns/pods/large/status", "PATCH /api/v1/namespaces/ns/pods/h-0/status",
+                                                     "PATCH /api/v1/namespaces/ns/pods/h-1/status"}));
+}
+
+TEST_F(ReignWrites, APodGroupIsToldWhenSoManyOfItsPodsAreBoundAsMustStartTogether) {
+  begin();
+  reign->note_pod_groups(PodGroupVersion::kV1Beta1, "");
+  see("n0", 8);
+  for (const auto& [name, count] : std::map<std::string, int>{{"one", 1}, {"two", 2}, {"three", 3}}) {
+    PodGroup group;
+    group.ns = Text("ns");
+    group.name = Text(name);
+    group.uid = Text("uid-" + name);
+    group.min_count = count;
+    reign->take(Change<PodGroup>{Change<PodGroup>::Kind::kAdded, std::move(group)});
+    for (int i = 0; i < 2; ++i) {
+      Pod member = on(pod(name + "-" + std::to_string(i), 1), "n0", "");
+      member.group_name = Text(name);
+      see(std::move(member));
+    }
+  }
+  reign->turn();
+  ASSERT_TRUE(server.settle());
+  const auto is_told = [&](const std::string& name, const std::string& message) {
+    return server.count({"PATCH", "/podgroups/" + name + "/status", R"("status":"True")", "\"" + message + "\""}) == 1;
+  };
+  EXPECT_TRUE(is_told("one", "the one pod that must start is bound"));
+  EXPECT_TRUE(is_told("two", "all 2 pods that must start together are bound"));
+  EXPECT_EQ(server.count({"/podgroups/three/status", R"("status":"True")"}), 0u);
 }
 
 // ---- the quarantine ------------------------------------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ class SmallCluster {
     const std::string of_class = priority_class.empty() ? "" : R"(,"priorityClassName":")" + priority_class + "\"";
     put("podgroups", name, R"("spec":{"schedulingPolicy":{"gang":{"minCount":)" + std::to_string(count) + "}}" + of_class + "}");
   }
-  /// Answers lists and watches of the resource with this status, 200 = as it should; "" = everything.
+  /// Answers lists and watches of the resource with this status, 200 = as it should; "" = everything, "v1beta1" = what that version serves.
   void refuse(const std::string& resource, int status) {
     const std::lock_guard lock(lock_);
     status_[resource] = status;
@@ -119,9 +119,9 @@ class SmallCluster {
     const std::string resource = request.path.substr(request.path.rfind('/') + 1);
     if (request.path == scheduling + "v1") return http::json(200, R"({"resources":[{"name":"priorityclasses"}]})");
     const bool is_served = !group_version_.empty() && request.path.starts_with(scheduling + group_version_);
-    if (request.path == scheduling + group_version_ && is_served) return http::json(200, R"({"resources":[{"name":"podgroups"}]})");
     if (request.path.starts_with(scheduling) && resource != "priorityclasses" && !is_served) return status(404);
     if (status_.contains(resource) && status_[resource] != 200) return status(status_[resource]);
+    if (request.path == scheduling + group_version_) return http::json(200, R"({"resources":[{"name":"podgroups"}]})");
     if (request.query.find("watch=1") != std::string::npos) return http::json(200, "");
     std::string items;
     for (const auto& [name, item] : items_[resource]) items += (items.empty() ? "" : ",") + item;

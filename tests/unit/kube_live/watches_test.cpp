@@ -152,6 +152,17 @@ TEST_F(Watches, AnotherVersionOfPodGroupIsFoundAfterAnUpgradeAndNothingIsTakenFo
   EXPECT_EQ(logged("PodGroup API: scheduling.k8s.io/v1beta1"), 1u);
 }
 
+TEST_F(Watches, PodGroupsThatCanBeListedAreKnownWhoeverHidesTheirVersion) {
+  cluster.refuse("podgroups", 404);
+  cluster.put_pod("member", 1, "g");
+  lead();
+  ASSERT_TRUE(until([&] { return hold_of("member") == "PodGroupsUnreadable: PodGroups cannot be read: HTTP 404: refused"; })) << hold_of("member");
+  cluster.refuse("v1beta1", 403);
+  ASSERT_TRUE(until([&] { return hold_of("member") == "PodGroupsUnreadable: PodGroups cannot be read: HTTP 403: refused"; })) << hold_of("member");
+  cluster.refuse("podgroups", 200);
+  EXPECT_TRUE(until([&] { return hold_of("member").starts_with("PodGroupMissing"); })) << hold_of("member");
+}
+
 TEST_F(Watches, WithoutARequiredKindNothingIsDecided) {
   cluster.refuse("nodes", 403);
   cluster.put_pod("plain", 1);

@@ -2,12 +2,25 @@
 #include "store/file_writer.h"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <set>
 #include <thread>
 
 #include "log_folder.h"
 #include "store/log_format.h"
+
+namespace {
+std::atomic<int> synced = 0;
+}
+
+/// Stands before the C library's, and counts.
+extern "C" int fdatasync(int descriptor) {
+  ++synced;
+  return static_cast<int>(::syscall(SYS_fdatasync, descriptor));
+}
 
 namespace ashlar::store {
 namespace {
@@ -67,6 +80,21 @@ TEST(FileWriter, writes_what_it_is_given_in_order) {
   }
   EXPECT_EQ(read_bytes(folder.file(file_name(1))), "one abc");
   EXPECT_EQ(read_bytes(folder.file(file_name(2))), "two d") << "what waits is written before it ends";
+}
+
+TEST(FileWriter, a_file_is_on_the_disk_before_the_next_begins_and_when_it_ends) {
+  const Folder folder;
+  const int before = synced.load();
+  {
+    const auto writer = writer_of({.folder = folder.str()});
+    writer->begin_file("one");
+    writer->flush();
+    EXPECT_EQ(synced, before);
+    writer->begin_file("two");
+    writer->flush();
+    EXPECT_EQ(synced, before + 1);
+  }
+  EXPECT_EQ(synced, before + 2);
 }
 
 TEST(FileWriter, large_pieces_are_written_whole) {
