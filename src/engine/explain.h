@@ -33,13 +33,18 @@ struct Remedy {
   std::vector<Limit> limits;  ///< kMoreQuota: all of them must be raised
 };
 
+/// Placements tried for one answer: enough for each search by halves, some 100 ms on 5,000 nodes. A gang of thousands may need more; then the last
+/// search ends where it stands, and its remedy is missing or helps but is not the smallest.
+inline constexpr int kRemedyTriesMax = 96;
+
 struct RemedyOptions {
   ResourceId counts_cards;                 ///< the resource, if any, of which a pod asks as much as it asks for cards
   std::span<const LabelKeyId> node_names;  ///< labels that name a single node: a new one would not have them
+  int* tries = nullptr;                    ///< if given, told how many placements were tried
 };
 
 /// The smallest changes of each kind; empty if none of those tried helps, and for a job that waits for its turn rather than for room or quota. Others
-/// that wait ahead of it may take the same room first. Cost: a copy of the state and up to some hundred placements, so for readers only.
+/// that wait ahead of it may take the same room first. Cost: a copy of the state and up to kRemedyTriesMax placements, so for readers only.
 std::vector<Remedy> find_remedies(const State& state, const Engine& engine, JobId job, const RemedyOptions& options = {});
 
 }  // namespace ashlar

@@ -1,6 +1,6 @@
 // The smallest changes that would let a waiting job start. Each is carried out on a copy of the state and the job is placed there by the profile's
 // own rules, all its groups together, within its quota and beside the reservations of jobs ahead of it; what does not help is not offered. Tries are
-// counted, and the search ends when they are used up. Cost: one copy of the state, then at most kTriesMax placements.
+// counted, and the search ends when they are used up. Cost: one copy of the state, then at most kRemedyTriesMax placements.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -13,7 +13,6 @@
 namespace ashlar {
 namespace {
 
-constexpr int kTriesMax = 96;  ///< placements tried for one answer: enough for each search by halves below, some 100 ms on 5,000 nodes
 constexpr std::size_t kFreeingMax = 2'000'000;  ///< nodes x members looked at to find which cards to free
 constexpr std::size_t kDomainsMax = 4;          ///< domains in which cards are freed or nodes are added, those with most idle cards first
 
@@ -50,7 +49,8 @@ class Rehearsal {
   State& state() { return state_; }
   std::uint32_t needed() const { return needed_; }
   const Workload& original() const { return original_; }
-  bool is_used_up() const { return tries_ >= kTriesMax; }
+  bool is_used_up() const { return tries_ >= kRemedyTriesMax; }
+  int tries() const { return tries_; }
   std::size_t placed() const { return placed_.size(); }
   /// The needed members as they are, those with most cards first.
   std::vector<MemberSpec> needed_members() const {
@@ -428,12 +428,8 @@ bool is_its_turn(const Engine& engine, JobId job) {
   return blocked == nullptr || !(blocked->entry < agenda.entry_of(job));
 }
 
-}  // namespace
-
-std::vector<Remedy> find_remedies(const State& state, const Engine& engine, JobId job, const RemedyOptions& options) {
+std::vector<Remedy> search(Rehearsal& rehearsal, const State& state, const Engine& engine, JobId job, const RemedyOptions& options) {
   std::vector<Remedy> out;
-  if (!is_its_turn(engine, job) || state.first_waiting_member(job).is_none()) return out;
-  Rehearsal rehearsal(state, engine, job, options.counts_cards);
   if (rehearsal.starts({})) return out;  // something has helped it already: it only was not looked at since
   add_topology_remedies(rehearsal, out);
   add_smaller_jobs(rehearsal, out);
@@ -445,6 +441,17 @@ std::vector<Remedy> find_remedies(const State& state, const Engine& engine, JobI
   add_free_cards(rehearsal, engine.profile(), job, out);
   add_more_nodes(rehearsal, job, options.node_names, out);
   return out;
+}
+
+}  // namespace
+
+std::vector<Remedy> find_remedies(const State& state, const Engine& engine, JobId job, const RemedyOptions& options) {
+  if (options.tries != nullptr) *options.tries = 0;
+  if (!is_its_turn(engine, job) || state.first_waiting_member(job).is_none()) return {};
+  Rehearsal rehearsal(state, engine, job, options.counts_cards);
+  std::vector<Remedy> found = search(rehearsal, state, engine, job, options);
+  if (options.tries != nullptr) *options.tries = rehearsal.tries();
+  return found;
 }
 
 }  // namespace ashlar

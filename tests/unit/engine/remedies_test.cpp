@@ -201,7 +201,7 @@ void expect_nothing_is_missed(const World& w, const std::vector<Remedy>& offered
 
 TEST(Remedies, HelpWhenTheyAreDoneAndNoneIsMissed) {
   Rng rng(20261122);
-  int waiting = 0, offered = 0;
+  int waiting = 0, offered = 0, most_tries = 0;
   for (int round = 0; round < 400 && !testing::Test::HasFailure(); ++round) {
     const World w = some_world(rng);
     State s;
@@ -212,8 +212,11 @@ TEST(Remedies, HelpWhenTheyAreDoneAndNoneIsMissed) {
     ++waiting;
     SCOPED_TRACE("world " + std::to_string(round) + ": " + text_of(w));
     const std::uint64_t digest = s.digest();
-    const std::vector<Remedy> remedies = find_remedies(s, engine, kJob);
+    int tries = 0;
+    const std::vector<Remedy> remedies = find_remedies(s, engine, kJob, {.counts_cards = {}, .node_names = {}, .tries = &tries});
     EXPECT_EQ(s.digest(), digest);
+    EXPECT_LT(tries, kRemedyTriesMax) << "no small job needs them all";
+    most_tries = std::max(most_tries, tries);
     offered += static_cast<int>(remedies.size());
     for (const Remedy& r : remedies) {
       SCOPED_TRACE("remedy " + std::to_string(static_cast<int>(r.kind)));
@@ -223,6 +226,51 @@ TEST(Remedies, HelpWhenTheyAreDoneAndNoneIsMissed) {
   }
   EXPECT_GT(waiting, 150);
   EXPECT_GT(offered, 300);
+  EXPECT_GT(most_tries, 10);
+}
+
+/// A gang of 2,048 in one of four racks. In three of them a node has cores for one member, in the fourth, which has the fewest idle cards and so is
+/// searched last, for seven: 292 more of those would do. Each of the three takes 22 tries.
+struct FourRacks {
+  World world;
+  State state;
+  Engine engine{*builtin_profile("ashlar")};
+  int tries = 0;
+  std::vector<Remedy> found;
+
+  explicit FourRacks(std::size_t members) {
+    for (std::uint32_t n = 0; n < 4; ++n) {
+      const std::int64_t cores = n < 3 ? 1 : 64;
+      world.nodes.push_back(
+          {.allocatable = {cores * 1000, std::int64_t{1} << 40, 0, 100}, .cards = n < 3 ? 8 : 7, .domains = {DomainId(n), DomainId(n)}});
+    }
+    world.members.assign(members, {1, 1});
+    world.members_min = static_cast<std::uint32_t>(members);
+    world.within = LevelId(0u);
+    world.tell_all(state);
+    engine.decide(state, Millis(0));
+    found = find_remedies(state, engine, kJob, {.counts_cards = {}, .node_names = {}, .tries = &tries});
+  }
+};
+
+TEST(Remedies, EndWithTheTriesTheyHave) {
+  const FourRacks all_searched(256);
+  EXPECT_LT(all_searched.tries, kRemedyTriesMax);
+  ASSERT_EQ(all_searched.found.size(), 2u);
+  EXPECT_EQ(all_searched.found[1].node, NodeId(3u));
+  EXPECT_EQ(all_searched.found[1].amount, 36);
+
+  const FourRacks cut_short(2048);
+  EXPECT_EQ(cut_short.tries, kRemedyTriesMax);
+  ASSERT_EQ(cut_short.found.size(), 2u);
+  EXPECT_EQ(cut_short.found[0].kind, Remedy::Kind::kFewerMembers);
+  EXPECT_EQ(cut_short.found[0].amount, 7);
+  const Remedy& nodes = cut_short.found[1];
+  EXPECT_EQ(nodes.kind, Remedy::Kind::kMoreNodes);
+  EXPECT_EQ(nodes.node, NodeId(3u));
+  EXPECT_GT(nodes.amount, 292) << "the fewest were not reached";
+  EXPECT_LT(nodes.amount, 2 * 292);
+  EXPECT_TRUE(with_nodes(cut_short.world, nodes.node, nodes.amount).starts()) << "what is offered helps all the same";
 }
 
 }  // namespace
