@@ -65,7 +65,7 @@ struct Promise {
     MemberId member;
     NodeId node;
   };
-  static constexpr std::int64_t kPlenty = std::int64_t{1} << 60;
+  static constexpr std::int64_t kPlenty = std::int64_t{1} << 59;  ///< freed amounts may be added; the decision log takes up to 2^60
 
   Agenda::Entry entry;  ///< of the job, when it was made
   ShapeKey shape;

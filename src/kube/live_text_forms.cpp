@@ -39,6 +39,8 @@ std::string cards_text(const CardMask& cards) {
   return text;
 }
 
+constexpr std::int64_t kDurationMax = std::int64_t{36'500} * 86'400'000;  ///< milliseconds; the decision log takes no number beyond 2^60
+
 Result<Millis> parse_duration(std::string_view text) {
   const auto refusal = [&] { return invalid("'" + std::string(text) + "' is not a duration; write it like 90s, 30m, 1h30m or as seconds"); };
   std::int64_t total = 0;
@@ -68,7 +70,8 @@ Result<Millis> parse_duration(std::string_view text) {
       return refusal();
     if (width == 0 && total != 0) return refusal();  // a bare number stands alone
     rest.remove_prefix(width);
-    if (amount > (INT64_MAX / 4 - total) / unit) return refusal();
+    if (amount > (kDurationMax - total) / unit)
+      return invalid("'" + std::string(text) + "' is longer than 100 years; leave the duration out where it is not known");
     total += amount * unit;
   }
   return Millis(total);

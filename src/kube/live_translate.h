@@ -36,7 +36,7 @@ CardMask parse_cards(std::string_view text);
 /// "0,1,5"
 std::string cards_text(const CardMask& cards);
 
-/// "90s", "1h30m", "250ms", "3600" (seconds); a negative or malformed text is kInvalid.
+/// "90s", "1h30m", "250ms", "3600" (seconds), at most 100 years; a negative or malformed text is kInvalid.
 Result<Millis> parse_duration(std::string_view text);
 
 /// Node labels (key, value) on which a pod must not land because of required anti-affinity of pods already there.

@@ -143,11 +143,6 @@ class Player {
     auto engine = std::make_unique<Engine>(*profile);
     if (has_opening) {
       const auto read = store::read_snapshot(opening_.bytes, *state, *engine);
-      if (!read && !kSnapshotsOfPromisesCanBeRead && read.error().message.ends_with("a number is out of range")) {
-        opening_ = {};
-        ++played_.unreadable;
-        return;
-      }
       if (!read) return fail("the snapshot cannot be read: " + read.error().message);
       ++played_.from_snapshots;
     }

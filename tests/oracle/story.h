@@ -52,7 +52,7 @@ struct PlayOptions {
 struct Played {
   std::vector<PlayedStep> steps;
   std::string fault;  ///< the first one; empty where all went well
-  int restarts = 0, from_snapshots = 0, unreadable = 0, placed = 0, refused = 0, lost = 0, ended = 0;
+  int restarts = 0, from_snapshots = 0, placed = 0, refused = 0, lost = 0, ended = 0;
   Heard heard;
 };
 

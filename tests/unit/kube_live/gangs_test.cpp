@@ -250,10 +250,44 @@ TEST_F(Gangs, AKeyThatIsNearlyAWishIsNotOverlooked) {
   EXPECT_EQ(where("withn"), "n0") << "once corrected it is placed";
 }
 
+TEST_F(Gangs, AMemberWithAMistypedKeyIsNamedByItsGang) {
+  see(node("n0", 8));
+  see(gang_pod("g", 0, 2, 1));
+  see(gang_pod("g", 1, 2, 1, {{Text("ashlar.dev/qeue"), Text("red")}}));
+  step();
+  EXPECT_EQ(bound(), 0);
+  EXPECT_EQ(intake.gang_trouble(intake.gangs()[record("g-0").gang]),
+            "pod g-1 of the gang cannot be placed: ashlar.dev/qeue is no key of Ashlar's; did you mean ashlar.dev/queue?");
+  see(gang_pod("g", 1, 2, 1));
+  step();
+  EXPECT_EQ(bound(), 2);
+}
+
+TEST_F(Gangs, AShareAskedForByALabelIsNoShare) {
+  see(node("n0", 8));
+  see(pod("p", 0, {{Text("ashlar.dev/gpu-milli"), Text("500")}}));
+  EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gpu-milli is a resource, no label: write it under resources.limits of a container");
+  see(pod("q", 0, {{Text("ashlar.dev/gpu-memory"), Text("10Gi")}}));
+  EXPECT_EQ(hold_text(record("q")), "asks for ashlar.dev/gpu-memory but for no card; add nvidia.com/gpu or ashlar.dev/gpu-milli to resources.limits");
+}
+
+TEST_F(Gangs, OfThousandsOfOwnKeysAFewAreLookedAt) {
+  see(node("n0", 8));
+  Labels many;
+  for (int i = 0; i < 32; ++i) many.push_back({Text("ashlar.dev/a" + std::to_string(100'000 + i)), Text("x")});
+  Labels few(many.begin(), many.end() - 1);
+  many.push_back({Text("ashlar.dev/withn"), Text("rack")});
+  few.push_back({Text("ashlar.dev/withn"), Text("rack")});
+  see(pod("many", 1, many));
+  see(pod("few", 1, few));
+  step();
+  EXPECT_EQ(where("many"), "n0");
+  EXPECT_EQ(record("few").hold, HoldReason::kMalformed);
+}
+
 TEST_F(Gangs, KeysThatAreLikeNoWishMeanNothing) {
   see(node("n0", 8));
-  for (const char* key :
-       {"ashlar.dev/team", "ashlar.dev/name", "ashlar.dev/cards", "ashlar.dev/", "example.com/withn", "withn"})
+  for (const char* key : {"ashlar.dev/team", "ashlar.dev/name", "ashlar.dev/cards", "ashlar.dev/", "example.com/withn", "withn"})
     see(pod(key, 1, {{Text(key), Text("x")}}));
   step();
   EXPECT_EQ(bound(), 6);

@@ -249,7 +249,8 @@ TEST_F(Read, AGangIsFoundByItsNameAndAnsweredByAPodThatWaits) {
   const std::string body = why("g");
   EXPECT_NE(body.find(R"("name":"ns/g","state":"Waiting")"), std::string::npos) << body;
   EXPECT_NE(body.find(R"("pod":"ns/g-1")"), std::string::npos) << body;
-  EXPECT_NE(body.find(R"("gang":{"name":"g","size":2,"present":2,"bound":1,"held":0,"uniform":true,"within":"","prefer":""})"), std::string::npos) << body;
+  EXPECT_NE(body.find(R"("gang":{"name":"g","size":2,"present":2,"bound":1,"held":0,"uniform":true,"within":"","prefer":""})"), std::string::npos)
+      << body;
 }
 
 TEST_F(Read, AGangByLabelsHasItsDomainsNamed) {
@@ -258,7 +259,9 @@ TEST_F(Read, AGangByLabelsHasItsDomainsNamed) {
   const Labels domains{{Text("ashlar.dev/prefer"), Text("rack")}, {Text("ashlar.dev/within"), Text("block")}};
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 3, 1, domains));
   reign->turn();
-  EXPECT_NE(why("g").find(R"("gang":{"name":"g","size":3,"present":2,"bound":0,"held":0,"uniform":true,"within":"block","prefer":"rack"})"), std::string::npos) << why("g");
+  EXPECT_NE(why("g").find(R"("gang":{"name":"g","size":3,"present":2,"bound":0,"held":0,"uniform":true,"within":"block","prefer":"rack"})"),
+            std::string::npos)
+      << why("g");
   EXPECT_EQ(headline("g"),
             R"("state":"Waiting","headline":"MembersMissing: gang g waits until 3 of its pods exist without scheduling gates","exitStatus":4)");
 }

@@ -140,6 +140,8 @@ TEST_F(Reign, APodHeldForAReservationIsToldSoAndCallsForNoNodes) {
       << why("held");
   EXPECT_TRUE(has(why("held"), R"("remedies":[])")) << why("held");
   EXPECT_TRUE(has(queue(), R"("reason":"ReservationHeld")")) << queue();
+  now += Millis(30'000);
+  EXPECT_TRUE(has(queue(), "can start in 1m10s at the latest")) << "it counts down though nothing happens: " << queue();
   EXPECT_TRUE(says(R"(ashlar_queue_pending_jobs{queue="default",reason="ReservationHeld"} 1)")) << all_metrics();
 }
 
