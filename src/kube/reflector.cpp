@@ -302,7 +302,6 @@ bool Reflector<T>::Follower::take_event(std::string_view frame) {
     watch_end = event.error();
     return false;
   }
-  failures = watch_failures = 0;
   switch (event->kind) {
     case Event::Kind::kBookmark:
       ++counters.bookmarks;
@@ -342,6 +341,7 @@ void Reflector<T>::Follower::take_watch_end(Result<http::Response> end) {
     is_refused_watch = answer.status == 403 || answer.status == 404;
     if (why.error().kind == Error::Kind::kExpired) ++counters.expired;
   }
+  // Only a watch that lasted has worked: a server that tells of an error inside (410, 500) may send bookmarks or events before it, each time anew.
   const bool lived = api.now() - watch_began >= kWatchShortLife;
   if (lived) failures = watch_failures = 0;
   if (why.ok()) {

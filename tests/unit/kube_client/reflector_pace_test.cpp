@@ -105,6 +105,7 @@ TEST_F(Paced, NoNumberOfFailuresIsTooLarge) {
 TEST_F(Paced, AfterFiveWatchesThatFailedTheListIsAskedForAgain) {
   const std::pair<Step, Asked> cases[] = {
       {refusal("500 No"), {"watch", "watch", "watch", "watch", "list"}},
+      {watch(event("ERROR", R"({"kind":"Status","code":500,"message":"no"})")), {"watch", "watch", "watch", "watch", "list"}},
       {watch(""), {"watch", "watch", "watch", "watch", "list"}},
       {{.is_watch = true, .breaks_off = true}, {"watch", "watch", "watch", "watch", "watch"}},
   };
@@ -126,10 +127,11 @@ TEST_F(Paced, AfterFiveWatchesThatFailedTheListIsAskedForAgain) {
   }
 }
 
-TEST_F(Paced, AnythingReadFromAWatchEndsTheGrowthOfDelays) {
+TEST_F(Paced, OnlyAWatchThatLastedEndsTheGrowthOfDelays) {
   const std::string bookmark = event("BOOKMARK", R"({"metadata":{"resourceVersion":"12"}})");
-  for (const Step& fine : {watch(bookmark), watch(event("ADDED", object("a", 12, "u"))), watch("", Millis(1'000))}) {
-    open({list(10), refusal("500 No"), refusal("500 No"), fine, watch("")});
+  for (const Step& next : {watch(bookmark), watch(event("ADDED", object("a", 12, "u"))), watch("", Millis(1'000))}) {
+    const bool lasts = next.lives.value > 0;
+    open({list(10), refusal("500 No"), refusal("500 No"), next, watch("")});
     Reflector<Namespace> reflector = follow();
     reflector.start();
     settle();
@@ -138,26 +140,41 @@ TEST_F(Paced, AnythingReadFromAWatchEndsTheGrowthOfDelays) {
       expect_next_in(jittered(base));
     }
     jitter.uniform();
-    if (fine.lives.value == 0)
-      expect_next_in(jittered(100));
-    else
+    if (lasts)
       EXPECT_EQ(reflector.counters().watches, 4u) << "it went on at once";
+    else
+      expect_next_in(jittered(400));
     jitter.uniform();
-    expect_next_in(jittered(fine.lives.value == 0 ? 200 : 100));
+    expect_next_in(jittered(lasts ? 100 : 800));
   }
 }
 
 TEST_F(Paced, ASecondExpiryInARowHasToWait) {
-  open({list(10), refusal("410 Gone"), list(11), refusal("410 Gone"), list(12), watch("")});
+  const std::string bookmark = event("BOOKMARK", R"({"metadata":{"resourceVersion":"12"}})");
+  for (const Step& expired : {refusal("410 Gone"), watch(kExpired), watch(bookmark + kExpired)}) {
+    SCOPED_TRACE(expired.head + " " + expired.body);
+    open({list(10), expired, list(11), expired, list(12), watch("")});
+    Reflector<Namespace> reflector = follow();
+    reflector.start();
+    settle();
+    EXPECT_EQ(asked(), (Asked{"list", "watch", "list", "watch"})) << "or list and watch chase each other";
+    for (int i = 0; i < 2; ++i) jitter.uniform();
+    expect_next_in(jittered(200));
+    EXPECT_EQ(asked(), (Asked{"list", "watch"}));
+    EXPECT_EQ(reflector.counters().expired, 2u);
+    EXPECT_EQ(reflector.resource_version(), "12");
+  }
+}
+
+TEST_F(Paced, AnExpiryAfterAWatchThatLastedIsListedAtOnce) {
+  Step expired = watch(kExpired, Millis(1'000));
+  open({list(10), refusal("500 No"), expired, list(11), expired, list(12), watch("")});
   Reflector<Namespace> reflector = follow();
   reflector.start();
   settle();
-  EXPECT_EQ(asked(), (Asked{"list", "watch", "list", "watch"})) << "or list and watch chase each other";
-  for (int i = 0; i < 2; ++i) jitter.uniform();
-  expect_next_in(jittered(200));
-  EXPECT_EQ(asked(), (Asked{"list", "watch"}));
-  EXPECT_EQ(reflector.counters().expired, 2u);
-  EXPECT_EQ(reflector.resource_version(), "12");
+  jitter.uniform();
+  expect_next_in(jittered(100));
+  EXPECT_EQ(asked(), (Asked{"list", "watch", "watch", "list", "watch", "list", "watch"}));
 }
 
 TEST_F(Paced, ListsThatCannotBeReadAreAskedForAgain) {
