@@ -79,8 +79,12 @@ Result<Quarantine> Quarantine::open(std::string path) {
   const std::string folder = folder_of(quarantine.path_);
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     return invalid(quarantine.path_ + ": the folder " + folder + " cannot be written: " + std::strerror(errno));
-  if (std::error_code ignored; std::filesystem::is_directory(quarantine.path_, ignored))
-    return invalid(quarantine.path_ + ": is a folder; expected the name of a file");
+  // Looked at before it is opened: opening a pipe waits for somebody who writes into it, and a device may never end.
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(quarantine.path_, ignored);
+  if (std::filesystem::is_directory(status)) return invalid(quarantine.path_ + ": is a folder; expected the name of a file");
+  if (std::filesystem::is_other(status))
+    return invalid(quarantine.path_ + ": is a pipe, a socket or a device; expected the name of a regular file, or of none yet");
   if (::access(quarantine.path_.c_str(), F_OK) != 0 && errno == ENOENT) return quarantine;
   std::ifstream in(quarantine.path_);
   if (!in) return Error{Error::Kind::kUnavailable, quarantine.path_ + ": cannot be read: " + std::strerror(errno)};

@@ -26,7 +26,7 @@ class Quarantine {
   static constexpr std::size_t kEntriesAJobMax = 64;  ///< of a gang; one member that may not be placed holds all of it
 
   /// Reads the file; one that does not exist yet is empty, and lines without a uid are skipped and counted. kInvalid where the folder does not
-  /// exist or cannot be written, kUnavailable where the file cannot be read.
+  /// exist or cannot be written and where the name is that of something else than a file, kUnavailable where the file cannot be read.
   static Result<Quarantine> open(std::string path);
 
   bool holds(const Text& uid) const { return !uids_.empty() && uids_.contains(uid); }

@@ -1,6 +1,7 @@
 // The quarantine: a bug in a decision about one job stops the process once; its successor places everything else.
 #include "kube/live_quarantine.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -89,6 +90,22 @@ TEST(Quarantine, RefusesAFolderThatIsNotThere) {
   EXPECT_EQ(missing.error().kind, Error::Kind::kInvalid);
   EXPECT_NE(missing.error().message.find("cannot be written"), std::string::npos) << missing.error().message;
   EXPECT_NE(Quarantine::open(folder.path.string()).error().message.find("is a folder"), std::string::npos);
+}
+
+TEST(Quarantine, RefusesPipesAndDevicesWithoutOpeningThem) {
+  const Folder folder;
+  ASSERT_EQ(::mkfifo(folder.file().c_str(), 0600), 0);
+  const std::string device = (folder.path / "device").string();
+  std::filesystem::create_symlink("/dev/zero", device);
+  for (const std::string& name : {folder.file(), device}) {
+    const Result<Quarantine> read = Quarantine::open(name);
+    ASSERT_FALSE(read.ok()) << name;
+    EXPECT_EQ(read.error().kind, Error::Kind::kInvalid);
+    EXPECT_EQ(read.error().message, name + ": is a pipe, a socket or a device; expected the name of a regular file, or of none yet");
+  }
+  const std::string to_nothing = (folder.path / "to nothing").string();
+  std::filesystem::create_symlink(folder.path / "not yet", to_nothing);
+  EXPECT_TRUE(Quarantine::open(to_nothing).ok());
 }
 
 TEST(Quarantine, ItsFileIsAHeadingAndALineForEachPod) {
