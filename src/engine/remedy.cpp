@@ -380,9 +380,18 @@ NodeId template_for(Rehearsal& r, const std::vector<NodeId>& nodes) {
   return best;
 }
 
+/// Levels such as kubernetes.io/hostname, in whose domains no other node can come.
+bool is_each_domain_one_node(const Topology& topology, LevelId level) {
+  for (std::size_t d = 0; d < topology.domain_count(level); ++d)
+    if (topology.nodes_of(level, DomainId(d)).size() > 1) return false;
+  return true;
+}
+
 void add_more_nodes(Rehearsal& r, JobId job, std::span<const LabelKeyId> names, std::vector<Remedy>& out) {
   r.become({});
   State& state = r.state();
+  const LevelId within = r.original().within;
+  if (!within.is_none() && is_each_domain_one_node(state.cluster.topology(), within)) return;
   const Millis now = state.now();
   std::int64_t least = INT64_MAX;
   NodeId like;
@@ -414,7 +423,7 @@ void add_more_nodes(Rehearsal& r, JobId job, std::span<const LabelKeyId> names, 
     least = found;
     like = model;
   }
-  if (!like.is_none()) out.push_back({.kind = Remedy::Kind::kMoreNodes, .amount = least, .level = r.original().within, .node = like});
+  if (!like.is_none()) out.push_back({.kind = Remedy::Kind::kMoreNodes, .amount = least, .level = within, .node = like});
 }
 
 /// Is room or quota what it waits for, and nobody ahead of it?

@@ -119,8 +119,16 @@ TEST(RemediesTold, GangsShrinkGrowTheClusterAndLeaveTheirRack) {
   EXPECT_EQ(World(4).runs(0, ask(8)).waits(times(7, ask(8))).offers(), "members 3, cards 2, nodes 4 like 0");
   EXPECT_EQ(World(4).waits(times(9, ask(4)), LevelId(0u), 6).offers(), "drop within 6, members 4 level 0, cards 2 level 0, nodes 1 level 0 like 0");
   EXPECT_EQ(World(3).runs(0, ask(1)).waits({ask(8), ask(8), ask(8), ask(2), ask(2)}).offers(), "members 2, cards 6, nodes 1 like 0");
+}
+
+TEST(RemediesTold, NoNodeIsAddedWhereEachDomainIsOneNode) {
   EXPECT_EQ(World(10, 8, 1).runs(3, ask(2)).runs(4, ask(1)).waits(times(3, ask(4)), LevelId(0u)).offers(),
-            "drop within 3, members 2 level 0, cards 2 level 0, nodes 1 level 0 like 0");
+            "drop within 3, members 2 level 0, cards 2 level 0");
+  World one_of_two(10, 8, 1);  // node9 stands beside node8
+  NodeFacts f = one_of_two.state.cluster.facts(NodeId(9u));
+  f.domains = {DomainId(8u)};
+  tell(one_of_two.state, NodeSeen{NodeId(9u), f});
+  EXPECT_EQ(one_of_two.waits(times(5, ask(4)), LevelId(0u)).offers(), "drop within 5, members 4 level 0, cards 2 level 0, nodes 1 level 0 like 8");
 }
 
 TEST(RemediesTold, AGangThatHasAFootInARackStaysThere) {
