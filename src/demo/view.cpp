@@ -96,10 +96,11 @@ void draw_racks(const Scene& scene, const ViewOptions& o, std::string& out) {
   const Cards cards = occupied(scene);
   for (int rack = 0; rack < kRacks; ++rack) {
     if (rack % kRacksPerBlock == 0) out += coloured("block " + std::to_string(rack / kRacksPerBlock), kDim, o.has_colour) + "\n";
-    std::string line = "  rack " + std::to_string(rack) + "  ";
+    // 79 columns: a terminal of 80, of which Screen leaves the last one free, shows every card.
+    std::string line = " rack " + std::to_string(rack);
     for (int n = 0; n < kNodesPerRack; ++n) {
-      for (const Cell& c : cards[static_cast<std::size_t>(rack) * kNodesPerRack + static_cast<std::size_t>(n)]) line += square(c, o.has_colour);
       line += " ";
+      for (const Cell& c : cards[static_cast<std::size_t>(rack) * kNodesPerRack + static_cast<std::size_t>(n)]) line += square(c, o.has_colour);
     }
     out += cut(line, o.width) + "\n";
   }

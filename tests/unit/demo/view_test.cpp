@@ -39,8 +39,8 @@ TEST_F(ViewTest, ShowsCardsByTeamInTheirRacks) {
   const std::vector<std::string> shown = lines({.has_colour = false, .width = 100, .news_lines = 3});
   EXPECT_EQ(shown[0], "Ashlar    12 s of 120   8 of 512 GPUs busy   0 jobs waiting");
   EXPECT_EQ(shown[2], "block 0");
-  EXPECT_TRUE(shown[3].starts_with("  rack 0  LLLL.... ........ ")) << shown[3];
-  EXPECT_TRUE(shown[4].starts_with("  rack 1  ........ LLLL.... ")) << shown[4];
+  EXPECT_TRUE(shown[3].starts_with(" rack 0 LLLL.... ........ ")) << shown[3];
+  EXPECT_TRUE(shown[4].starts_with(" rack 1 ........ LLLL.... ")) << shown[4];
 }
 
 TEST_F(ViewTest, CountsWhoWaitsAndTellsTheLatestNews) {
@@ -58,7 +58,7 @@ TEST_F(ViewTest, SharesFillTheCardThatTheSchedulerNamed) {
   share.act.milli_gpu = 300;
   share.cards_of_member[0] = "5";
   scene_.add(share);
-  EXPECT_TRUE(lines({.has_colour = false})[3].starts_with("  rack 0  .....L.. ")) << lines({.has_colour = false})[3];
+  EXPECT_TRUE(lines({.has_colour = false})[3].starts_with(" rack 0 .....L.. ")) << lines({.has_colour = false})[3];
 }
 
 TEST_F(ViewTest, IsCutToTheTerminalWithoutCountingColours) {
@@ -74,6 +74,14 @@ TEST_F(ViewTest, IsCutToTheTerminalWithoutCountingColours) {
     return count;
   };
   for (const bool has_colour : {false, true}) EXPECT_EQ(columns(lines({.has_colour = has_colour, .width = 60}).back()), 60);
+}
+
+TEST_F(ViewTest, ATerminalOfEightyColumnsShowsEveryCard) {
+  scene_.add(job("last", teams().front().name, 1, 8, {kNodesPerRack - 1}));
+  const std::string squares = " ........", last = " LLLLLLLL";  // no space behind it
+  std::string rack = " rack 0";
+  for (int n = 1; n < kNodesPerRack; ++n) rack += squares;
+  EXPECT_EQ(lines({.has_colour = false, .width = 79})[3], rack + last) << "the screen leaves the last column free";
 }
 
 TEST(ScriptTest, TheComparisonLeavesOutWhatOthersCannotDo) {
