@@ -348,6 +348,18 @@ http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& r
   return finish(w);
 }
 
+namespace {
+
+/// "key=value:Effect", and "key:Effect" where there is no value.
+std::string taint_text(const LiveNames& names, const ashlar::Taint& taint) {
+  constexpr std::string_view kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", "Any"};  // no node has the last one
+  std::string text = names.label_text(taint.value);
+  if (text == names.label_keys.name(taint.key).str() + "=") text.pop_back();
+  return text.append(":").append(kEffects[static_cast<std::size_t>(taint.effect)]);
+}
+
+}  // namespace
+
 http::ServerResponse answer_nodes(LiveReign& reign, const http::ServerRequest& request) {
   const std::string only = request.query_value("name");
   const LiveIntake& intake = reign.intake();
@@ -373,7 +385,7 @@ http::ServerResponse answer_nodes(LiveReign& reign, const http::ServerRequest& r
     for (std::size_t l = 0; l < domains.size(); ++l)
       if (!domains[l].is_none()) w.member(intake.names().levels()[l].name.view(), intake.names().domain_name(LevelId(l), domains[l]).view());
     w.end_object().key("taints").begin_array();
-    for (const ashlar::Taint& t : cluster.facts(node).taints) w.string(intake.names().label_text(t.value));
+    for (const ashlar::Taint& t : cluster.facts(node).taints) w.string(taint_text(intake.names(), t));
     w.end_array().end_object();
   }
   w.end_array();

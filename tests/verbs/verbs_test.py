@@ -39,7 +39,34 @@ NEVER_FITS = """{"kind":"Why","name":"a/b","state":"Never","headline":"ExceedsCl
     "reasons":[{"code":"ExceedsClusterMax","message":"too small"},{"code":"InsufficientGPU","message":"1 node is short"},
     {"code":"TaintNotTolerated","message":"2 nodes"}]}"""
 NODE_IN_TROUBLE = """{"kind":"NodeList","nodes":[{"name":"n","model":"","cards":1,"idleCards":0,"cardFreeMilli":[0],"freeMilliCores":0,"freePods":0,
-    "domains":{},"closed":"pod ns/p: spec: odd","closedCards":"0,3","taints":["team=blue","gone"]}]}"""
+    "domains":{},"closed":"pod ns/p: spec: odd","closedCards":"0,3","taints":["team=blue:NoSchedule","gone:NoExecute"]}]}"""
+NODES_OF_ALL_LENGTHS = """{"kind":"NodeList","nodes":[
+    {"name":"n","model":"NVIDIA-H100-80GB-HBM3","cards":2,"idleCards":1,"cardFreeMilli":[1000,300],"freeMilliCores":63500,"freePods":7,"domains":{}},
+    {"name":"a-node-with-a-name-of-35-characters","model":"","cards":0,"idleCards":0,"cardFreeMilli":[],"freeMilliCores":1500,"freePods":110,
+    "domains":{"rack":"r"}}]}"""
+NODES_TABLE = """\
+NAME                                 MODEL                  CARDS  IDLE  USE  FREE-CPU  FREE-PODS  DOMAINS
+n                                    NVIDIA-H100-80GB-HBM3      2     1  .7       63.5          7  -
+a-node-with-a-name-of-35-characters  -                          0     0  -         1.5        110  rack=r
+"""
+QUEUES_OF_ALL_LENGTHS = """{"kind":"QueueList","queues":[{"name":"a-queue-whose-name-has-31-letters","usedMilliGpu":8500,"quotaMilliGpu":16000,
+    "pendingJobs":1,"pendingGpus":8},{"name":"q","usedMilliGpu":0,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0}],
+    "jobs":[{"name":"a-namespace-of-23-chars/a-pod-of-16-char","queue":"a-queue-whose-name-has-31-letters","position":1,"gpus":8,"gpusAhead":0,
+    "ageMillis":61000,"reason":"InsufficientGPU","message":"m"},{"name":"a/b","queue":"q","position":12,"gpus":1,"gpusAhead":1024,"ageMillis":0,
+    "reason":""}],"shown":2,"total":2,
+    "held":[{"name":"a/c","queue":"","pods":3,"ageMillis":0,"reason":"AdmissionGated","message":"m"}],"heldTotal":1}"""
+QUEUES_TABLE = """\
+QUEUE                              USED-GPU  QUOTA-GPU  WAITING  WAIT-GPU
+a-queue-whose-name-has-31-letters       8.5         16        1         8
+q                                         0       none        0         0
+
+NAME                                      QUEUE                              POS  GPUS  AHEAD    AGE  REASON
+a-namespace-of-23-chars/a-pod-of-16-char  a-queue-whose-name-has-31-letters    1     8      0  1m01s  InsufficientGPU
+a/b                                       q                                   12     1   1024    0ms  -
+
+HELD, WITHOUT A PLACE  QUEUE  PODS  AGE  REASON
+a/c                    -         3  0ms  AdmissionGated
+"""
 PACKING = "sim packing --nodes nodes.csv --pods pods.csv --arrivals arrivals.csv"
 # (command, exit status, what it says on stderr)
 REFUSED = [
@@ -88,7 +115,9 @@ LIED_TO = [
     ("queue", '{"kind":"QueueList","queues":[{}],"jobs":[]}', 1, "has another form"),
     ("queue", '{"kind":"QueueList","queues":7,"jobs":[]}', 1, "has another form"),
     ("nodes", '{"kind":"NodeList","nodes":[{"name":"n","cardFreeMilli":["x"],"domains":{}}]}', 1, "has another form"),
-    ("nodes", NODE_IN_TROUBLE, 0, "    closed: pod ns/p: spec: odd\n    closed cards, claimed twice: 0,3\n    taints: team=blue, gone\n"),
+    ("nodes", NODE_IN_TROUBLE, 0, "    closed: pod ns/p: spec: odd\n    closed cards, claimed twice: 0,3\n    taints: team=blue:NoSchedule, gone:NoExecute\n"),
+    ("nodes", NODES_OF_ALL_LENGTHS, 0, NODES_TABLE),
+    ("queue", QUEUES_OF_ALL_LENGTHS, 0, QUEUES_TABLE),
     ("nodes nosuch", '{"kind":"NodeList","nodes":[]}', 2, "there is no node nosuch"),
     ("nodes nosuch -o json", '{"kind":"NodeList","nodes":[]}', 2, "there is no node nosuch"),
     ("queue nosuch", '{"kind":"QueueList","queues":[{"name":"default","quotaMilliGpu":null}],"jobs":[]}', 2, "there is no queue nosuch"),

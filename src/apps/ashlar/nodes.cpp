@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "apps/ashlar/ask.h"
+#include "apps/ashlar/table.h"
 #include "apps/ashlar/verbs.h"
 
 namespace ashlar {
@@ -26,7 +27,7 @@ std::string domains_text(const object& node) {
   std::string text;
   for (const auto& [level, value] : node.at("domains").as_object())
     text += (text.empty() ? "" : ",") + std::string(level) + "=" + std::string(value.as_string());
-  return text.empty() ? "-" : text;
+  return text;
 }
 
 /// What keeps pods off the node, a line each.
@@ -44,17 +45,15 @@ std::string trouble_text(const object& node) {
 
 std::string nodes_text(const object& answer, const std::string& only) {
   if (!only.empty() && answer.at("nodes").as_array().empty()) refuse_name("node", only);
-  std::string text =
-      fmt::format("{:<28} {:<18} {:>5} {:>5} {:<16} {:>9} {:>6}  {}\n", "NAME", "MODEL", "CARDS", "IDLE", "USE", "FREE-CPU", "PODS", "DOMAINS");
+  Table table({"NAME", "MODEL", ">CARDS", ">IDLE", "USE", ">FREE-CPU", ">FREE-PODS", "DOMAINS"});
   for (const boost::json::value& value : answer.at("nodes").as_array()) {
     const object& n = value.as_object();
-    const std::string model = text_of(n, "model");
-    text += fmt::format("{:<28} {:<18} {:>5} {:>5} {:<16} {:>9.6g} {:>6}  {}\n", text_of(n, "name"), model.empty() ? "-" : model,
-                        number_of(n, "cards"), number_of(n, "idleCards"), cards_picture(n),
-                        static_cast<double>(number_of(n, "freeMilliCores")) / 1000, number_of(n, "freePods"), domains_text(n));
-    text += trouble_text(n);
+    table.add({text_of(n, "name"), text_of(n, "model"), std::to_string(number_of(n, "cards")), std::to_string(number_of(n, "idleCards")),
+               cards_picture(n), fmt::format("{:.6g}", static_cast<double>(number_of(n, "freeMilliCores")) / 1000),
+               std::to_string(number_of(n, "freePods")), domains_text(n)});
+    table.add_lines(trouble_text(n));
   }
-  return text;
+  return table.text();
 }
 
 }  // namespace

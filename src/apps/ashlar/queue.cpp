@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "apps/ashlar/ask.h"
+#include "apps/ashlar/table.h"
 #include "apps/ashlar/verbs.h"
 
 namespace ashlar {
@@ -13,33 +14,34 @@ namespace {
 
 using boost::json::object;
 
+std::string cards_text(std::int64_t milli) { return fmt::format("{:.6g}", static_cast<double>(milli) / 1000); }
+
 std::string queues_text(const object& answer, const std::string& only) {
   const boost::json::array& queues = answer.at("queues").as_array();
   const bool is_known =
       std::any_of(queues.begin(), queues.end(), [&](const boost::json::value& q) { return text_of(q.as_object(), "name") == only; });
   if (!only.empty() && !is_known) refuse_name("queue", only);
-  std::string text = fmt::format("{:<24} {:>10} {:>10} {:>8} {:>10}\n", "QUEUE", "USED-GPU", "QUOTA-GPU", "WAITING", "WAIT-GPU");
+  Table table({"QUEUE", ">USED-GPU", ">QUOTA-GPU", ">WAITING", ">WAIT-GPU"});
   for (const boost::json::value& value : queues) {
     const object& q = value.as_object();
     const bool has_quota = !q.at("quotaMilliGpu").is_null();
-    const std::string quota = has_quota ? fmt::format("{:.6g}", static_cast<double>(number_of(q, "quotaMilliGpu")) / 1000) : "none";
-    text += fmt::format("{:<24} {:>10.6g} {:>10} {:>8} {:>10}\n", text_of(q, "name"), static_cast<double>(number_of(q, "usedMilliGpu")) / 1000, quota,
-                        number_of(q, "pendingJobs"), number_of(q, "pendingGpus"));
+    table.add({text_of(q, "name"), cards_text(number_of(q, "usedMilliGpu")), has_quota ? cards_text(number_of(q, "quotaMilliGpu")) : "none",
+               std::to_string(number_of(q, "pendingJobs")), std::to_string(number_of(q, "pendingGpus"))});
   }
-  return text;
+  return table.text();
 }
 
 std::string jobs_text(const object& answer, bool is_wide) {
   const boost::json::array& jobs = answer.at("jobs").as_array();
   if (jobs.empty()) return {};
-  std::string text = fmt::format("\n{:<32} {:<16} {:>4} {:>6} {:>6} {:>8}  {}\n", "NAME", "QUEUE", "POS", "GPUS", "AHEAD", "AGE", "REASON");
+  Table table({"NAME", "QUEUE", ">POS", ">GPUS", ">AHEAD", ">AGE", "REASON"});
   for (const boost::json::value& value : jobs) {
     const object& j = value.as_object();
     const std::string reason = is_wide && !text_of(j, "message").empty() ? text_of(j, "reason") + ": " + text_of(j, "message") : text_of(j, "reason");
-    text += fmt::format("{:<32} {:<16} {:>4} {:>6} {:>6} {:>8}  {}\n", text_of(j, "name"), text_of(j, "queue"), number_of(j, "position"),
-                        number_of(j, "gpus"), number_of(j, "gpusAhead"), span_text(number_of(j, "ageMillis")), reason);
+    table.add({text_of(j, "name"), text_of(j, "queue"), std::to_string(number_of(j, "position")), std::to_string(number_of(j, "gpus")),
+               std::to_string(number_of(j, "gpusAhead")), span_text(number_of(j, "ageMillis")), reason});
   }
-  return text;
+  return '\n' + table.text();
 }
 
 std::string rest_text(const object& answer, bool is_all) {
@@ -52,15 +54,14 @@ std::string held_text(const object& answer, bool is_wide, bool is_all) {
   const boost::json::value* const found = answer.if_contains("held");
   if (found == nullptr || found->as_array().empty()) return {};  // a scheduler before this one does not say it
   const boost::json::array& held = found->as_array();
-  std::string text = fmt::format("\n{:<32} {:<16} {:>4} {:>22}  {}\n", "HELD, WITHOUT A PLACE", "QUEUE", "PODS", "AGE", "REASON");
+  Table table({"HELD, WITHOUT A PLACE", "QUEUE", ">PODS", ">AGE", "REASON"});
   for (const boost::json::value& value : held) {
     const object& h = value.as_object();
     const std::string reason = is_wide ? text_of(h, "reason") + ": " + text_of(h, "message") : text_of(h, "reason");
-    text += fmt::format("{:<32} {:<16} {:>4} {:>22}  {}\n", text_of(h, "name"), text_of(h, "queue"), number_of(h, "pods"),
-                        span_text(number_of(h, "ageMillis")), reason);
+    table.add({text_of(h, "name"), text_of(h, "queue"), std::to_string(number_of(h, "pods")), span_text(number_of(h, "ageMillis")), reason});
   }
   const std::int64_t rest = number_of(answer, "heldTotal") - static_cast<std::int64_t>(held.size());
-  return text + (rest > 0 ? fmt::format("... and {} more are held{}\n", rest, is_all ? "" : "; --all lists them") : "");
+  return '\n' + table.text() + (rest > 0 ? fmt::format("... and {} more are held{}\n", rest, is_all ? "" : "; --all lists them") : "");
 }
 
 }  // namespace

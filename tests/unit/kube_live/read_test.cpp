@@ -472,7 +472,10 @@ TEST_F(Read, AllJobsAreListedWhenAskedFor) {
 TEST_F(Read, NodesAreToldWithCardsDomainsTaintsAndWhatClosesThem) {
   begin();
   Node n = node("n0", 2);
-  n.taints = {{Text("team"), Text("blue"), kube::TaintEffect::kNoSchedule}};
+  n.taints = {{Text("team"), Text("blue"), kube::TaintEffect::kNoSchedule},
+              {Text("node.kubernetes.io/unschedulable"), Text(), kube::TaintEffect::kNoSchedule},
+              {Text("old"), Text("y="), kube::TaintEffect::kPreferNoSchedule},
+              {Text("x"), Text(), kube::TaintEffect::kNoExecute}};
   see(n);
   Node bare = node("n1", 0);
   bare.labels = {{Text("nvidia.com/gpu.product"), Text("H100")}};
@@ -490,7 +493,8 @@ TEST_F(Read, NodesAreToldWithCardsDomainsTaintsAndWhatClosesThem) {
   now += Millis(1'000);
   reign->turn();
   const std::string n0 = R"({"name":"n0","model":"","cards":2,"idleCards":0,"cardFreeMilli":[-2000,1000],"closedCards":"0","freeMilliCores":62500,)"
-                         R"("freeMemoryBytes":1073741824,"freePods":107,"domains":{"block":"b","rack":"r0"},"taints":["team=blue"]})";
+                         R"("freeMemoryBytes":1073741824,"freePods":107,"domains":{"block":"b","rack":"r0"},"taints":["team=blue:NoSchedule",)"
+                         R"("node.kubernetes.io/unschedulable:NoSchedule","old=y=:PreferNoSchedule","x:NoExecute"]})";
   const std::string n1 =
       R"({"name":"n1","model":"H100","cards":0,"idleCards":0,"cardFreeMilli":[],"freeMilliCores":63500,"freeMemoryBytes":1073741824,"freePods":109,)"
       R"("closed":"pod ns/unread: spec: odd","domains":{},"taints":[]})";
