@@ -28,7 +28,8 @@ std::string headline(const object& why) {
   if (const boost::json::value* gang = why.if_contains("gang")) {
     const object& g = gang->as_object();
     line += "   gang of " + std::to_string(number_of(g, "size"));
-    const bool is_uniform = g.at("uniform").as_bool();
+    const boost::json::value* uniform = g.if_contains("uniform");
+    const bool is_uniform = uniform == nullptr || uniform->as_bool();
     if (!asks.empty() && is_uniform) line += " x " + asks;
     if (!text_of(g, "within").empty()) line += " within one " + text_of(g, "within");
     const std::int64_t held = number_of(g, "held");

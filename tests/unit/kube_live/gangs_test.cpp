@@ -253,7 +253,11 @@ TEST_F(Gangs, AKeyThatIsNearlyAWishIsNotOverlooked) {
 TEST_F(Gangs, AMemberWithAMistypedKeyIsNamedByItsGang) {
   see(node("n0", 8));
   see(gang_pod("g", 0, 2, 1));
-  see(gang_pod("g", 1, 2, 1, {{Text("ashlar.dev/qeue"), Text("red")}}));
+  Pod mistyped = gang_pod("g", 1, 2, 1);
+  Labels labels = *mistyped.labels;
+  labels.push_back({Text("ashlar.dev/qeue"), Text("red")});
+  mistyped.labels = std::make_shared<const Labels>(labels);
+  see(mistyped);
   step();
   EXPECT_EQ(bound(), 0);
   EXPECT_EQ(intake.gang_trouble(intake.gangs()[record("g-0").gang]),
