@@ -52,7 +52,7 @@ Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario&
     stream.gap_millis = 3'600'000.0 / *law.rate_per_hour;
   } else if (law.load) {
     const double cards = static_cast<double>(scenario.cards());
-    if (cards == 0 || card_time == 0) return invalid(scenario.path + ": stream '" + law.name + "' has a load, but there are no cards to load");
+    if (cards == 0) return invalid(scenario.path + ": stream '" + law.name + "' has a load, but there are no cards to load");
     stream.gap_millis = card_time / weight / (*law.load * cards);
   } else {
     ASHLAR_CHECK(law.count.has_value() && law.until.has_value());

@@ -131,6 +131,13 @@ TEST(Arrivals, TracesAreOrderedScaledCutAndSplitIntoMembers) {
             path + ": a submit time of 2000000000 s times time_scale lies beyond 30,000 years");
 }
 
+TEST(Arrivals, ALoadIsExactForTheShortestJobs) {
+  EXPECT_EQ(jobs_of(scenario(kNodes + "arrivals: [{process: uniform, load: 0.001, count: 3, jobs: [{gpus: 1, duration: 1ms}]}]\n")),
+            "expected 3\n0+1 kind 0 queue 1 vc 0 rank 1 expects 1..1\n63+1 kind 0 queue 1 vc 0 rank 1 expects 1..1\n"
+            "125+1 kind 0 queue 1 vc 0 rank 1 expects 1..1\n")
+      << "16 cards for a thousandth of the time: one every 62.5 ms";
+}
+
 TEST(Arrivals, KindsSayWhatEachMemberAsks) {
   const std::string path = temporary("kinds.csv");
   std::ofstream(path) << "vc,gpu_num,submit_time,duration\na,20,0,1\na,3,0,1\na,16,0,1\n";
