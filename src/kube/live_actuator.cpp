@@ -147,6 +147,7 @@ PodRecord* LiveActuator::find_assumed(const Ticket& ticket) {
 void LiveActuator::send(Ticket ticket) {
   PodRecord* pod = find_assumed(ticket);
   if (pod == nullptr) return;
+  if (intake_.is_place_outdated(ticket.slot)) return choose_anew(ticket);
   Binding binding{pod->ns, pod->name, pod->uid, intake_.names().nodes.name(pod->node), {}};
   if (!pod->cards.is_empty()) binding.annotations.emplace_back(std::string(kCardsAnnotation), cards_text(pod->cards));
   pod->is_bind_under_way = true;
@@ -179,7 +180,7 @@ void LiveActuator::confirm(const Ticket& ticket, const Text& node, const CardMas
   if (first_bind_.value == 0) first_bind_ = last_bind_;
   PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
-  pod->is_bind_under_way = false;
+  intake_.note_answered(ticket.slot);
   pod->bind_failures = 0;
   if (hooks_.log) hooks_.log(LogLevel::kDebug, {"bound " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str(), "pod", pod->ns, pod->name});
   intake_.note_bound(ticket.slot, node, cards);
@@ -225,7 +226,7 @@ void LiveActuator::take_pod(Ticket ticket, const Answer& answer) {
   ticket.failed_reads = 0;
   const bool is_unbound = read->node_name.empty() && !read->is_terminal() && read->deletion_requested.value == 0 && read->scheduling_gates == 0;
   if (!is_unbound) {
-    pod->is_bind_under_way = false;
+    intake_.note_answered(ticket.slot);
     return intake_.take({Change<Pod>::Kind::kModified, std::move(read).value()});
   }
   if (++ticket.unbound_reads >= rule_of(ticket.outcome).unbound_reads_max) return give_up(ticket);
@@ -238,9 +239,19 @@ void LiveActuator::take_pod(Ticket ticket, const Answer& answer) {
 void LiveActuator::resend_later(Ticket ticket, Millis delay) {
   PodRecord* pod = find_assumed(ticket);
   if (pod == nullptr) return end_old_turn(ticket);
-  pod->is_bind_under_way = false;
+  intake_.note_answered(ticket.slot);
   if (intake_.is_gang_held(ticket.slot)) return intake_.note_rejected(ticket.slot);
   resends_.emplace(api_.monotonic() + delay, std::move(ticket));
+}
+
+/// The pod is known to be unbound: what is sent has not been sent yet, or the server has said that it is not done.
+void LiveActuator::choose_anew(const Ticket& ticket) {
+  const PodRecord& pod = intake_.pods()[ticket.slot];
+  if (hooks_.log)
+    hooks_.log(LogLevel::kDebug, {"the place of " + pod.ns.str() + "/" + pod.name.str() + " on " + intake_.names().nodes.name(pod.node).str() +
+                                      " changed before its binding could be sent: it is decided anew",
+                                  "pod", pod.ns, pod.name});
+  intake_.choose_anew(ticket.slot);
 }
 
 /// Its node went meanwhile; the pod waited for this answer.
@@ -263,7 +274,7 @@ void LiveActuator::reread_after_failure(Ticket ticket, const std::string& words)
 void LiveActuator::give_up(const Ticket& ticket) {
   PodRecord* pod = find_assumed(ticket);
   if (pod == nullptr) return end_old_turn(ticket);
-  pod->is_bind_under_way = false;
+  intake_.note_answered(ticket.slot);
   ++counters_.given_up;
   const BindHold hold = intake_.note_bind_failed(ticket.slot, ticket.words);
   if (hold.number != 0) holds_.emplace(api_.monotonic() + hold_time(options_.hold_min, options_.hold_max, hold.times), hold);

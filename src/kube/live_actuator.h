@@ -90,6 +90,7 @@ class LiveActuator final : public Actuator {
   /// The answer to the re-read says nothing of the pod: `words`, said in the log once until a re-read succeeds.
   void reread_after_failure(Ticket ticket, const std::string& words);
   void give_up(const Ticket& ticket);
+  void choose_anew(const Ticket& ticket);
   void end_old_turn(const Ticket& ticket);
   void pump_resends(Millis now);
   void pump_rereads(Millis now);

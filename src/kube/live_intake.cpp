@@ -61,10 +61,11 @@ void LiveIntake::see_node(const Node& node) {
   if (!is_new && !anti_affinity_.is_empty() && record.labels != node.labels) move_anti_affinity(id, node.labels);
   record.labels = node.labels;
   record.problem = Text();
+  if (is_new) record.is_asked = asked_nodes_.contains(node.name);
   facts.is_ready = !record.is_closed();
   if (!is_new && facts == record.facts) return;  // a heartbeat
-  record.facts = facts;
-  out_.add(NodeSeen{id, std::move(facts)});
+  record.facts = std::move(facts);
+  tell_node(id);
   say_what_is_refused(refused, node.name);
   if (names_.column_count() != columns || names_.refused_resources().size() != refused) renew_demands();
   const auto parked = is_new ? parked_.find(node.name) : parked_.end();
@@ -87,15 +88,24 @@ void LiveIntake::close_or_open(NodeId node) {
   NodeRecord& record = nodes_[node.row()];
   if (record.facts.is_ready == !record.is_closed()) return;
   record.facts.is_ready = !record.is_closed();
+  tell_node(node);
+}
+
+void LiveIntake::tell_node(NodeId node) {
+  NodeRecord& record = nodes_[node.row()];
+  record.told_at = ++nodes_edition_;
   out_.add(NodeSeen{node, record.facts});
 }
 
 std::string LiveIntake::node_trouble(NodeId node) const {
   const NodeRecord& record = nodes_[node.row()];
   if (!record.problem.empty()) return bounded_words(record.problem.view(), kDetailMax);
-  if (record.unread_pods == 0) return {};
+  if (record.unread_pods == 0 && !record.is_asked) return {};
   for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
     const PodRecord& r = pods_[slot];
+    if (record.is_asked && r.asked_node == names_.nodes.name(node))
+      return "whether pod " + r.ns.str() + "/" + r.name.str() +
+             " is bound to it is not known: the node was made anew before the binding was answered";
     if (r.closes_node && r.phase == PodRecord::Phase::kBound && r.node == node)
       return "pod " + r.ns.str() + "/" + r.name.str() + ": " + r.hold_detail.str();
   }
@@ -147,7 +157,11 @@ void LiveIntake::lose_node(const Text& name) {
   }
   out_.add(NodeGone{id});
   for (const PodSlot slot : waiting) wait_again(slot);
-  for (const PodSlot slot : unanswered) hold_until_answered(slot, name);
+  for (const PodSlot slot : unanswered) {
+    pods_[slot].asked_node = name;
+    ++asked_nodes_[name];
+  }
+  for (const PodSlot slot : unanswered) hold_until_answered(slot);
   count_labels(nodes_[id.row()].labels, {});
   nodes_[id.row()] = NodeRecord{};
   names_.nodes.remove(id);
@@ -210,7 +224,7 @@ void LiveIntake::announce_level(LevelId level) {
     const DomainId before = facts.domains[level.row()];
     const Text* value = find_label(nodes_[row].labels, names_.levels()[level.row()].label);
     facts.domains[level.row()] = value == nullptr ? DomainId::none() : names_.domain(level, DomainId::none(), *value);
-    if (facts.domains[level.row()] != before) out_.add(NodeSeen{NodeId(row), facts});
+    if (facts.domains[level.row()] != before) tell_node(NodeId(row));
   }
 }
 

@@ -99,14 +99,21 @@ class LiveIntake {
   /// The API server has the pod on this node.
   void note_bound(PodSlot slot, const Text& node_name, const CardMask& cards);
   void note_rejected(PodSlot slot);
+  /// Has what its place was chosen by changed since: its node, what refuses company there, its owner's wishes, the nodes of a gang that must stay within
+  /// a domain or, of one that has not started, the nodes of those that are not bound either? O(1) while no node changes, else O(members).
+  bool is_place_outdated(PodSlot slot) const;
+  /// The engine chooses again for a pod that is known to be unbound; of a gang that has not started for all that are, so that it is tried as a whole.
+  void choose_anew(PodSlot slot);
   /// The API server does not bind the pod. Its place is free at once; the pod, or what is unbound of a gang that has not started, waits outside the
   /// engine and says why in the server's words, until end_bind_hold() or a change by its owner. Number 0: its gang is held already.
   BindHold note_bind_failed(PodSlot slot, const std::string& words);
   /// It may be tried again. Does nothing where that has come about otherwise.
   void end_bind_hold(const BindHold& hold);
+  /// It is known what became of the binding under way.
+  void note_answered(PodSlot slot);
   /// The binding to a node that went is answered, and the pod is not bound.
   void note_not_bound(PodSlot slot);
-  /// Does its gang wait outside the engine since a binding failed?
+  /// Does its gang wait outside the engine since a binding failed, or until one is answered?
   bool is_gang_held(PodSlot slot) const;
   /// The API server no longer has this pod.
   void note_gone(PodSlot slot) { forget(slot); }
@@ -148,7 +155,9 @@ class LiveIntake {
     NodeFacts facts;                ///< as the engine has them; of a node that cannot be read the last good ones
     Text problem;                   ///< why the node itself cannot be read; empty: it can
     std::uint32_t unread_pods = 0;  ///< bound here and holding more than could be read of them
-    bool is_closed() const { return unread_pods > 0 || !problem.empty(); }
+    bool is_asked = false;          ///< made anew while bindings to its predecessor of that name are not answered: who is bound here nobody knows
+    std::uint64_t told_at = 0;      ///< the edition of the nodes that the engine's last word on it made
+    bool is_closed() const { return unread_pods > 0 || is_asked || !problem.empty(); }
   };
   using Parked = std::vector<std::pair<PodSlot, std::uint32_t>>;
 
@@ -159,10 +168,15 @@ class LiveIntake {
   void see_unread_node(const Node& node);
   /// Tells the engine that the node is closed or open, where it does not know.
   void close_or_open(NodeId node);
+  /// Tells the engine what the node's record says.
+  void tell_node(NodeId node);
   void lose_node(const Text& name);
   /// A pod that was assumed waits again, by what was said of it, its namespace and its neighbours meanwhile.
   void wait_again(PodSlot slot);
-  void hold_until_answered(PodSlot slot, const Text& node_name);
+  /// Its node, `asked_node`, went, and whether the pod is bound to it nobody knows yet: neither it nor its gang is asked for elsewhere before.
+  void hold_until_answered(PodSlot slot);
+  /// The first of the gang's pods that wait for such an answer; kNoPod: none does.
+  PodSlot unanswered_in(const GangRecord& gang) const;
   void move_anti_affinity(NodeId node, const Labels& labels);
   void count_labels(const Labels& before, const Labels& after);
   void say_what_is_refused(std::size_t from, const Text& node);
@@ -202,6 +216,8 @@ class LiveIntake {
   void set_constraint(PodRecord& r, ConstraintId constraint);
   void hold_pod(PodSlot slot, const Hold& hold);
   BindHold hold_gang(PodSlot slot, const std::string& words);
+  /// Members whose binding is not under way give their places back.
+  void reject_unsent(GangSlot slot);
   void forget_bind_hold(GangSlot slot);
   /// Of what the pod's owner may change; equal before and after a change of the status.
   static std::uint64_t owner_hash(const Pod& pod);
@@ -267,6 +283,8 @@ class LiveIntake {
   std::uint64_t bind_holds_ = 0;  ///< ever begun
   std::vector<Text> scheduler_names_;
   std::vector<NodeRecord> nodes_;
+  std::uint64_t nodes_edition_ = 0;                                              ///< what the engine was told of nodes, ever
+  boost::unordered_flat_map<Text, std::uint32_t, std::hash<Text>> asked_nodes_;  ///< nodes that went, and the pods that may be bound there
   boost::unordered_flat_map<Text, std::uint32_t, std::hash<Text>> node_labels_;  ///< nodes that have a label of this key
   std::vector<Text> levels_told_;                                                ///< labels of which the log says that they would be a level too many
   bool has_level_news_ = false;                                                  ///< gangs whose label was no level may have one now

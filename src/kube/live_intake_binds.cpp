@@ -21,6 +21,7 @@ void LiveIntake::note_assumed(PodSlot slot, NodeId node, const CardMask& cards) 
   r.phase = Phase::kAssumed;
   r.node = node;
   r.cards = cards;
+  r.chosen_at = nodes_edition_;
   ++r.bind_turn;
 }
 
@@ -35,16 +36,76 @@ void LiveIntake::note_rejected(PodSlot slot) {
   if (is_gang_held(slot)) touch(r.gang);  // it leaves the engine with the others
 }
 
-/// The node of an assumed pod went, and whether the pod is bound to it nobody knows yet: no other node is asked for before.
-void LiveIntake::hold_until_answered(PodSlot slot, const Text& node_name) {
-  hold_pod(slot, {HoldReason::kBindFailed, "node " + node_name.str() + " went, and the binding to it is not answered yet"});
+bool LiveIntake::is_place_outdated(PodSlot slot) const {
+  const PodRecord& r = pods_[slot];
+  if (missed_.contains(slot)) return true;
+  if (!anti_affinity_.is_empty()) {
+    static const Labels kNoLabels;
+    const Labels& here = nodes_[r.node.row()].labels;
+    for (const auto& [key, value] : anti_affinity_.exclusions_for(r.ns, r.labels ? *r.labels : kNoLabels))
+      if (const Text* domain = find_label(here, key); domain != nullptr && *domain == value) return true;
+  }
+  if (nodes_edition_ == r.chosen_at) return false;
+  const auto has_news = [&](PodSlot s) {
+    const PodRecord& m = pods_[s];
+    return (m.phase == Phase::kAssumed || m.phase == Phase::kBound) && nodes_[m.node.row()].told_at > r.chosen_at;
+  };
+  if (has_news(slot)) return true;
+  if (r.gang == kNoGang) return false;
+  const GangRecord& g = gangs_[r.gang];
+  const bool starts_together = g.is_gang && !g.is_started;
+  return std::any_of(g.pods.begin(), g.pods.end(), [&](PodSlot s) {
+    const bool is_unsent = pods_[s].phase == Phase::kAssumed && !pods_[s].is_bind_under_way;
+    return (!g.within.is_none() || (starts_together && is_unsent)) && has_news(s);
+  });
+}
+
+void LiveIntake::choose_anew(PodSlot slot) {
+  const GangSlot gang = pods_[slot].gang;
+  note_rejected(slot);
+  if (gang != kNoGang && gangs_[gang].is_gang && !gangs_[gang].is_started) reject_unsent(gang);
+}
+
+void LiveIntake::hold_until_answered(PodSlot slot) {
+  const std::string node = pods_[slot].asked_node.str();
+  hold_pod(slot, {HoldReason::kBindFailed, "node " + node + " went, and the binding to it is not answered yet"});
   pods_[slot].bind_hold = ++bind_holds_;
+  if (pods_[slot].gang != kNoGang) reject_unsent(pods_[slot].gang);
+  const auto missed = missed_.find(slot);
+  if (missed == missed_.end()) return;
+  const Pod pod = std::move(missed->second);
+  missed_.erase(missed);
+  see_pending(slot, pod);
+}
+
+PodSlot LiveIntake::unanswered_in(const GangRecord& g) const {
+  if (asked_nodes_.empty()) return kNoPod;
+  const auto found = std::find_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return !pods_[s].asked_node.empty(); });
+  return found == g.pods.end() ? kNoPod : *found;
+}
+
+/// The last answer about a node of that name opens it, and the gang may go on.
+void LiveIntake::note_answered(PodSlot slot) {
+  PodRecord& r = pods_[slot];
+  r.is_bind_under_way = false;
+  if (r.asked_node.empty()) return;
+  out_.stamp();
+  const Text name = r.asked_node;
+  r.asked_node = Text();
+  if (r.gang != kNoGang) touch(r.gang);
+  const auto asked = asked_nodes_.find(name);
+  if (--asked->second > 0) return;
+  asked_nodes_.erase(asked);
+  const NodeId node = names_.nodes.find(name);
+  if (node.is_none()) return;
+  nodes_[node.row()].is_asked = false;
+  close_or_open(node);
 }
 
 void LiveIntake::note_not_bound(PodSlot slot) {
   PodRecord& r = pods_[slot];
   if (!r.is_bind_under_way) return;
-  r.is_bind_under_way = false;
+  note_answered(slot);
   end_bind_hold({.pod = slot, .generation = r.generation, .number = r.bind_hold});
 }
 
@@ -81,16 +142,20 @@ BindHold LiveIntake::hold_gang(PodSlot slot, const std::string& words) {
   g.bind_hold_detail = Text(words);
   count_up(g.bind_failures);
   const BindHold hold{.gang = gang, .number = g.bind_hold, .times = g.bind_failures};
-  const std::vector<PodSlot> members = g.pods;  // one that waits again may find that it belongs to another gang
-  for (const PodSlot s : members)
-    if (pods_[s].phase == Phase::kAssumed && !pods_[s].is_bind_under_way) note_rejected(s);
+  reject_unsent(gang);
   touch(gang);
   return hold;
 }
 
+void LiveIntake::reject_unsent(GangSlot slot) {
+  const std::vector<PodSlot> members = gangs_[slot].pods;  // one that waits again may find that it belongs to another gang
+  for (const PodSlot s : members)
+    if (pods_[s].phase == Phase::kAssumed && !pods_[s].is_bind_under_way) note_rejected(s);
+}
+
 bool LiveIntake::is_gang_held(PodSlot slot) const {
   const GangSlot gang = pods_[slot].gang;
-  return gang != kNoGang && gangs_[gang].bind_hold != 0;
+  return gang != kNoGang && (gangs_[gang].bind_hold != 0 || unanswered_in(gangs_[gang]) != kNoPod);
 }
 
 void LiveIntake::end_bind_hold(const BindHold& hold) {

@@ -192,6 +192,9 @@ Hold LiveIntake::find_gang_hold(const GangRecord& g) const {
     for (const PodSlot s : g.pods)
       if (pods_[s].phase == Phase::kHeld && pods_[s].hold == HoldReason::kQuarantined)
         return {HoldReason::kQuarantined, "pod " + pods_[s].name.str() + " of the gang: " + hold_text(pods_[s])};
+  if (const PodSlot s = unanswered_in(g); s != kNoPod)
+    return {HoldReason::kBindFailed, g.said() + " waits, since node " + pods_[s].asked_node.str() + " went, and the binding of pod " +
+                                         pods_[s].name.str() + " to it is not answered yet"};
   if (!g.is_started && members_present(g) < g.size) {
     for (const PodSlot s : g.pods)
       if (pods_[s].phase == Phase::kHeld && pods_[s].hold != HoldReason::kNone)
@@ -351,7 +354,7 @@ void LiveIntake::evaluate(GangSlot slot) {
 void LiveIntake::say_if_held(GangSlot slot, HoldReason hold) {
   GangRecord& g = gangs_[slot];
   if (g.is_open) return;
-  const bool is_clear = hold == HoldReason::kNoSuchDomain || g.bind_hold != 0;
+  const bool is_clear = hold == HoldReason::kNoSuchDomain || hold == HoldReason::kBindFailed || g.bind_hold != 0;
   if (is_clear || out_.now() >= g.first_seen + kGangPatience) return hold_members(slot);
   if (g.has_timer) return;
   g.has_timer = true;

@@ -162,6 +162,7 @@ CardMask LiveIntake::cards_held(const PodRecord& r) const {
 void LiveIntake::note_bound(PodSlot slot, const Text& node_name, const CardMask& cards) {
   PodRecord& r = pods_[slot];
   out_.stamp();
+  note_answered(slot);
   if (r.phase == Phase::kBound && r.node_name == node_name) return;
   r.hold = HoldReason::kNone;
   r.condition_hash = 0;
@@ -346,7 +347,7 @@ void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
   if (hold.reason != HoldReason::kNone) return hold_pod(slot, hold);
   // What failed waits for its time, unless its owner has changed something that may help.
   const bool is_held = r.phase == Phase::kHeld && r.hold == HoldReason::kBindFailed;
-  if (is_held && r.is_bind_under_way) return;  // its node went, see hold_until_answered
+  if (is_held && !r.asked_node.empty()) return;  // see hold_until_answered
   if (is_held && !is_changed_by_owner && r.demand == demand_before && constraint_for(r) == r.constraint) return;
   if (is_changed_by_owner && is_gang_held(slot)) forget_bind_hold(r.gang);
   admit(slot);
@@ -354,6 +355,7 @@ void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
 
 void LiveIntake::admit(PodSlot slot) {
   PodRecord& r = pods_[slot];
+  if (!r.asked_node.empty()) return hold_until_answered(slot);  // whatever held it meanwhile
   const ConstraintId constraint = constraint_for(r);
   const bool is_changed = r.is_in_engine() && constraint != r.constraint;
   set_constraint(r, constraint);
@@ -400,6 +402,7 @@ void LiveIntake::see_nominated(PodSlot slot, const Pod& pod) {
 
 void LiveIntake::forget(PodSlot slot) {
   PodRecord& r = pods_[slot];
+  note_answered(slot);
   if (r.phase == Phase::kParked) unpark(slot);
   leave_node(r);
   withdraw(slot);

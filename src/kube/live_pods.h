@@ -58,6 +58,7 @@ struct PodRecord {
   };
   Text ns, name, uid;
   Text node_name;               ///< as the API server says; empty while not bound
+  Text asked_node;              ///< a node that went while the binding to it was under way: it may be bound there; empty: there is none
   Text within, prefer;          ///< what it says of its gang's domains
   std::uint32_t gang_size = 0;  ///< and of its size; 0: nothing
   std::shared_ptr<const Labels> labels;
@@ -79,6 +80,7 @@ struct PodRecord {
   Millis seen;                       ///< when we first saw it eligible
   std::uint64_t owner_hash = 0;      ///< of labels and annotations as last seen, see LiveIntake::owner_hash
   std::uint64_t bind_hold = 0;       ///< number of the last hold after a failed binding
+  std::uint64_t chosen_at = 0;       ///< the edition of the nodes by which its place was chosen, see LiveIntake::is_place_outdated
   std::uint64_t condition_hash = 0;  ///< of reason and message of PodScheduled=False as the server has it; 0 = none
   Phase phase = Phase::kFree;
   HoldReason hold = HoldReason::kNone;

@@ -1,60 +1,10 @@
 // What becomes of a plan whose bindings fail: the pod is read again, and a place is given free only when the server says that it is.
 #include "kube/live_actuator.h"
 
-#include "served_bench.h"
+#include "actuation_bench.h"
 
 namespace ashlar::kube {
 namespace {
-
-using Phase = PodRecord::Phase;
-
-class Actuation : public ServedBench {
- protected:
-  Actuation() {
-    is_answering = false;
-    see(node("n", 8));
-  }
-  http::ServerResponse serve(const http::ServerRequest& request) override {
-    const bool is_refused = !refused_pod.empty() && request.path.find(refused_pod) != std::string::npos;
-    if (request.method == "POST" && is_refused) return ScriptedApi::status(422);
-    if (request.method == "POST") return bind_status < 300 ? http::json(bind_status, said) : ScriptedApi::status(bind_status, refusal);
-    if (read_failures > 0) {
-      --read_failures;
-      return ScriptedApi::status(503);
-    }
-    if (read_status != 200) return ScriptedApi::status(read_status);
-    if (!exists) return ScriptedApi::missing();
-    if (!odd.empty()) return http::json(odd_status, odd);
-    return ScriptedApi::pod(request, bound_to);
-  }
-  std::unique_ptr<LiveActuator> actuator_with(ActuatorOptions o) {
-    o.retry_min = Millis(10);
-    o.retry_max = o.reread_min = Millis(20);
-    return std::make_unique<LiveActuator>(server.api(), intake, o,
-                                          LiveActuator::Hooks{.may_write = [this] { return is_leading; },
-                                                              .on_plan = {},
-                                                              .log =
-                                                                  [this](LogLevel level, const LogLine& line) {
-                                                                    if (level == LogLevel::kWarning) warnings.push_back(line.message);
-                                                                  }});
-  }
-  void pump() override { actuator->pump(); }
-  /// Decides on a pod (of one card) and hands the plan over.
-  void place(int pods = 1) {
-    for (int i = 0; i < pods; ++i) see(pod("p" + std::to_string(i), 1));
-    step();
-    actuator->submit(plan);
-  }
-  Phase phase(const std::string& name = "p0") { return record(name).phase; }
-
-  int bind_status = 201, read_status = 200, read_failures = 0;
-  bool exists = true, is_leading = true;
-  std::string bound_to, refused_pod, refusal = "no", said = ScriptedApi::done().body;
-  int odd_status = 200;
-  std::string odd;  ///< the answer to a re-read, if not empty
-  std::vector<std::string> warnings;
-  std::unique_ptr<LiveActuator> actuator = actuator_with({});
-};
 
 TEST_F(Actuation, ABindingThatIsAnsweredIsConfirmed) {
   place();
@@ -405,59 +355,6 @@ TEST_F(Actuation, ALateSuccessKeepsTheCardsOfItsOwnBinding) {
   server.let_go();
   ASSERT_TRUE(server.until([&] { return phase() == Phase::kBound; }));
   EXPECT_EQ(cards_text(record("p0").cards), cards_text(first));
-}
-
-/// A node that goes while the binding to it is under way: the pod is asked for nowhere else before that is answered.
-class GoneUnderABinding : public Actuation {
- protected:
-  void lose_the_node(int status) {
-    bind_status = status;
-    server.hold();
-    place();
-    ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
-    gone(node("n", 8));
-    see(node("m", 8));
-    decide();
-    EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
-    EXPECT_EQ(hold_text(record("p0")),
-              "the API server did not bind the pod, which is tried again later: node n went, and the binding to it is not answered yet");
-    see(pod("p0", 1, {{Text("app"), Text("x")}}));
-    decide();
-    EXPECT_EQ(phase(), Phase::kHeld) << "whatever its owner changes";
-    server.let_go();
-  }
-  void decide() {
-    step();
-    actuator->submit(plan);
-  }
-};
-
-TEST_F(GoneUnderABinding, ARefusalLetsItWaitAgain) {
-  lose_the_node(422);
-  ASSERT_TRUE(until([&] { return phase() == Phase::kWaiting; }));
-  EXPECT_EQ(server.count({"POST"}), 1u);
-  bind_status = 201;
-  decide();
-  ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
-  EXPECT_EQ(where("p0"), "m");
-}
-
-TEST_F(GoneUnderABinding, ASuccessIsBelieved) {
-  lose_the_node(201);
-  ASSERT_TRUE(until([&] { return phase() == Phase::kParked; }));
-  decide();
-  EXPECT_EQ(server.count({"POST"}), 1u);
-}
-
-TEST_F(GoneUnderABinding, WhatNobodyKnowsIsReadAsOftenAsElsewhere) {
-  lose_the_node(500);
-  ASSERT_TRUE(until([&] { return phase() == Phase::kWaiting; }));
-  EXPECT_EQ(actuator->counters().reread, 3u);
-  EXPECT_EQ(server.count({"POST"}), 1u);
-  bind_status = 201;
-  decide();
-  ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
-  EXPECT_EQ(where("p0"), "m");
 }
 
 TEST_F(Actuation, WhatStillWaitsForAConnectionDoesNotLeaveOnceTheRightToWriteEnded) {

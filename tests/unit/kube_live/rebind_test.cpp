@@ -1,0 +1,383 @@
+// What changes between a decision and the binding that is done: nodes that go and come back, and places that are no longer what they were.
+#include <functional>
+
+#include "actuation_bench.h"
+
+namespace ashlar::kube {
+namespace {
+
+/// A node that goes while the binding to it is under way: the pod is asked for nowhere else before that is answered.
+class GoneUnderABinding : public Actuation {
+ protected:
+  /// `meanwhile`: what happens before the answer.
+  void lose_the_node(int status, const std::function<void()>& meanwhile = {}) {
+    server.change([&] { bind_status = status; });
+    const std::size_t posts = server.count({"POST"});
+    server.hold();
+    place();
+    ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == posts + 1; }));
+    gone(node("n", 8));
+    see(node("m", 8));
+    decide();
+    EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
+    EXPECT_EQ(hold_text(record("p0")),
+              "the API server did not bind the pod, which is tried again later: node n went, and the binding to it is not answered yet");
+    see(pod("p0", 1, {{Text("app"), Text("x")}}));
+    decide();
+    EXPECT_EQ(phase(), Phase::kHeld) << "whatever its owner changes";
+    if (meanwhile) meanwhile();
+    server.let_go();
+  }
+  /// Back to the beginning, for the next case.
+  void clear() {
+    for (const char* name : {"p0", "c", "d"}) gone(pod(name, 1));
+    for (const char* name : {"m", "n"}) gone(node(name, 8));
+    see(node("n", 8));
+    step();
+  }
+  void decide() {
+    step();
+    actuator->submit(plan);
+  }
+};
+
+TEST_F(GoneUnderABinding, ARefusalLetsItWaitAgain) {
+  lose_the_node(422);
+  ASSERT_TRUE(until([&] { return phase() == Phase::kWaiting; }));
+  EXPECT_EQ(server.count({"POST"}), 1u);
+  bind_status = 201;
+  decide();
+  ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
+  EXPECT_EQ(where("p0"), "m");
+}
+
+TEST_F(GoneUnderABinding, ASuccessIsBelieved) {
+  lose_the_node(201);
+  ASSERT_TRUE(until([&] { return phase() == Phase::kParked; }));
+  decide();
+  EXPECT_EQ(server.count({"POST"}), 1u);
+}
+
+TEST_F(GoneUnderABinding, WhatNobodyKnowsIsReadAsOftenAsElsewhere) {
+  lose_the_node(500);
+  ASSERT_TRUE(until([&] { return phase() == Phase::kWaiting; }));
+  EXPECT_EQ(actuator->counters().reread, 3u);
+  EXPECT_EQ(server.count({"POST"}), 1u);
+  bind_status = 201;
+  decide();
+  ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
+  EXPECT_EQ(where("p0"), "m");
+}
+
+/// Whoever gets the cards of a node that was made anew may find the pod there that was bound before anybody was told.
+TEST_F(GoneUnderABinding, ANodeOfThatNameTakesNothingBeforeTheAnswer) {
+  for (const int status : {201, 422, 500}) {
+    lose_the_node(status, [&] {
+      see(node("n", 8));
+      for (const char* name : {"c", "d"}) see(pod(name, 8));
+      step();
+      EXPECT_EQ(where("c"), "m");
+      EXPECT_EQ(where("d"), "") << "the pod of the unanswered binding may be on n";
+      EXPECT_EQ(intake.closed_nodes_text(),
+                "node n (whether pod ns/p0 is bound to it is not known: the node was made anew before the binding was answered)");
+      gone(node("n", 8));
+      see(node("n", 8));
+      step();
+      EXPECT_EQ(where("d"), "") << "nor when it is made anew once more";
+    });
+    ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+    EXPECT_EQ(intake.closed_nodes_text(), "none");
+    step();
+    EXPECT_EQ(where("d"), status == 201 ? "" : "n") << status;
+    EXPECT_EQ(idle_cards("n"), status == 201 ? 7 : 0) << status;
+    clear();
+  }
+}
+
+TEST_F(GoneUnderABinding, WhatTheWatchSaysOfThePodIsAnAnswerToo) {
+  for (const bool is_bound : {true, false}) {
+    lose_the_node(201, [&] {
+      see(node("n", 8));
+      Pod bound = pod("p0", 1);
+      bound.node_name = Text("n");
+      is_bound ? see(bound) : gone(bound);
+      EXPECT_EQ(intake.closed_nodes_text(), "none");
+      step();
+      EXPECT_EQ(idle_cards("n"), is_bound ? 7 : 8);
+    });
+    ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+    clear();
+  }
+}
+
+TEST_F(GoneUnderABinding, ASecondUnansweredPodKeepsTheNodeClosed) {
+  server.hold();
+  place(2);
+  ASSERT_EQ(actuator->in_flight(), 2u);
+  gone(node("n", 8));
+  see(node("n", 8));
+  gone(pod("p0", 1));
+  EXPECT_NE(intake.closed_nodes_text(), "none");
+  gone(pod("p1", 1));
+  EXPECT_EQ(intake.closed_nodes_text(), "none");
+  server.let_go();
+}
+
+TEST_F(GoneUnderABinding, ItsGangStartsNowhereElseBeforeTheAnswer) {
+  const auto member = [](int i) { return with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/rack"); };
+  const auto in_rack = [](const std::string& name, const std::string& rack) { return node(name, 8, {{Text("l/rack"), Text(rack)}}); };
+  gone(node("n", 8));
+  for (const char* name : {"a", "b"}) see(in_rack(name, "r0"));
+  for (int i = 0; i < 2; ++i) see(member(i));
+  server.hold();
+  decide();
+  ASSERT_EQ(actuator->in_flight(), 2u);
+  const std::string lost = where("g-1");
+  gone(in_rack(lost, "r0"));
+  gone(member(0));
+  for (const char* name : {"c", "d"}) see(in_rack(name, "r1"));
+  Pod anew = member(0);
+  anew.uid = Text("anew");
+  see(anew);
+  see(member(2));
+  decide();
+  EXPECT_EQ(where("g-2"), "");
+  EXPECT_EQ(hold_of("g-2").detail, "gang g waits, since node " + lost + " went, and the binding of pod g-1 to it is not answered yet");
+  EXPECT_EQ(hold_condition(intake, record("g-2")).message, "BindFailed: " + hold_of("g-2").detail);
+  bind_status = 422;
+  server.let_go();
+  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  bind_status = 201;
+  decide();
+  const std::string beside = where("g-1") == "c" ? "d" : "c";
+  ASSERT_NE(where("g-1"), "");
+  EXPECT_EQ((where("g-0") == beside) + (where("g-2") == beside), 1) << "all of them are tried when it is not bound";
+}
+
+TEST_F(GoneUnderABinding, WhatOfItsGangWasNotSentYetWaitsWithIt) {
+  gone(node("n", 8));
+  for (const char* name : {"a", "b"}) see(node(name, 8));
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
+  actuator = actuator_with({.in_flight_max = 1});
+  server.hold();
+  decide();
+  ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
+  const std::string sent = server.count({"POST", "g-0"}) == 1 ? "g-0" : "g-1", other = sent == "g-0" ? "g-1" : "g-0";
+  gone(node(where(sent), 8));
+  decide();
+  EXPECT_EQ(phase(other), Phase::kWaiting);
+  EXPECT_FALSE(record(other).is_in_engine());
+  server.let_go();
+}
+
+TEST_F(GoneUnderABinding, WhateverElseHoldsThePodMeanwhileItIsAskedForNowhereElse) {
+  Namespace ns;
+  ns.name = Text("ns");
+  const auto queue_goes_and_comes = [&] {
+    ns.labels = {{Text("ashlar.dev/queue"), Text("nosuch")}};
+    see(ns);
+    intake.settle();
+    see(with(pod("p0", 1), "x", "y"));
+    EXPECT_EQ(record("p0").hold, HoldReason::kQueueUnknown);
+    ns.labels.clear();
+    see(ns);
+  };
+  const auto comes_and_goes = [&](const char* label, HoldReason hold) {
+    see(with(pod("p0", 1), label, "nosuch"));
+    EXPECT_EQ(record("p0").hold, hold);
+    see(pod("p0", 1));
+  };
+  const std::vector<std::function<void()>> holds{[&] { comes_and_goes("ashlar.dev/prefr", HoldReason::kMalformed); },
+                                                 [&] { comes_and_goes("ashlar.dev/duration", HoldReason::kMalformed); },
+                                                 [&] { comes_and_goes("ashlar.dev/queue", HoldReason::kQueueUnknown); }, queue_goes_and_comes};
+  for (const auto& hold : holds) {
+    const std::size_t posts = server.count({"POST"});
+    lose_the_node(422, [&] {
+      hold();
+      decide();
+      EXPECT_EQ(phase(), Phase::kHeld);
+      EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
+      EXPECT_EQ(record("p0").hold_detail.view(), "node n went, and the binding to it is not answered yet");
+      EXPECT_EQ(server.count({"POST"}), posts + 1);
+    });
+    ASSERT_TRUE(until([&] { return phase() == Phase::kWaiting; }));
+    clear();
+  }
+}
+
+TEST_F(GoneUnderABinding, WhatItsOwnerChangedBeforeCountsAfterTheAnswer) {
+  bind_status = 422;
+  server.hold();
+  place();
+  ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
+  see(with(pod("p0", 1), "ashlar.dev/queue", "nosuch"));
+  gone(node("n", 8));
+  see(node("m", 8));
+  server.let_go();
+  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  EXPECT_EQ(record("p0").hold, HoldReason::kQueueUnknown);
+}
+
+/// A place that was right when it was chosen, and a binding to it that was not done: what has changed since is looked at before it is sent (again).
+class ChangedBeforeTheNextTry : public Actuation {
+ protected:
+  /// Decides, and lets the first binding of every pod fail so that it is known to be unbound and waits for its next try.
+  void fail(int status) {
+    server.change([&] { bind_status = status; });
+    decide();
+    ASSERT_TRUE(server.until([&] { return actuator->in_flight() == 0 && actuator->queued() == 0; }));
+    server.change([&] { bind_status = 201; });
+  }
+  void decide() {
+    step();
+    actuator->submit(plan);
+  }
+  /// Until everything is sent that can be.
+  void go_on() {
+    ASSERT_TRUE(until([&] {
+      decide();
+      return actuator->is_idle();
+    }));
+  }
+  static Node in_rack(const std::string& name, const std::string& rack) { return node(name, 8, {{Text("l/rack"), Text(rack)}}); }
+  static Pod member(int i) { return with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/rack"); }
+  std::size_t bindings(const std::string& pod_name, const std::string& node_name) {
+    return server.count({"POST", pod_name, "\"" + node_name + "\""});
+  }
+};
+
+TEST_F(ChangedBeforeTheNextTry, APodIsDecidedAnewWhereItsNodeIsNoLongerWhatItWas) {
+  Node cordoned = node("n", 8), tainted = node("n", 8);
+  cordoned.unschedulable = true;
+  tainted.taints = {{Text("d"), Text("x"), TaintEffect::kNoSchedule}};
+  for (const int status : {429, 500})
+    for (const Node& changed : {cordoned, tainted, node("n", 0)}) {
+      see(pod("p0", 1));
+      const std::size_t sent = bindings("p0", "n");
+      fail(status);
+      see(changed);
+      see(node("m", 8));
+      go_on();
+      EXPECT_EQ(where("p0"), "m") << status;
+      EXPECT_EQ(bindings("p0", "n"), sent + 1) << status;
+      gone(pod("p0", 1));
+      gone(node("m", 8));
+      see(node("n", 8));
+    }
+}
+
+TEST_F(ChangedBeforeTheNextTry, AHeartbeatIsNoChange) {
+  see(pod("p0", 1));
+  fail(429);
+  const std::uint32_t turn = record("p0").bind_turn;
+  see(node("n", 8));
+  see(node("m", 8));
+  go_on();
+  EXPECT_EQ(where("p0"), "n");
+  EXPECT_EQ(record("p0").bind_turn, turn);
+}
+
+TEST_F(ChangedBeforeTheNextTry, WhatWasNeverSentIsDecidedAnewToo) {
+  actuator = actuator_with({.in_flight_max = 1});
+  server.hold();
+  place(2);
+  Node cordoned = node("n", 8);
+  cordoned.unschedulable = true;
+  see(cordoned);
+  see(node("m", 8));
+  server.let_go();
+  go_on();
+  EXPECT_EQ((where("p0") == "n") + (where("p1") == "n"), 1) << "one was under way";
+  EXPECT_EQ((where("p0") == "m") + (where("p1") == "m"), 1);
+}
+
+TEST_F(ChangedBeforeTheNextTry, WhatIsUnderWayIsNotGivenUpForAChange) {
+  server.hold();
+  place();
+  ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
+  see(node("n", 0));
+  see(node("m", 8));
+  decide();
+  EXPECT_EQ(where("p0"), "n");
+  server.let_go();
+  go_on();
+  EXPECT_EQ(where("p0"), "n");
+  EXPECT_EQ(server.count({"POST"}), 1u);
+}
+
+TEST_F(ChangedBeforeTheNextTry, AGangThatHasNotStartedIsDecidedAnewAsAWhole) {
+  gone(node("n", 8));
+  for (const char* name : {"a", "b"}) see(in_rack(name, "r0"));
+  for (int i = 0; i < 2; ++i) see(member(i));
+  fail(429);
+  see(in_rack("b", "r1"));
+  for (const char* name : {"c", "d"}) see(in_rack(name, "r2"));
+  go_on();
+  EXPECT_EQ(where("g-0") + where("g-1") == "cd" || where("g-0") + where("g-1") == "dc", true) << where("g-0") << " " << where("g-1");
+}
+
+TEST_F(ChangedBeforeTheNextTry, NoMemberIsSentAloneWhereThePlaceOfAnotherIsNoMore) {
+  see(node("m", 8));
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
+  fail(429);
+  see(node(where("g-1"), 0));
+  go_on();
+  EXPECT_EQ(where("g-0") + where("g-1"), "");
+  EXPECT_EQ(server.count({"POST"}), 2u);
+}
+
+TEST_F(ChangedBeforeTheNextTry, NoMemberIsSentAloneWhereAnotherNoLongerBelongsToTheQueue) {
+  see(node("m", 8));
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
+  fail(429);
+  see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "nosuch"));
+  go_on();
+  EXPECT_EQ(where("g-0") + where("g-1"), "");
+  EXPECT_EQ(server.count({"POST"}), 2u);
+}
+
+TEST_F(ChangedBeforeTheNextTry, AMemberGoesWhereTheOthersOfItsGangAreNow) {
+  gone(node("n", 8));
+  for (const char* name : {"a", "b"}) see(in_rack(name, "r0"));
+  for (int i = 0; i < 2; ++i) see(member(i));
+  fail(429);
+  const std::string first = where("g-0"), second = where("g-1");
+  intake.note_bound(intake.pods().find(Text("ns"), Text("g-0")), Text(first), {});
+  see(in_rack(first, "r1"));
+  go_on();
+  EXPECT_EQ(bindings("g-1", second), 1u);
+  EXPECT_EQ(where("g-1"), "") << "there is no room in r1";
+  see(in_rack("c", "r1"));
+  go_on();
+  EXPECT_EQ(where("g-1"), "c");
+}
+
+TEST_F(ChangedBeforeTheNextTry, WhatItsOwnerChangedCounts) {
+  see(pod("p0", 1));
+  fail(429);
+  see(with(pod("p0", 1), "ashlar.dev/queue", "nosuch"));
+  go_on();
+  EXPECT_EQ(record("p0").hold, HoldReason::kQueueUnknown);
+  EXPECT_EQ(server.count({"POST"}), 1u);
+}
+
+TEST_F(ChangedBeforeTheNextTry, APodGoesNotBesideOneThatRefusesIt) {
+  const auto host = [](const std::string& name) { return node(name, 8, {{Text("kubernetes.io/hostname"), Text(name)}}); };
+  gone(node("n", 8));
+  see(host("a"));
+  see(pod("p0", 1, {{Text("app"), Text("web")}}));
+  fail(429);
+  PodRules rules;
+  rules.required_anti_affinity = {
+      {.selector = {.present = true, .match_labels = {{Text("app"), Text("web")}}}, .topology_key = Text("kubernetes.io/hostname")}};
+  Pod loner = under(pod("loner", 0), rules);
+  loner.scheduler_name = Text("other");
+  loner.node_name = Text("a");
+  see(loner);
+  see(host("b"));
+  go_on();
+  EXPECT_EQ(where("p0"), "b");
+}
+
+}  // namespace
+}  // namespace ashlar::kube
