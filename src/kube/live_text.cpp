@@ -342,8 +342,7 @@ std::string reason_text(const TextContext& c, const Reason& r) {
     case ReasonCode::kTaintNotTolerated:
       return nodes("has a taint that is", "have taints that are") + " not tolerated";
     case ReasonCode::kNotReady:
-      return nodes("is closed, since it or a pod on it", "are closed, since they or pods on them") +
-             " cannot be read: " + c.intake.closed_nodes_text();
+      return nodes("is closed", "are closed") + ": " + c.intake.closed_nodes_text();
     case ReasonCode::kPortTaken:
       return nodes("has", "have") + " the host port taken";
     case ReasonCode::kNominatedElsewhere:

@@ -133,14 +133,13 @@ TEST_F(Texts, SentencesAboutNodesAgreeInNumber) {
 }
 
 TEST_F(Texts, NodesThatAreClosedAreNamedWithTheTroubleOfTheFirst) {
-  EXPECT_EQ(text(ReasonCode::kNotReady, {0}), "0 nodes are closed, since they or pods on them cannot be read: none");
+  EXPECT_EQ(text(ReasonCode::kNotReady, {0}), "0 nodes are closed: none");
   for (int n = 0; n < 4; ++n) see(node("n" + std::to_string(n), 8));
   see(unread("n1"));
-  EXPECT_EQ(text(ReasonCode::kNotReady, {1}), "1 node is closed, since it or a pod on it cannot be read: node n1 (status: n1 is odd)");
+  EXPECT_EQ(text(ReasonCode::kNotReady, {1}), "1 node is closed: node n1 (status: n1 is odd)");
   see(unread("n2"));
   see(unread("n3"));
-  EXPECT_EQ(text(ReasonCode::kNotReady, {3}),
-            "3 nodes are closed, since they or pods on them cannot be read: node n1 (status: n1 is odd) and 2 more");
+  EXPECT_EQ(text(ReasonCode::kNotReady, {3}), "3 nodes are closed: node n1 (status: n1 is odd) and 2 more");
 }
 
 TEST_F(Texts, ANodeIsClosedForThePodThatCannotBeRead) {
@@ -155,8 +154,7 @@ TEST_F(Texts, ANodeIsClosedForThePodThatCannotBeRead) {
   }
   EXPECT_EQ(intake.node_trouble(NodeId(0u)), "pod ns/on-n0: spec: odd on n0");
   EXPECT_EQ(intake.node_trouble(NodeId(1u)), "pod ns/on-n1: spec: odd on n1");
-  EXPECT_EQ(text(ReasonCode::kNotReady, {2}),
-            "2 nodes are closed, since they or pods on them cannot be read: node n0 (pod ns/on-n0: spec: odd on n0) and 1 more");
+  EXPECT_EQ(text(ReasonCode::kNotReady, {2}), "2 nodes are closed: node n0 (pod ns/on-n0: spec: odd on n0) and 1 more");
 }
 
 TEST_F(Texts, SentencesAboutGangsNameTheLevelAndTheDomain) {
