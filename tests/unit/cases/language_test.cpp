@@ -93,6 +93,21 @@ TEST(CaseLanguage, ADifferenceShowsBothSides) {
   EXPECT_NE(sim::diff_text(*outcome, "x.case", true).find('\x1b'), std::string::npos);
 }
 
+TEST(CaseLanguage, WhatIsMissingAndWhatIsTooMuchStandsWhereItBelongs) {
+  const auto diff_of = [](const std::string& expected) {
+    const auto outcome = sim::run_case(kCluster + "job a 1 gpu at 0s\njob b 1 gpu at 0s\njob c 1 gpu at 0s\n" + kBlock + expected, "x.case");
+    return outcome.ok() ? sim::diff_text(*outcome, "x.case", false) : outcome.error().message;
+  };
+  const std::string a = "a  node0 gpu 0\n", b = "b  node0 gpu 1\n", c = "c  node0 gpu 2\n";
+  const std::string head = "x.case:6: ---- at 1s\n", tail = "  (- expected, + actual)\n";
+  EXPECT_EQ(diff_of(a + b + c), "");
+  EXPECT_EQ(diff_of(a + b + c + "d  node0 gpu 3\n"), head + "    " + a + "    " + b + "    " + c + "  - d  node0 gpu 3\n" + tail);
+  EXPECT_EQ(diff_of(b), head + "  + " + a + "    " + b + "  + " + c + tail);
+  EXPECT_EQ(diff_of(c + b + a), head + "  - " + c + "  - " + b + "    " + a + "  + " + b + "  + " + c + tail);
+  EXPECT_EQ(diff_of(a + a + c), head + "    " + a + "  - " + a + "  + " + b + "    " + c + tail);
+  EXPECT_EQ(diff_of(""), head + "  + " + a + "  + " + b + "  + " + c + tail);
+}
+
 TEST(CaseLanguage, AnUpdateKeepsCommentsAndThenNothingDiffers) {
   const std::string text = kCluster + "job a 2 gpu at 0s\n" + kBlock + "# who is where\nb  node9\n\njob b 1 gpu at 2s\n---- at 2s\n";
   const auto outcome = sim::run_case(text, "x.case");
