@@ -311,7 +311,7 @@ std::string node_count(std::int64_t count) { return std::to_string(count) + (cou
 std::string selector_text(const TextContext& c, const Reason& r) {
   const std::int64_t company = company_of(c, r);
   const std::int64_t others = r.numbers[0] - company;
-  const std::string of_company = node_count(company) + (company == 1 ? " is" : " are") + " refused by the anti-affinity of pods there";
+  std::string of_company = node_count(company) + (company == 1 ? " is" : " are") + " refused by the anti-affinity of pods there";
   if (company > 0 && others == 0) return of_company;
   return node_count(others) + (others == 1 ? " does" : " do") + " not match the node selector or affinity" + (company > 0 ? ", " + of_company : "");
 }

@@ -244,6 +244,8 @@ struct FourRacks {
       world.nodes.push_back(
           {.allocatable = {cores * 1000, std::int64_t{1} << 40, 0, 100}, .cards = n < 3 ? 8 : 7, .domains = {DomainId(n), DomainId(n)}});
     }
+    // Racks, not names of nodes: where each domain is one node, no node is offered.
+    world.nodes.push_back({.allocatable = {0, 0, 0, 0}, .cards = 0, .domains = {DomainId(3u), DomainId(4u)}});
     world.members.assign(members, {1, 1});
     world.members_min = static_cast<std::uint32_t>(members);
     world.within = LevelId(0u);

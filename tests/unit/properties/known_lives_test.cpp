@@ -83,58 +83,58 @@ Profile profile_with(Blocking blocking, const char* name = "ashlar") {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20619 decisions, 5293 binds, 0 others; ExceedsClusterMax 421 ExceedsMaxQuota 425 GangPartial 288 InsufficientGPU 394 "
-            "InsufficientResource 174 NeverFits 846 NoMatchingDevice 48 NodesNotReady 24 OverQuota 585 Placed 3312 PortTaken 88 QuotaExhausted 585 "
-            "ReservationHeld 162 SelectorMismatch 36 TaintNotTolerated 43 TopologyFragmented 628 Waits 1885; plans 336d3997ee2d7024");
+            "20619 decisions, 5293 binds, 0 others; ExceedsClusterMax 421 ExceedsMaxQuota 425 GangPartial 288 InsufficientGPU 474 "
+            "InsufficientResource 189 NeverFits 846 NoMatchingDevice 8 NodesNotReady 1 OverQuota 585 Placed 3312 PortTaken 118 QuotaExhausted "
+            "585 ReservationHeld 162 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 628 Waits 1883; plans 88d30efeb7aca82e");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
-            "20655 decisions, 5761 binds, 0 others; ExceedsClusterMax 521 GangPartial 386 InsufficientGPU 615 InsufficientResource 192 NeverFits 521 "
-            "NoMatchingDevice 30 NodesNotReady 19 Placed 3591 PortTaken 88 ReservationHeld 86 SelectorMismatch 22 TaintNotTolerated 39 "
-            "TopologyFragmented 703 Waits 2180; plans 8ecbb84396bd399a");
+            "20655 decisions, 5761 binds, 0 others; ExceedsClusterMax 521 GangPartial 386 InsufficientGPU 672 InsufficientResource 198 "
+            "NeverFits 521 NoMatchingDevice 3 NodesNotReady 1 Placed 3591 PortTaken 112 ReservationHeld 86 SelectorMismatch 3 "
+            "TaintNotTolerated 1 TopologyFragmented 703 Waits 2165; plans 0e2fefe76b848c69");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
-            "20618 decisions, 5281 binds, 0 others; ExceedsClusterMax 364 ExceedsMaxQuota 424 GangPartial 282 InsufficientGPU 400 "
-            "InsufficientResource 166 NeverFits 788 NoMatchingDevice 43 NodesNotReady 24 OverQuota 584 Placed 3319 PortTaken 93 QuotaExhausted 584 "
-            "SelectorMismatch 33 TaintNotTolerated 39 TopologyFragmented 604 Waits 1684; plans 0800f2efe5e781a8");
+            "20618 decisions, 5281 binds, 0 others; ExceedsClusterMax 364 ExceedsMaxQuota 424 GangPartial 282 InsufficientGPU 476 "
+            "InsufficientResource 179 NeverFits 788 NoMatchingDevice 5 NodesNotReady 1 OverQuota 584 Placed 3319 PortTaken 121 QuotaExhausted "
+            "584 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 604 Waits 1683; plans 192f5aa8fa4d9d4d");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
-            "20564 decisions, 4865 binds, 0 others; BehindHead 1061 ExceedsClusterMax 393 ExceedsMaxQuota 369 GangPartial 251 InsufficientGPU 292 "
-            "InsufficientResource 154 NeverFits 762 NoMatchingDevice 20 NodesNotReady 9 OverQuota 442 Placed 3032 PortTaken 69 QuotaExhausted 442 "
-            "SelectorMismatch 24 TaintNotTolerated 26 TopologyFragmented 525 Waits 2431; plans 120e654dc0f1853c");
+            "20564 decisions, 4865 binds, 0 others; BehindHead 1061 ExceedsClusterMax 393 ExceedsMaxQuota 369 GangPartial 251 InsufficientGPU "
+            "323 InsufficientResource 160 NeverFits 762 NoMatchingDevice 3 OverQuota 442 Placed 3032 PortTaken 94 QuotaExhausted 442 "
+            "SelectorMismatch 7 TaintNotTolerated 4 TopologyFragmented 525 Waits 2428; plans af300f1fe5c6a573");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
-            "20616 decisions, 5352 binds, 0 others; ExceedsClusterMax 367 ExceedsMaxQuota 411 GangPartial 279 InsufficientGPU 387 "
-            "InsufficientResource 180 NeverFits 778 NoMatchingDevice 38 NodesNotReady 18 OverQuota 574 Placed 3418 PortTaken 90 QuotaExhausted 574 "
-            "SelectorMismatch 35 TaintNotTolerated 46 TopologyFragmented 629 Waits 1702; plans 1ff70bcadfcd2140");
+            "20616 decisions, 5352 binds, 0 others; ExceedsClusterMax 367 ExceedsMaxQuota 411 GangPartial 279 InsufficientGPU 453 "
+            "InsufficientResource 190 NeverFits 778 NoMatchingDevice 4 NodesNotReady 3 OverQuota 574 Placed 3418 PortTaken 119 QuotaExhausted "
+            "574 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 629 Waits 1694; plans 7c0a8e7dace5a1f4");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20642 decisions, 5346 binds, 0 others; ExceedsClusterMax 434 ExceedsMaxQuota 412 GangPartial 308 InsufficientGPU 425 "
-            "InsufficientResource 180 NeverFits 846 NoMatchingDevice 40 NodesNotReady 18 OverQuota 601 Placed 3385 PortTaken 84 QuotaExhausted 601 "
-            "ReservationHeld 217 SelectorMismatch 37 TaintNotTolerated 41 TopologyFragmented 623 Waits 1973; plans 0a71f8836a3da97f");
+            "20642 decisions, 5346 binds, 0 others; ExceedsClusterMax 434 ExceedsMaxQuota 412 GangPartial 308 InsufficientGPU 493 "
+            "InsufficientResource 190 NeverFits 846 NoMatchingDevice 3 NodesNotReady 2 OverQuota 601 Placed 3385 PortTaken 114 QuotaExhausted "
+            "601 ReservationHeld 217 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 623 Waits 1967; plans c47cea3be2325ade");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
-            "20585 decisions, 5141 binds, 0 others; ExceedsClusterMax 403 ExceedsMaxQuota 417 GangPartial 282 InsufficientGPU 319 "
-            "InsufficientResource 175 NeverFits 820 NoMatchingDevice 38 NodesNotReady 20 OverQuota 584 Placed 3290 PortTaken 81 QuotaExhausted 584 "
-            "ReservationHeld 1295 SelectorMismatch 34 TaintNotTolerated 44 TopologyFragmented 585 Waits 2873; plans 55289da1ce3a4113");
+            "20585 decisions, 5141 binds, 0 others; ExceedsClusterMax 403 ExceedsMaxQuota 417 GangPartial 282 InsufficientGPU 386 "
+            "InsufficientResource 188 NeverFits 820 NoMatchingDevice 5 NodesNotReady 3 OverQuota 584 Placed 3290 PortTaken 112 QuotaExhausted "
+            "584 ReservationHeld 1295 SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 585 Waits 2869; plans 357d90e175727a36");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20636 decisions, 5301 binds, 0 others; ExceedsClusterMax 362 ExceedsMaxQuota 410 GangPartial 297 InsufficientGPU 410 "
-            "InsufficientResource 170 NeverFits 772 NoMatchingDevice 38 NodesNotReady 22 OverQuota 598 Placed 3397 PortTaken 81 QuotaExhausted 598 "
-            "SelectorMismatch 33 TaintNotTolerated 39 TopologyFragmented 616 Waits 1706; plans 2a37ac4bfd2e2d6a");
+            "20636 decisions, 5301 binds, 0 others; ExceedsClusterMax 362 ExceedsMaxQuota 410 GangPartial 297 InsufficientGPU 470 "
+            "InsufficientResource 179 NeverFits 772 NoMatchingDevice 5 NodesNotReady 2 OverQuota 598 Placed 3397 PortTaken 113 QuotaExhausted "
+            "598 SelectorMismatch 11 TaintNotTolerated 7 TopologyFragmented 616 Waits 1700; plans 26d7f6b1f7300964");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20639 decisions, 5423 binds, 0 others; ExceedsClusterMax 358 ExceedsMaxQuota 417 GangPartial 306 InsufficientGPU 392 "
-            "InsufficientResource 180 NeverFits 775 NoMatchingDevice 33 NodesNotReady 27 OverQuota 583 Placed 3428 PortTaken 81 QuotaExhausted 583 "
-            "SelectorMismatch 34 TaintNotTolerated 48 TopologyFragmented 608 Waits 1709; plans f8c203667a7bbc83");
+            "20639 decisions, 5423 binds, 0 others; ExceedsClusterMax 358 ExceedsMaxQuota 417 GangPartial 306 InsufficientGPU 451 "
+            "InsufficientResource 197 NeverFits 775 NoMatchingDevice 5 NodesNotReady 4 OverQuota 583 Placed 3428 PortTaken 112 QuotaExhausted "
+            "583 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 608 Waits 1700; plans 9a12df9e7e062100");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20642 decisions, 5326 binds, 0 others; ExceedsClusterMax 365 ExceedsMaxQuota 416 GangPartial 301 InsufficientGPU 404 "
-            "InsufficientResource 169 NeverFits 781 NoMatchingDevice 40 NodesNotReady 23 OverQuota 600 Placed 3409 PortTaken 82 QuotaExhausted 600 "
-            "SelectorMismatch 33 TaintNotTolerated 44 TopologyFragmented 623 Waits 1719; plans 5820237cfb7aa1f0");
+            "20642 decisions, 5326 binds, 0 others; ExceedsClusterMax 365 ExceedsMaxQuota 416 GangPartial 301 InsufficientGPU 468 "
+            "InsufficientResource 180 NeverFits 781 NoMatchingDevice 5 NodesNotReady 3 OverQuota 600 Placed 3409 PortTaken 112 QuotaExhausted "
+            "600 SelectorMismatch 10 TaintNotTolerated 11 TopologyFragmented 623 Waits 1713; plans 1e60383eda2244e9");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
-            "20624 decisions, 5354 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 432 GangPartial 281 InsufficientGPU 392 "
-            "InsufficientResource 180 NeverFits 804 NoMatchingDevice 35 NodesNotReady 19 OverQuota 591 Placed 3419 PortTaken 89 QuotaExhausted 591 "
-            "SelectorMismatch 37 TaintNotTolerated 39 TopologyFragmented 629 Waits 1701; plans 110297648a9ea0d4");
+            "20624 decisions, 5354 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 432 GangPartial 281 InsufficientGPU 460 "
+            "InsufficientResource 186 NeverFits 804 NoMatchingDevice 5 NodesNotReady 1 OverQuota 591 Placed 3419 PortTaken 116 QuotaExhausted "
+            "591 SelectorMismatch 11 TaintNotTolerated 10 TopologyFragmented 629 Waits 1699; plans abbafe5c326173d7");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
