@@ -111,7 +111,8 @@ def main():
         order = [tree, ROOT] if i % 2 == 0 else [ROOT, tree]
         seen = {t: figures(t, options.bench, more) for t in order}
         pairs.append((seen[tree], seen[ROOT]))
-        print(f"pair {i + 1} of {options.pairs}", flush=True)
+        print(f"pair {i + 1} of {options.pairs}: " + ", ".join(f"{r:.3f}" for n, (b, u) in seen[tree].items()
+                                                                 if n in seen[ROOT] and (r := cost_ratio(b, seen[ROOT][n][0], u)) is not None), flush=True)
     print(f"bench {options.bench}: base {short} against this tree, medians of {options.pairs} pairs, limit {limit}")
     missed = report(pairs, limit)
     print(f"\n{missed} figures above {limit}")
