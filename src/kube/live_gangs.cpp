@@ -6,6 +6,7 @@
 
 #include "kube/bind_outcome.h"
 #include "kube/live_translate.h"
+#include "kube/pod_draft.h"
 #include "policy/nearest_name.h"
 
 namespace ashlar::kube {
@@ -29,7 +30,6 @@ std::uint32_t index_of(const PodRecord& pod) {
 }
 
 constexpr std::string_view kWishes[] = {kGangLabel, kGangSizeLabel, kWithinLabel, kPreferLabel, kQueueLabel, kDurationLabel, kGpuMemoryAsk};
-constexpr std::string_view kOwnPrefix = "ashlar.dev/";
 constexpr std::size_t kOwnKeysMax = 32;  ///< keys of the prefix that are looked at: a tenant may write thousands, at each of many updates
 
 /// The wish that `key` was probably meant to be; empty where it is one, or is like none.
@@ -53,7 +53,7 @@ std::string mistyped_wish(const Pod& pod) {
   for (const auto& labels : {pod.labels, pod.annotations}) {
     if (!labels) continue;
     for (const auto& [key, value] : *labels) {
-      if (!key.view().starts_with(kOwnPrefix)) continue;
+      if (!is_our_annotation(key.view())) continue;
       if (++looked_at > kOwnKeysMax) return {};
       if (key == Text(kGpuMilliResource)) return key.str() + " is a resource, no label: write it under resources.limits of a container";
       if (const std::string_view meant = nearly_a_wish(key.view()); !meant.empty())

@@ -393,10 +393,9 @@ bool waits_for_company_to_leave(const TextContext& c, const Verdict& verdict) {
 
 std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
   std::vector<Reason> told = verdict.reasons;
-  const auto is_size = [](const Reason& r) { return r.code == ReasonCode::kExceedsCluster; };
-  const auto is_of_labels = [](const Reason& r) { return r.code == ReasonCode::kNoSuchDomain; };
-  const bool is_of_size = std::none_of(told.begin(), told.end(), is_of_labels);
-  if (std::any_of(told.begin(), told.end(), is_size) && (!is_of_size || waits_for_company_to_leave(c, verdict))) std::erase_if(told, is_size);
+  const auto has = [&](ReasonCode code) { return std::any_of(told.begin(), told.end(), [&](const Reason& r) { return r.code == code; }); };
+  const bool would_fit_empty = has(ReasonCode::kExceedsCluster) && (has(ReasonCode::kNoSuchDomain) || waits_for_company_to_leave(c, verdict));
+  if (would_fit_empty) std::erase_if(told, [](const Reason& r) { return r.code == ReasonCode::kExceedsCluster; });
   const auto cards = std::find_if(told.begin(), told.end(), [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu; });
   if (cards == told.end()) return told;
   const LiveNames& names = c.intake.names();

@@ -232,7 +232,7 @@ std::uint64_t read_resource_version(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? value : 0;
 }
 
-bool is_our_annotation(std::string_view key) { return key.starts_with("ashlar.dev/"); }
+bool is_our_annotation(std::string_view key) { return key.starts_with(kOwnPrefix); }
 
 std::string_view hard_volume_source(std::string_view source) {
   // persistentVolumeClaim and ephemeral bind late; the others have exclusive-attach or per-node limits that upstream filters by.

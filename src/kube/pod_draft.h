@@ -76,6 +76,7 @@ ConditionStatus read_condition_status(std::string_view text);
 std::uint64_t read_resource_version(std::string_view text);
 /// RFC 3339 (with optional fraction and zone) to milliseconds since the epoch; kInvalid otherwise.
 Result<Millis> read_time(std::string_view text);
+inline constexpr std::string_view kOwnPrefix = "ashlar.dev/";  ///< of labels and annotations that are ours
 bool is_our_annotation(std::string_view key);
 /// Path of a volume source that binds late or has hard placement rules, empty for the harmless ones.
 std::string_view hard_volume_source(std::string_view source_name);
