@@ -26,6 +26,10 @@ ShapeKey shape_of(const State& state, JobId id) {
   return key;
 }
 
+namespace {
+bool waits_for_room(const Verdict& verdict) { return verdict.wake_on == WakeOn::kCapacity || verdict.wake_on == WakeOn::kQuota; }
+}  // namespace
+
 void Agenda::list_head(ShapeId id) {
   const Shape& shape = shapes_[id.row()];
   if (shape.jobs.empty()) return;
@@ -34,8 +38,7 @@ void Agenda::list_head(ShapeId id) {
     open_heads_.insert(head);
     return;
   }
-  const bool waits_for_room = shape.verdict.wake_on == WakeOn::kCapacity || shape.verdict.wake_on == WakeOn::kQuota;
-  if (waits_for_room && !head.entry.is_surplus && shape.verdict.kind != VerdictKind::kNeverFits) {  // what can never run blocks nobody
+  if (waits_for_room(shape.verdict) && !head.entry.is_surplus && shape.verdict.kind != VerdictKind::kNeverFits) {  // what can never run blocks nobody
     blocked_heads_[shape.key.queue].insert(head);
     changed_queues_.insert(shape.key.queue);
   }
@@ -61,8 +64,7 @@ void Agenda::unlist_head(ShapeId id) {
   }
   // Only where list_head has put it: this runs for every shape behind a head whenever the head moves.
   const WakeOn waits_for = shape.verdict.wake_on;
-  const bool waits_for_room = waits_for == WakeOn::kCapacity || waits_for == WakeOn::kQuota;
-  if (const auto it = waits_for_room ? blocked_heads_.find(shape.key.queue) : blocked_heads_.end(); it != blocked_heads_.end()) {
+  if (const auto it = waits_for_room(shape.verdict) ? blocked_heads_.find(shape.key.queue) : blocked_heads_.end(); it != blocked_heads_.end()) {
     if (it->second.erase(head) != 0) {
       changed_queues_.insert(shape.key.queue);
       if (behind_heads_.contains(shape.key.queue)) moved_heads_.insert(shape.key.queue);
