@@ -85,6 +85,7 @@ class Engine {
   /// Other schedulers' nominations hold their nodes against jobs of their priority and below only: tries without those that the job outranks.
   /// The trial then says whose claims fall, and where the job goes; it is empty if that does not help.
   bool place_over_nominations(State& state, Trial& trial, JobId job);
+  static bool outranks_a_nomination(const State& state, JobId job);
   /// Lists in round.binding whose promises the job could break; false if it is clear already that it would.
   bool find_binding_promises(State& state, Round& round, const Agenda::Head& head);
   /// The first of them that does not hold with what the trial has placed; nullptr if all do.

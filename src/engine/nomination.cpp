@@ -14,6 +14,11 @@ bool is_outranked(const State& state, MemberId nominated, JobId by) {
 
 }  // namespace
 
+bool Engine::outranks_a_nomination(const State& state, JobId job) {
+  const auto nominations = state.nominations();
+  return std::any_of(nominations.begin(), nominations.end(), [&](MemberId m) { return is_outranked(state, m, job); });
+}
+
 bool Engine::place_over_nominations(State& state, Trial& trial, JobId job) {
   std::vector<MemberId> outranked;
   for (const MemberId m : state.nominations())

@@ -96,6 +96,12 @@ void Engine::wake(State& state, Round& round) {
     else if (has_other_nodes && !rises.empty() && agenda_.never_fits(id))
       to_prove_.insert(id);
   }
+  // No view shows what is free for a job without the nominations that it outranks.
+  if (!rises.empty() && !state.nominations().empty())
+    agenda_.each_shape([&](ShapeId id, const Agenda::Shape& shape) {
+      const bool may_fit = !shape.is_open && shape.verdict.wake_on == WakeOn::kCapacity && shape.verdict.kind != VerdictKind::kNeverFits;
+      if (may_fit && outranks_a_nomination(state, shape.jobs.begin()->job)) opened.push_back(id);
+    });
   find_possible(state, round, opened);
   for (const ShapeId id : opened) agenda_.open(id);
   rises.clear();

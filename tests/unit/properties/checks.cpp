@@ -184,6 +184,14 @@ bool are_waiting_members_alike(const State& state, JobId job) {
   return is_so;
 }
 
+/// Takes away the other schedulers' nominations that do not hold against the job; are there any?
+bool lifts_outranked(const State& state, Trial& trial, JobId job) {
+  const std::vector<MemberId> nominations(state.nominations().begin(), state.nominations().end());
+  for (const MemberId m : nominations)
+    if (state.member(m).is_placed() && state.job(state.member(m).job).priority < state.job(job).priority) trial.evict(m);
+  return !trial.steps().empty();
+}
+
 }  // namespace
 
 std::string why_not(const State& state, MemberId member, NodeId node) {
@@ -242,6 +250,10 @@ std::string missed_wake_up(State& state, Engine& engine) {
     if (are_waiting_members_alike(state, job)) {
       Trial trial(state);
       if (engine.try_place(trial, job)) return named("could be placed but is asleep: job", row);
+      trial.rollback_to(0);
+      const bool is_head = engine.agenda().shape(engine.agenda().shape_id(job)).jobs.begin()->job == job;
+      if (is_head && lifts_outranked(state, trial, job) && engine.try_place(trial, job))
+        return named("could be placed where nominations that it outranks stand, but is asleep: job", row);
     }
     const Job& j = state.job(job);
     const bool is_one_enough = j.members_placed + 1 >= j.members_min;
