@@ -1,8 +1,11 @@
-// grown(column, row): the element of a column at a row, which the column is first extended to hold; new elements are default values.
-// Amortised O(1). The reference holds until the column grows again.
+// Columns that grow when they are written and may be shorter than the rows that are read.
+// grown(column, row): the element at a row, which the column is first extended to hold; new elements are default values. Amortised O(1). The reference
+// holds until the column grows again.
+// value_at(column, row): the element at a row, or the default (which may be given) where the column does not reach so far.
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace ashlar {
@@ -11,6 +14,11 @@ template <class T>
 T& grown(std::vector<T>& column, std::size_t row) {
   if (row >= column.size()) column.resize(row + 1);
   return column[row];
+}
+
+template <class T>
+T value_at(const std::vector<T>& column, std::size_t row, T otherwise = {}) {
+  return row < column.size() ? column[row] : std::move(otherwise);
 }
 
 }  // namespace ashlar

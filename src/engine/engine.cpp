@@ -265,7 +265,7 @@ Verdict Engine::verdict_of(JobId job) const {
   if (!agenda_.contains(job)) return {};
   const Agenda::Shape& shape = agenda_.shape(agenda_.shape_id(job));
   if (!shape.is_open) return shape.verdict;
-  const Told told = job.row() < told_.size() ? told_[job.row()] : Told{};
+  const Told told = value_at(told_, job.row());
   for (const ReasonCode code : {ReasonCode::kReservationHeld, ReasonCode::kBehindHead}) {
     Verdict held{VerdictKind::kWaits, WakeOn::kHeadOfQueue, told.at, {}, {{code, 0, {told.number, 0, 0}}}};
     if (told.mark == mark_of(held)) return held;

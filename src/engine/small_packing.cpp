@@ -1,4 +1,5 @@
 #include "engine/small_packing.h"
+#include "base/grown.h"
 
 #include <algorithm>
 
@@ -18,7 +19,7 @@ bool takes_share(const PackingNode& node, const CardAsk& ask, std::size_t card) 
 /// Everything but the cards of a share.
 bool has_room(const PackingNode& node, const Demand& demand) {
   for (const ResourceAmount& a : demand.amounts)
-    if ((a.resource.row() < node.free.size() ? node.free[a.resource.row()] : 0) < a.amount) return false;
+    if (value_at(node.free, a.resource.row()) < a.amount) return false;
   for (const HostPort& asked : demand.ports)
     if (std::any_of(node.ports.begin(), node.ports.end(), [&](const HostPort& taken) { return asked.clashes(taken); })) return false;
   const CardAsk& ask = demand.cards;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/grown.h"
 #include "kube/bind_outcome.h"
 #include "kube/live_anti_affinity.h"
 #include "kube/live_gangs.h"
@@ -127,7 +128,7 @@ class LiveIntake {
   GangTable& gangs() { return gangs_; }
   const GangTable& gangs() const { return gangs_; }
   const Translator& translator() const { return translator_; }
-  JobOwner owner(JobId job) const { return job.row() < owners_.size() ? owners_[job.row()] : JobOwner{}; }
+  JobOwner owner(JobId job) const { return value_at(owners_, job.row()); }
   /// Labels of a node by row.
   const Labels& node_labels(NodeId node) const { return nodes_[node.row()].labels; }
   bool serves(const Text& scheduler_name) const { return scheduler_index(scheduler_name) < scheduler_names_.size(); }

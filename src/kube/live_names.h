@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/grown.h"
 #include "base/id.h"
 #include "kube/text.h"
 #include "model/constraint.h"
@@ -34,7 +35,7 @@ class Interned {
     const auto it = ids_.find(name);
     return it == ids_.end() ? IdType::none() : IdType(it->second);
   }
-  Text name(IdType id) const { return id.row() < names_.size() ? names_[id.row()] : Text(); }
+  Text name(IdType id) const { return value_at(names_, id.row()); }
   std::size_t size() const { return names_.size(); }
 
  private:
@@ -97,7 +98,7 @@ class RowNames {
     names_.shrink_to_fit();
     rows_.rehash(0);
   }
-  Name name(IdType id) const { return id.row() < names_.size() ? names_[id.row()] : Name(); }
+  Name name(IdType id) const { return value_at(names_, id.row()); }
   std::size_t rows() const { return names_.size(); }
   std::size_t size() const { return rows_.size(); }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/grown.h"
 #include "base/id.h"
 #include "kube/objects.h"
 #include "model/demand.h"
@@ -128,7 +129,7 @@ class PodTable {
   const PodRecord& operator[](PodSlot slot) const { return records_[slot]; }
   bool is_current(PodSlot slot, std::uint32_t generation) const { return slot < records_.size() && records_[slot].generation == generation; }
 
-  PodSlot of_member(MemberId member) const { return member.row() < by_member_.size() ? by_member_[member.row()] : kNoPod; }
+  PodSlot of_member(MemberId member) const { return value_at(by_member_, member.row(), kNoPod); }
   void set_member(PodSlot slot, MemberId member) {
     if (member.row() >= by_member_.size()) by_member_.resize(member.row() + 1, kNoPod);
     by_member_[member.row()] = slot;

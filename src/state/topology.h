@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/grown.h"
 #include "base/id.h"
 
 namespace ashlar {
@@ -30,7 +31,7 @@ class Topology {
   /// None where the node has no such level.
   DomainId domain_of(LevelId level, NodeId node) const {
     const auto& column = domain_of_[level.row()];
-    return node.row() < column.size() ? column[node.row()] : DomainId::none();
+    return value_at(column, node.row());
   }
   std::span<const DomainId> domains(LevelId level) const { return domain_of_[level.row()]; }
   /// Rows 0..domain_count-1 may be in use; some may be empty.
@@ -38,7 +39,7 @@ class Topology {
   /// Ascending.
   std::span<const NodeId> nodes_of(LevelId level, DomainId domain) const { return nodes_of_[level.row()][domain.row()]; }
 
-  GroupId group_of(NodeId node) const { return node.row() < group_of_.size() ? group_of_[node.row()] : GroupId::none(); }
+  GroupId group_of(NodeId node) const { return value_at(group_of_, node.row()); }
   std::size_t group_count() const { return nodes_of_group_.size(); }
   std::span<const NodeId> nodes_of_group(GroupId group) const { return nodes_of_group_[group.row()]; }
   /// Grows whenever a node changes its domains: caches laid out by group or domain start anew.

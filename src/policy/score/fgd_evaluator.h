@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/grown.h"
 #include "base/id.h"
 #include "model/demand.h"
 
@@ -48,7 +49,7 @@ class FgdEvaluator {
   };
 
   std::int32_t rank_of(std::int64_t cpu_milli) const;
-  std::size_t slot_of(ModelId model) const { return model.row() < slot_by_model_.size() ? slot_by_model_[model.row()] : 0; }
+  std::size_t slot_of(ModelId model) const { return value_at(slot_by_model_, model.row()); }
   double fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot) const;
   Answer compute(std::span<std::int32_t> free, const std::int32_t ranks[2], std::size_t model_slot, const CardAsk& ask);
   double remembered_fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot);

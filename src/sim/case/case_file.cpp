@@ -1,4 +1,5 @@
 #include "sim/case/case_file.h"
+#include "base/grown.h"
 
 #include <fmt/format.h>
 
@@ -197,7 +198,7 @@ void CaseReader::read_queue(Words& words) {
   parents_[queue.row()] = parent;
   int depth = 1;
   for (QueueId above = parent; !above.is_none() && above != QueueId(0u) && depth < QueueTree::kDepthMax; ++depth)
-    above = above.row() < parents_.size() ? parents_[above.row()] : QueueId(0u);
+    above = value_at(parents_, above.row(), QueueId(0u));
   if (depth >= QueueTree::kDepthMax)
     return words.fail("queues are nested too deep", fmt::format("at most {} below one another", QueueTree::kDepthMax - 1));
   happen(at, EventBody(QueueDefined{queue, parent, quota}));
@@ -212,7 +213,7 @@ void CaseReader::read_quota(Words& words) {
   const Millis at = take_at(words);
   if (words.has_failed()) return;
   quotas_.emplace_back(queue, quota);
-  const QueueId parent = queue.row() < parents_.size() ? parents_[queue.row()] : QueueId(0u);
+  const QueueId parent = value_at(parents_, queue.row(), QueueId(0u));
   happen(at, EventBody(QueueDefined{queue, queue == QueueId(0u) ? QueueId::none() : parent, quota}));
 }
 
