@@ -90,7 +90,6 @@ void ProgressBar::draw(std::int64_t done) {
                                           .width = terminal_width() - 1,
                                           .has_colour = wants_colour(STDERR_FILENO)});
   std::fputs(("\r\x1b[K" + line).c_str(), stderr);
-  std::fflush(stderr);
   was_drawn_ = true;
 }
 

@@ -1,6 +1,7 @@
 #include "engine/explain.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/never_fits.h"
 #include "engine/placement.h"
@@ -173,11 +174,10 @@ bool is_told_first(const Reason& a, const Reason& b) {
 }
 
 std::size_t nodes_kept_for_others(const State& state) {
-  std::vector<NodeId> nodes;
+  std::set<NodeId> nodes;
   for (const MemberId m : state.nominations())
-    if (state.member(m).is_placed()) nodes.push_back(state.member(m).node);
-  std::sort(nodes.begin(), nodes.end());
-  return static_cast<std::size_t>(std::unique(nodes.begin(), nodes.end()) - nodes.begin());
+    if (state.member(m).is_placed()) nodes.insert(state.member(m).node);
+  return nodes.size();
 }
 
 }  // namespace

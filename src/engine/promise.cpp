@@ -27,7 +27,6 @@ void take_card(CardRoom& room, const CardAsk& ask, int sign = 1) {
 void take(Room& room, const Demand& demand, const CardMask& given, int sign = 1) {
   for (const ResourceAmount& a : demand.amounts)
     if (a.resource.row() < room.amounts.size()) room.amounts[a.resource.row()] -= sign * a.amount;
-  if (room.cards.empty()) return;
   given.each([&](int i) {
     if (static_cast<std::size_t>(i) < room.cards.size()) take_card(room.cards[static_cast<std::size_t>(i)], demand.cards, sign);
   });

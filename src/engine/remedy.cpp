@@ -165,10 +165,10 @@ class Rehearsal {
   int tries_ = 0;
 };
 
-/// The largest number of low..high with which it works, by halves; 0 if none was found. It may miss some where more does not mean harder.
+/// The largest number of 1..high with which it works, by halves; 0 if none was found. It may miss some where more does not mean harder.
 template <class Works>
-std::int64_t largest(std::int64_t low, std::int64_t high, Works&& works) {
-  std::int64_t found = 0;
+std::int64_t largest(std::int64_t high, Works&& works) {
+  std::int64_t found = 0, low = 1;
   while (low <= high) {
     const std::int64_t middle = high - (high - low) / 2;
     if (works(middle)) {
@@ -209,14 +209,13 @@ void add_topology_remedies(Rehearsal& r, std::vector<Remedy>& out) {
 
 void add_smaller_jobs(Rehearsal& r, std::vector<Remedy>& out) {
   const std::int64_t members =
-      largest(1, std::int64_t{r.needed()} - 1, [&](std::int64_t m) { return r.starts({.members_max = static_cast<std::uint32_t>(m)}); });
+      largest(std::int64_t{r.needed()} - 1, [&](std::int64_t m) { return r.starts({.members_max = static_cast<std::uint32_t>(m)}); });
   if (members > 0)
     out.push_back({.kind = Remedy::Kind::kFewerMembers, .amount = members + static_cast<std::int64_t>(r.placed()), .level = r.original().within});
   std::int32_t most = 0;
   for (const MemberSpec& m : r.needed_members())
     if (const CardAsk& ask = r.state().demand(m.demand).cards; ask.is_whole()) most = std::max(most, ask.count);
-  const std::int64_t cards =
-      largest(1, std::int64_t{most} - 1, [&](std::int64_t c) { return r.starts({.cards_max = static_cast<std::int32_t>(c)}); });
+  const std::int64_t cards = largest(std::int64_t{most} - 1, [&](std::int64_t c) { return r.starts({.cards_max = static_cast<std::int32_t>(c)}); });
   if (cards > 0) out.push_back({.kind = Remedy::Kind::kFewerCards, .amount = cards, .level = r.original().within});
 }
 

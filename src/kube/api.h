@@ -72,7 +72,7 @@ class Api {
 
   /// Runs `work` inside poll() after `delay`; returns an id for cancel_timer. Used for back-off.
   std::uint64_t after(Millis delay, std::function<void()> work);
-  void cancel_timer(std::uint64_t id);
+  void cancel_timer(std::uint64_t id);  ///< does nothing where it has rung, or the id is 0
 
   Millis now() const;
   Millis monotonic() const;  ///< never set back

@@ -24,7 +24,7 @@ LiveActuator::~LiveActuator() {
     api_.cancel(id);
     api_.budget().cancel();
   }
-  if (timer_ != 0) api_.cancel_timer(timer_);
+  api_.cancel_timer(timer_);
 }
 
 void LiveActuator::submit(const Plan& plan) {
@@ -112,11 +112,10 @@ void LiveActuator::arm(Millis now) {
   if (!queue_.is_empty()) consider(now, true);
   consider(queue_.next_look(), false);
   if (next >= timer_at_ || next == Millis::max()) return;
-  if (timer_ != 0) api_.cancel_timer(timer_);
+  api_.cancel_timer(timer_);
   timer_at_ = next;
   timer_ = api_.after(next - now, [this, life = std::weak_ptr<char>(life_)] {
     if (life.expired()) return;
-    timer_ = 0;
     timer_at_ = Millis::max();
     pump();
   });

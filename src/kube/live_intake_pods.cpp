@@ -165,7 +165,6 @@ void LiveIntake::note_bound(PodSlot slot, const Text& node_name, const CardMask&
   note_answered(slot);
   if (r.phase == Phase::kBound && r.node_name == node_name) return;
   r.hold = HoldReason::kNone;
-  r.condition_hash = 0;
   if (r.phase == Phase::kBound) leave_node(r);
   const NodeId node = names_.nodes.find(node_name);
   const bool is_confirmed = r.phase == Phase::kAssumed && r.node == node && !node.is_none();

@@ -43,10 +43,9 @@ bool LiveLeader::may_write() const {
 bool LiveLeader::may_take_now() const { return is_first_look_ || !hooks_.may_take || hooks_.may_take(); }
 
 void LiveLeader::again(Millis delay) {
-  if (timer_ != 0) api_.cancel_timer(timer_);
+  api_.cancel_timer(timer_);
   timer_ = api_.after(delay, [this, life = std::weak_ptr<char>(life_)] {
     if (life.expired()) return;
-    timer_ = 0;
     if (is_released_) return;
     if (is_leading_)
       renew();
@@ -172,11 +171,10 @@ void LiveLeader::look_as_leader() {
 
 /// A renewal may be without an answer for longer than the deadline: what was sent under the lease must be called back in time all the same.
 void LiveLeader::watch_deadline() {
-  if (deadline_timer_ != 0) api_.cancel_timer(deadline_timer_);
+  api_.cancel_timer(deadline_timer_);
   const Millis left = renewed_ + options_.renew_deadline - hooks_.monotonic();
   deadline_timer_ = api_.after(std::max(left, Millis(0)), [this, life = std::weak_ptr<char>(life_)] {
     if (life.expired()) return;
-    deadline_timer_ = 0;
     if (!is_leading_ || is_released_) return;
     if (may_write()) return watch_deadline();
     lose("could not renew the lease within its deadline");
@@ -198,8 +196,7 @@ void LiveLeader::lose(const std::string& why) {
 
 void LiveLeader::release(std::function<void()> on_done) {
   is_released_ = true;
-  if (timer_ != 0) api_.cancel_timer(timer_);
-  timer_ = 0;
+  api_.cancel_timer(timer_);
   if (!is_leading_ || !options_.is_enabled) return on_done();
   is_leading_ = false;
   Lease lease = seen_;

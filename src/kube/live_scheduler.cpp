@@ -31,8 +31,7 @@ struct LiveScheduler::Loop {
     is_ending = true;
     server.reset();
     probe_server.reset();
-    if (watches) watches->feed(nullptr);
-    reign.reset();
+    drop_reign();
     leader.reset();
     watches.reset();
   }
@@ -61,6 +60,11 @@ struct LiveScheduler::Loop {
   // ---- leadership --------------------------------------------------------------------------------------------------------------------
   void begin_reign();
   void end_reign();
+  /// Nothing that comes by watch reaches it any more.
+  void drop_reign() {
+    if (watches) watches->feed(nullptr);
+    reign.reset();
+  }
   std::string identity() const { return options.leader.identity; }
 
   // ---- the loop ----------------------------------------------------------------------------------------------------------------------
@@ -98,7 +102,7 @@ void LiveScheduler::Loop::end_reign() {
   has_lost = false;
   log(Level::kWarning, about_lease(identity() + " stands by"));
   watches->stop();
-  reign.reset();
+  drop_reign();
   api->reset_connections();
   watches->start();
 }
@@ -156,8 +160,7 @@ void LiveScheduler::Loop::finish() {
   }
   if (!is_drained) {
     log(Level::kWarning, about_lease("bindings are not answered: the lease is not given back but left to end"));
-    watches->feed(nullptr);
-    reign.reset();
+    drop_reign();
     api->reset_connections();
     return;
   }

@@ -40,8 +40,8 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
   std::string version;       ///< where the next watch begins
   std::string list_version;  ///< of the list under way
   std::uint32_t list_number = 0;
-  std::uint64_t round = 0;  ///< increased whenever what is under way becomes void; late callbacks compare
-  http::RequestId request = 0;
+  std::uint64_t round = 0;      ///< increased whenever what is under way becomes void; late callbacks compare
+  http::RequestId request = 0;  ///< the last one; cancelling one that has ended does nothing
   std::uint64_t timer = 0;
   Millis contact, watch_began;
   int failures = 0, watch_failures = 0;
@@ -88,10 +88,8 @@ void Reflector<T>::Follower::start() {
 template <class T>
 void Reflector<T>::Follower::halt() {
   ++round;
-  if (request != 0) api.cancel(request);
-  if (timer != 0) api.cancel_timer(timer);
-  request = 0;
-  timer = 0;
+  api.cancel(request);
+  api.cancel_timer(timer);
   frames.reset();
 }
 
@@ -122,7 +120,6 @@ void Reflector<T>::Follower::wait(Millis delay) {
   timer = api.after(delay, [weak = this->weak_from_this()] {
     const auto self = weak.lock();
     if (!self) return;
-    self->timer = 0;
     const Millis longer = self->options.pace ? self->options.pace->ask(self->api.now()) : Millis(0);
     if (longer > Millis(0)) return self->wait(longer);
     self->next();
@@ -186,7 +183,6 @@ void Reflector<T>::Follower::take_list_failure(const Answer& answer) {
 
 template <class T>
 void Reflector<T>::Follower::take_page(Answer answer) {
-  request = 0;
   contact = api.now();
   if (!answer.ok()) return take_list_failure(answer);
   Result<ListPage<T>> page = decode_list<T>(answer.body, options.encoding);
@@ -328,7 +324,6 @@ bool Reflector<T>::Follower::take_event(std::string_view frame) {
 
 template <class T>
 void Reflector<T>::Follower::take_watch_end(Result<http::Response> end) {
-  request = 0;
   const bool has_answer = end.ok();
   Millis retry_after;
   bool is_refused_watch = false;  // no such kind any more, or no right to read it

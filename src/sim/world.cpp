@@ -274,8 +274,7 @@ void World::evict_job(JobId id, Millis at) {
 
 void World::forget_nodes(const Live& live) {
   if (!follows_members_) return;
-  for (const MemberId m : live.members)
-    if (m.row() < placed_.size()) placed_[m.row()].node = NodeId::none();
+  for (const MemberId m : live.members) grown(placed_, m.row()).node = NodeId::none();
 }
 
 void World::bind(const Bind& bind, Millis at) {

@@ -12,18 +12,14 @@ bool goes_first(const FgdSample& a, const FgdSample& b) {
   return std::tie(a.count, a.cpu_milli, a.milli_each, a.cards, a.models_text) > std::tie(b.count, b.cpu_milli, b.milli_each, b.cards, b.models_text);
 }
 
-bool is_same_class(const FgdSample& a, const FgdSample& b) {
-  return std::tie(a.cpu_milli, a.milli_each, a.cards, a.models_text) == std::tie(b.cpu_milli, b.milli_each, b.cards, b.models_text);
-}
+auto class_of(const FgdSample& s) { return std::tie(s.cpu_milli, s.milli_each, s.cards, s.models_text); }
 
 /// Samples of one class become one, so that callers may pass a pod list as it is.
 std::vector<FgdSample> merged(std::vector<FgdSample> samples) {
-  std::stable_sort(samples.begin(), samples.end(), [](const FgdSample& a, const FgdSample& b) {
-    return std::tie(a.cpu_milli, a.milli_each, a.cards, a.models_text) < std::tie(b.cpu_milli, b.milli_each, b.cards, b.models_text);
-  });
+  std::ranges::stable_sort(samples, {}, class_of);
   std::vector<FgdSample> out;
   for (FgdSample& s : samples) {
-    if (!out.empty() && is_same_class(out.back(), s))
+    if (!out.empty() && class_of(out.back()) == class_of(s))
       out.back().count += s.count;
     else
       out.push_back(std::move(s));

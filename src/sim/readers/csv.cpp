@@ -100,7 +100,7 @@ bool CsvReader::split_line() {
       if (at >= text_.size() || base[at] == '\n') break;
       ++at;  // the comma
     }
-    next_ = at < text_.size() ? at + 1 : at;
+    next_ = at + 1;
     ++next_line_;
     const bool is_blank = cells_.size() == 1 && !cells_[0].is_quoted && trimmed(text({0})).empty();
     if (!is_blank) return true;

@@ -127,7 +127,6 @@ std::vector<std::uint32_t> read_indices(CsvReader& csv, CsvColumn column, std::s
 }
 
 void check_permutation(CsvReader& csv, const std::vector<std::uint32_t>& ranks, std::size_t node_count) {
-  if (csv.failed()) return;
   const std::string form = "each rank 0.." + std::to_string(node_count - 1) + " once, one for each node";
   std::vector<bool> is_seen(node_count, false);
   for (std::uint32_t rank : ranks) {

@@ -566,6 +566,8 @@ TEST(Published, IsACopyOfWhatReadersNeed) {
   EXPECT_EQ(copy.digest, s.digest());
   EXPECT_EQ(copy.at, Millis(7));
   EXPECT_EQ(copy.idle_cards, (std::vector<std::int32_t>{4, 8}));
+  EXPECT_EQ(copy.cards, (std::vector<std::int32_t>{8, 8}));
+  EXPECT_EQ(copy.first_card, (std::vector<std::uint32_t>{0, 8}));
   EXPECT_EQ(copy.card_free_milli.size(), 16u);
   EXPECT_EQ(copy.queue_used[0][0], 4'000);
   tell(s, Ended{JobId(0u)});

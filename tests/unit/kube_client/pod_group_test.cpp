@@ -89,6 +89,7 @@ TEST(PodGroupApi, TakesWhicheverVersionTheServerHas) {
   EXPECT_EQ(discovered("v1", answer("resources-v1beta1.json")).value(), PodGroupVersion::kV1);
   EXPECT_EQ(discovered("", "").value(), PodGroupVersion::kNone);
   EXPECT_EQ(discovered("v1beta1", R"({"resources":[{"name":"workloads"}]})").value(), PodGroupVersion::kNone);
+  EXPECT_EQ(discovered("v1beta1", "a proxy's page").value(), PodGroupVersion::kNone);
   EXPECT_FALSE(discovered("", "", 503).ok()) << "not knowing is not the same as there being none";
 }
 

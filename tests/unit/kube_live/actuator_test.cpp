@@ -492,8 +492,15 @@ TEST_F(Actuation, AnOldHoldsEndDoesNotEndANewOne) {
   EXPECT_EQ(second.times, 2);
   intake.end_bind_hold(first);
   EXPECT_EQ(phase(), Phase::kHeld);
+  std::vector<Event> events;
+  source.take(events);
+  events.clear();
+  time += Millis(5'000);
   intake.end_bind_hold(second);
   EXPECT_EQ(phase(), Phase::kWaiting);
+  source.take(events);
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(events.back().at, time);
 }
 
 TEST_F(Actuation, AGangHoldOfAnOlderRoundDoesNotEndTheNext) {

@@ -236,6 +236,22 @@ TEST_F(Reign, ABindingThatHangsDoesNotSilenceConditionsForMoreThanTwoSeconds) {
   EXPECT_EQ(reign->lane().counters().conditions, 1u);
 }
 
+TEST_F(Reign, TheTimeToAConfirmedBindingIsKeptApartForGangs) {
+  begin();
+  see("n0", "r0");
+  see_pod("alone", 1);
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 1));
+  reign->turn();
+  now += Millis(3'000);
+  Pod confirmed[] = {pod("alone", 1), gang_pod("g", 0, 2, 1), gang_pod("g", 1, 2, 1)};
+  for (Pod& p : confirmed) {
+    p.node_name = Text("n0");
+    see(p);
+  }
+  EXPECT_TRUE(says(R"(ashlar_decision_latency_seconds_sum{kind="pod"} 3)")) << all_metrics();
+  EXPECT_TRUE(says(R"(ashlar_decision_latency_seconds_sum{kind="gang"} 6)")) << all_metrics();
+}
+
 // What only confirms what was assumed changes no decision: it is taken with the next news, or when so much of it waits.
 TEST_F(Reign, ConfirmationsAloneBringADecisionOnlyWhereTheyPileUp) {
   options.events_per_step_max = 4;

@@ -46,6 +46,17 @@ TEST(Cards, FgdTakesTheFirstCardOfTheBestScore) {
   EXPECT_EQ(c.cards("fgd", NodeId(0), demand_of(0, 1, 300)), mask_of({1}));
 }
 
+TEST(Cards, FgdKnowsNoMemoryAndBestFitChoosesWhereItsCardLacksIt) {
+  FgdMix mix;
+  mix.classes = {{1000, 1, 500, {}, 1.0}};
+  SmallCluster c{{.cards = 3, .mib_per_card = 1000}};
+  c.mix = &mix;
+  c.cluster.take(NodeId(0), demand_of(0, 1, 700, 950), mask_of({1}));
+  c.cluster.take(NodeId(0), demand_of(0, 1, 300), mask_of({2}));
+  EXPECT_EQ(c.cards("fgd", NodeId(0), demand_of(0, 1, 300, 50)), mask_of({1}));
+  EXPECT_EQ(c.cards("fgd", NodeId(0), demand_of(0, 1, 300, 51)), mask_of({2}));
+}
+
 TEST(Cards, AnIdleCardThatIsOwedIsNotShared) {
   FgdMix mix;
   mix.classes = {{1000, 1, 1000, {}, 1.0}};

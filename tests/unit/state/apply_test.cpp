@@ -393,5 +393,16 @@ TEST(Apply, WholeCardsThatACardIsTakenForBeyondItselfAreOwed) {
   EXPECT_TRUE(s.is_consistent());
 }
 
+TEST(Apply, BooksThatDoNotAddUpAreNoticed) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 2, kFourCards)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), cards(0xf)});
+  ASSERT_TRUE(s.is_consistent());
+  s.queues.charge(QueueId(0u), {1, 0, 0}, 1);
+  EXPECT_FALSE(s.is_consistent()) << "a queue is charged for what nobody holds";
+  s.queues.charge(QueueId(0u), {1, 0, 0}, -1);
+  EXPECT_TRUE(s.is_consistent());
+}
+
 }  // namespace
 }  // namespace ashlar
