@@ -31,9 +31,10 @@ class Actuation : public ServedBench {
     if (!odd.empty()) return http::json(odd_status, odd);
     return ScriptedApi::pod(request, bound_to);
   }
-  std::unique_ptr<LiveActuator> actuator_with(ActuatorOptions o) {
-    o.retry_min = Millis(10);
-    o.retry_max = o.reread_min = Millis(20);
+  std::unique_ptr<LiveActuator> actuator_with(ActuatorOptions o, Millis retry_min = Millis(10)) {
+    o.retry_min = retry_min;
+    o.retry_max = std::max(retry_min, Millis(20));
+    o.reread_min = Millis(20);
     return std::make_unique<LiveActuator>(server.api(), intake, o,
                                           LiveActuator::Hooks{.may_write = [this] { return is_leading; },
                                                               .on_plan = {},

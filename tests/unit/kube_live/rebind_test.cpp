@@ -221,6 +221,7 @@ TEST_F(GoneUnderABinding, WhatItsOwnerChangedBeforeCountsAfterTheAnswer) {
 /// A place that was right when it was chosen, and a binding to it that was not done: what has changed since is looked at before it is sent (again).
 class ChangedBeforeTheNextTry : public Actuation {
  protected:
+  ChangedBeforeTheNextTry() { actuator = actuator_with({}, kNextTry); }
   /// Decides, and lets the first binding of every pod fail so that it is known to be unbound and waits for its next try.
   void fail(int status) {
     server.change([&] { bind_status = status; });
@@ -234,6 +235,7 @@ class ChangedBeforeTheNextTry : public Actuation {
   }
   /// Until everything is sent that can be.
   void go_on() {
+    skipped += kNextTry;
     ASSERT_TRUE(until([&] {
       decide();
       return actuator->is_idle();
@@ -244,6 +246,8 @@ class ChangedBeforeTheNextTry : public Actuation {
   std::size_t bindings(const std::string& pod_name, const std::string& node_name) {
     return server.count({"POST", pod_name, "\"" + node_name + "\""});
   }
+
+  static constexpr Millis kNextTry{10'000};  ///< after the first; nothing is tried again before go_on() moves the clock
 };
 
 TEST_F(ChangedBeforeTheNextTry, APodIsDecidedAnewWhereItsNodeIsNoLongerWhatItWas) {

@@ -47,8 +47,11 @@ class ScriptedApi {
   template <class IsDone>
   bool until(IsDone&& is_done) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (!is_done() && std::chrono::steady_clock::now() < deadline) api_->poll(Millis(5));
-    return is_done();
+    while (!is_done()) {
+      if (std::chrono::steady_clock::now() >= deadline) return false;
+      api_->poll(Millis(5));
+    }
+    return true;
   }
   void poll_for(Millis time) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(time.value);
