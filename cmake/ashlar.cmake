@@ -27,6 +27,9 @@ function(ashlar_precompile target kind) # further arguments: what their headers 
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/precompiled_${kind}.cpp CONTENT "// Generated: a target needs a source.\n" @ONLY)
     add_library(ashlar_precompiled_${kind} OBJECT ${PROJECT_BINARY_DIR}/generated/precompiled_${kind}.cpp)
     target_link_libraries(ashlar_precompiled_${kind} PRIVATE ${ARGN})  # the same macros
+    if(kind STREQUAL "test")
+      ashlar_compile_soon(ashlar_precompiled_test)
+    endif()
     target_precompile_headers(ashlar_precompiled_${kind} PRIVATE ${ashlar_${kind}_headers})
   endif()
   target_precompile_headers(${target} REUSE_FROM ashlar_precompiled_${kind})
@@ -127,6 +130,14 @@ function(ashlar_link_plainly target)
   endif()
 endfunction()
 
+# A test's own sources are compiled for soon rather than for speed: a quarter to a third less time. The oracles and the properties compute a lot themselves.
+function(ashlar_compile_soon target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(ASHLAR_SANITIZE AND NOT target MATCHES "^(oracle|properties)_test$")
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()
+
 # Where a test finds its cases, fixtures and programs, whatever folder it is started from: "folders.h" defines ASHLAR_SOURCE_DIR and ASHLAR_BINARY_DIR. A header
 # and not a flag, so that the compiler cache shares all other objects between checkouts.
 function(ashlar_folders_for target)
@@ -157,6 +168,7 @@ function(ashlar_test name)
   endif()
   ashlar_folders_for(${name}_test)
   ashlar_link_plainly(${name}_test)
+  ashlar_compile_soon(${name}_test)
   ashlar_precompile(${name}_test test GTest::gmock GTest::gtest rapidcheck Threads::Threads)
   add_dependencies(tests ${name}_test)
   add_test(NAME ${name}_test COMMAND ${name}_test WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -9,7 +9,7 @@
 # Builds the rest of the control plane beside the running demo, in a process group of its own, so that it can be ended whole.
 start_background_build() {
   [ -n "$("$controlplane" --missing "$@")" ] || return 0
-  setsid nice -n 5 "$controlplane" "$@" >"$root/build/controlplane.log" 2>&1 &
+  setsid nice -n "${background_niceness:-5}" "$controlplane" "$@" >"$root/build/controlplane.log" 2>&1 &
   background_build=$!
   export ASHLAR_BUILDING=$background_build   # the demo waits for this process before it compares
 }

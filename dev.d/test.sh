@@ -84,6 +84,7 @@ build_tests_that_exist() {
 
 # Whatever ends the run early (a build that fails, mostly) is a failure with a closing line like any other.
 close_early() {
+  stop_background_build
   count 0 1 0
   tally_of_failures+=("the run ended early; see above")
   close_tally || true
@@ -157,6 +158,8 @@ test_everything() {
   local folder folders sanitized=()
   mapfile -t folders < <(unit_folders)
   ensure_setup
+  background_niceness=19 start_background_build etcd kube-apiserver kwok kube-scheduler kubectl   # while tests leave a core idle
+  unset ASHLAR_BUILDING
   say "structure of the tree"
   refresh_targets release
   run_step "tidy's own test" python3 tests/tidy/tidy_test.py
