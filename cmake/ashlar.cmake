@@ -130,7 +130,8 @@ function(ashlar_link_plainly target)
   endif()
 endfunction()
 
-# A test's own sources are compiled for soon rather than for speed: a quarter to a third less time. The oracles and the properties compute a lot themselves.
+# A test's own sources are compiled for soon rather than for speed: a quarter to a third less time. Under sanitizers the oracles and the properties, which
+# compute a lot themselves, keep the preset's flags.
 function(ashlar_compile_soon target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(ASHLAR_SANITIZE AND NOT target MATCHES "^(oracle|properties)_test$")
