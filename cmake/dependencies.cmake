@@ -17,3 +17,12 @@ find_package(prometheus-cpp CONFIG REQUIRED COMPONENTS core)        # prometheus
 find_package(GTest REQUIRED)                                        # GTest::gtest, GTest::gmock
 find_package(rapidcheck CONFIG REQUIRED)                            # rapidcheck
 find_package(benchmark REQUIRED)                                    # benchmark::benchmark
+
+# simdjson's header takes its development checks, and with them another layout of its parser, from how far the including source is optimised. One program has
+# sources of both kinds (a test's own under sanitizers, cmake/ashlar.cmake), so it is said here for all: on under sanitizers, where a value read out of order
+# is to be found, off in release.
+if(ASHLAR_SANITIZE)
+  target_compile_definitions(simdjson::simdjson INTERFACE SIMDJSON_DEVELOPMENT_CHECKS=1)
+else()
+  target_compile_definitions(simdjson::simdjson INTERFACE SIMDJSON_DEVELOPMENT_CHECKS=0)
+endif()
