@@ -224,7 +224,8 @@ void LiveIntake::announce_level(LevelId level) {
     const DomainId before = facts.domains[level.row()];
     const Text* value = find_label(nodes_[row].labels, names_.levels()[level.row()].label);
     facts.domains[level.row()] = value == nullptr ? DomainId::none() : names_.domain(level, DomainId::none(), *value);
-    if (facts.domains[level.row()] != before) tell_node(NodeId(row));
+    // The node is what it was: no binding to it is looked at anew.
+    if (facts.domains[level.row()] != before) out_.add(NodeSeen{NodeId(row), facts});
   }
 }
 

@@ -158,6 +158,7 @@ class LiveIntake {
     std::uint32_t unread_pods = 0;  ///< bound here and holding more than could be read of them
     bool is_asked = false;          ///< made anew while bindings to its predecessor of that name are not answered: who is bound here nobody knows
     std::uint64_t told_at = 0;      ///< the edition of the nodes that the engine's last word on it made
+    std::uint64_t filled_at = 0;    ///< the same for the last pod that came to it without our doing
     bool is_closed() const { return unread_pods > 0 || is_asked || !problem.empty(); }
   };
   using Parked = std::vector<std::pair<PodSlot, std::uint32_t>>;
@@ -211,6 +212,8 @@ class LiveIntake {
   void leave_strangers(PodSlot slot);
   Hold hold_for(PodSlot slot, const Pod& pod, GangWish& wish);
   void enter_bound(PodSlot slot, NodeId node);
+  /// Has its node what the pod needs beside all others that hold something there? O(pods).
+  bool has_room(PodSlot slot) const;
   void park(PodSlot slot);
   void unpark(PodSlot slot);
   void set_demand(PodRecord& r, DemandId demand);

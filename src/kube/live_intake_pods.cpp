@@ -186,6 +186,7 @@ void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
     ++nodes_[node.row()].unread_pods;
     close_or_open(node);
   }
+  if (!is_confirmation) nodes_[node.row()].filled_at = ++nodes_edition_;
   if (r.gang != kNoGang) touch(r.gang);
   if (r.gang == kNoGang && !r.is_in_engine()) submit_single(slot);
   if (!r.is_in_engine()) return;  // of a gang: told together with the others by evaluate()

@@ -124,7 +124,7 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, const Verdic
         break;
       }
       case ReasonCode::kNotReady:  // nodes that say so themselves have a taint; these are closed by us
-        counts["node(s) could not be read"] += r.numbers[0];
+        counts["node(s) were closed by the scheduler"] += r.numbers[0];
         break;
       case ReasonCode::kPortTaken:
         counts["node(s) didn't have free ports for the requested pod ports"] += r.numbers[0];

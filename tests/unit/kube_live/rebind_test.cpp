@@ -154,6 +154,28 @@ TEST_F(GoneUnderABinding, ItsGangStartsNowhereElseBeforeTheAnswer) {
   EXPECT_EQ((where("g-0") == beside) + (where("g-2") == beside), 1) << "all of them are tried when it is not bound";
 }
 
+TEST_F(GoneUnderABinding, PodsThatStartOneByOneWaitForNobodysAnswer) {
+  PodGroup basic;
+  basic.ns = Text("ns"), basic.name = Text("g"), basic.uid = Text("uid-g");
+  see(basic);
+  for (const char* name : {"a", "b"}) {
+    Pod p = pod(name, 8);
+    p.group_name = Text("g");
+    see(p);
+  }
+  see(node("m", 8));
+  actuator = actuator_with({.in_flight_max = 1});
+  server.hold();
+  decide();
+  ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
+  const std::string sent = server.count({"POST", "pods/a/"}) == 1 ? "a" : "b", other = sent == "a" ? "b" : "a";
+  gone(node(where(sent), 8));
+  decide();
+  EXPECT_EQ(hold_text(record(sent)).substr(0, 18), "the API server did");
+  EXPECT_NE(where(other), "");
+  server.let_go();
+}
+
 TEST_F(GoneUnderABinding, WhatOfItsGangWasNotSentYetWaitsWithIt) {
   gone(node("n", 8));
   for (const char* name : {"a", "b"}) see(node(name, 8));
@@ -243,6 +265,13 @@ class ChangedBeforeTheNextTry : public Actuation {
   }
   static Node in_rack(const std::string& name, const std::string& rack) { return node(name, 8, {{Text("l/rack"), Text(rack)}}); }
   static Pod member(int i) { return with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/rack"); }
+  /// On node n already, by somebody else's doing.
+  static Pod foreign(const std::string& name, std::int64_t gpus) {
+    Pod p = pod(name, gpus);
+    p.scheduler_name = Text("default-scheduler");
+    p.node_name = Text("n");
+    return p;
+  }
   std::size_t bindings(const std::string& pod_name, const std::string& node_name) {
     return server.count({"POST", pod_name, "\"" + node_name + "\""});
   }
@@ -293,6 +322,65 @@ TEST_F(ChangedBeforeTheNextTry, WhatWasNeverSentIsDecidedAnewToo) {
   go_on();
   EXPECT_EQ((where("p0") == "n") + (where("p1") == "n"), 1) << "one was under way";
   EXPECT_EQ((where("p0") == "m") + (where("p1") == "m"), 1);
+}
+
+TEST_F(ChangedBeforeTheNextTry, APodIsDecidedAnewWhereSomebodyElseHasTakenItsPlace) {
+  Pod many_cards = foreign("q", 8), much_cpu = foreign("q", 0), of_ours = with(pod("q", 8), "ashlar.dev/cards", "0-7");
+  much_cpu.requests.cpu = node("n", 8).allocatable.cpu;
+  of_ours.node_name = Text("n");
+  for (const int status : {429, 500})
+    for (const Pod& taken : {many_cards, much_cpu, of_ours}) {
+      see(pod("p0", 1));
+      const std::size_t sent = bindings("p0", "n");
+      fail(status);
+      see(taken);
+      see(node("m", 8));
+      go_on();
+      EXPECT_EQ(where("p0"), "m") << status << " " << taken.requests.cpu.value;
+      EXPECT_EQ(bindings("p0", "n"), sent + 1) << status;
+      gone(pod("p0", 1));
+      gone(taken);
+      gone(node("m", 8));
+    }
+}
+
+TEST_F(ChangedBeforeTheNextTry, ANeighbourThatLeavesRoomIsNoChange) {
+  see(pod("p0", 7));
+  fail(429);
+  const std::uint32_t turn = record("p0").bind_turn;
+  see(foreign("q", 1));
+  see(node("m", 8));
+  go_on();
+  EXPECT_EQ(where("p0"), "n");
+  EXPECT_EQ(record("p0").bind_turn, turn);
+}
+
+TEST_F(ChangedBeforeTheNextTry, OnlyAsManyAreDecidedAnewAsNoLongerFit) {
+  actuator = actuator_with({.in_flight_max = 1}, kNextTry);
+  server.hold();
+  for (int i = 0; i < 3; ++i) see(pod("p" + std::to_string(i), 2));
+  decide();
+  see(foreign("q", 3));
+  see(node("m", 8));
+  server.let_go();
+  go_on();
+  EXPECT_EQ((where("p0") == "n") + (where("p1") == "n") + (where("p2") == "n"), 2);
+  EXPECT_EQ((where("p0") == "m") + (where("p1") == "m") + (where("p2") == "m"), 1);
+}
+
+TEST_F(ChangedBeforeTheNextTry, AnotherTenantsTopologyLevelIsNoChangeOfANode) {
+  gone(node("n", 8));
+  for (const char* name : {"a", "b"}) see(node(name, 8, {{Text("vendor/x"), Text("1")}}));
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
+  fail(429);
+  see(with(pod("evil", 0, {}, "other"), "ashlar.dev/within", "vendor/x"));
+  Pod urgent = pod("urgent", 8);
+  urgent.priority = 1000;
+  see(urgent);
+  intake.settle();
+  go_on();
+  EXPECT_EQ(where("g-0") + where("g-1") == "ab" || where("g-0") + where("g-1") == "ba", true) << where("g-0") << " " << where("g-1");
+  EXPECT_EQ(where("urgent"), "");
 }
 
 TEST_F(ChangedBeforeTheNextTry, WhatIsUnderWayIsNotGivenUpForAChange) {

@@ -213,7 +213,7 @@ TEST_F(Texts, AutoscalersAreToldOfWhatNodesWouldHelpWith) {
       {ReasonCode::kModelMismatch, "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."},
       {ReasonCode::kSelectorMismatch, "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."},
       {ReasonCode::kTaintNotTolerated, "0/1 nodes are available."},
-      {ReasonCode::kNotReady, "0/1 nodes are available: 1 node(s) could not be read."},
+      {ReasonCode::kNotReady, "0/1 nodes are available: 1 node(s) were closed by the scheduler."},
       {ReasonCode::kPortTaken, "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."},
       {ReasonCode::kNominatedElsewhere, "0/1 nodes are available: 1 node(s) are held for nominated pods."},
       {ReasonCode::kTopologyFragmented, "0/1 nodes are available. the best block () has room for 1 of 0 members."},
@@ -258,7 +258,8 @@ TEST_F(Texts, OneSentenceCountsAllThatRefusesNodes) {
                     {ReasonCode::kInsufficientGpuMemory, 0, {7}},
                     {ReasonCode::kGangPartial, 0, {1, 2}}})
           .message,
-      "0/1 nodes are available: 4 node(s) could not be read, 5 node(s) didn't have free ports for the requested pod ports, 5 node(s) didn't match "
+      "0/1 nodes are available: 4 node(s) were closed by the scheduler, 5 node(s) didn't have free ports for the requested pod ports, 5 node(s) "
+      "didn't match "
       "Pod's node affinity/selector, 6 node(s) are held for nominated pods, 7 Insufficient GPU memory. it would not fit this cluster even if it "
       "were empty; all nodes together have room for 1 of 2 members.");
 }

@@ -58,7 +58,7 @@ TEST_F(Unreadable, WhereAmountsAreMissingTheNodeIsClosedUntilTheyCanBeRead) {
   see(pod("new", 1));
   step();
   EXPECT_EQ(where("new"), "");
-  EXPECT_EQ(verdict_of("new").message, "0/1 nodes are available: 1 node(s) could not be read.");
+  EXPECT_EQ(verdict_of("new").message, "0/1 nodes are available: 1 node(s) were closed by the scheduler.");
   EXPECT_EQ(intake.closed_nodes_text(), "node n (pod ns/old: the object is not the JSON expected)");
   see(bound(pod("old", 2), "n"));
   step();
