@@ -139,7 +139,7 @@ void run_load(const LoadOptions& options) {
   Sender sender(**api);
   sender.run(
       "Node", nodes.size(), [](std::size_t) { return Millis(0); },
-      [&](std::size_t i, kube::OnAnswer done) { kube::post_node(**api, node_spec(nodes[i]), (*api)->now(), std::move(done)); });
+      [&](std::size_t i, const kube::OnAnswer& done) { kube::post_node(**api, node_spec(nodes[i]), (*api)->now(), done); });
   const Millis first = pods->empty() ? Millis(0) : pods->front().created.value_or(Millis(0));
   const auto moment = [&](std::size_t i) {
     if (options.speed <= 0) return Millis(0);
