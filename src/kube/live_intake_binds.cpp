@@ -109,8 +109,10 @@ void LiveIntake::hold_until_answered(PodSlot slot) {
   see_pending(slot, pod);
 }
 
+/// Pods that start one by one, wherever there is room, wait for nobody's answer.
 PodSlot LiveIntake::unanswered_in(const GangRecord& g) const {
-  if (asked_nodes_.empty()) return kNoPod;
+  const bool goes_together = (g.is_gang && !g.is_started) || !g.within.is_none();
+  if (asked_nodes_.empty() || !goes_together) return kNoPod;
   const auto found = std::find_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return !pods_[s].asked_node.empty(); });
   return found == g.pods.end() ? kNoPod : *found;
 }

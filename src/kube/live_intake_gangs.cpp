@@ -192,8 +192,7 @@ Hold LiveIntake::find_gang_hold(const GangRecord& g) const {
     for (const PodSlot s : g.pods)
       if (pods_[s].phase == Phase::kHeld && pods_[s].hold == HoldReason::kQuarantined)
         return {HoldReason::kQuarantined, "pod " + pods_[s].name.str() + " of the gang: " + hold_text(pods_[s])};
-  const bool needs_all_answers = (g.is_gang && !g.is_started) || !g.within.is_none();
-  if (const PodSlot s = needs_all_answers ? unanswered_in(g) : kNoPod; s != kNoPod)
+  if (const PodSlot s = unanswered_in(g); s != kNoPod)
     return {HoldReason::kBindFailed, g.said() + " waits, since node " + pods_[s].asked_node.str() + " went, and the binding of pod " +
                                          pods_[s].name.str() + " to it is not answered yet"};
   if (!g.is_started && members_present(g) < g.size) {
