@@ -87,7 +87,6 @@ void read_mix(YamlReader& reader, const YAML::Node& node, ProfileSpec& spec) {
     spec.sample = std::move(*sample);
     return;
   }
-  spec.sample.clear();
   if (reader.is_list(node["classes"], "classes"))
     for (const auto& item : node["classes"]) spec.sample.push_back(mix_class_of(reader, item));
 }

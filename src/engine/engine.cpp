@@ -276,7 +276,11 @@ Verdict Engine::verdict_of(JobId job) const {
 Verdict Engine::verdict_with_numbers_of_now(State& state, JobId job) {
   Verdict verdict = verdict_of(job);
   if (!agenda_.contains(job) || agenda_.shape(agenda_.shape_id(job)).is_open) return verdict;
-  if (verdict.wake_on == WakeOn::kCapacity) return explain_shortage(state, views_, *profile_, job, verdict.at);
+  if (verdict.wake_on == WakeOn::kCapacity) {
+    // Nodes that went have not had it judged anew: whether it waits or never fits stays what was reported.
+    Verdict now = explain_shortage(state, views_, *profile_, job, verdict.at);
+    return now.kind == verdict.kind ? now : verdict;
+  }
   if (verdict.wake_on != WakeOn::kQuota) return verdict;
   if (const std::optional<Reason> refusal = quota_refusal(state, job)) verdict.reasons = {*refusal};
   return verdict;

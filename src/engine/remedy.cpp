@@ -92,7 +92,6 @@ class Rehearsal {
       w.members.push_back({id, seen++ < placed_.size() ? m.demand : with_cards(m.demand, change.cards_max), m.constraint});
     ashlar::apply(state_, {now, Submitted{w}});
     for (const auto& [id, m] : placed_) ashlar::apply(state_, {now, Bound{id, m.node, m.cards}});
-    forget_news();
   }
 
  private:
@@ -144,11 +143,6 @@ class Rehearsal {
     fewer.cards.count = most;
     ashlar::apply(state_, {state_.now(), DemandDefined{it->second, std::move(fewer)}});
     return it->second;
-  }
-  void forget_news() {
-    state_.rises().clear();
-    state_.losses().clear();
-    state_.backlog_changes().clear();
   }
 
   State state_;

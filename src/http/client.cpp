@@ -298,9 +298,7 @@ Result<std::unique_ptr<Client>> Client::create(ClientOptions options) {
   const std::string& name = loop->options.tls.server_name;
   if (!name.empty() && name != url->host) {
     // The certificate is checked against the URL's host, so the URL names the wanted one and the connection goes where it must.
-    const bool is_ipv6 = url->host.find(':') != std::string::npos;
-    const std::string target = (is_ipv6 ? "[" + url->host + "]" : url->host) + ":" + std::to_string(url->port);
-    loop->connect_to = curl_slist_append(nullptr, ("::" + target).c_str());
+    loop->connect_to = curl_slist_append(nullptr, ("::" + url->authority()).c_str());
     url->host = name;
   }
   loop->base_url = url->origin() + path;

@@ -161,7 +161,6 @@ void configure_request(Transfer& t, const std::string& base_url) {
   curl_easy_setopt(easy, CURLOPT_URL, (base_url + t.request.path).c_str());
   const bool has_body = t.request.method != Method::kGet && (!t.request.body.empty() || t.request.method != Method::kDelete);
   if (has_body) {
-    curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(t.request.body.size()));
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, t.request.body.data());
   } else {

@@ -19,10 +19,12 @@ Error bad_url(std::string_view text, const char* why) { return invalid("\"" + st
 
 }  // namespace
 
-std::string Url::origin() const {
+std::string Url::authority() const {
   const bool is_ipv6 = host.find(':') != std::string::npos;
-  return scheme + "://" + (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+  return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
+
+std::string Url::origin() const { return scheme + "://" + authority(); }
 
 Result<Url> parse_url(std::string_view text) {
   Url url;

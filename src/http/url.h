@@ -16,7 +16,9 @@ struct Url {
   std::uint16_t port = 0;  ///< the scheme's default where the text names none
   std::string path;        ///< starts with '/', or is empty; without query
 
-  /// "https://host:port" with the port always written; IPv6 in brackets.
+  /// "host:port" with the port always written; IPv6 in brackets.
+  std::string authority() const;
+  /// "https://host:port".
   std::string origin() const;
 };
 

@@ -222,7 +222,6 @@ std::string LiveIntake::queues_of(const GangRecord& g) const {
     return first;
   };
   const PodSlot one = first_of([](const PodRecord&) { return true; });
-  if (one == kNoPod) return {};
   const PodSlot other = first_of([&](const PodRecord& r) { return r.queue != pods_[one].queue; });
   if (other == kNoPod) return {};
   const auto said = [&](PodSlot s) { return "pod " + pods_[s].name.str() + " to " + names_.queues.name(pods_[s].queue).str(); };

@@ -417,23 +417,32 @@ std::string headline_text(const TextContext& c, const std::vector<Reason>& told)
   return text;
 }
 
+namespace {
+
+bool has_minimum(const Job& j) { return j.members_placed >= j.members_min; }
+
+/// "gang g of 4: ", or what is bound of it and how the others follow.
+std::string gang_prefix(const GangRecord& g, const Job& j) {
+  if (j.members_placed == 0) return "gang " + g.name.str() + " of " + std::to_string(g.size) + ": ";
+  const std::uint32_t waiting = j.members_present - j.members_placed;
+  const bool is_one = waiting == 1;
+  std::string others = is_one ? " waits for room" : " wait for room together";
+  if (!g.within.is_none())
+    others = is_one ? " is held for the same domain" : " are held for the same domain";
+  else if (has_minimum(j))
+    others = is_one ? " more is bound once it fits" : " more are bound one by one as they fit";
+  return "gang " + g.name.str() + ": " + std::to_string(j.members_placed) +
+         (j.members_placed == 1 ? " member is bound and stays, " : " members are bound and stay, ") + std::to_string(waiting) + others + ": ";
+}
+
+}  // namespace
+
 ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdict) {
   ConditionText text;
   const ReasonCode first = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
   const JobOwner owner = c.intake.owner(job);
   const bool is_gang = owner.gang != kNoGang && c.intake.gangs()[owner.gang].is_gang && !c.intake.gangs()[owner.gang].is_lone_pod();
-  std::string prefix;
-  if (is_gang) {
-    const GangRecord& g = c.intake.gangs()[owner.gang];
-    const Job& j = c.state.job(job);
-    if (j.members_placed > 0)
-      prefix = "gang " + g.name.str() + ": " + std::to_string(j.members_placed) +
-               (j.members_placed == 1 ? " member is bound and stays, " : " members are bound and stay, ") +
-               std::to_string(j.members_present - j.members_placed) + (j.members_present - j.members_placed == 1 ? " is" : " are") +
-               " held for the same domain: ";
-    else
-      prefix = "gang " + g.name.str() + " of " + std::to_string(g.size) + ": ";
-  }
+  const std::string prefix = is_gang ? gang_prefix(c.intake.gangs()[owner.gang], c.state.job(job)) : std::string();
   if (first != ReasonCode::kNone && !is_about_nodes(first)) {
     text.reason = kSchedulerError;
     // A time would be out of date when it is read; `why` has it.
@@ -450,7 +459,8 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
                          r.code == ReasonCode::kExceedsCluster || r.code == ReasonCode::kLimitReached;
     if (is_ours) more += (more.empty() ? "" : "; ") + reason_text(c, r);
   }
-  if (!prefix.empty() || !more.empty()) text.message += " " + prefix + (more.empty() ? "no room for all of it at once" : more) + ".";
+  const std::string_view no_room = is_gang && has_minimum(c.state.job(job)) ? "no room for one more" : "no room for all of it at once";
+  if (!prefix.empty() || !more.empty()) text.message += " " + prefix + (more.empty() ? std::string(no_room) : more) + ".";
   return text;
 }
 

@@ -79,24 +79,21 @@ void SecondOpinion::compare(const Plan& recorded, const Plan& other) {
 /// Puts the members of a job where the recorded run has them.
 void SecondOpinion::align(const State& recorded, JobId job, Millis now) {
   if (!state_.is_live(job) || !recorded.is_live(job)) return;
-  bool has_moved = false;
   state_.each_member(job, [&](MemberId id, const Member& m) {
     const Member& wanted = recorded.member(id);
     if (!m.is_placed() || (m.node == wanted.node && m.cards == wanted.cards)) return;
     state_.note_rise(m.node);
     state_.unplace(id);
-    has_moved = true;
   });
   state_.each_member(job, [&](MemberId id, const Member& m) {
     const Member& wanted = recorded.member(id);
     if (m.is_placed() || !wanted.is_placed()) return;
     state_.place(id, wanted.node, wanted.cards, wanted.phase);
-    has_moved = true;
   });
   const bool should_run = recorded.job(job).is_started;
   if (state_.job(job).is_started && !should_run) state_.stop(job, now);
   if (!state_.job(job).is_started && should_run) state_.start(job, now);
-  if (has_moved) state_.refresh_backlog(job);
+  state_.refresh_backlog(job);
   state_.settle_backlog(job);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/digest.h"
 #include "known.h"
 #include "story.h"
 
@@ -44,6 +45,7 @@ std::string told(const Story& story) {
 struct Counts {
   long steps = 0, placed = 0, refused = 0, lost = 0, ended = 0, restarts = 0, from_snapshots = 0;
   long restless = 0;  ///< of a profile that is known not to come to rest always
+  std::uint64_t plans = 0;  ///< what all events, plans and states come to: two builds that print the same decided the same
   Heard heard;
 };
 
@@ -62,6 +64,9 @@ void play_twice(std::uint64_t seed, Counts& counts) {
   const PlayOptions with_restarts{.restarts_seed = seed + 1};
   const Played first = play(story, with_restarts);
   counts.steps += static_cast<long>(first.steps.size());
+  for (const PlayedStep& step : first.steps)
+    for (const std::uint64_t part : {static_cast<std::uint64_t>(step.at.value), step.events, step.plan, step.state})
+      counts.plans = hash_combine(counts.plans, part);
   counts.placed += first.placed;
   counts.refused += first.refused;
   counts.lost += first.lost;
@@ -92,6 +97,7 @@ TEST(Histories, KeepEveryRuleAndAreTheSameTwice) {
       "%ld of them from a snapshot\n",
       static_cast<unsigned long long>(kHistories), counts.steps, counts.placed, counts.refused, counts.lost, counts.ended, counts.restarts,
       counts.from_snapshots);
+  std::printf("history oracle: digest of all plans and states: %016llx\n", static_cast<unsigned long long>(counts.plans));
   std::printf("history oracle: known: %ld histories of tiresias do not come to rest\n", counts.restless);
   std::printf("history oracle: reasons judged: %s\n", listed(counts.heard.judged).c_str());
   std::printf(

@@ -1,4 +1,4 @@
-// `ashlar nodes`: what each node has free, card by card: '.' idle, '#' full, 1-9 tenths in use.
+// `ashlar nodes`: what each node has free, card by card: '.' idle, '#' full, 1-9 tenths in use, '?' in use by a pod whose cards nobody told.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,11 +14,16 @@ namespace {
 
 using boost::json::object;
 
+/// Pods of other schedulers do not say which cards they hold: of those that nobody is known to use, so many are drawn as theirs.
 std::string cards_picture(const object& node) {
   std::string picture;
+  std::int64_t idle = number_of(node, "idleCards");
   for (const boost::json::value& free : node.at("cardFreeMilli").as_array()) {
     const std::int64_t used = 1000 - free.as_int64();
-    picture += used <= 0 ? '.' : used >= 1000 ? '#' : static_cast<char>('0' + std::clamp<std::int64_t>(used / 100, 1, 9));
+    if (used <= 0)
+      picture += idle-- > 0 ? '.' : '?';
+    else
+      picture += used >= 1000 ? '#' : static_cast<char>('0' + std::clamp<std::int64_t>(used / 100, 1, 9));
   }
   return picture;
 }

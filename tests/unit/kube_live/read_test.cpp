@@ -119,7 +119,7 @@ TEST_F(Read, WhatCannotBeAnsweredIsSaidWithItsStatus) {
   says(not_ready_answer(), 503, "NotReady", "the caches are not filled yet");
   says(ask_why(""), 400, "Invalid", "ask with ?name=NAMESPACE/NAME");
   says(ask_why("x"), 404, "NotFound",
-       "no pod or gang x that Ashlar schedules or accounts for; pods of other schedulers are known once they are bound");
+       "no pod or gang x that Ashlar schedules or accounts for; pods of other schedulers are known once they are bound, and none after it has ended");
 }
 
 // ---- pods ----------------------------------------------------------------------------------------------------------------------------------

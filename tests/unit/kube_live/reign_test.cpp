@@ -120,6 +120,12 @@ TEST_F(Reign, TheLargestGangIsThatOfTheBestDomain) {
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="rack",model="unknown"} 12)"));
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="block",model="unknown"} 20)"));
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="any",model="unknown"} 20)"));
+  Pod full = pod("full", 4);
+  full.node_name = Text("c");
+  see(full);
+  reign->turn();
+  EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="rack",model="unknown"} 8)")) << "a node without an idle card adds none";
+  EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="any",model="unknown"} 16)"));
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

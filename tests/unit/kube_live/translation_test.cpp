@@ -132,6 +132,20 @@ TEST_F(Translation, PodsOfOneTemplateShareOneDemand) {
   EXPECT_NE(record("p").demand, record("r").demand);
 }
 
+TEST_F(Translation, ADemandListsItsResourcesInTheOrderOfTheirColumns) {
+  for (const char* resource : {"z.example/nic", "a.example/nic"}) {
+    Node n = node(std::string("n-") + resource[0], 8);
+    n.allocatable.extended.push_back({Text(resource), 4});
+    see(n);
+  }
+  Pod p = pod("p", 1);
+  p.requests.extended = {{Text("a.example/nic"), 1}, {Text("nvidia.com/gpu"), 1}, {Text("z.example/nic"), 2}};
+  see(p);
+  const std::vector<ResourceAmount>& amounts = intake.translator().demand_of(record("p").demand).amounts;
+  EXPECT_EQ(amounts.size(), 6u) << "with CPU, memory and pods";
+  EXPECT_TRUE(std::is_sorted(amounts.begin(), amounts.end(), [](const auto& a, const auto& b) { return a.resource.row() < b.resource.row(); }));
+}
+
 TEST_F(Translation, SharesBeyondOneCardMustBeWholeCards) {
   see(node("n", 8));
   see(share("two", 2000));

@@ -114,6 +114,8 @@ TEST(Swf, ReadsJobsThatRan) {
   EXPECT_EQ(swf->trace.jobs[1].gpus, 16);
   EXPECT_EQ(swf->trace.jobs[1].submit, Millis(20'000));
   EXPECT_EQ(swf->trace.jobs[1].estimate, Millis(50'000));
+  const auto one = read_swf(folder.write("one.swf", "1 0 5 100 1 -1 -1 4 200 -1 1 3 1 1 0 1 -1 -1\n"));
+  EXPECT_EQ(one->trace.jobs.at(0).gpus, 1) << "what it got, not what it asked for";
 }
 
 TEST(Swf, MistakesNameFileLineColumnAndForm) {

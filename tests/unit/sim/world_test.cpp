@@ -189,6 +189,17 @@ TEST_F(ScriptedWorldTest, AnAnswerIsToldTwiceOnlyWhileItHolds) {
   EXPECT_EQ(kinds_at(w, 3), "Bound@1 NodeGone@2 EstimateChanged@2");
 }
 
+TEST_F(ScriptedWorldTest, APodThatSomebodyElseMovesIsStillOne) {
+  script_.push_back({Millis(3000), EventBody(Bound{MemberId(0u), NodeId(1u), {1, 0}})});
+  script_.push_back({Millis(5000), EventBody(NodeGone{NodeId(1u)})});
+  World w = scripted();
+  kinds(w);
+  bind_to(w, 0);
+  EXPECT_EQ(kinds_at(w, 3), "Bound@1 Bound@3");
+  EXPECT_EQ(kinds_at(w, 5), "NodeGone@5 EstimateChanged@5");
+  EXPECT_EQ(w.next_event(), Millis::max()) << "nothing runs any more";
+}
+
 TEST_F(ScriptedWorldTest, WhoLosesItsNodeStartsOverUnlessItKeepsGoing) {
   Workload two;
   two.job = JobId(1u);

@@ -18,11 +18,14 @@ std::string snapshot_of(const State& state, const Engine& engine) {
   return bytes;
 }
 
-void goes_on_the_same(std::string_view profile, std::uint64_t seed, int steps_before) {
-  Life life(profile, seed);
+/// `lived`: steps of another life that the state has behind it into which the snapshot is read.
+void goes_on_the_same(std::string_view profile, std::uint64_t seed, int steps_before, int lived) {
+  Life life(profile, seed), other(profile, seed + 1);
   life.open();
   life.run(steps_before);
-  State state;
+  other.open();
+  if (lived > 0) other.run(lived);
+  State state = lived > 0 ? other.state : State();
   Engine engine(profile_named(profile));
   const auto read = read_snapshot(snapshot_of(life.state, life.engine), state, engine);
   RC_ASSERT(read.ok());
@@ -42,7 +45,13 @@ void goes_on_the_same(std::string_view profile, std::uint64_t seed, int steps_be
 class EveryProfile : public ::testing::TestWithParam<std::string_view> {};
 
 TEST_P(EveryProfile, goes_on_byte_for_byte_from_a_snapshot) {
-  const bool holds = rc::check([&] { goes_on_the_same(GetParam(), *rc::gen::arbitrary<std::uint64_t>(), *rc::gen::inRange(0, 60)); });
+  const bool holds = rc::check([&] { goes_on_the_same(GetParam(), *rc::gen::arbitrary<std::uint64_t>(), *rc::gen::inRange(0, 60), 0); });
+  EXPECT_TRUE(holds);
+}
+
+TEST_P(EveryProfile, nothing_is_left_of_a_life_before_the_snapshot) {
+  const bool holds =
+      rc::check([&] { goes_on_the_same(GetParam(), *rc::gen::arbitrary<std::uint64_t>(), *rc::gen::inRange(0, 60), *rc::gen::inRange(1, 60)); });
   EXPECT_TRUE(holds);
 }
 
