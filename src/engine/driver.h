@@ -1,4 +1,5 @@
 // Driver: one turn of the loop that all four ways of running share: take what happened, apply it, decide, hand the plan over, keep a record.
+// What happens between two steps can be applied at once (catch_up); it stays the next step's, for the decision and for the record.
 #pragma once
 
 #include <vector>
@@ -26,16 +27,29 @@ class Driver {
 
   /// Takes all events, applies them, decides once. Returns the plan, valid until the next step.
   const Plan& step() {
-    batch_.clear();
-    if (batch_.capacity() > kBatchKept) batch_.shrink_to_fit();
-    ports_.events.take(batch_);
-    for (const Event& event : batch_) apply(state_, event);
+    catch_up();
     plan_ = engine_.decide(state_, ports_.clock.now());
+    is_behind_ = false;
+    is_decided_ = true;
     ports_.actuator.submit(plan_);
     if (ports_.recorder != nullptr && has_news(batch_, plan_)) ports_.recorder->record(batch_, plan_, state_.digest());
     return plan_;
   }
-  /// Events of the last step.
+  /// Takes all events and applies them, for whoever must look at the state as it is now. Not from within a step.
+  void catch_up() {
+    if (is_decided_) {
+      batch_.clear();
+      if (batch_.capacity() > kBatchKept) batch_.shrink_to_fit();
+      is_decided_ = false;
+    }
+    const std::size_t known = batch_.size();
+    ports_.events.take(batch_);
+    for (std::size_t i = known; i < batch_.size(); ++i) apply(state_, batch_[i]);
+    is_behind_ = is_behind_ || batch_.size() > known;
+  }
+  /// Is anything applied that no step has decided on yet?
+  bool is_behind() const { return is_behind_; }
+  /// Events of the last step, or since.
   const std::vector<Event>& batch() const { return batch_; }
 
  private:
@@ -45,6 +59,8 @@ class Driver {
   Engine& engine_;
   Ports ports_;
   std::vector<Event> batch_;
+  bool is_decided_ = true;  ///< the batch is of a step that is over
+  bool is_behind_ = false;
   Plan plan_;
 };
 

@@ -144,9 +144,11 @@ PodRecord* LiveActuator::find_assumed(const Ticket& ticket) {
 }
 
 void LiveActuator::send(Ticket ticket) {
-  PodRecord* pod = find_assumed(ticket);
+  if (find_assumed(ticket) == nullptr) return;
+  const Cluster* news = intake_.has_node_news(ticket.slot) ? &hooks_.cluster_now() : nullptr;
+  PodRecord* pod = find_assumed(ticket);  // the news may have taken its place away
   if (pod == nullptr) return;
-  if (intake_.is_place_outdated(ticket.slot)) return choose_anew(ticket);
+  if (intake_.is_place_outdated(ticket.slot, news)) return choose_anew(ticket);
   Binding binding{pod->ns, pod->name, pod->uid, intake_.names().nodes.name(pod->node), {}};
   if (!pod->cards.is_empty()) binding.annotations.emplace_back(std::string(kCardsAnnotation), cards_text(pod->cards));
   pod->is_bind_under_way = true;
@@ -182,7 +184,8 @@ void LiveActuator::confirm(const Ticket& ticket, const Text& node, const CardMas
   intake_.note_answered(ticket.slot);
   pod->bind_failures = 0;
   if (hooks_.log) hooks_.log(LogLevel::kDebug, {"bound " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str(), "pod", pod->ns, pod->name});
-  intake_.note_bound(ticket.slot, node, cards);
+  // Where the watch has said already where it is, that is later news than the answer.
+  if (pod->phase != PodRecord::Phase::kBound) intake_.note_bound(ticket.slot, node, cards);
 }
 
 void LiveActuator::follow(Ticket ticket) {

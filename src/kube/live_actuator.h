@@ -43,6 +43,8 @@ class LiveActuator final : public Actuator {
   struct Hooks {
     std::function<bool()> may_write;           ///< false: no leader (any more); nothing is written. May be true again later
     std::function<void(const Plan&)> on_plan;  ///< verdicts, for conditions
+    /// The cluster with all that is seen so far; asked for a binding that has waited while nodes changed.
+    std::function<const Cluster&()> cluster_now;
     OnLog log;                                 ///< bindings (debug) and trouble
   };
   LiveActuator(Api& api, LiveIntake& intake, ActuatorOptions options, Hooks hooks);

@@ -23,6 +23,7 @@
 #include "kube/live_source.h"
 #include "kube/live_translate.h"
 #include "kube/reflector.h"
+#include "state/cluster.h"
 #include "model/event.h"
 
 namespace ashlar::kube {
@@ -101,8 +102,11 @@ class LiveIntake {
   void note_bound(PodSlot slot, const Text& node_name, const CardMask& cards);
   void note_rejected(PodSlot slot);
   /// Has what its place was chosen by changed since: its node, what refuses company there, its owner's wishes, the nodes of a gang that must stay within
-  /// a domain or, of one that has not started, the nodes of those that are not bound either? O(1) while no node changes, else O(members).
-  bool is_place_outdated(PodSlot slot) const;
+  /// a domain or, of one that has not started, the nodes of those that are not bound either? `cluster`: with all that is seen so far, or null where
+  /// has_node_news() says no. O(1) without, O(members) with it.
+  bool is_place_outdated(PodSlot slot, const Cluster* cluster) const;
+  /// Has any node changed, or a pod come to one by other hands, since the pod's place was chosen?
+  bool has_node_news(PodSlot slot) const { return nodes_edition_ != pods_[slot].chosen_at; }
   /// The engine chooses again for a pod that is known to be unbound; of a gang that has not started for all that are, so that it is tried as a whole.
   void choose_anew(PodSlot slot);
   /// The API server does not bind the pod. Its place is free at once; the pod, or what is unbound of a gang that has not started, waits outside the
@@ -158,7 +162,6 @@ class LiveIntake {
     std::uint32_t unread_pods = 0;  ///< bound here and holding more than could be read of them
     bool is_asked = false;          ///< made anew while bindings to its predecessor of that name are not answered: who is bound here nobody knows
     std::uint64_t told_at = 0;      ///< the edition of the nodes that the engine's last word on it made
-    std::uint64_t filled_at = 0;    ///< the same for the last pod that came to it without our doing
     bool is_closed() const { return unread_pods > 0 || is_asked || !problem.empty(); }
   };
   using Parked = std::vector<std::pair<PodSlot, std::uint32_t>>;
@@ -212,8 +215,6 @@ class LiveIntake {
   void leave_strangers(PodSlot slot);
   Hold hold_for(PodSlot slot, const Pod& pod, GangWish& wish);
   void enter_bound(PodSlot slot, NodeId node);
-  /// Has its node what the pod needs beside all others that hold something there? O(pods).
-  bool has_room(PodSlot slot) const;
   void park(PodSlot slot);
   void unpark(PodSlot slot);
   void set_demand(PodRecord& r, DemandId demand);
@@ -287,7 +288,7 @@ class LiveIntake {
   std::uint64_t bind_holds_ = 0;  ///< ever begun
   std::vector<Text> scheduler_names_;
   std::vector<NodeRecord> nodes_;
-  std::uint64_t nodes_edition_ = 0;                                              ///< what the engine was told of nodes, ever
+  std::uint64_t nodes_edition_ = 0;                                              ///< changes of nodes, and pods that came to them by other hands, ever
   boost::unordered_flat_map<Text, std::uint32_t, std::hash<Text>> asked_nodes_;  ///< nodes that went, and the pods that may be bound there
   boost::unordered_flat_map<Text, std::uint32_t, std::hash<Text>> node_labels_;  ///< nodes that have a label of this key
   std::vector<Text> levels_told_;                                                ///< labels of which the log says that they would be a level too many

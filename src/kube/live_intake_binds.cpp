@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "base/digest.h"
-#include "base/grown.h"
 #include "kube/live_intake.h"
 
 namespace ashlar::kube {
@@ -37,7 +36,7 @@ void LiveIntake::note_rejected(PodSlot slot) {
   if (is_gang_held(slot)) touch(r.gang);  // it leaves the engine with the others
 }
 
-bool LiveIntake::is_place_outdated(PodSlot slot) const {
+bool LiveIntake::is_place_outdated(PodSlot slot, const Cluster* cluster) const {
   const PodRecord& r = pods_[slot];
   if (missed_.contains(slot)) return true;
   if (!anti_affinity_.is_empty()) {
@@ -46,12 +45,12 @@ bool LiveIntake::is_place_outdated(PodSlot slot) const {
     for (const auto& [key, value] : anti_affinity_.exclusions_for(r.ns, r.labels ? *r.labels : kNoLabels))
       if (const Text* domain = find_label(here, key); domain != nullptr && *domain == value) return true;
   }
-  if (nodes_edition_ == r.chosen_at) return false;
+  if (cluster == nullptr) return false;
   const auto has_news = [&](PodSlot s) {
     const PodRecord& m = pods_[s];
     if (m.phase != Phase::kAssumed && m.phase != Phase::kBound) return false;
-    const NodeRecord& node = nodes_[m.node.row()];
-    return node.told_at > r.chosen_at || (m.phase == Phase::kAssumed && node.filled_at > r.chosen_at && !has_room(s));
+    if (nodes_[m.node.row()].told_at > r.chosen_at) return true;
+    return m.phase == Phase::kAssumed && cluster->is_overcommitted(m.node, translator_.demand_of(m.demand), m.cards);
   };
   if (has_news(slot)) return true;
   if (r.gang == kNoGang) return false;
@@ -61,34 +60,6 @@ bool LiveIntake::is_place_outdated(PodSlot slot) const {
     const bool is_unsent = pods_[s].phase == Phase::kAssumed && !pods_[s].is_bind_under_way;
     return (!g.within.is_none() || (starts_together && is_unsent)) && has_news(s);
   });
-}
-
-bool LiveIntake::has_room(PodSlot slot) const {
-  const PodRecord& r = pods_[slot];
-  const Demand& needed = translator_.demand_of(r.demand);
-  const NodeFacts& facts = nodes_[r.node.row()].facts;
-  std::vector<std::int64_t> left = facts.allocatable;
-  std::vector<std::int64_t> milli_left(static_cast<std::size_t>(facts.cards), kWholeCard);
-  std::int64_t milli_left_in_all = static_cast<std::int64_t>(facts.cards) * kWholeCard;
-  for (PodSlot s = 0; s < pods_.slots(); ++s) {
-    const PodRecord& other = pods_[s];
-    if ((other.phase != Phase::kAssumed && other.phase != Phase::kBound) || other.node != r.node || other.demand.is_none()) continue;
-    const Demand& held = translator_.demand_of(other.demand);
-    for (const ResourceAmount& a : held.amounts)
-      if (a.resource.row() < left.size()) left[a.resource.row()] -= a.amount;
-    milli_left_in_all -= held.cards.milli_total();
-    if (other.cards != CardMask::unknown())
-      other.cards.each([&](int i) {
-        if (i < facts.cards) milli_left[static_cast<std::size_t>(i)] -= held.cards.milli_each.value;
-      });
-    for (const ashlar::HostPort& port : held.ports)
-      if (s != slot && std::any_of(needed.ports.begin(), needed.ports.end(), [&](const ashlar::HostPort& p) { return p.clashes(port); }))
-        return false;
-  }
-  bool has_cards = needed.cards.count == 0 || milli_left_in_all >= 0;
-  r.cards.each([&](int i) { has_cards = has_cards && i < facts.cards && milli_left[static_cast<std::size_t>(i)] >= 0; });
-  return has_cards &&
-         std::all_of(needed.amounts.begin(), needed.amounts.end(), [&](const ResourceAmount& a) { return value_at(left, a.resource.row()) >= 0; });
 }
 
 void LiveIntake::choose_anew(PodSlot slot) {

@@ -186,7 +186,7 @@ void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
     ++nodes_[node.row()].unread_pods;
     close_or_open(node);
   }
-  if (!is_confirmation) nodes_[node.row()].filled_at = ++nodes_edition_;
+  if (!is_confirmation) ++nodes_edition_;
   if (r.gang != kNoGang) touch(r.gang);
   if (r.gang == kNoGang && !r.is_in_engine()) submit_single(slot);
   if (!r.is_in_engine()) return;  // of a gang: told together with the others by evaluate()
@@ -334,7 +334,8 @@ void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
   // What we know to be bound stays bound; an older picture of it may still be on its way.
   if (r.phase == Phase::kBound || r.phase == Phase::kParked) return;
   if (r.phase == Phase::kAssumed && pod.deletion_requested.value == 0) {
-    if (is_changed_by_owner) missed_.insert_or_assign(slot, pod);
+    // A pod may be resized before it is bound.
+    if (is_changed_by_owner || !translator_.is_demand_of(pod, r.demand)) missed_.insert_or_assign(slot, pod);
     return;
   }
   missed_.erase(slot);

@@ -50,7 +50,10 @@ LiveReign::LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::
                .log = options_.log}),
       state_(std::make_unique<State>()),
       actuator_(api, intake_, options_.actuator,
-                {.may_write = may_write, .on_plan = [this](const Plan& plan) { take_plan(plan); }, .log = options_.log}),
+                {.may_write = may_write,
+                 .on_plan = [this](const Plan& plan) { take_plan(plan); },
+                 .cluster_now = [this]() -> const Cluster& { return cluster_now(); },
+                 .log = options_.log}),
       lane_(api, intake_, options_.lane,
             {.may_write = may_write,
              .is_quiet = [this] { return actuator_.is_idle(); },
@@ -95,8 +98,7 @@ bool LiveReign::should_step(Millis now) {
   // Plans are assumed as soon as they are made: no further one is made before most of the last is on its way.
   if (actuator_.backlog() > options_.binds_per_step_max / 4) return false;
   if (look_again_at_ <= now) return true;
-  const bool has_news = source_.has_news() || intake_.has_unsettled();
-  if (!has_news) {
+  if (!has_news()) {
     news_since_ = Millis::max();
     return source_.size() >= std::min(kConfirmationsMax, options_.events_per_step_max);
   }
@@ -109,8 +111,7 @@ Millis LiveReign::turn() {
   actuator_.pump();
   const Millis now = clock_.now();
   if (next_tick_ <= now) next_tick_ = intake_.tick(now);
-  const bool has_pending = source_.has_news() || intake_.has_unsettled();
-  pending_since_ = has_pending ? std::min(pending_since_, now) : Millis::max();
+  pending_since_ = has_news() ? std::min(pending_since_, now) : Millis::max();
   if (should_step(now)) step();
   lane_.pump();
   restore_cards();
@@ -120,16 +121,27 @@ Millis LiveReign::turn() {
   if (const Millis due = lane_.due_in(); may_write_() && due != Millis::max()) next = std::min(next, now + due);
   if (!is_full) {
     next = std::min(next, look_again_at_);
-    if (source_.has_news() || intake_.has_unsettled()) next = std::min(next, news_since_ == Millis::max() ? now : news_since_ + options_.window);
+    if (has_news()) next = std::min(next, news_since_ == Millis::max() ? now : news_since_ + options_.window);
   }
   return next;
+}
+
+/// Within a step nothing new can have come.
+const Cluster& LiveReign::cluster_now() {
+  if (!is_stepping_) {
+    intake_.settle();
+    driver_->catch_up();
+  }
+  return state_->cluster;
 }
 
 void LiveReign::step() {
   const std::int64_t began = monotonic_micros();
   intake_.settle();
   news_since_ = pending_since_ = Millis::max();
+  is_stepping_ = true;
   const Plan& plan = driver_->step();
+  is_stepping_ = false;
   intake_.note_taken();
   ++steps_;
   say_overfull_cards();

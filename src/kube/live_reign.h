@@ -85,7 +85,10 @@ class LiveReign {
   Verdict verdict_of_now(JobId job);
 
  private:
+  /// Is there anything that could change a decision?
+  bool has_news() const { return source_.has_news() || intake_.has_unsettled() || driver_->is_behind(); }
   bool should_step(Millis now);
+  const Cluster& cluster_now();
   void step();
   void take_plan(const Plan& plan);
   void say(const VerdictChange& change);
@@ -120,6 +123,7 @@ class LiveReign {
   std::uint64_t overfull_told_ = 0;
   std::map<PodSlot, std::uint32_t> cards_due_;  ///< of these pods they are to be written back; with the generation
   bool is_deciding_ = true;
+  bool is_stepping_ = false;
   // Jobs of one shape share a verdict: its text is made once.
   std::uint64_t text_key_ = 0;
   ConditionText text_;

@@ -163,6 +163,11 @@ DemandId Translator::held_by(const Pod& pod) {
   return intern(std::move(held));
 }
 
+bool Translator::is_demand_of(const Pod& pod, DemandId id) {
+  const Result<Demand> built = build_demand(pod, find_wish(pod, kGpuMemoryAsk));
+  return built && *built == demands_[id];
+}
+
 Result<DemandId> Translator::demand(const Pod& pod) {
   const Text* wish = find_wish(pod, kGpuMemoryAsk);
   const Text memory_ask = wish == nullptr ? Text() : *wish;

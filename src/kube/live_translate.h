@@ -53,6 +53,8 @@ class Translator {
 
   /// What the pod needs from a node. kInvalid names the field where Ashlar cannot account for it.
   Result<DemandId> demand(const Pod& pod);
+  /// Would demand() give this row? Makes none.
+  bool is_demand_of(const Pod& pod, DemandId id);
   /// What a pod that is already bound holds, whatever its wishes look like: what cannot be read is left out, and cards are rounded up to whole
   /// ones where two ways of asking for them contradict each other. The same as demand() where that has an answer.
   DemandId held_by(const Pod& pod);

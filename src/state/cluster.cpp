@@ -195,6 +195,23 @@ std::uint64_t Cluster::counted_overfull() const {
   return static_cast<std::uint64_t>(std::count_if(card_free_milli_.begin(), card_free_milli_.end(), [](std::int32_t milli) { return milli < 0; }));
 }
 
+bool Cluster::is_overcommitted(NodeId n, const Demand& demand, const CardMask& cards) const {
+  const std::size_t row = n.row();
+  const auto lacks = [&](const ResourceAmount& a) { return a.resource.row() < free_.size() && free_[a.resource.row()][row] < 0; };
+  if (std::any_of(demand.amounts.begin(), demand.amounts.end(), lacks)) return true;
+  for (const HostPort& port : demand.ports)
+    if (std::count_if(ports_[row].begin(), ports_[row].end(), [&](const HostPort& p) { return p.clashes(port); }) > 1) return true;
+  if (demand.cards.count == 0) return false;
+  bool is_more = idle_cards_[row] < 0;
+  const bool checks_memory = facts_[row].memory_per_card.value > 0;
+  cards.each([&](int i) {
+    if (i >= card_count_[row]) return;
+    const std::size_t card = first_card_[row] + static_cast<std::size_t>(i);
+    is_more = is_more || card_free_milli_[card] < 0 || (checks_memory && card_free_mib_[card] < 0);
+  });
+  return is_more;
+}
+
 void Cluster::recount_idle(NodeId n) {
   const std::size_t row = n.row();
   const std::int32_t idle = idle_by_cards(row);

@@ -63,6 +63,9 @@ class Cluster {
     return std::span(card_free_mib_).subspan(first_card_[n.row()], static_cast<std::size_t>(card_count_[n.row()]));
   }
   std::span<const HostPort> ports_taken(NodeId n) const { return ports_[n.row()]; }
+  /// Is more taken than the node has, of anything that this demand, taken there on these cards, holds a part of? So it is where pods came by other
+  /// hands since its place was chosen. O(resources + ports) and the cards named.
+  bool is_overcommitted(NodeId n, const Demand& demand, const CardMask& cards) const;
 
   /// Idle cards of the ready nodes of each topology group.
   std::span<const std::int64_t> group_idle_cards() const { return group_idle_cards_; }

@@ -38,6 +38,11 @@ class Actuation : public ServedBench {
     return std::make_unique<LiveActuator>(server.api(), intake, o,
                                           LiveActuator::Hooks{.may_write = [this] { return is_leading; },
                                                               .on_plan = {},
+                                                              .cluster_now = [this]() -> const Cluster& {
+                                                                intake.settle();
+                                                                driver.catch_up();
+                                                                return state.cluster;
+                                                              },
                                                               .log =
                                                                   [this](LogLevel level, const LogLine& line) {
                                                                     if (level == LogLevel::kWarning) warnings.push_back(line.message);

@@ -42,6 +42,11 @@ struct ClusterObjects {
     return pod(gang + "-" + std::to_string(index), gpus,
                {{Text("ashlar.dev/gang"), Text(gang)}, {Text("ashlar.dev/gang-size"), Text(std::to_string(size))}});
   }
+  /// The pod with this annotation and no other.
+  static Pod annotated(Pod p, const std::string& key, const std::string& value) {
+    p.annotations = std::make_shared<const Labels>(Labels{{Text(key), Text(value)}});
+    return p;
+  }
   /// The pod with another label added.
   static Pod with(Pod p, const std::string& key, const std::string& value) {
     Labels labels = p.labels ? *p.labels : Labels();

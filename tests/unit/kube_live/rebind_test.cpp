@@ -333,7 +333,7 @@ TEST_F(ChangedBeforeTheNextTry, WhatWasNeverSentIsDecidedAnewToo) {
 }
 
 TEST_F(ChangedBeforeTheNextTry, APodIsDecidedAnewWhereSomebodyElseHasTakenItsPlace) {
-  Pod many_cards = foreign("q", 8), much_cpu = foreign("q", 0), of_ours = with(pod("q", 8), "ashlar.dev/cards", "0-7");
+  Pod many_cards = foreign("q", 8), much_cpu = foreign("q", 0), of_ours = annotated(pod("q", 8), "ashlar.dev/cards", "0-7");
   much_cpu.requests.cpu = node("n", 8).allocatable.cpu;
   of_ours.node_name = Text("n");
   for (const int status : {429, 500})
@@ -341,6 +341,110 @@ TEST_F(ChangedBeforeTheNextTry, APodIsDecidedAnewWhereSomebodyElseHasTakenItsPla
       expect_moved(status, [&] { see(taken); });
       gone(taken);
     }
+}
+
+/// Cards 0 and 1 hold a share each, and p0 has four of the other six: as a sum 3 whole cards fit beside them, as cards they do not.
+TEST_F(ChangedBeforeTheNextTry, WholeCardsAreNoSumOfWhatIsLeftOnOthers) {
+  for (const char* card : {"0", "1"}) {
+    Pod s = annotated(share(std::string("s") + card, 500), "ashlar.dev/cards", card);
+    s.node_name = Text("n");
+    see(s);
+  }
+  see(pod("p0", 4));
+  fail(429);
+  see(foreign("q", 3));
+  see(node("m", 8));
+  go_on();
+  EXPECT_EQ(where("p0"), "m");
+  EXPECT_EQ(bindings("p0", "n"), 1u);
+}
+
+TEST_F(ChangedBeforeTheNextTry, AShareIsDecidedAnewWhereItsCardIsTakenAndStaysWhereItIsNot) {
+  for (const int milli : {500, 400}) {
+    see(node("n", 1));
+    see(share("p0", 600));
+    fail(429);
+    Pod beside = annotated(share("s", milli), "ashlar.dev/cards", "0");
+    beside.node_name = Text("n");
+    see(beside);
+    see(node("m", 8));
+    go_on();
+    EXPECT_EQ(where("p0"), milli == 500 ? "m" : "n");
+    for (const char* name : {"p0", "s"}) gone(pod(name, 1));
+    gone(node("m", 8));
+  }
+}
+
+TEST_F(ChangedBeforeTheNextTry, APodIsDecidedAnewWhereItsHostPortIsTaken) {
+  PodRules rules;
+  rules.host_ports.push_back({HostPort::Protocol::kTcp, 8080, Text()});
+  for (const bool is_taken : {true, false}) {
+    see(under(pod("p0", 1), rules));
+    fail(429);
+    see(is_taken ? under(foreign("q", 0), rules) : foreign("q", 0));
+    see(node("m", 8));
+    go_on();
+    EXPECT_EQ(where("p0"), is_taken ? "m" : "n") << "its own port is not taken by somebody else";
+    for (const char* name : {"p0", "q"}) gone(pod(name, 1));
+    gone(node("m", 8));
+  }
+}
+
+TEST_F(ChangedBeforeTheNextTry, WhatFillsAnotherNodeOrWhatItDoesNotAskForIsNoChange) {
+  for (const std::int64_t gpus : {8, 0}) {
+    see(pod("p0", gpus));
+    fail(429);
+    const std::uint32_t turn = record("p0").bind_turn;
+    see(node("m", 8));
+    Pod taker = foreign("q", 20);
+    if (gpus > 0) taker.node_name = Text("m");
+    see(taker);
+    go_on();
+    EXPECT_EQ(where("p0"), "n") << gpus;
+    EXPECT_EQ(record("p0").bind_turn, turn) << gpus;
+    for (const char* name : {"p0", "q"}) gone(pod(name, 1));
+    gone(node("m", 8));
+  }
+}
+
+TEST_F(ChangedBeforeTheNextTry, AResizedPodIsDecidedAnew) {
+  see(pod("p0", 1));
+  fail(500);
+  Pod larger = pod("p0", 1);
+  larger.requests.cpu = MilliCores(node("n", 8).allocatable.cpu.value + 1);
+  see(larger);
+  Node huge = node("m", 8);
+  huge.allocatable.cpu = MilliCores(larger.requests.cpu.value * 2);
+  see(huge);
+  go_on();
+  EXPECT_EQ(where("p0"), "m");
+  EXPECT_EQ(bindings("p0", "n"), 1u);
+}
+
+TEST_F(ChangedBeforeTheNextTry, OfAGangThatHasNotStartedAllWaitWhereOneHasLostItsPlace) {
+  see(node("m", 8));
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
+  fail(429);
+  Pod taker = foreign("q", 8);
+  taker.node_name = Text(where("g-1"));
+  see(taker);
+  go_on();
+  EXPECT_EQ(where("g-0") + where("g-1"), "");
+  EXPECT_EQ(server.count({"POST"}), 2u);
+}
+
+TEST_F(ChangedBeforeTheNextTry, WhatTheWatchSaysOfItsNodeIsLaterThanTheAnswer) {
+  see(node("m", 8));
+  server.hold();
+  place();
+  ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
+  const std::string asked = where("p0"), other = asked == "n" ? "m" : "n";
+  Pod there = pod("p0", 1);
+  there.node_name = Text(other);
+  see(there);
+  server.let_go();
+  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  EXPECT_EQ(where("p0"), other);
 }
 
 TEST_F(ChangedBeforeTheNextTry, ANeighbourThatLeavesRoomIsNoChange) {

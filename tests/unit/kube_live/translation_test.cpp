@@ -142,7 +142,7 @@ TEST_F(Translation, ADemandListsItsResourcesInTheOrderOfTheirColumns) {
   p.requests.extended = {{Text("a.example/nic"), 1}, {Text("nvidia.com/gpu"), 1}, {Text("z.example/nic"), 2}};
   see(p);
   const std::vector<ResourceAmount>& amounts = intake.translator().demand_of(record("p").demand).amounts;
-  EXPECT_EQ(amounts.size(), 6u) << "with CPU, memory and pods";
+  EXPECT_EQ(amounts.size(), 5u) << "with CPU and pods";
   EXPECT_TRUE(std::is_sorted(amounts.begin(), amounts.end(), [](const auto& a, const auto& b) { return a.resource.row() < b.resource.row(); }));
 }
 
@@ -247,10 +247,6 @@ class Held : public IntakeBench {
   static Pod bound(Pod p, const std::string& node_name = "n") {
     p.scheduler_name = Text("default-scheduler");
     p.node_name = Text(node_name);
-    return p;
-  }
-  static Pod annotated(Pod p, const std::string& key, const std::string& value) {
-    p.annotations = std::make_shared<const Labels>(Labels{{Text(key), Text(value)}});
     return p;
   }
 };

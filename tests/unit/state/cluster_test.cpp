@@ -142,6 +142,50 @@ TEST(Cluster, AnOvercommittedCardDoesNotHideItsNeighbours) {
   EXPECT_TRUE(s.cluster.is_consistent());
 }
 
+TEST(Cluster, IsOvercommittedInWhatADemandHoldsAPartOf) {
+  State s = small_state(0);
+  const NodeId n(0u);
+  NodeFacts facts = eight_cards();
+  facts.memory_per_card = MiB(1000);
+  tell(s, NodeSeen{n, facts});
+  Demand cpu, two, share, port;
+  cpu.amounts = {{resource::kCpu, s.cluster.free(resource::kCpu)[0]}};
+  two.cards.count = 2;
+  share.cards = {1, MilliGpu(600), s.cluster.facts(n).memory_per_card};
+  port.ports = {{6, 0, 80}};
+  const CardMask first{1, 0}, both{3, 0}, last{1u << 7, 0};
+  const auto is_over = [&](const Demand& d, const CardMask& cards = {}) { return s.cluster.is_overcommitted(n, d, cards); };
+  for (const Demand& d : {cpu, port}) {
+    s.cluster.take(n, d, {});
+    EXPECT_FALSE(is_over(d)) << "its own";
+    s.cluster.take(n, d, {});
+    EXPECT_TRUE(is_over(d));
+    EXPECT_FALSE(is_over(two, both)) << "of which it holds nothing";
+    for (int i = 0; i < 2; ++i) s.cluster.give(n, d, {});
+  }
+  s.cluster.take(n, two, both);
+  s.cluster.take(n, share, last);
+  EXPECT_FALSE(is_over(two, both) || is_over(share, last));
+  Demand small = share;
+  small.cards.milli_each = MilliGpu(100);
+  s.cluster.take(n, small, last);
+  EXPECT_TRUE(is_over(share, last)) << "memory";
+  EXPECT_FALSE(is_over(two, both)) << "other cards";
+  s.cluster.give(n, small, last);
+  s.cluster.take(n, two, first);
+  EXPECT_TRUE(is_over(two, both));
+  EXPECT_FALSE(is_over(share, last)) << "another card, and room for the card that is owed";
+  s.cluster.give(n, two, first);
+  Demand many;
+  many.cards.count = 5;
+  s.cluster.take(n, many, {});
+  EXPECT_FALSE(is_over(two, both) || is_over(share, last)) << "8 cards: 2, 5 of which nobody knows which, and a shared one";
+  many.cards.count = 1;
+  s.cluster.take(n, many, {});
+  EXPECT_TRUE(is_over(two, both) && is_over(share, last)) << "a shared card is no whole one";
+  EXPECT_FALSE(is_over(cpu));
+}
+
 TEST(Cluster, ANodeWithLessThanIsTakenIsBelowZero) {
   State s = small_state(1);
   s.cluster.take(NodeId(0u), {.amounts = {{resource::kCpu, 60'000}}}, {});
