@@ -398,8 +398,8 @@ bool Cluster::is_consistent() const {
     for (const std::int32_t of_card : card_free_milli(NodeId(row))) milli += std::max(of_card, 0);
     if (milli != free_milli_[row]) return false;
     live += is_live_[row];
-    if (is_live_[row] == 0) continue;
     if (idle != idle_cards_[row]) return false;
+    if (is_live_[row] == 0) continue;
     if (!facts_[row].is_ready) continue;
     const NodeId n(row);
     counted.move(topology_, n, model_[row], -1, std::max(idle, 0));

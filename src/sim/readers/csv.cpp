@@ -149,7 +149,6 @@ bool CsvReader::next_row() {
     cells_.clear();
     return false;
   }
-  ++row_;
   return true;
 }
 

@@ -52,7 +52,6 @@ class CsvReader {
   /// Moves to the next row with content. False at the end or after an Error.
   bool next_row();
   std::size_t line() const { return line_; }
-  std::size_t row() const { return row_; }  ///< rows read so far, 1 on the first
 
   /// Cells of the current row; an absent column reads as empty. Views last until the next next_row().
   std::string_view text(CsvColumn column) const;
@@ -92,7 +91,6 @@ class CsvReader {
   std::size_t next_ = 0;               ///< offset of the next line
   std::size_t line_start_ = 0;
   std::size_t line_ = 0, next_line_ = 1;
-  std::size_t row_ = 0;
   std::optional<Error> error_;
 };
 

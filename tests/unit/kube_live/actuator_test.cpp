@@ -93,6 +93,15 @@ TEST_F(Actuation, AnAnswerToARereadThatNoApiServerGivesForgetsNoPod) {
   }
 }
 
+TEST_F(Actuation, WhatIsDueIsDoneWithoutBeingPumped) {
+  bind_status = 500;
+  read_failures = 1;
+  place();
+  ASSERT_TRUE(server.until([&] { return actuator->counters().reread == 2; })) << "the next re-read";
+  server.change([&] { bind_status = 201; });
+  EXPECT_TRUE(server.until([&] { return phase() == Phase::kBound; })) << "the next try";
+}
+
 TEST_F(Actuation, ARereadThatFailsIsSaidOnceUntilOneSucceeds) {
   const auto readings = [&] { return std::count_if(warnings.begin(), warnings.end(), [](const auto& w) { return w.starts_with("reading "); }); };
   const auto read_again = [&](std::size_t times) {

@@ -102,6 +102,7 @@ TEST(QueueMeter, TheDistributionEndsAtAllJobsAndStaysSmall) {
   EXPECT_LE(run.waits.size(), kWaitPoints);
   EXPECT_DOUBLE_EQ(run.waits.back().seconds, 4'999);
   EXPECT_DOUBLE_EQ(run.waits.back().share, 1);
+  EXPECT_DOUBLE_EQ(run.waits[run.waits.size() - 2].seconds, 4'998) << "ever closer towards the longest";
   for (const WaitPoint& point : run.waits) EXPECT_NEAR(point.share, (point.seconds + 1) / 5'000, 1e-9) << "20 jobs waited each of 0..4999 s";
   for (std::size_t i = 1; i < run.waits.size(); ++i) {
     EXPECT_LT(run.waits[i - 1].seconds, run.waits[i].seconds);

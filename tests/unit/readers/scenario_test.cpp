@@ -154,6 +154,7 @@ const BadEdit kBadEdits[] = {
     {"horizon: 2d", "horizon: soon", ":3:10: horizon: expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years, got \"soon\""},
     {"seed: 7", "seed: -7", ":2:7: seed: expected a seed, a whole number from 0, got \"-7\""},
     {"seed: 7", "seed: [7]", ":2:7: seed: expected one value, got a list"},
+    {"seed: 7", "seed: 7\n[a, b]: 8", ":3:1: expected a word as key, got a list"},
     {"seed: 7", "seed: 7\nseed: 8", ":3:1: expected every key once, got \"seed\" twice"},
     {"  - block\n", "  - rack\n", "topology[1]: expected every level and label once, got \"rack\" twice"},
     {"  - block\n", "  - node\n", "topology[0]: expected no level \"node\""},
