@@ -35,65 +35,31 @@ bool is_about_nodes(ReasonCode code) {
   }
 }
 
-/// The first taint that the constraint does not tolerate; nullptr where there is none.
-const ashlar::Taint* first_untolerated(const Constraint& constraint, const NodeFacts& facts) {
-  for (const ashlar::Taint& taint : facts.taints) {
-    if (taint.effect == ashlar::TaintEffect::kPreferNoSchedule) continue;
-    if (std::none_of(constraint.tolerations.begin(), constraint.tolerations.end(), [&](const auto& t) { return t.tolerates(taint); })) return &taint;
-  }
-  return nullptr;
-}
-
 /// Live nodes by the first taint that the constraint does not tolerate, in words.
 std::map<std::string, std::int64_t> untolerated(const TextContext& c, ConstraintId id) {
   std::map<std::string, std::int64_t> counts;
   const Cluster& cluster = c.state.cluster;
-  for (std::size_t n = 0; n < cluster.rows(); ++n) {
-    if (!cluster.is_live(NodeId(n))) continue;
-    const ashlar::Taint* taint = first_untolerated(cluster.constraint(id), cluster.facts(NodeId(n)));
-    if (taint == nullptr) continue;
-    const Text key = c.intake.names().label_keys.name(taint->key);
-    const std::string pair = c.intake.names().label_text(taint->value);
+  for (const NodeTally::Tainted& tainted : c.tally().untolerated(cluster, cluster.constraint(id))) {
+    const Text key = c.intake.names().label_keys.name(tainted.taint.key);
+    const std::string pair = c.intake.names().label_text(tainted.taint.value);
     const std::string value = pair.substr(std::min(pair.size(), key.view().size() + 1));
     if (key == kUnschedulableTaint)
-      ++counts["node(s) were unschedulable"];
+      counts["node(s) were unschedulable"] += tainted.nodes;
     else
-      ++counts["node(s) had untolerated taint {" + key.str() + ": " + value + "}"];
+      counts["node(s) had untolerated taint {" + key.str() + ": " + value + "}"] += tainted.nodes;
   }
   return counts;
 }
 
-/// Live nodes that only the anti-affinity of pods already there takes away. The translator writes nothing else as a NotIn of the selector proper:
-/// nodeSelector becomes In, node affinity the alternatives.
-std::int64_t refused_company(const Cluster& cluster, ConstraintId id) {
-  if (id.row() >= cluster.constraint_rows()) return 0;
-  const auto is_exclusion = [](const LabelExpression& e) { return e.op == LabelExpression::Op::kNotIn; };
-  const ashlar::NodeTerm& with = cluster.constraint(id).selector;
-  if (std::none_of(with.all.begin(), with.all.end(), is_exclusion)) return 0;
-  Constraint without = cluster.constraint(id);
-  std::erase_if(without.selector.all, is_exclusion);
-  std::int64_t count = 0;
-  for (std::size_t n = 0; n < cluster.rows(); ++n) {
-    if (!cluster.is_live(NodeId(n))) continue;
-    const NodeFacts& facts = cluster.facts(NodeId(n));
-    if (term_holds(with, facts) || !term_holds(without.selector, facts) || first_untolerated(without, facts) != nullptr) continue;
-    const auto holds = [&](const ashlar::NodeTerm& t) { return term_holds(t, facts); };
-    if (without.any_of.empty() || std::any_of(without.any_of.begin(), without.any_of.end(), holds)) ++count;
-  }
-  return count;
-}
-
-/// The same, counted once for all that is told in one answer.
+/// Of the nodes that do not match the selector: those that only the anti-affinity of pods there takes away.
 std::int64_t company_of(const TextContext& c, const Reason& r) {
-  const ConstraintId id(r.subject);
-  const auto [known, is_new] = c.by_company.try_emplace(id, 0);
-  if (is_new) known->second = refused_company(c.state.cluster, id);
-  return std::min(known->second, r.numbers[0]);
+  return std::min(c.tally().refused_company(c.state.cluster, ConstraintId(r.subject)), r.numbers[0]);
 }
 
+/// By name: where no node has a card there is no column that counts cards.
 std::string gpu_resource_of(const TextContext& c, DemandId demand) {
-  const bool is_share =
-      demand.row() < c.state.demand_rows() && amount_of(c.state.demand(demand), c.intake.names().find_resource(Text(kGpuMilliResource))) > 0;
+  const auto is_milli = [&](const ResourceAmount& a) { return a.amount > 0 && c.intake.names().resource_name(a.resource) == kGpuMilliResource; };
+  const bool is_share = demand.row() < c.state.demand_rows() && std::ranges::any_of(c.state.demand(demand).amounts, is_milli);
   return std::string(is_share ? kGpuMilliResource : kGpuResource);
 }
 
@@ -401,8 +367,8 @@ std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
   const LiveNames& names = c.intake.names();
   const auto counts_cards = [&](const Reason& r) {
     if (r.code != ReasonCode::kInsufficientResource) return false;
-    const ResourceId resource(r.subject);
-    return resource == names.find_resource(Text(kGpuResource)) || resource == names.find_resource(Text(kGpuMilliResource));
+    const Text name = names.resource_name(ResourceId(r.subject));
+    return name == kGpuResource || name == kGpuMilliResource;
   };
   for (const Reason& r : told)
     if (counts_cards(r)) cards->numbers[0] = std::max(cards->numbers[0], r.numbers[0]);

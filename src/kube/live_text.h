@@ -1,15 +1,15 @@
 // What does one say about a pod that waits? The words of conditions, events and `ashlar why`: kube-scheduler's sentence for what autoscalers read,
-// our own for the rest. Pure functions over the intake's tables and the engine's state; a text costs O(nodes) where taints must be named, so callers
-// keep it per verdict.
+// our own for the rest. Functions of the intake's tables and the engine's state; what they count over all nodes is kept in a NodeTally, so that a text
+// costs microseconds where the nodes stand as they stood.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kube/live_intake.h"
+#include "kube/live_tally.h"
 #include "model/plan.h"
 #include "state/state.h"
 
@@ -42,8 +42,11 @@ ConditionText hold_condition(const LiveIntake& intake, const GangRecord& gang);
 struct TextContext {
   const LiveIntake& intake;
   const State& state;
-  Millis now;                                                    ///< of the clock: the state's time stands still while nothing happens
-  mutable std::map<ConstraintId, std::int64_t> by_company = {};  ///< refused_company() of what was asked for already
+  Millis now;                 ///< of the clock: the state's time stands still while nothing happens
+  NodeTally* kept = nullptr;  ///< of this state's cluster, and outlives the context; nullptr: what is counted is kept as long as the context
+  mutable NodeTally own = {};
+
+  NodeTally& tally() const { return kept == nullptr ? own : *kept; }
 };
 
 /// "0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {team: blue}. ..." for a waiting job, or

@@ -109,7 +109,7 @@ void Cluster::define_constraint(ConstraintId id, Constraint constraint) {
     allowed_.resize(id.row() + 1);
   }
   constraints_[id.row()] = std::move(constraint);
-  allowed_[id.row()] = {};
+  allowed_[id.row()] = {.nodes = {}, .seen = 0, .definition = ++definition_count_};
 }
 
 void Cluster::ensure_resource(std::size_t count) {

@@ -73,6 +73,8 @@ class Cluster {
   const FreeBuckets& buckets() const { return buckets_; }
   const Constraint& constraint(ConstraintId id) const { return constraints_[id.row()]; }
   std::size_t constraint_rows() const { return constraints_.size(); }
+  /// Another number each time that the row is defined, for caches of what follows from its content.
+  std::uint64_t definition(ConstraintId id) const { return allowed_[id.row()].definition; }
   /// Live and ready nodes that the constraint allows. Costs one evaluation for each node whose facts changed since it was asked for last, so
   /// constraints that nobody asks for cost nothing.
   const BitSet& allowed(ConstraintId id);
@@ -155,6 +157,7 @@ class Cluster {
   struct Allowed {
     BitSet nodes;
     std::uint64_t seen = 0;
+    std::uint64_t definition = 0;
   };
   std::uint64_t bring_up(const Constraint& constraint, BitSet& nodes, std::uint64_t seen) const;
 
@@ -163,6 +166,7 @@ class Cluster {
   std::vector<NodeId> facts_log_;  ///< nodes whose facts changed last, in the order of happening
   std::uint64_t facts_change_count_ = 1;
   std::uint64_t evaluation_count_ = 0;
+  std::uint64_t definition_count_ = 0;
   std::vector<NodeId> change_log_;
   std::uint64_t change_base_ = 0;
   std::uint64_t digest_ = 0;

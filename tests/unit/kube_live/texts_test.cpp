@@ -313,6 +313,20 @@ TEST_F(Texts, AShareOfACardIsShortOfTheResourceThatItAsksFor) {
   EXPECT_EQ(verdict_of("second").message, "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
 }
 
+TEST_F(Texts, ANodeIsCountedOnceWhereNoNodeHasCards) {
+  const auto without_cards = [](const std::string& name) {
+    Node n = node(name, 0);
+    n.allocatable.extended.clear();
+    return n;
+  };
+  see(without_cards("n0"));
+  see(pod("whole", 1));
+  see(share("part", 500));
+  step();
+  EXPECT_EQ(verdict_of("whole").message.find("0/1 nodes are available: 1 Insufficient nvidia.com/gpu."), 0u) << verdict_of("whole").message;
+  EXPECT_EQ(verdict_of("part").message.find("0/1 nodes are available: 1 Insufficient ashlar.dev/gpu-milli."), 0u) << verdict_of("part").message;
+}
+
 TEST_F(Texts, AShortageOfCardsIsToldOnceWithTheLargerCount) {
   see(node("n0", 8));
   step();
