@@ -37,27 +37,42 @@ void LiveLane::want_group_condition(GangSlot slot) {
   groups_.push_back({slot, gang.group_uid, api_.monotonic()});
 }
 
-void LiveLane::want_scheduled_event(PodSlot slot) { want_failed_event(slot, {}); }
+void LiveLane::want_scheduled_event(PodSlot slot) { want_event(slot, true); }
 
-void LiveLane::want_failed_event(PodSlot slot, std::string note) {
+void LiveLane::want_failed_event(PodSlot slot) {
+  PodRecord& pod = intake_.pods()[slot];
+  if (options_.events_max == 0 || pod.is_refusal_due) return;
+  pod.is_refusal_due = true;
+  want_event(slot, false);
+}
+
+void LiveLane::want_event(PodSlot slot, bool is_scheduled) {
   if (options_.events_max == 0) return;
   if (events_.size() >= options_.events_max) {
+    take_off(events_.front());
     events_.pop_front();
     ++counters_.events_dropped;
   }
-  const Millis now = api_.monotonic();
-  events_.push_back({{slot, intake_.pods()[slot].generation, now}, std::move(note), now});
+  events_.push_back({slot, intake_.pods()[slot].generation, is_scheduled, api_.monotonic()});
+}
+
+void LiveLane::take_off(const EventMark& mark) {
+  if (!mark.is_scheduled && intake_.pods().is_current(mark.slot, mark.generation)) intake_.pods()[mark.slot].is_refusal_due = false;
 }
 
 void LiveLane::pump() {
+  is_cut_short_ = false;
   if (depth() == 0 || !hooks_.may_write()) return;
   const bool is_quiet = !hooks_.is_quiet || hooks_.is_quiet();
   const std::size_t in_flight_max = is_quiet ? options_.in_flight_max : options_.overdue_in_flight_max;
-  while (under_way_.size() < in_flight_max && api_.budget().may_send(api_.monotonic()) && send_next(!is_quiet)) {
-  }
+  std::size_t looks = 0;
+  const auto may_send = [&] { return under_way_.size() < in_flight_max && api_.budget().may_send(api_.monotonic()); };
+  while (looks < options_.looks_per_pump_max && may_send() && send_next(!is_quiet)) ++looks;
+  is_cut_short_ = looks == options_.looks_per_pump_max && depth() > 0 && may_send();
 }
 
 Millis LiveLane::overdue_at() const {
+  if (is_cut_short_) return api_.monotonic();
   Millis at = Millis::max();
   if (!groups_.empty()) at = std::min(at, groups_.front().since + options_.condition_delay_max);
   if (!first_.empty()) at = std::min(at, first_.front().since + options_.condition_delay_max);
@@ -165,15 +180,15 @@ void LiveLane::send_condition(PodMark mark) {
   const ConditionUpdate update{.type = "PodScheduled", .is_true = false, .reason = text.reason, .message = text.message, .now = api_.now()};
   dispatch([&](OnAnswer on_answer) { return patch_pod_condition(api_, pod, update, std::move(on_answer), hooks_.may_write); },
            [this, mark](const Answer& answer) { take_condition(mark, answer); });
-  if (pod_attempts_[key].failures == 0) speak_for(mark, text);
+  if (pod_attempts_[key].failures == 0) speak_for(mark);
 }
 
 /// Who waits outside the engine has no verdict that would bring an event: it comes with the condition. Of a gang that is held one pod speaks.
-void LiveLane::speak_for(const PodMark& mark, const ConditionText& text) {
+void LiveLane::speak_for(const PodMark& mark) {
   const PodRecord& pod = intake_.pods()[mark.slot];
   if (pod.is_in_engine()) return;
   const bool is_held = pod.phase == PodRecord::Phase::kHeld;
-  if (is_held || is_speaker(mark)) want_failed_event(mark.slot, text.message);
+  if (is_held || is_speaker(mark)) want_failed_event(mark.slot);
 }
 
 bool LiveLane::is_speaker(const PodMark& mark) const {
@@ -247,10 +262,14 @@ void LiveLane::take_group_condition(const GroupMark& mark, bool is_true, const A
 // ---- events ----------------------------------------------------------------------------------------------------------------------------
 
 void LiveLane::send_event(const EventMark& mark) {
-  if (!intake_.pods().is_current(mark.pod.slot, mark.pod.generation)) return;
-  const PodRecord& pod = intake_.pods()[mark.pod.slot];
-  const bool is_scheduled = mark.note.empty();
+  if (!intake_.pods().is_current(mark.slot, mark.generation)) return;
+  take_off(mark);
+  const PodRecord& pod = intake_.pods()[mark.slot];
+  const bool is_scheduled = mark.is_scheduled;
   if (is_scheduled ? pod.phase != PodRecord::Phase::kBound : !is_waiting(pod)) return;  // the world has moved on
+  const std::string note = is_scheduled ? "Successfully assigned " + pod.ns.str() + "/" + pod.name.str() + " to " + pod.node_name.str()
+                                        : hooks_.pod_text(mark.slot).message;
+  if (note.empty()) return;  // it is looked at anew: the next verdict brings its own
   EventNote event;
   event.ns = pod.ns;
   event.name = pod.name;
@@ -258,8 +277,7 @@ void LiveLane::send_event(const EventMark& mark) {
   event.type = is_scheduled ? "Normal" : "Warning";
   event.reason = is_scheduled ? "Scheduled" : "FailedScheduling";
   event.action = is_scheduled ? "Binding" : "Scheduling";
-  const std::string scheduled = is_scheduled ? "Successfully assigned " + pod.ns.str() + "/" + pod.name.str() + " to " + pod.node_name.str() : "";
-  event.note = is_scheduled ? scheduled : mark.note;
+  event.note = note;
   event.controller = "ashlar.dev/scheduler";
   event.instance = options_.identity;
   event.now = api_.now();

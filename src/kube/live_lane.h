@@ -1,6 +1,7 @@
 // LiveLane: everything that is said about pods, in a lane that moves while no binding waits or is under way. What has waited for too long goes out all the
-// same, a few at a time, so that neither a busy cluster nor one hanging binding keeps autoscalers waiting. Conditions are flags on the pods (never lost, at most one each; the text is made when it is sent, so it is never stale);
-// events are a bounded queue whose oldest entries are dropped and counted. PodGroups and the first pod of a job go first.
+// same, a few at a time, so that neither a busy cluster nor one hanging binding keeps autoscalers waiting. Conditions are flags on the pods (never lost, at most one each);
+// events are a bounded queue whose oldest entries are dropped and counted. A text is made when it is sent, so that it is never stale, and no decision waits
+// for the texts of thousands; a pump makes a few at most. PodGroups and the first pod of a job go first.
 // A condition equal to the one the server has is not written again. One that the server did not take is made and sent anew, first after a second,
 // then ever less often, at least once a minute, until it is there or its object is gone. One object has one write under way at a time.
 #pragma once
@@ -23,6 +24,7 @@ namespace ashlar::kube {
 struct LaneOptions {
   std::size_t in_flight_max = 32;                              ///< small, so that a binding that turns up need not wait for long
   std::size_t overdue_in_flight_max = 4;                       ///< of the overdue, beside bindings
+  std::size_t looks_per_pump_max = 64;                         ///< texts that are made and need not be sent cost time too, which the lease needs
   Millis condition_delay_max{2'000}, event_delay_max{10'000};  ///< older ones are overdue
   std::size_t events_max = 20'000;
   std::string identity = "ashlar";
@@ -56,9 +58,9 @@ class LiveLane {
   void set_pod_groups(PodGroupVersion version) { options_.pod_groups = version; }
   /// "Scheduled" of a pod that is bound.
   void want_scheduled_event(PodSlot slot);
-  /// "FailedScheduling" with the pod's condition message; given up if the pod waits no longer when its turn comes. Pods that the engine does not
-  /// see get theirs with a new condition by themselves.
-  void want_failed_event(PodSlot slot, std::string note);
+  /// "FailedScheduling" with what there is to say on the pod when its turn comes, once; given up if it waits no longer then. Pods that the engine does
+  /// not see get theirs with a new condition by themselves.
+  void want_failed_event(PodSlot slot);
   void pump();
   /// How long until something that waits is overdue; Millis::max() where nothing waits, or only an answer can make room for it.
   Millis due_in() const;
@@ -79,8 +81,9 @@ class LiveLane {
     Millis since;
   };
   struct EventMark {
-    PodMark pod;
-    std::string note;  ///< empty: "Scheduled"
+    PodSlot slot;
+    std::uint32_t generation;
+    bool is_scheduled;  ///< "Scheduled", else "FailedScheduling"
     Millis since;
   };
   /// A condition's object while a write of it is under way or has failed; absent otherwise.
@@ -97,9 +100,12 @@ class LiveLane {
   bool send_next(bool is_overdue);
   void send_condition(PodMark mark);
   void send_group_condition(const GroupMark& mark);
+  void want_event(PodSlot slot, bool is_scheduled);
   void send_event(const EventMark& mark);
+  /// It waits no longer: there may be another.
+  void take_off(const EventMark& mark);
   bool is_speaker(const PodMark& mark) const;
-  void speak_for(const PodMark& mark, const ConditionText& text);
+  void speak_for(const PodMark& mark);
   void take_condition(const PodMark& mark, const Answer& answer);
   void take_group_condition(const GroupMark& mark, bool is_true, const Answer& answer);
   /// May this object be written about? Two writes could overtake each other; one that failed waits for its time, however often its text changes.
@@ -126,6 +132,7 @@ class LiveLane {
   std::uint64_t last_request_ = 0;
   std::uint64_t sequence_ = 0;
   LaneCounters counters_;
+  bool is_cut_short_ = false;   ///< the last pump ended since it had looked at enough, though it might have sent more
   std::shared_ptr<char> life_;  ///< timers that ring after the end of this object find it gone
 };
 

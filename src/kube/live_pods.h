@@ -87,6 +87,7 @@ struct PodRecord {
   HoldReason hold = HoldReason::kNone;
   bool is_ours = false;
   bool is_condition_due = false;
+  bool is_refusal_due = false;     ///< an event FailedScheduling about it waits to be sent
   bool is_bind_under_way = false;  ///< a binding was sent, and what became of it is not known yet
   bool closes_node = false;        ///< holds more than could be read of it: nothing new is placed on its node
   bool are_cards_changed = false;  ///< somebody else wrote others into its annotation

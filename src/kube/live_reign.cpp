@@ -211,7 +211,7 @@ void LiveReign::say(const VerdictChange& change) {
   const JobOwner owner = intake_.owner(change.job);
   if (owner.pod != kNoPod) {
     lane_.want_condition(owner.pod, true);
-    lane_.want_failed_event(owner.pod, job_text(change.job).message);
+    lane_.want_failed_event(owner.pod);
     return;
   }
   if (owner.gang == kNoGang) return;
@@ -223,7 +223,7 @@ void LiveReign::say(const VerdictChange& change) {
     const PodSlot slot = intake_.pods().of_member(member);
     if (slot == kNoPod) return;
     lane_.want_condition(slot, is_first);
-    if (is_first) lane_.want_failed_event(slot, job_text(change.job).message);
+    if (is_first) lane_.want_failed_event(slot);
     is_first = false;
   });
 }
@@ -308,6 +308,7 @@ ConditionText LiveReign::job_text(JobId job) {
   if (owner.gang != kNoGang) key = hash_combine(hash_combine(key, owner.gang + 1), std::uint64_t{j.members_placed} << 32 | j.members_present);
   if (key != text_key_) {
     text_ = verdict_text(text_context(), job, verdict);
+    ++texts_made_;
     text_key_ = key;
   }
   return text_;

@@ -77,7 +77,9 @@ class LiveReign {
   std::uint64_t steps() const { return steps_; }
   /// How long the oldest news has waited for the engine; 0 where none waits.
   Millis snapshot_age() { return pending_since_ == Millis::max() ? Millis(0) : clock_.now() - pending_since_; }
-  TextContext text_context() { return {intake_, *state_, now()}; }
+  TextContext text_context() { return {intake_, *state_, now(), &tally_}; }
+  /// Texts of verdicts made so far: none in a decision.
+  std::uint64_t texts_made() const { return texts_made_; }
   ConditionText pod_text(PodSlot slot);
   /// The engine's word on a job, kPending where it has not seen it.
   Verdict verdict_of(JobId job) const;
@@ -127,6 +129,8 @@ class LiveReign {
   // Jobs of one shape share a verdict: its text is made once.
   std::uint64_t text_key_ = 0;
   ConditionText text_;
+  std::uint64_t texts_made_ = 0;
+  NodeTally tally_;
 };
 
 }  // namespace ashlar::kube

@@ -23,7 +23,11 @@ class Lane : public ServedBench {
     return std::make_unique<LiveLane>(server.api(), intake, std::move(o),
                                       LiveLane::Hooks{.may_write = [] { return true; },
                                                       .is_quiet = [this] { return is_free; },
-                                                      .pod_text = [this](PodSlot) { return text; },
+                                                      .pod_text =
+                                                          [this](PodSlot) {
+                                                            ++texts_made;
+                                                            return text;
+                                                          },
                                                       .group_text =
                                                           [this](GangSlot, bool& is_true) {
                                                             is_true = is_group_true;
@@ -53,6 +57,7 @@ class Lane : public ServedBench {
 
   bool is_free = true, is_group_true = false;
   std::vector<int> refusals;
+  int texts_made = 0;
   ConditionText text{"Unschedulable", "0/1 nodes are available"};
   std::unique_ptr<LiveLane> lane = lane_of(options());
 };
@@ -61,7 +66,7 @@ TEST_F(Lane, IsSilentWhileBindingsWaitOrAreUnderWay) {
   is_free = false;
   const PodSlot slot = waiting("a");
   lane->want_condition(slot, true);
-  lane->want_failed_event(slot, "no room");
+  lane->want_failed_event(slot);
   lane->pump();
   server.poll_for(Millis(50));
   EXPECT_EQ(lane->in_flight(), 0u);
@@ -75,7 +80,7 @@ TEST_F(Lane, IsSilentWhileBindingsWaitOrAreUnderWay) {
 TEST_F(Lane, WhatIsOverdueGoesOutBesideBindingsAFewAtATime) {
   is_free = false;
   for (int i = 0; i < 10; ++i) lane->want_condition(waiting("p" + std::to_string(i)), i == 5);
-  lane->want_failed_event(waiting("e"), "no room");
+  lane->want_failed_event(waiting("e"));
   lane->pump();
   EXPECT_EQ(lane->in_flight(), 0u);
   EXPECT_GT(lane->due_in(), Millis(1'000));
@@ -115,7 +120,7 @@ TEST_F(Lane, OfTooManyEventsTheOldestAreDroppedAndCounted) {
   for (const char* name : {"a", "b", "c"}) {
     const PodSlot slot = waiting(name);
     lane->want_condition(slot, false);
-    lane->want_failed_event(slot, "no room");
+    lane->want_failed_event(slot);
   }
   EXPECT_EQ(lane->counters().events_dropped, 1u);
   is_free = true;
@@ -199,7 +204,7 @@ TEST_F(Lane, ARefusalIsNotToldOfAPodThatIsBoundMeanwhile) {
   see(node("n", 8));
   is_free = false;
   const PodSlot slot = waiting("a");
-  lane->want_failed_event(slot, "no room");
+  lane->want_failed_event(slot);
   step();
   ASSERT_EQ(where("a"), "n");
   lane->want_scheduled_event(slot);
@@ -207,6 +212,78 @@ TEST_F(Lane, ARefusalIsNotToldOfAPodThatIsBoundMeanwhile) {
   drain();
   EXPECT_EQ(events("a"), 1u);
   EXPECT_EQ(server.count({"POST", R"("reason":"Scheduled")"}), 1u);
+}
+
+TEST_F(Lane, ARefusalIsToldOnceInTheWordsThatStandWhenItIsSent) {
+  is_free = false;
+  const PodSlot slot = waiting("a");
+  for (const char* message : {"older", "newer"}) {
+    text.message = message;
+    lane->want_failed_event(slot);
+  }
+  EXPECT_EQ(lane->depth(), 1u);
+  is_free = true;
+  drain();
+  EXPECT_EQ(server.count({"POST", R"("note":"newer")"}), 1u);
+  EXPECT_EQ(events("a"), 1u);
+  lane->want_failed_event(slot);
+  drain();
+  EXPECT_EQ(events("a"), 2u) << "what was told may be told again";
+}
+
+TEST_F(Lane, TheTextOfARefusalIsMadeOnlyForAPodThatStillWaitsWhenItsTurnComes) {
+  see(node("n", 8));
+  is_free = false;
+  lane->want_failed_event(waiting("bound"));
+  step();
+  ASSERT_EQ(where("bound"), "n");
+  lane->want_failed_event(waiting("gone"));
+  gone(pod("gone", 1));
+  lane->want_failed_event(waiting("a"));
+  EXPECT_EQ(texts_made, 0);
+  is_free = true;
+  drain();
+  EXPECT_EQ(texts_made, 1);
+  EXPECT_EQ(server.count({"POST"}), 1u);
+  EXPECT_EQ(events("a"), 1u);
+  text = {};
+  lane->want_failed_event(waiting("b"));
+  drain();
+  EXPECT_EQ(server.count({"POST"}), 1u) << "nothing is known yet that could be said";
+}
+
+TEST_F(Lane, ARefusalThatWasDroppedMayBeToldLater) {
+  LaneOptions o = options();
+  o.events_max = 1;
+  lane = lane_of(o);
+  is_free = false;
+  lane->want_failed_event(waiting("a"));
+  lane->want_failed_event(waiting("b"));
+  lane->want_failed_event(intake.pods().find(Text("ns"), Text("a")));
+  EXPECT_EQ(lane->counters().events_dropped, 2u);
+  is_free = true;
+  drain();
+  EXPECT_EQ(events("a"), 1u);
+  EXPECT_EQ(events("b"), 0u);
+}
+
+TEST_F(Lane, MakesAFewTextsAtATimeWhereNoneOfThemHasToBeSent) {
+  for (int i = 0; i < 150; ++i) {
+    Pod p = pod("p" + std::to_string(i), 1);
+    p.scheduled = {ConditionStatus::kFalse, Text(text.reason), Text(text.message)};
+    see(p);
+    lane->want_condition(intake.pods().find(Text("ns"), p.name), false);
+  }
+  for (const int made : {64, 128}) {
+    lane->pump();
+    EXPECT_EQ(texts_made, made);
+    EXPECT_EQ(lane->due_in(), Millis(0)) << "it asks to go on at once";
+  }
+  lane->pump();
+  EXPECT_EQ(texts_made, 150);
+  EXPECT_EQ(lane->due_in(), Millis::max());
+  EXPECT_EQ(lane->counters().equal_skipped, 150u);
+  EXPECT_EQ(server.count({"PATCH"}), 0u);
 }
 
 TEST_F(Lane, AHeldPodGetsItsEventWithItsCondition) {
@@ -260,7 +337,8 @@ TEST_F(Lane, AnEventSaysWhatHappenedToWhomAndWhoSaysSo) {
   lane = lane_of(o);
   see(node("n", 8));
   const PodSlot slot = waiting("a");
-  lane->want_failed_event(slot, "no room");
+  text.message = "no room";
+  lane->want_failed_event(slot);
   drain();
   step();
   ASSERT_EQ(where("a"), "n");
@@ -333,7 +411,7 @@ TEST_F(Lane, WhatWasNotTakenIsForgottenOnceThePodIsPlaced) {
 
 TEST_F(Lane, AsksForItsTurnWhenAnEventIsOverdueAndNotBefore) {
   is_free = false;
-  lane->want_failed_event(waiting("e"), "no room");
+  lane->want_failed_event(waiting("e"));
   EXPECT_GT(lane->due_in(), Millis(9'000));
   EXPECT_LE(lane->due_in(), Millis(10'000));
 }
@@ -352,9 +430,9 @@ TEST_F(Lane, EachKindOfWritingIsOverdueInItsOwnTime) {
   is_due_in(2'000);
   lane->want_group_condition(group("g"));
   is_due_in(2'000);
-  lane->want_failed_event(waiting("event"), "no room");
+  lane->want_failed_event(waiting("event"));
   is_due_in(10'000);
-  lane->want_failed_event(waiting("both"), "no room");
+  lane->want_failed_event(waiting("both"));
   lane->want_condition(waiting("both"), false);
   is_due_in(2'000);
 }
