@@ -45,7 +45,7 @@ class LiveActuator final : public Actuator {
     std::function<void(const Plan&)> on_plan;  ///< verdicts, for conditions
     /// The cluster with all that is seen so far; asked for a binding that has waited while nodes changed.
     std::function<const Cluster&()> cluster_now;
-    OnLog log;                                 ///< bindings (debug) and trouble
+    OnLog log;  ///< bindings (debug) and trouble
   };
   LiveActuator(Api& api, LiveIntake& intake, ActuatorOptions options, Hooks hooks);
   /// Cancels what is under way.

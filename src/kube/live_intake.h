@@ -23,8 +23,8 @@
 #include "kube/live_source.h"
 #include "kube/live_translate.h"
 #include "kube/reflector.h"
-#include "state/cluster.h"
 #include "model/event.h"
+#include "state/cluster.h"
 
 namespace ashlar::kube {
 
@@ -288,7 +288,7 @@ class LiveIntake {
   std::uint64_t bind_holds_ = 0;  ///< ever begun
   std::vector<Text> scheduler_names_;
   std::vector<NodeRecord> nodes_;
-  std::uint64_t nodes_edition_ = 0;                                              ///< changes of nodes, and pods that came to them by other hands, ever
+  std::uint64_t nodes_edition_ = 0;  ///< changes of nodes, and pods that came to them by other hands, ever
   boost::unordered_flat_map<Text, std::uint32_t, std::hash<Text>> asked_nodes_;  ///< nodes that went, and the pods that may be bound there
   boost::unordered_flat_map<Text, std::uint32_t, std::hash<Text>> node_labels_;  ///< nodes that have a label of this key
   std::vector<Text> levels_told_;                                                ///< labels of which the log says that they would be a level too many

@@ -218,7 +218,8 @@ http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& req
   const Subject subject = find_subject(intake, name);
   if (subject.pod == kNoPod && subject.gang == kNoGang)
     return failure(404, "NotFound",
-                   "no pod or gang " + name + " that Ashlar schedules or accounts for; pods of other schedulers are known once they are bound, and none after it has ended");
+                   "no pod or gang " + name +
+                       " that Ashlar schedules or accounts for; pods of other schedulers are known once they are bound, and none after it has ended");
   const JobId job = subject.pod == kNoPod ? JobId::none() : intake.pods()[subject.pod].job;
   const Verdict verdict = reign.verdict_of_now(job);
   const Headline headline = headline_of(reign, subject, verdict);

@@ -44,7 +44,7 @@ std::string told(const Story& story) {
 
 struct Counts {
   long steps = 0, placed = 0, refused = 0, lost = 0, ended = 0, restarts = 0, from_snapshots = 0;
-  long restless = 0;  ///< of a profile that is known not to come to rest always
+  long restless = 0;        ///< of a profile that is known not to come to rest always
   std::uint64_t plans = 0;  ///< what all events, plans and states come to: two builds that print the same decided the same
   Heard heard;
 };
