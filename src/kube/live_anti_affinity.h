@@ -1,12 +1,15 @@
-// Where must a new pod not go because pods already there refuse its company? Required anti-affinity of bound pods: each term excludes, for every pod
-// it may match, the whole domain (value of its topology key) in which its owner sits. Costs nothing while no bound pod has such a term; otherwise
-// one match per distinct term and new pod.
+// Where must a new pod not go because pods already there refuse its company? AntiAffinity: required anti-affinity of bound pods; each term excludes, for
+// every pod it may match, the whole domain (value of its topology key) in which its owner sits. Rules are found by the namespace and a label that they
+// ask for, so that a pod costs a few hash lookups and one match for each rule that may mean it, however many others there are.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "kube/live_translate.h"
@@ -16,6 +19,16 @@ namespace ashlar::kube {
 
 class AntiAffinity {
  public:
+  /// One term of one or more bound pods, and the domains that it keeps others out of.
+  struct Rule {
+    std::shared_ptr<const PodRules> rules;  ///< of the first pod that had it
+    std::size_t number = 0;                 ///< of the term there
+    std::map<Text, std::int64_t> values;    ///< of its topology key, and how many pods sit there; empty: kept until forget_news()
+    bool has_news = false;
+    const PodAffinityTerm& term() const { return rules->required_anti_affinity[number]; }
+  };
+  /// Rules that mean a pod and exclude something, in an order that holds until edition() grows.
+  using Meant = std::vector<const Rule*>;
   /// Labels of a namespace; nullptr where it is not known.
   using NamespaceLabels = std::function<const Labels*(const Text&)>;
   explicit AntiAffinity(NamespaceLabels namespaces) : namespaces_(std::move(namespaces)) {}
@@ -23,32 +36,52 @@ class AntiAffinity {
   /// A pod with these rules sits in a domain with this value of `key`; counted, since several may.
   void add(const Text& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels) { count(ns, rules, node_labels, 1); }
   void remove(const Text& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels) { count(ns, rules, node_labels, -1); }
-
   /// A namespace has other labels now, which terms may select by.
-  void note_namespace_changed();
-  bool is_empty() const { return owners_.empty(); }
+  void note_namespace_changed(const Text& ns);
+
+  /// Does no pod refuse company? One whose node has no such label yet does.
+  bool is_empty() const { return pods_ == 0; }
+  Meant rules_for(const Text& ns, const Labels& labels) const;
   /// Sorted, without doubles.
-  Exclusions exclusions_for(const Text& ns, const Labels& labels) const;
-  /// Grows whenever the answer of exclusions_for may have changed for somebody.
-  std::uint64_t change_count() const { return change_count_; }
+  static Exclusions exclusions_of(const Meant& rules);
+  /// Does anything keep such a pod away from a node with these labels? Makes no list.
+  bool refuses(const Text& ns, const Labels& labels, const Labels& node_labels) const;
+  /// Grows whenever the rules or what they exclude change.
+  std::uint64_t edition() const { return edition_; }
+
+  // ---- since the last forget_news() -------------------------------------------------------------------------------------------------------
+  bool has_news() const { return !changed_.empty() || !relabelled_.empty(); }
+  /// May the answer for such a pod have changed, as long as its own labels have not?
+  bool concerns(const Text& ns, const Labels& labels) const;
+  void forget_news();
 
  private:
-  struct Value {
-    Text key, value;
-    std::int64_t count = 0;
-    std::size_t term = 0;
+  /// Where a rule is looked for: by the namespace that it is about, and by a label that it asks for.
+  struct Place {
+    Text ns;      ///< empty: the namespaces are selected by their labels
+    KeyValue by;  ///< empty: it asks for no one value of a label
+    friend bool operator==(const Place&, const Place&) = default;
   };
-  struct Owner {
-    Text ns;
-    std::shared_ptr<const PodRules> rules;
-    std::vector<Value> values;
+  struct PlaceHash {
+    std::size_t operator()(const Place& p) const { return (p.ns.hash() * 31 + p.by.key.hash()) * 31 + p.by.value.hash(); }
   };
+  using RulesHere = std::vector<std::unique_ptr<Rule>>;
   void count(const Text& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels, int by);
-  bool applies(const PodAffinityTerm& term, const Text& owner_ns, const Text& ns, const Labels& labels) const;
+  void count_for(const Text& ns, const Rule& rule, const Text& value, int by);
+  void note_changed(const Place& place, Rule& rule);
+  bool applies(const PodAffinityTerm& term, const Text& ns, const Labels& labels) const;
+  /// Calls `is_it(rule)` for the rules of a scope (a namespace, or empty) that mean the pod, until one is it.
+  template <class Question>
+  bool any_of(const Text& scope, const Text& ns, const Labels& labels, Question&& is_it) const;
 
   NamespaceLabels namespaces_;
-  std::vector<Owner> owners_;  ///< one for each namespace and distinct list of terms, whatever else the rules say
-  std::uint64_t change_count_ = 0;
+  boost::unordered_flat_map<Place, RulesHere, PlaceHash> places_;
+  std::size_t selecting_ = 0;                                    ///< rules that select namespaces by their labels
+  std::vector<std::pair<Place, Rule*>> changed_;                 ///< each once
+  boost::unordered_flat_set<Text, std::hash<Text>> scopes_;      ///< of those
+  boost::unordered_flat_set<Text, std::hash<Text>> relabelled_;  ///< namespaces
+  std::int64_t pods_ = 0;                                        ///< that refuse company
+  std::uint64_t edition_ = 0;
 };
 
 }  // namespace ashlar::kube

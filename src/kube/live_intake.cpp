@@ -14,7 +14,8 @@ LiveIntake::LiveIntake(IntakeOptions options, LiveSource& out, Listeners listene
       anti_affinity_([this](const Text& ns) -> const Labels* {
         const auto it = namespaces_.find(ns);
         return it == namespaces_.end() ? nullptr : &it->second.labels;
-      }) {
+      }),
+      company_(anti_affinity_, translator_) {
   for (const std::string& name : options_.scheduler_names) scheduler_names_.emplace_back(name);
   for (const std::string& model : options_.models) names_.configured_model(Text(model));
   names_.queues.of(Text("root"));
@@ -130,8 +131,8 @@ void LiveIntake::move_anti_affinity(NodeId node, const Labels& labels) {
   for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
     const PodRecord& r = pods_[slot];
     if (r.phase != PodRecord::Phase::kBound || r.node != node) continue;
+    anti_affinity_.add(r.ns, r.rules, labels);  // first, so that a domain that stays is no news
     anti_affinity_.remove(r.ns, r.rules, nodes_[node.row()].labels);
-    anti_affinity_.add(r.ns, r.rules, labels);
   }
 }
 
@@ -298,12 +299,12 @@ void LiveIntake::take(Change<Namespace>&& change) {
   const Text queue_before = queue_name_in(name);
   if (is_gone) {
     namespaces_.erase(name);
-    anti_affinity_.note_namespace_changed();
+    anti_affinity_.note_namespace_changed(name);
   } else {
     const auto [it, is_new] = namespaces_.try_emplace(name);
     const bool has_other_labels = is_new || it->second.labels != change.object.labels;
     it->second = std::move(change.object);
-    if (has_other_labels) anti_affinity_.note_namespace_changed();
+    if (has_other_labels) anti_affinity_.note_namespace_changed(name);
   }
   if (queue_name_in(name) != queue_before) moved_namespaces_.push_back(name);
 }
@@ -336,7 +337,7 @@ std::size_t LiveIntake::quarantined_count() const {
 void LiveIntake::settle() {
   out_.stamp();
   if (!moved_namespaces_.empty()) refresh_queues();
-  if (anti_affinity_seen_ != anti_affinity_.change_count()) refresh_constraints();
+  if (anti_affinity_.has_news()) refresh_constraints();
   if (has_level_news_) touch_level_waiters();
   // evaluate() touches no other gang, and what it does to its own it has seen: the mark falls afterwards.
   std::vector<GangSlot> dirty;
@@ -351,6 +352,7 @@ void LiveIntake::settle() {
 void LiveIntake::note_taken() {
   job_rows_.settle();
   member_rows_.settle();
+  company_.forget();
   translator_.note_taken();
   if (names_.is_worth_looking(translator_.given_back())) look_for_unused_names();
 }

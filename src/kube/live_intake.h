@@ -15,6 +15,7 @@
 #include "base/grown.h"
 #include "kube/bind_outcome.h"
 #include "kube/live_anti_affinity.h"
+#include "kube/live_company.h"
 #include "kube/live_gangs.h"
 #include "kube/live_log.h"
 #include "kube/live_names.h"
@@ -88,9 +89,7 @@ class LiveIntake {
   /// Brings queues, gangs and constraints up to date with everything taken; to be called before the engine takes the events.
   void settle();
   /// Is there anything that settle() would look at?
-  bool has_unsettled() const {
-    return !dirty_.empty() || !moved_namespaces_.empty() || has_level_news_ || anti_affinity_seen_ != anti_affinity_.change_count();
-  }
+  bool has_unsettled() const { return !dirty_.empty() || !moved_namespaces_.empty() || has_level_news_ || anti_affinity_.has_news(); }
   /// The engine has taken all events: rows given back may be used again.
   void note_taken();
   /// Gangs that have been short of members for too long now say so. Returns when to call again; Millis::max() = never.
@@ -132,6 +131,9 @@ class LiveIntake {
   GangTable& gangs() { return gangs_; }
   const GangTable& gangs() const { return gangs_; }
   const Translator& translator() const { return translator_; }
+  /// Waiting pods whose constraint was looked at anew for their company, ever; and the lists and constraints that were made for it.
+  std::uint64_t constraints_renewed() const { return constraints_renewed_; }
+  const CompanyConstraints::Work& company_work() const { return company_.work(); }
   JobOwner owner(JobId job) const { return value_at(owners_, job.row()); }
   /// Labels of a node by row.
   const Labels& node_labels(NodeId node) const { return nodes_[node.row()].labels; }
@@ -284,7 +286,8 @@ class LiveIntake {
   PodTable pods_;
   GangTable gangs_;
   AntiAffinity anti_affinity_;
-  std::uint64_t anti_affinity_seen_ = 0;
+  CompanyConstraints company_;
+  std::uint64_t constraints_renewed_ = 0;
   std::uint64_t bind_holds_ = 0;  ///< ever begun
   std::vector<Text> scheduler_names_;
   std::vector<NodeRecord> nodes_;

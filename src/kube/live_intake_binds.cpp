@@ -39,12 +39,7 @@ void LiveIntake::note_rejected(PodSlot slot) {
 bool LiveIntake::is_place_outdated(PodSlot slot, const Cluster* cluster) const {
   const PodRecord& r = pods_[slot];
   if (missed_.contains(slot)) return true;
-  if (!anti_affinity_.is_empty()) {
-    static const Labels kNoLabels;
-    const Labels& here = nodes_[r.node.row()].labels;
-    for (const auto& [key, value] : anti_affinity_.exclusions_for(r.ns, r.labels ? *r.labels : kNoLabels))
-      if (const Text* domain = find_label(here, key); domain != nullptr && *domain == value) return true;
-  }
+  if (!anti_affinity_.is_empty() && anti_affinity_.refuses(r.ns, r.its_labels(), nodes_[r.node.row()].labels)) return true;
   if (cluster == nullptr) return false;
   const auto has_news = [&](PodSlot s) {
     const PodRecord& m = pods_[s];

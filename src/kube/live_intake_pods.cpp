@@ -316,14 +316,7 @@ void LiveIntake::move_to_queue(PodSlot slot, const Text& name) {
   admit(slot);
 }
 
-ConstraintId LiveIntake::constraint_for(const PodRecord& r) {
-  if (anti_affinity_.is_empty()) return translator_.constraint(r.rules);
-  static const Labels kNoLabels;
-  const Exclusions exclusions = anti_affinity_.exclusions_for(r.ns, r.labels ? *r.labels : kNoLabels);
-  if (exclusions.empty()) return translator_.constraint(r.rules);
-  static const PodRules kNoRules;
-  return translator_.constraint(r.rules ? *r.rules : kNoRules, exclusions);
-}
+ConstraintId LiveIntake::constraint_for(const PodRecord& r) { return company_.of(r.ns, r.its_labels(), r.rules); }
 
 void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
@@ -466,14 +459,16 @@ void LiveIntake::withdraw(PodSlot slot) {
 }
 
 void LiveIntake::refresh_constraints() {
-  anti_affinity_seen_ = anti_affinity_.change_count();
   for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
-    if (pods_[slot].phase == Phase::kWaiting) renew_constraint(slot);
+    const PodRecord& r = pods_[slot];
+    if (r.phase == Phase::kWaiting && anti_affinity_.concerns(r.ns, r.its_labels())) renew_constraint(slot);
   }
+  anti_affinity_.forget_news();
 }
 
 void LiveIntake::renew_constraint(PodSlot slot) {
   PodRecord& r = pods_[slot];
+  ++constraints_renewed_;
   const ConstraintId constraint = constraint_for(r);
   if (constraint == r.constraint) return;
   set_constraint(r, constraint);

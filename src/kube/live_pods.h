@@ -96,6 +96,10 @@ struct PodRecord {
   std::uint8_t scheduler = 0;      ///< which of the names that we serve
 
   bool is_in_engine() const { return !member.is_none(); }
+  const Labels& its_labels() const {
+    static const Labels kNone;
+    return labels ? *labels : kNone;
+  }
 };
 
 class PodTable {

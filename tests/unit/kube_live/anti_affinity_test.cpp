@@ -114,6 +114,117 @@ TEST_F(AntiAffinityTest, ANamespaceThatIsLabelledLaterIsLookedAtAgain) {
   EXPECT_EQ(record("web", "elsewhere").phase, PodRecord::Phase::kBound);
 }
 
+/// How often waiting pods were looked at anew, and what was made for it, by an event.
+class CompanyWork : public AntiAffinityTest {
+ protected:
+  struct Done {
+    std::uint64_t renewals = 0, lists = 0, rows = 0;
+    friend bool operator==(const Done&, const Done&) = default;
+    friend std::ostream& operator<<(std::ostream& out, const Done& d) {
+      return out << d.renewals << " renewals, " << d.lists << " lists, " << d.rows << " rows";
+    }
+  };
+  Done so_far() const { return {intake.constraints_renewed(), intake.company_work().lists, intake.company_work().rows}; }
+  template <class Event>
+  Done done_by(Event&& event) {
+    const Done before = so_far();
+    event();
+    intake.settle();
+    const Done after = so_far();
+    intake.note_taken();
+    return {after.renewals - before.renewals, after.lists - before.lists, after.rows - before.rows};
+  }
+  Pod loner_in(const std::string& ns, const std::string& node_name, const std::string& name = "loner") {
+    Pod p = loner(node_name);
+    p.ns = Text(ns);
+    p.name = Text(name);
+    p.uid = Text(ns + "/" + name);
+    return p;
+  }
+  void see_waiting(int count) {
+    see_two_racks();
+    for (int i = 0; i < count; ++i) see(pod("w" + std::to_string(i), 1, {{Text("app"), Text("web")}}));
+    intake.settle();
+    intake.note_taken();
+  }
+  std::string excluded_for(const std::string& name) {
+    std::string text;
+    for (const LabelExpression& e : intake.translator().constraint_of(record(name).constraint).selector.all)
+      for (const LabelId id : e.values) text += intake.names().label_text(id) + ";";
+    return text;
+  }
+};
+
+TEST_F(CompanyWork, TenThousandAlikePodsHaveOneListAndOneRow) {
+  see_waiting(10'000);
+  EXPECT_EQ(done_by([&] { see(loner("a")); }), (Done{10'000, 1, 1}));
+  EXPECT_EQ(excluded_for("w9999"), "l/rack=r0;");
+  EXPECT_EQ(done_by([&] { see(loner_in("ns", "c", "other")); }), (Done{10'000, 1, 1}));
+  EXPECT_EQ(excluded_for("w9999"), "l/rack=r0;l/rack=r1;");
+  EXPECT_EQ(done_by([&] { see(loner_in("ns", "b", "third")); }), Done()) << "where one sits already";
+  EXPECT_EQ(done_by([&] { gone(loner_in("ns", "c", "other")); }), (Done{10'000, 1, 1}));
+  EXPECT_EQ(excluded_for("w9999"), "l/rack=r0;");
+}
+
+TEST_F(CompanyWork, PodsThatComeTogetherShareThemToo) {
+  see_waiting(0);
+  see(loner("a"));
+  intake.settle();
+  EXPECT_EQ(done_by([&] {
+              for (int i = 0; i < 1000; ++i) see(with(pod("w" + std::to_string(i), 1, {{Text("app"), Text("web")}}), "index", std::to_string(i)));
+            }),
+            (Done{0, 1, 1}))
+      << "labels of their own make no difference where no rule asks for them";
+}
+
+TEST_F(CompanyWork, RulesThatMeanOthersRenewNobody) {
+  see_waiting(1000);
+  EXPECT_EQ(done_by([&] { see(loner_in("elsewhere", "a")); }), Done()) << "another namespace";
+  Pod p = loner_in("ns", "a");
+  PodRules rules = *p.rules;
+  rules.required_anti_affinity[0].selector.match_labels = {{Text("app"), Text("batch")}};
+  EXPECT_EQ(done_by([&] { see(under(p, rules)); }), Done()) << "other labels";
+  rules.required_anti_affinity[0].selector.match_labels.clear();
+  rules.required_anti_affinity[0].selector.expressions = {{Text("app"), SelectorOp::kNotIn, {Text("web")}}};
+  EXPECT_EQ(done_by([&] { see(under(p, rules)); }), Done()) << "other labels, in other words";
+  EXPECT_EQ(done_by([&] { gone(p); }), Done());
+}
+
+TEST_F(CompanyWork, ANodesLabelThatMakesNoDomainRenewsNobody) {
+  see_waiting(1000);
+  see(loner("a"));
+  intake.settle();
+  const Labels same = {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r0")}, {Text("new"), Text("x")}};
+  EXPECT_EQ(done_by([&] { see(node("a", 8, same)); }), Done());
+  EXPECT_EQ(done_by([&] { see(node("a", 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r1")}})); }), (Done{1000, 1, 1}));
+  EXPECT_EQ(excluded_for("w0"), "l/rack=r1;");
+}
+
+TEST_F(CompanyWork, ANamespacesLabelsRenewItsOwnPods) {
+  see_waiting(1000);
+  see(pod("web", 1, {{Text("app"), Text("web")}}, "elsewhere"));
+  Namespace elsewhere;
+  elsewhere.name = Text("elsewhere");
+  see(elsewhere);
+  EXPECT_EQ(done_by([] {}), Done()) << "no rule selects by them";
+  PodRules rules = *loner("a").rules;
+  rules.required_anti_affinity[0].namespace_selector = {.present = true, .match_labels = {{Text("team"), Text("red")}}, .expressions = {}};
+  rules.required_anti_affinity[0].namespaces = {Text("third")};
+  EXPECT_EQ(done_by([&] { see(under(loner("a"), rules)); }), (Done{1000, 1, 1})) << "ns is not known, and may match; elsewhere does not";
+  elsewhere.labels = {{Text("team"), Text("red")}};
+  EXPECT_EQ(done_by([&] { see(elsewhere); }), (Done{1, 1, 1}));
+}
+
+TEST_F(AntiAffinityTest, ANodeThatIsLabelledUnderItsFirstLonerIsLeftOut) {
+  see(node("a", 8));
+  see(loner("a"));
+  intake.settle();
+  see(node("a", 8, {{Text("l/rack"), Text("r0")}}));
+  see(pod("web", 1, {{Text("app"), Text("web")}}));
+  step();
+  EXPECT_EQ(where("web"), "");
+}
+
 TEST_F(AntiAffinityTest, NodesThatAreLeftOutForItAreCountedInKubeSchedulersWords) {
   see_two_racks();
   see(loner("a"));
