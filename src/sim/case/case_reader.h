@@ -82,6 +82,8 @@ class CaseReader {
   void happen(Millis at, std::variant<EventBody, RejectNext, RunsFor> what) { file_.happenings.push_back({at, std::move(what)}); }
   /// A node of the case; where `may_be_unknown`, "#99" is row 99, which may never have existed.
   NodeId take_node(Words& words, bool may_be_unknown = false);
+  /// A node of the case that is not lost.
+  NodeId take_node_that_is_there(Words& words);
   JobId take_job(Words& words, bool may_be_unknown = false);
   LevelId take_level(Words& words);
   QueueId take_queue(Words& words);
@@ -96,6 +98,7 @@ class CaseReader {
 
   CaseFile& file_;
   std::vector<NodeFacts> facts_;            ///< [node] as last told
+  std::vector<NodeId> lost_;                ///< and not added again
   std::vector<std::uint32_t> next_domain_;  ///< [level] for domains named by number
   std::vector<std::pair<QueueId, QuotaVector>> quotas_;
   std::vector<QueueId> parents_;  ///< [queue]

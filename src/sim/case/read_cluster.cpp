@@ -180,6 +180,7 @@ void CaseReader::finish_node(NodeId node, NodeFacts facts, Millis at) {
   }
   if (facts_.size() <= node.row()) facts_.resize(node.row() + 1);
   facts_[node.row()] = facts;
+  std::erase(lost_, node);
   happen(at, EventBody(NodeSeen{node, std::move(facts)}));
 }
 
@@ -247,8 +248,15 @@ void CaseReader::read_add(Words& words) {
   if (!words.has_failed()) finish_node(file_.names.nodes.intern(name), std::move(facts), at);
 }
 
-void CaseReader::read_change(Words& words) {
+NodeId CaseReader::take_node_that_is_there(Words& words) {
   const NodeId node = take_node(words);
+  if (std::count(lost_.begin(), lost_.end(), node) > 0)
+    words.fail(fmt::format("node \"{}\" is lost", file_.names.nodes.name(node)), "a node that is there; \"add node NAME SHAPE\" lets one join again");
+  return node;
+}
+
+void CaseReader::read_change(Words& words) {
+  const NodeId node = take_node_that_is_there(words);
   if (words.has_failed()) return;
   NodeFacts facts = facts_[node.row()];
   while (take_node_option(words, facts)) {
@@ -258,7 +266,7 @@ void CaseReader::read_change(Words& words) {
 }
 
 void CaseReader::set_ready(Words& words, bool is_ready) {
-  const NodeId node = take_node(words);
+  const NodeId node = take_node_that_is_there(words);
   const Millis at = take_at(words);
   if (words.has_failed()) return;
   NodeFacts facts = facts_[node.row()];
@@ -272,12 +280,14 @@ void CaseReader::read_uncordon(Words& words) { set_ready(words, true); }
 void CaseReader::read_lose(Words& words) {
   const NodeId node = take_node(words, true);
   const Millis at = take_at(words);
-  if (!words.has_failed()) happen(at, EventBody(NodeGone{node}));
+  if (words.has_failed()) return;
+  lost_.push_back(node);
+  happen(at, EventBody(NodeGone{node}));
 }
 
 /// Everything on the node is lost, and nothing new comes to it.
 void CaseReader::read_drain(Words& words) {
-  const NodeId node = take_node(words);
+  const NodeId node = take_node_that_is_there(words);
   const Millis at = take_at(words);
   if (words.has_failed()) return;
   NodeFacts facts = facts_[node.row()];

@@ -38,6 +38,14 @@ TEST(CaseLanguage, NamesLineColumnAndFormOfWhatIsWrong) {
   expect_error(kCluster + "gang g 2 4 gpu at 0s\n" + kBlock, "3:10:", "groups such as");
 }
 
+TEST(CaseLanguage, OnlyAddBringsALostNodeBack) {
+  for (const std::string statement : {"cordon", "uncordon", "drain", "change"})
+    expect_error(kCluster + "lose node0 at 0s\n" + statement + " node0 at 1s\n" + kBlock, "4:" + std::to_string(statement.size() + 2) + ":",
+                 "node \"node0\" is lost; expected a node that is there; \"add node NAME SHAPE\" lets one join again");
+  EXPECT_EQ(error_of(kCluster + "lose node0 at 0s\nlose node0 at 0s\nadd node node0 h100x4 at 0s\ncordon node0 at 1s\n" + kBlock), "no error");
+  EXPECT_EQ(error_of(kCluster + "drain node0 at 0s\nuncordon node0 at 0s\n" + kBlock), "no error");
+}
+
 TEST(CaseLanguage, RowsThatNobodyHasAreToldApartFromJobs) {
   for (const char* statement : {"bind #99 node0 at 0s\n", "reject #99 at 0s\n", "nominate #99 node0 at 0s\n"})
     expect_error(kCluster + statement + kBlock, "3:" + std::to_string(std::string(statement).find('#') + 1) + ":", "a row without a job");
