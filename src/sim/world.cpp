@@ -65,13 +65,14 @@ struct ScriptNotes {
     World::Live& live = world.live_[e.job.row()];
     if (live.is_running) world.stop_job(live, at);
     world.forget_nodes(live);
+    world.drop_binds(live);
     live.bound = 0;
   }
 
  private:
   void add(JobId job, const std::vector<MemberSpec>& members) {
     for (const MemberSpec& spec : members) {
-      grown(world.placed_, spec.member.row()) = {job, NodeId::none(), {}, 0};
+      grown(world.placed_, spec.member.row()) = {job, NodeId::none(), {}, 0, 0};
       world.live_[job.row()].members.push_back(spec.member);
     }
   }
@@ -268,6 +269,7 @@ void World::evict_job(JobId id, Millis at) {
   if (live.is_running) stop_job(live, at);
   if (live.remaining != Millis::max()) live.remaining += rules_.restart_of(cards_of(live));
   forget_nodes(live);
+  drop_binds(live);
   live.bound = 0;
   ++preemptions_;
 }
@@ -275,6 +277,12 @@ void World::evict_job(JobId id, Millis at) {
 void World::forget_nodes(const Live& live) {
   if (!follows_members_) return;
   for (const MemberId m : live.members) grown(placed_, m.row()).node = NodeId::none();
+}
+
+/// Pods of a stopped job are gone, and with them what was asked for them.
+void World::drop_binds(const Live& live) {
+  if (!follows_members_) return;
+  for (const MemberId m : live.members) placed_[m.row()].dropped = placed_[m.row()].attempts;
 }
 
 void World::bind(const Bind& bind, Millis at) {
@@ -354,7 +362,7 @@ void World::deliver_late(std::uint32_t row, Millis at, std::vector<Event>& out) 
   spare_answers_.push_back(row);
   if (auto* bound = std::get_if<Bound>(&answer.body)) {
     const Placed placed = placed_[bound->member.row()];
-    if (answer.is_again && placed.node != bound->node) return;
+    if (answer.attempt <= placed.dropped || (answer.is_again && placed.node != bound->node)) return;
     if (!placed.job.is_none() && !placed.node.is_none()) {
       bound->node = placed.node;
       bound->cards = placed.cards;
@@ -363,7 +371,7 @@ void World::deliver_late(std::uint32_t row, Millis at, std::vector<Event>& out) 
     }
   } else if (const auto* rejected = std::get_if<BindRejected>(&answer.body)) {
     const Placed& placed = placed_[rejected->member.row()];
-    if (placed.attempts != answer.attempt || !placed.node.is_none()) return;
+    if (placed.attempts != answer.attempt || answer.attempt <= placed.dropped || !placed.node.is_none()) return;
   } else if (answer.is_again) {
     return;  // a stop that is told twice would stop the next run
   }

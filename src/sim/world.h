@@ -130,6 +130,7 @@ class World final : public EventSource, public Actuator {
     NodeId node;
     CardMask cards;
     std::uint32_t attempts = 0;  ///< binds so far
+    std::uint32_t dropped = 0;   ///< so many of them came before its job was stopped: who has not answered yet never does
   };
   friend struct ScriptNotes;
 
@@ -153,6 +154,7 @@ class World final : public EventSource, public Actuator {
   void stop_job(Live& live, Millis at);
   void evict_job(JobId id, Millis at);
   void forget_nodes(const Live& live);
+  void drop_binds(const Live& live);
   void tell_load(Millis at);
   bool is_there(NodeId node) const { return node.row() < is_node_there_.size() && is_node_there_[node.row()] != 0; }
   std::int64_t cards_of(const Live& live) const { return live.kind.is_none() ? 0 : catalog_->kind(live.kind).cards; }

@@ -189,6 +189,41 @@ TEST_F(ScriptedWorldTest, AnAnswerIsToldTwiceOnlyWhileItHolds) {
   EXPECT_EQ(kinds_at(w, 3), "Bound@1 NodeGone@2 EstimateChanged@2");
 }
 
+TEST_F(ScriptedWorldTest, ABindThatIsNotAnsweredWhenItsJobIsStoppedNeverIs) {
+  fate_.after = Millis(4000);
+  fate_.told_again_after = Millis(1000);
+  script_.push_back({Millis(1000), EventBody(Evicted{JobId(0u), Millis(10'000)})});
+  World w = scripted();
+  kinds(w);
+  bind_to(w, 0);
+  EXPECT_EQ(kinds_at(w, 1), "Evicted@1");
+  fate_ = {.after = Millis(1000)};
+  bind_to(w, 1);
+  EXPECT_EQ(kinds_at(w, 2), "Bound@2") << "what is bound anew is answered";
+  EXPECT_EQ(std::get<Bound>(last_.back().body).node, NodeId(1u));
+  EXPECT_EQ(kinds_at(w, 5), "") << "the old binding's answers are not told";
+  EXPECT_EQ(w.next_event(), Millis(12'000));
+}
+
+TEST_F(ScriptedWorldTest, AStopByThePlanDropsBindsThatAreNotAnswered) {
+  const auto stopped = [&](bool is_refused) {
+    clock_ = SimClock();
+    fate_ = {.after = Millis(4000), .is_refused = is_refused};
+    World w = scripted();
+    kinds(w);
+    bind_to(w, 0);
+    fate_ = {};
+    Plan plan;
+    plan.actions.push_back(Evict{JobId(0u)});
+    w.submit(plan);
+    std::string told = kinds_at(w, 10);
+    EXPECT_EQ(w.next_event(), Millis::max()) << "nothing runs";
+    return told;
+  };
+  EXPECT_EQ(stopped(false), "Evicted@0");
+  EXPECT_EQ(stopped(true), "Evicted@0");
+}
+
 TEST_F(ScriptedWorldTest, APodThatSomebodyElseMovesIsStillOne) {
   script_.push_back({Millis(3000), EventBody(Bound{MemberId(0u), NodeId(1u), {1, 0}})});
   script_.push_back({Millis(5000), EventBody(NodeGone{NodeId(1u)})});
