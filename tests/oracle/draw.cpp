@@ -15,7 +15,10 @@ class Drawing {
     nodes();
     demands();
     constraints();
-    if (options_.has_quota && one_in(3)) queues();
+    if (options_.has_nine_queues)
+      world_.queues.resize(9, {0, kUnlimited, kUnlimited});
+    else if (options_.has_quota && one_in(3))
+      queues();
     int waiting = 1 + below(options_.waiting_jobs_max);
     if (options_.is_one_by_one) {
       for (int i = 0; i < waiting; ++i) alone();
@@ -119,6 +122,9 @@ class Drawing {
   void queues() {
     world_.queues.push_back({0, 1000 * (1 + below(24)), kUnlimited});
     world_.queues.push_back({1, one_in(2) ? kUnlimited : 500 * (1 + below(16)), one_in(2) ? kUnlimited : 1 + below(24)});
+    if (!one_in(2)) return;
+    for (int siblings = below(7); siblings > 0; --siblings)
+      world_.queues.push_back({below(2), one_in(2) ? kUnlimited : 500 * (1 + below(16)), one_in(3) ? 1 + below(24) : kUnlimited});
   }
 
   int any_demand() { return below(static_cast<int>(world_.demands.size())); }

@@ -69,8 +69,7 @@ struct MirrorNews {
     const auto [job, rank] = m.find(e.member);
     if (job == kNowhere || !m.world_.nodes[e.node.row()].is_there) return;
     PlainMember& member = m.world_.jobs[static_cast<std::size_t>(job)].members[static_cast<std::size_t>(rank)];
-    member.node = static_cast<int>(e.node.row());
-    member.cards.clear();
+    member = {member.demand, member.constraint, static_cast<int>(e.node.row()), {}};
     e.cards.each([&](int card) { member.cards.push_back(card); });
     m.is_bound_[static_cast<std::size_t>(job)][static_cast<std::size_t>(rank)] = 1;
   }
@@ -80,6 +79,17 @@ struct MirrorNews {
       clear(static_cast<std::size_t>(job), static_cast<std::size_t>(rank));
   }
   void operator()(const Evicted& e) { m.take_off(static_cast<int>(e.job.row())); }
+  void operator()(const Nominated& e) {
+    const auto [job, rank] = m.find(e.member);
+    if (job == kNowhere || m.is_bound_[static_cast<std::size_t>(job)][static_cast<std::size_t>(rank)] != 0) return;
+    clear(static_cast<std::size_t>(job), static_cast<std::size_t>(rank));
+    if (e.node.is_none() || !m.world_.nodes[e.node.row()].is_there) return;
+    PlainJob& of = m.world_.jobs[static_cast<std::size_t>(job)];
+    PlainMember& member = of.members[static_cast<std::size_t>(rank)];
+    const int node = static_cast<int>(e.node.row());
+    member = {member.demand, member.constraint, node, cards_taken_to_get(m.world_, node, member.demand), true};
+    of.priority = e.priority;
+  }
   void operator()(const PriorityChanged& e) {
     if (m.is_live_[e.job.row()] != 0) m.world_.jobs[e.job.row()].priority = e.priority;
   }
@@ -101,8 +111,7 @@ struct MirrorNews {
   }
   void clear(std::size_t job, std::size_t rank) {
     PlainMember& member = m.world_.jobs[job].members[rank];
-    member.node = kNowhere;
-    member.cards.clear();
+    member = {member.demand, member.constraint, kNowhere, {}};
     m.is_bound_[job][rank] = 0;
   }
   void add(JobId job, const std::vector<MemberSpec>& members) {
@@ -139,7 +148,26 @@ void Mirror::take_off(int job) {
   std::fill(is_bound_[j].begin(), is_bound_[j].end(), std::uint8_t{0});
 }
 
-std::string Mirror::start(const std::vector<Bind>& binds) {
+/// Those fall that the job outranks and that are no longer there after the decision; false where there are none, or one on no node that the job takes.
+bool Mirror::fall_to(int job, const std::vector<Bind>& binds, const std::vector<MemberId>& nominated_after) {
+  long fallen = 0;
+  for (std::size_t j = 0; j < world_.jobs.size(); ++j) {
+    for (std::size_t r = 0; r < world_.jobs[j].members.size(); ++r) {
+      PlainMember& m = world_.jobs[j].members[r];
+      const bool is_kept = std::count(nominated_after.begin(), nominated_after.end(), ids_[j][r]) > 0;
+      if (!m.is_nominated || is_kept || world_.jobs[j].priority >= world_.jobs[static_cast<std::size_t>(job)].priority) continue;
+      const bool is_on_its_node =
+          std::any_of(binds.begin(), binds.end(), [&](const Bind& bind) { return static_cast<int>(bind.node.row()) == m.node; });
+      if (!is_on_its_node) continue;
+      m = {m.demand, m.constraint, kNowhere, {}};
+      ++fallen;
+    }
+  }
+  falls_ += fallen;
+  return fallen > 0;
+}
+
+std::string Mirror::start(const std::vector<Bind>& binds, const std::vector<MemberId>& nominated_after) {
   std::vector<PlainBind> plain;
   for (const Bind& bind : binds) {
     const auto [job, rank] = find(bind.member);
@@ -150,14 +178,21 @@ std::string Mirror::start(const std::vector<Bind>& binds) {
     has_run_[static_cast<std::size_t>(job)] = 1;
     plain.push_back(std::move(one));
   }
-  return broken_rule(world_, plain);
+  PlainWorld tried = world_;
+  std::string fault = broken_rule(tried, plain);
+  if (!fault.empty() && fall_to(plain.front().job, binds, nominated_after)) {
+    tried = world_;
+    fault = broken_rule(tried, plain);
+  }
+  world_ = std::move(tried);
+  return fault;
 }
 
 std::string Mirror::carry_out(const Plan& plan, const Judging& judging) {
   std::vector<PlainWorld> moments{world_};  // the decision starts one job after the other
   std::vector<Bind> together;
   const auto start_these = [&] {
-    std::string fault = start(together);
+    std::string fault = start(together, judging.nominated);
     together.clear();
     if (judging.has_true_reasons) moments.push_back(world_);
     return fault;
@@ -171,6 +206,10 @@ std::string Mirror::carry_out(const Plan& plan, const Judging& judging) {
   }
   if (!together.empty())
     if (std::string fault = start_these(); !fault.empty()) return fault;
+  for (std::size_t j = 0; j < world_.jobs.size(); ++j)
+    for (std::size_t r = 0; r < world_.jobs[j].members.size(); ++r)
+      if (world_.jobs[j].members[r].is_nominated && std::count(judging.nominated.begin(), judging.nominated.end(), ids_[j][r]) == 0)
+        return "the nomination of job " + std::to_string(j) + " fell and nobody needed its node";
   for (const VerdictChange& change : plan.verdicts) {
     if (!judging.has_true_reasons) {
       ++heard_.of_stoppers;

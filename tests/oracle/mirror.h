@@ -26,6 +26,7 @@ struct Judging {
   bool has_true_reasons = true;  ///< false where the profile stops jobs: its reasons are not judged
   PlainOrder order = PlainOrder::kPriorityAge;
   std::vector<PlainPromise> promises;  ///< held before or after the decision
+  std::vector<MemberId> nominated;     ///< after it
 };
 
 /// Reasons looked at, and those that nobody judged.
@@ -55,12 +56,14 @@ class Mirror {
   /// Nothing runs, so nothing more will come free.
   bool is_idle() const;
   const PlainWorld& world() const { return world_; }
+  long falls() const { return falls_; }
 
  private:
   friend struct MirrorNews;
   std::pair<int, int> find(MemberId member) const;  ///< job and rank; kNowhere where it is not there
   void take_off(int job);
-  std::string start(const std::vector<Bind>& binds);
+  std::string start(const std::vector<Bind>& binds, const std::vector<MemberId>& nominated_after);
+  bool fall_to(int job, const std::vector<Bind>& binds, const std::vector<MemberId>& nominated_after);
 
   PlainWorld world_;
   std::vector<std::vector<MemberId>> ids_;  ///< by job and rank
@@ -69,6 +72,7 @@ class Mirror {
   std::vector<std::uint8_t> has_run_;  ///< by job
   std::map<MemberId, int> job_of_;
   Heard heard_;
+  long falls_ = 0;  ///< of nominations, to jobs that outranked them
 };
 
 /// Does `one` wait for members that it needs, and at least as far ahead as `other`?

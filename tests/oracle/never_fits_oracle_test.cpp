@@ -71,6 +71,7 @@ TEST(NeverFitsOracle, IsSaidOnlyOfWhoCanNotRunOnTheEmptyCluster) {
   EXPECT_EQ(tally.wrong_never, 0) << tally.wrong_never_text;
   EXPECT_GT(tally.never, tally.waiting / 20);
   EXPECT_LT(tally.unknown, tally.waiting / 100);
+  for (const auto& [kind, count] : tally.waits_for_ever) ADD_FAILURE() << count << " wait for ever: " << kind << ", seed " << tally.example.at(kind);
 }
 
 /// One node of two cards that somebody uses, and a gang of two members of one card each.

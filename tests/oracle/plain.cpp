@@ -16,11 +16,12 @@ struct Load {
   std::array<std::int64_t, kPlainResources> used{};
   std::vector<std::int64_t> milli, mib;  ///< by card
   std::vector<int> ports;
+  std::int64_t owed = 0;  ///< cards taken of which nobody knows which
 
   bool is_idle(int card) const { return milli[static_cast<std::size_t>(card)] == 0 && mib[static_cast<std::size_t>(card)] == 0; }
-  /// Idle cards, less the whole ones that one card is taken for beyond itself: those are others of the node, nobody knows which.
+  /// Idle cards, less those that are owed, and the whole ones that one card is taken for beyond itself: they are others of the node, nobody knows which.
   std::int64_t idle_for_others() const {
-    std::int64_t idle = 0;
+    std::int64_t idle = -owed;
     for (std::size_t c = 0; c < milli.size(); ++c) {
       idle += is_idle(static_cast<int>(c)) ? 1 : 0;
       idle -= std::max<std::int64_t>(milli[c] - 1000, 0) / 1000;
@@ -31,6 +32,7 @@ struct Load {
   bool is_open_to_shares(int card) const { return idle_for_others() > 0 || (idle_for_others() == 0 && !is_idle(card)); }
   void add(const PlainDemand& demand, const std::vector<int>& cards, int sign) {
     for (int r = 0; r < kPlainResources; ++r) used[r] += sign * demand.asks[r];
+    owed += sign * (demand.cards - static_cast<std::int64_t>(cards.size()));
     for (const int c : cards) {
       milli[static_cast<std::size_t>(c)] += sign * demand.milli;
       mib[static_cast<std::size_t>(c)] += sign * demand.mib;
@@ -45,7 +47,7 @@ struct Load {
 
 Load load_of(const PlainWorld& world, int node) {
   const auto cards = static_cast<std::size_t>(world.nodes[static_cast<std::size_t>(node)].cards);
-  Load load{{}, std::vector<std::int64_t>(cards, 0), std::vector<std::int64_t>(cards, 0), {}};
+  Load load{{}, std::vector<std::int64_t>(cards, 0), std::vector<std::int64_t>(cards, 0), {}, 0};
   for (const PlainJob& job : world.jobs)
     for (const PlainMember& m : job.members)
       if (m.node == node) load.add(world.demands[static_cast<std::size_t>(m.demand)], m.cards, +1);
@@ -97,6 +99,9 @@ std::string bind_fault(const PlainWorld& world, const PlainMember& member, const
   if (static_cast<int>(bind.cards.size()) != demand.cards) return "gives not as many cards as asked";
   for (const int card : bind.cards)
     if (std::string fault = card_fault(node, load, demand, card, false); !fault.empty()) return fault;
+  const bool is_open = demand.is_share() ? std::all_of(bind.cards.begin(), bind.cards.end(), [&](int c) { return load.is_open_to_shares(c); })
+                                         : load.idle_for_others() >= demand.cards;
+  if (demand.cards > 0 && !is_open) return "owes its idle cards to others";
   return "";
 }
 
@@ -445,6 +450,29 @@ std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds) 
     if (before[j].size() == 1 && before[j].front() != *now.begin()) return "job " + std::to_string(job) + " is away from its other members";
   }
   return "";
+}
+
+std::vector<int> cards_taken_to_get(const PlainWorld& world, int node, int demand) {
+  const PlainDemand& asked = world.demands[static_cast<std::size_t>(demand)];
+  const PlainNode& facts = world.nodes[static_cast<std::size_t>(node)];
+  const Load load = load_of(world, node);
+  std::vector<int> cards;
+  for (int c = 0; c < facts.cards && static_cast<int>(cards.size()) < asked.cards; ++c)
+    if (!asked.is_share() && load.is_idle(c)) cards.push_back(c);
+  for (int c = 0; c < facts.cards && asked.is_share(); ++c) {
+    if (!card_fault(facts, load, asked, c).empty()) continue;
+    const auto is_tighter = [&](int than) { return load.milli[static_cast<std::size_t>(c)] > load.milli[static_cast<std::size_t>(than)]; };
+    if (cards.empty() || is_tighter(cards[0])) cards = {c};
+  }
+  return cards;
+}
+
+PlainWorld without_outranked(PlainWorld world, int job) {
+  const std::int32_t priority = world.jobs[static_cast<std::size_t>(job)].priority;
+  for (PlainJob& other : world.jobs)
+    for (PlainMember& m : other.members)
+      if (m.is_nominated && other.priority < priority) m = {m.demand, m.constraint, kNowhere, {}};
+  return world;
 }
 
 bool find_cards(const PlainWorld& world, PlainBind& bind, int first, bool is_forced) {

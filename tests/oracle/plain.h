@@ -44,7 +44,8 @@ struct PlainConstraint {
 struct PlainMember {
   int demand = 0, constraint = 0;
   int node = kNowhere;
-  std::vector<int> cards;
+  std::vector<int> cards;     ///< fewer than asked: the others are of that node, nobody knows which
+  bool is_nominated = false;  ///< not there yet: another scheduler keeps the node for it, against jobs of its priority and below
   bool is_placed() const { return node != kNowhere; }
 };
 
@@ -105,8 +106,13 @@ bool has_cards_for(const PlainWorld& world, int node, int demand);
 std::int64_t most_card_memory(const PlainWorld& world, int node, const PlainDemand& demand);
 /// Milli-GPU that such a member could use there: of the idle cards, or of the one card with most left for a share.
 std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainDemand& demand);
-/// Would the members that the job needs put this queue over its limit; `is_alone`: though nobody else were there?
+/// Would the members that the job needs put this queue (kNowhere: any) over its limit; `is_alone`: though nobody else were there?
 bool is_over_quota(const PlainWorld& world, int job, int queue, bool is_alone);
+
+/// Which cards a nominated member is taken to get, of those that the node has: idle ones for whole cards, the tightest that fits for a share.
+std::vector<int> cards_taken_to_get(const PlainWorld& world, int node, int demand);
+/// The world without the nominations that the job outranks.
+PlainWorld without_outranked(PlainWorld world, int job);
 
 /// Fills in cards of the bind's node for its member, looking from card `first` on; false where the node cannot take the member. `is_forced`: cores,
 /// memory, slots, adapters and ports do not matter.

@@ -91,7 +91,7 @@ class Player {
     if (options_.has_checks)
       check(plan, std::move(promises));
     else if (options_.after_in_plain)
-      fail(mirror_.carry_out(plan, {.has_true_reasons = false}));
+      fail(mirror_.carry_out(plan, {.has_true_reasons = false, .nominated = nominated()}));
     if (options_.after && played_.fault.empty()) fail(options_.after(*state_, *engine_, plan));
     if (options_.after_in_plain && played_.fault.empty()) fail(options_.after_in_plain(mirror_, plan));
     count(batch, plan);
@@ -109,9 +109,10 @@ class Player {
       if (promise.at != Millis::max()) held.push_back({static_cast<int>(promise.entry.job.row()), promise.at.value});
     return held;
   }
+  std::vector<MemberId> nominated() const { return {state_->nominations().begin(), state_->nominations().end()}; }
   void check(const Plan& plan, std::vector<PlainPromise> promises) {
     for (const PlainPromise& promise : promises_held()) promises.push_back(promise);
-    fail(mirror_.carry_out(plan, {story_.profile.victim == VictimRule::kNone, order_of(story_.profile), std::move(promises)}));
+    fail(mirror_.carry_out(plan, {story_.profile.victim == VictimRule::kNone, order_of(story_.profile), std::move(promises), nominated()}));
     fail(mirror_.difference(*state_));
     const Profile& profile = story_.profile;
     const bool has_plain_order = profile.order == find_order("priority-age") && profile.victim == VictimRule::kNone;

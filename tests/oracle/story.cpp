@@ -16,7 +16,9 @@ class Writer {
   Writer(std::uint64_t seed, const StoryOptions& options) : rng_(seed), options_(options) { story_.seed = seed; }
 
   Story write() {
-    story_.drawn = draw_world(rng_, {.nodes_max = 6, .members_max = 5, .waiting_jobs_max = 14, .has_running = false, .is_one_by_one = true});
+    DrawOptions draw{.nodes_max = 6, .members_max = 5, .waiting_jobs_max = 14, .has_running = false, .is_one_by_one = true};
+    if (options_.is_crowded) draw.nodes_max = 3, draw.waiting_jobs_max = 40, draw.has_nine_queues = true;
+    story_.drawn = draw_world(rng_, draw);
     choose_profile();
     // Definitions and nodes at once, jobs one after the other.
     for (Event& event : events_of(story_.drawn)) {
@@ -31,6 +33,8 @@ class Writer {
       for (int n = 0; n < below(10); ++n) change_of_mind();
       repeat_old_news();
     }
+    if (options_.has_nominations)
+      for (int n = 1 + below(5); n > 0; --n) nomination();
     std::stable_sort(story_.script.begin(), story_.script.end(), [](const Happening& a, const Happening& b) { return a.at < b.at; });
     return std::move(story_);
   }
@@ -103,6 +107,38 @@ class Writer {
       say(at, Bound{member, NodeId(node), mask});
       say(at + Millis(1000 * (1 + below(20))), Ended{JobId(row)});
     }
+  }
+
+  /// Another scheduler keeps a node for a pod, now and then another one later; then the pod comes, or is withdrawn.
+  void nomination() {
+    const int row = static_cast<int>(story_.drawn.jobs.size()), demand = below(static_cast<int>(story_.drawn.demands.size()));
+    const auto some_node = [&] { return NodeId(below(static_cast<int>(story_.drawn.nodes.size()))); };
+    Workload w;
+    w.job = JobId(row);
+    w.is_ours = false;
+    w.submitted = some_time();
+    w.members = {{new_member(), DemandId(demand), ConstraintId(0u)}};
+    const MemberId member = w.members[0].member;
+    Millis at = w.submitted;
+    story_.drawn.jobs.push_back({});
+    say(at, Submitted{std::move(w)});
+    NodeId node = some_node();
+    say(at, Nominated{member, node, below(3)});
+    while (one_in(3)) {
+      at = at + Millis(500 * below(10));
+      node = one_in(4) ? NodeId::none() : some_node();
+      say(at, Nominated{member, node, below(3)});
+    }
+    at = at + Millis(500 * below(40));
+    const int asked = story_.drawn.demands[static_cast<std::size_t>(demand)].cards;
+    const int cards = node.is_none() ? 0 : story_.drawn.nodes[node.row()].cards;
+    if (!node.is_none() && one_in(3) && asked <= cards) {
+      CardMask mask;
+      for (int c = 0; c < asked; ++c) mask.set(c);
+      say(at, Bound{member, node, mask});
+      at = at + Millis(1000 * (1 + below(10)));
+    }
+    say(at, Ended{JobId(row)});
   }
 
   void trouble_with_a_node() {

@@ -24,9 +24,11 @@ struct Story {
 };
 
 struct StoryOptions {
-  bool is_calm = false;        ///< no faults of nodes and binds, no foreign pods, no changes of mind
-  bool is_exact = false;       ///< every job runs exactly as long as its p90 says, under EASY
-  bool has_preemption = true;  ///< now and then a profile that stops running jobs
+  bool is_calm = false;          ///< no faults of nodes and binds, no foreign pods, no changes of mind
+  bool is_exact = false;         ///< every job runs exactly as long as its p90 says, under EASY
+  bool is_crowded = false;       ///< more jobs on fewer nodes, in nine queues
+  bool has_preemption = true;    ///< now and then a profile that stops running jobs
+  bool has_nominations = false;  ///< other schedulers keep nodes for pods of theirs; drawn last, so that the story is otherwise the same
 };
 
 Story draw_story(std::uint64_t seed, const StoryOptions& options = {});

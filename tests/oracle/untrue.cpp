@@ -119,13 +119,14 @@ std::int64_t room_in(const PlainWorld& world, const Kind& kind, int level, int d
   return room;
 }
 
-/// Is there a head of its queue that waits ahead of the job, can run some time and not now? Of a cluster without nodes nothing is said for good.
+/// Is there a head of its queue that waits ahead of the job, can run some time and not now? Of a cluster without nodes nothing is said for good, and of
+/// who waits for quota neither: that is asked first.
 bool is_behind_head(const PlainWorld& world, PlainOrder order, int job) {
   const bool has_nodes = std::any_of(world.nodes.begin(), world.nodes.end(), [](const PlainNode& n) { return n.is_there; });
   for (std::size_t j = 0; j < world.jobs.size(); ++j) {
     const int head = static_cast<int>(j);
     if (world.jobs[j].queue != world.jobs[static_cast<std::size_t>(job)].queue || !waits_ahead(world, order, head, job)) continue;
-    if (has_nodes && could_ever_run(world, head) == Answer::kNo) continue;
+    if (has_nodes && !is_over_quota(world, head, kNowhere, false) && could_ever_run(world, head) == Answer::kNo) continue;
     if (can_be_placed(world, head) != Answer::kYes) return true;
   }
   return false;
