@@ -34,7 +34,7 @@ class Writer {
       repeat_old_news();
     }
     if (options_.has_nominations)
-      for (int n = 1 + below(5); n > 0; --n) nomination();
+      for (int n = 2 + below(8); n > 0; --n) nomination();
     std::stable_sort(story_.script.begin(), story_.script.end(), [](const Happening& a, const Happening& b) { return a.at < b.at; });
     return std::move(story_);
   }
@@ -111,7 +111,12 @@ class Writer {
 
   /// Another scheduler keeps a node for a pod, now and then another one later; then the pod comes, or is withdrawn.
   void nomination() {
-    const int row = static_cast<int>(story_.drawn.jobs.size()), demand = below(static_cast<int>(story_.drawn.demands.size()));
+    const int row = static_cast<int>(story_.drawn.jobs.size());
+    const auto& demands = story_.drawn.demands;
+    int demand = below(static_cast<int>(demands.size()));  // of two, the one with more cards: what falls should leave room
+    if (const int other = below(static_cast<int>(demands.size()));
+        demands[static_cast<std::size_t>(other)].cards > demands[static_cast<std::size_t>(demand)].cards)
+      demand = other;
     const auto some_node = [&] { return NodeId(below(static_cast<int>(story_.drawn.nodes.size()))); };
     Workload w;
     w.job = JobId(row);
