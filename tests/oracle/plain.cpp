@@ -4,6 +4,8 @@
 #include <set>
 #include <unordered_set>
 
+#include "known.h"
+
 namespace ashlar::oracle {
 namespace {
 
@@ -461,6 +463,7 @@ std::vector<int> cards_taken_to_get(const PlainWorld& world, int node, int deman
     if (!asked.is_share() && load.is_idle(c)) cards.push_back(c);
   for (int c = 0; c < facts.cards && asked.is_share(); ++c) {
     if (!card_fault(facts, load, asked, c).empty()) continue;
+    if (!kSharesAreSeatedWhereMemoryIsNotKnown && facts.card_mib == 0 && asked.mib + load.mib[static_cast<std::size_t>(c)] > 0) continue;
     const auto is_tighter = [&](int than) { return load.milli[static_cast<std::size_t>(c)] > load.milli[static_cast<std::size_t>(than)]; };
     if (cards.empty() || is_tighter(cards[0])) cards = {c};
   }
