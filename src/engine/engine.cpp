@@ -218,7 +218,8 @@ void Engine::commit(State& state, Round& round, Trial& trial, const Agenda::Entr
   ASHLAR_CHECK(is_within_one_domain);
   for (const Trial::Step& step : trial.steps()) {
     if (!step.is_take) {  // another scheduler's claim that the job outranks
-      state.forget_nomination(step.member);
+      state.drop_nomination(step.member, step.node);
+      round.plan.look_again_at = round.plan.at;  // those who wait were woken before
       continue;
     }
     round.plan.actions.push_back(Bind{step.member, job, step.node, step.cards});

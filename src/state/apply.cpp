@@ -142,6 +142,7 @@ struct Applier {
     if (m.phase == Member::Phase::kBound) return;
     s.forget_nomination(e.member);
     if (m.is_placed()) {
+      ++s.gains_;
       s.note_rise(m.node);
       s.unplace(e.member);
     }

@@ -98,6 +98,12 @@ class State {
   void refresh_backlog(JobId id);
   /// Another scheduler's nomination no longer counts; its member stays where it is placed, or not placed.
   void forget_nomination(MemberId id) { std::erase(nominations_, id); }
+  /// A nomination falls to a job that outranks it: what the job leaves of the node is news to those who wait, and to promises made beside it.
+  void drop_nomination(MemberId id, NodeId node) {
+    forget_nomination(id);
+    note_rise(node);
+    ++gains_;
+  }
   void note_rise(NodeId node) { rises_.push_back(node); }
 
   /// What happened since the engine last looked; it clears them after reading. Rises are nodes that got freer, losses those of which somebody else

@@ -83,9 +83,9 @@ Profile profile_with(Blocking blocking, const char* name = "ashlar") {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20619 decisions, 5293 binds, 0 others; ExceedsClusterMax 421 ExceedsMaxQuota 425 GangPartial 288 InsufficientGPU 474 "
+            "20619 decisions, 5293 binds, 0 others; ExceedsClusterMax 421 ExceedsMaxQuota 425 GangPartial 289 InsufficientGPU 474 "
             "InsufficientResource 189 NeverFits 846 NoMatchingDevice 8 NodesNotReady 1 OverQuota 585 Placed 3312 PortTaken 118 QuotaExhausted "
-            "585 ReservationHeld 162 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 628 Waits 1883; plans 88d30efeb7aca82e");
+            "585 ReservationHeld 163 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 628 Waits 1885; plans 569633dbbd3ceeb0");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
             "20655 decisions, 5761 binds, 0 others; ExceedsClusterMax 521 GangPartial 386 InsufficientGPU 672 InsufficientResource 198 "
             "NeverFits 521 NoMatchingDevice 3 NodesNotReady 1 Placed 3591 PortTaken 112 ReservationHeld 86 SelectorMismatch 3 "
@@ -114,7 +114,7 @@ TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
             "20642 decisions, 5346 binds, 0 others; ExceedsClusterMax 434 ExceedsMaxQuota 412 GangPartial 308 InsufficientGPU 493 "
             "InsufficientResource 190 NeverFits 846 NoMatchingDevice 3 NodesNotReady 2 OverQuota 601 Placed 3385 PortTaken 114 QuotaExhausted "
-            "601 ReservationHeld 217 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 623 Waits 1967; plans c47cea3be2325ade");
+            "601 ReservationHeld 217 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 623 Waits 1967; plans 2d76c2503cb98a29");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
             "20585 decisions, 5141 binds, 0 others; ExceedsClusterMax 403 ExceedsMaxQuota 417 GangPartial 282 InsufficientGPU 386 "
             "InsufficientResource 188 NeverFits 820 NoMatchingDevice 5 NodesNotReady 3 OverQuota 584 Placed 3290 PortTaken 112 QuotaExhausted "
