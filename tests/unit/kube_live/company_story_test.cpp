@@ -184,7 +184,7 @@ class CompanyStory : public IntakeBench {
       bool is_refused = false;
       for (const auto& [key, value] : nodes_.at(intake.names().nodes.name(r.node).str()))
         is_refused = is_refused || excluded(r).contains("not " + key.str() + "=" + value.str());
-      EXPECT_TRUE(!is_refused || intake.is_place_outdated(slot)) << r.name.str();
+      EXPECT_TRUE(!is_refused || intake.is_place_outdated(slot, nullptr)) << r.name.str();
     }
   }
   void settle() {
