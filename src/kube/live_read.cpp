@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "engine/explain.h"
@@ -31,6 +32,7 @@ http::ServerResponse failure(int status, std::string_view reason, const std::str
 struct Subject {
   PodSlot pod = kNoPod;
   GangSlot gang = kNoGang;
+  bool is_whole_gang = false;  ///< the gang was asked about, not one of its pods
 };
 
 Subject find_subject(const LiveIntake& intake, const std::string& name) {
@@ -46,6 +48,7 @@ Subject find_subject(const LiveIntake& intake, const std::string& name) {
   for (const bool is_pod_group : {true, false}) {
     s.gang = intake.gangs().find(ns, own, is_pod_group);
     if (s.gang == kNoGang) continue;
+    s.is_whole_gang = true;
     const std::vector<PodSlot>& pods = intake.gangs()[s.gang].pods;
     const auto waiting = std::find_if(pods.begin(), pods.end(), [&](PodSlot p) { return intake.pods()[p].phase != PodRecord::Phase::kBound; });
     if (!pods.empty()) s.pod = waiting != pods.end() ? *waiting : pods.front();
@@ -132,6 +135,18 @@ void write_ask(JsonWriter& w, const LiveIntake& intake, const PodRecord& pod) {
   w.member("milliCores", amount_of(demand, resource::kCpu)).member("memoryBytes", amount_of(demand, resource::kMemory)).end_object();
 }
 
+/// "n0", or "12 nodes: n0, n1, n2 and 9 more".
+std::string nodes_of(const LiveIntake& intake, const GangRecord& gang) {
+  constexpr std::size_t kNamed = 3;
+  std::set<std::string> nodes;
+  for (const PodSlot s : gang.pods) nodes.insert(intake.pods()[s].node_name.str());
+  if (nodes.size() == 1) return *nodes.begin();
+  std::string text = std::to_string(nodes.size()) + " nodes: ";
+  std::size_t named = 0;
+  for (auto it = nodes.begin(); it != nodes.end() && named < kNamed; ++it) text += (named++ == 0 ? "" : ", ") + *it;
+  return nodes.size() > kNamed ? text + " and " + std::to_string(nodes.size() - kNamed) + " more" : text;
+}
+
 struct Headline {
   std::string state, text;  ///< "Bound", "Waiting", "Never", "Held"
   int exit_status = 0;
@@ -143,6 +158,7 @@ Headline headline_of(LiveReign& reign, const Subject& subject, const Verdict& ve
   const PodRecord& pod = intake.pods()[subject.pod];
   switch (pod.phase) {
     case PodRecord::Phase::kBound: {
+      if (subject.is_whole_gang) return {"Bound", "runs on " + nodes_of(intake, intake.gangs()[subject.gang]), 0};
       const std::string cards = pod.cards.is_empty() ? "" : ", cards " + cards_text(pod.cards);
       return {"Bound", "runs on " + pod.node_name.str() + cards, 0};
     }
@@ -230,7 +246,7 @@ http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& req
     write_pod_line(w, intake, subject.pod);
     write_ask(w, intake, pod);
     w.member("ageMillis", (reign.now() - pod.created).value);
-    if (!pod.node_name.empty()) w.member("node", pod.node_name.view()).member("cards", cards_text(pod.cards));
+    if (!pod.node_name.empty() && !subject.is_whole_gang) w.member("node", pod.node_name.view()).member("cards", cards_text(pod.cards));
   }
   if (subject.gang != kNoGang) write_gang(w, intake, subject.gang);
   const bool is_waiting = headline.exit_status != 0 && verdict.kind != VerdictKind::kPending && verdict.kind != VerdictKind::kPlaced;

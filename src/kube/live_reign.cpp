@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/digest.h"
 #include "kube/json_writer.h"
@@ -261,12 +262,13 @@ void LiveReign::restore_cards(PodSlot slot) {
 /// Cards that pods claim beyond what they have take nothing new; whose claims these are.
 void LiveReign::say_overfull_cards() {
   const Cluster& cluster = state_->cluster;
-  const bool is_more = cluster.overfull_card_count() > overfull_told_;
-  overfull_told_ = cluster.overfull_card_count();
-  if (!is_more || !options_.log) return;
+  if (cluster.overfull_card_count() == 0) return overfull_told_.clear();
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const CardMask cards = cluster.is_live(NodeId(row)) ? cluster.overfull_cards(NodeId(row)) : CardMask{};
-    if (cards.is_empty()) continue;
+    const auto [told, is_new] = overfull_told_.try_emplace(static_cast<std::uint32_t>(row));
+    const CardMask before = std::exchange(told->second, cards);
+    if (cards.is_empty()) overfull_told_.erase(told);
+    if (((cards.low & ~before.low) | (cards.high & ~before.high)) == 0 || !options_.log) continue;
     std::string pods;
     for (PodSlot slot = 0; slot < intake_.pods().slots(); ++slot) {
       const PodRecord& pod = intake_.pods()[slot];

@@ -122,8 +122,8 @@ class LiveReign {
   Millis look_again_at_ = Millis::max(), news_since_ = Millis::max(), next_tick_{0};
   Millis pending_since_ = Millis::max();
   std::uint64_t steps_ = 0;
-  std::uint64_t overfull_told_ = 0;
-  std::map<PodSlot, std::uint32_t> cards_due_;  ///< of these pods they are to be written back; with the generation
+  std::map<std::uint32_t, CardMask> overfull_told_;  ///< by row of the node
+  std::map<PodSlot, std::uint32_t> cards_due_;       ///< of these pods they are to be written back; with the generation
   bool is_deciding_ = true;
   bool is_stepping_ = false;
   // Jobs of one shape share a verdict: its text is made once.

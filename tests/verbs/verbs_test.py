@@ -43,11 +43,13 @@ NODE_IN_TROUBLE = """{"kind":"NodeList","nodes":[{"name":"n","model":"","cards":
 NODES_OF_ALL_LENGTHS = """{"kind":"NodeList","nodes":[
     {"name":"n","model":"NVIDIA-H100-80GB-HBM3","cards":2,"idleCards":1,"cardFreeMilli":[1000,300],"freeMilliCores":63500,"freePods":7,"domains":{}},
     {"name":"a-node-with-a-name-of-35-characters","model":"","cards":0,"idleCards":0,"cardFreeMilli":[],"freeMilliCores":1500,"freePods":110,
-    "domains":{"rack":"r"}}]}"""
+    "domains":{"rack":"r"}},
+    {"name":"shared","model":"","cards":4,"idleCards":1,"cardFreeMilli":[1000,1000,1000,0],"freeMilliCores":1500,"freePods":1,"domains":{}}]}"""
 NODES_TABLE = """\
-NAME                                 MODEL                  CARDS  IDLE  USE  FREE-CPU  FREE-PODS  DOMAINS
-n                                    NVIDIA-H100-80GB-HBM3      2     1  .7       63.5          7  -
-a-node-with-a-name-of-35-characters  -                          0     0  -         1.5        110  rack=r
+NAME                                 MODEL                  CARDS  IDLE  USE   FREE-CPU  FREE-PODS  DOMAINS
+n                                    NVIDIA-H100-80GB-HBM3      2     1  .7        63.5          7  -
+a-node-with-a-name-of-35-characters  -                          0     0  -          1.5        110  rack=r
+shared                               -                          4     1  .??#       1.5          1  -
 """
 QUEUES_OF_ALL_LENGTHS = """{"kind":"QueueList","queues":[{"name":"a-queue-whose-name-has-31-letters","usedMilliGpu":8500,"quotaMilliGpu":16000,
     "pendingJobs":1,"pendingGpus":8},{"name":"q","usedMilliGpu":0,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0}],

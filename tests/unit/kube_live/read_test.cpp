@@ -266,6 +266,24 @@ TEST_F(Read, AGangByLabelsHasItsDomainsNamed) {
             R"("state":"Waiting","headline":"MembersMissing: gang g waits until 3 of its pods exist without scheduling gates","exitStatus":4)");
 }
 
+TEST_F(Read, OfAGangThatRunsTheNodesAreNamed) {
+  begin();
+  for (int i = 0; i < 5; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    see(node(name, 8));
+    for (const char* gang : {"wide", "narrow"}) {
+      Pod p = gang_pod(gang, i, 5, 1);
+      p.node_name = Text(gang == std::string("wide") ? name : "n0");
+      see(p);
+    }
+  }
+  reign->turn();
+  EXPECT_EQ(headline("wide"), R"("state":"Bound","headline":"runs on 5 nodes: n0, n1, n2 and 2 more","exitStatus":0)");
+  EXPECT_EQ(headline("narrow"), R"("state":"Bound","headline":"runs on n0","exitStatus":0)");
+  EXPECT_EQ(why("wide").find(R"("node":)"), std::string::npos) << "of no single pod";
+  EXPECT_EQ(headline("wide-3").find(R"("state":"Bound","headline":"runs on n3)"), 0u);
+}
+
 TEST_F(Read, AGangThatIsHeldSaysWhy) {
   options.intake.queues = {{"team", "", {}}};
   begin();

@@ -295,20 +295,20 @@ TEST(Transcript, ANominationHoldsTheNodeForAnotherSchedulersPod) {
                   {8, Nominated{MemberId(9u), NodeId(0u), 8}}}),
             "j0 0/1 min 1 cards 1 turn 0 served 0 left ? queued 0 m0- | | gains 2 backlog 0 used 0\n"
             "j0 1/1 min 1 cards 1 turn 0 served 0 left ? queued 0 priority 5 m0@1:1? | down1 | gains 2 backlog 0 used 1000 nominated m0\n"
-            "j0 1/1 min 1 cards 1 turn 0 served 0 left ? queued 0 priority 6 m0@0:1? | up1 down0 | gains 2 backlog 0 used 1000 nominated m0\n"
-            "j0 0/1 min 1 cards 1 turn 0 served 0 left ? queued 0 priority 6 m0- | up0 | gains 2 backlog 0 used 0\n"
-            "j0 0/1 min 1 cards 1 turn 0 served 0 left ? queued 0 priority 6 m0- | | gains 2 backlog 0 used 0\n"
-            "j0 1/1 min 1 cards 1 turn 0 served 0 left ? queued 0 priority 7 m0@1:1? | down1 | gains 2 backlog 0 used 1000 nominated m0\n"
-            "j0 1/1 min 1 cards 1 turn 0 since 6 until ? start 2 served 0 left ? queued 0 priority 7 m0@1:1 | | gains 2 backlog 0 used 1000 j0 ends "
+            "j0 1/1 min 1 cards 1 turn 0 served 0 left ? queued 0 priority 6 m0@0:1? | up1 down0 | gains 3 backlog 0 used 1000 nominated m0\n"
+            "j0 0/1 min 1 cards 1 turn 0 served 0 left ? queued 0 priority 6 m0- | up0 | gains 4 backlog 0 used 0\n"
+            "j0 0/1 min 1 cards 1 turn 0 served 0 left ? queued 0 priority 6 m0- | | gains 4 backlog 0 used 0\n"
+            "j0 1/1 min 1 cards 1 turn 0 served 0 left ? queued 0 priority 7 m0@1:1? | down1 | gains 4 backlog 0 used 1000 nominated m0\n"
+            "j0 1/1 min 1 cards 1 turn 0 since 6 until ? start 2 served 0 left ? queued 0 priority 7 m0@1:1 | | gains 4 backlog 0 used 1000 j0 ends "
             "? with 1\n"
-            "j0 1/1 min 1 cards 1 turn 0 since 6 until ? start 2 served 0 left ? queued 0 priority 7 m0@1:1 | | gains 2 backlog 0 used 1000 j0 ends "
+            "j0 1/1 min 1 cards 1 turn 0 since 6 until ? start 2 served 0 left ? queued 0 priority 7 m0@1:1 | | gains 4 backlog 0 used 1000 j0 ends "
             "? with 1\n"
-            "j0 1/1 min 1 cards 1 turn 0 since 6 until ? start 2 served 0 left ? queued 0 priority 7 m0@1:1 | | gains 2 backlog 0 used 1000 j0 ends "
+            "j0 1/1 min 1 cards 1 turn 0 since 6 until ? start 2 served 0 left ? queued 0 priority 7 m0@1:1 | | gains 4 backlog 0 used 1000 j0 ends "
             "? with 1\n");
   EXPECT_EQ(told({{0, Submitted{gang(2, 1)}}, {1, Nominated{MemberId(0u), NodeId(1u), 5}}, {2, Nominated{MemberId(0u), NodeId::none(), 5}}}),
             "j0 0/2 min 1 cards 2 waits turn 2 served 0 left ? queued 0 m0- m1- | +j0 | gains 2 backlog 1 used 0\n"
             "j0 1/2 min 1 cards 2 waits turn 2 served 0 left ? queued 0 m0@1:1? m1- | -j0 +j0 down1 | gains 2 backlog 1 used 1000\n"
-            "j0 0/2 min 1 cards 2 waits turn 2 served 0 left ? queued 0 m0- m1- | -j0 +j0 up1 | gains 2 backlog 1 used 0\n");
+            "j0 0/2 min 1 cards 2 waits turn 2 served 0 left ? queued 0 m0- m1- | -j0 +j0 up1 | gains 3 backlog 1 used 0\n");
 }
 
 TEST(Transcript, TheDigestOfAStateIsTheSameOnEveryMachine) {

@@ -117,8 +117,8 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(FreeBuckets), 48u);
   EXPECT_EQ(sizeof(QueueTree), 104u);
   EXPECT_EQ(sizeof(Timeline), 48u);
-  EXPECT_EQ(sizeof(Cluster), 736u);
-  EXPECT_EQ(sizeof(State), 1184u);
+  EXPECT_EQ(sizeof(Cluster), 744u);
+  EXPECT_EQ(sizeof(State), 1192u);
   EXPECT_EQ(sizeof(Agenda), 616u);  // held_heads_ is of one decision and not kept
   EXPECT_EQ(sizeof(Engine), 904u);
 }
