@@ -151,6 +151,41 @@ TEST_F(Outage, ARefusedPodIsTriedAfterOneTwoFourSecondsAndAtLeastEveryFiveMinute
   EXPECT_EQ(server.count({"POST", "FailedScheduling", "the policy says no"}), 1u);
 }
 
+/// A binding that the server asked to put off, and news that comes in the moment of its next try.
+class OutageAndNews : public Outage {
+ protected:
+  void try_again_with_news(std::int64_t gpus_taken) {
+    see_node(0);
+    see_pod("p", 7);
+    trouble = 429;
+    retry_after = 1;
+    run(Millis(100));
+    ASSERT_EQ(phase("p"), PodRecord::Phase::kAssumed);
+    server.change([&] { trouble = 0; });
+    now += Millis(10'000);
+    Pod taker = pod("q", gpus_taken);
+    taker.scheduler_name = Text("default-scheduler");
+    taker.node_name = Text("n0");
+    see(taker);
+    see_node(1);
+    see_pod("late", 8);
+    run(Millis(5'000));
+  }
+  std::size_t bindings(const std::string& name, const std::string& node) { return server.count({"POST", name + "/binding", '"' + node + '"'}); }
+};
+
+TEST_F(OutageAndNews, WhatTakesItsRoomCountsForTheNextTry) {
+  try_again_with_news(2);
+  EXPECT_EQ(bindings("p", "n0"), 1u) << "the first try";
+  EXPECT_EQ(bindings("p", "n1") + bindings("late", "n1"), 1u) << "both want the other node";
+}
+
+TEST_F(OutageAndNews, WhatCameWithItIsDecidedOnToo) {
+  try_again_with_news(1);
+  EXPECT_EQ(bindings("p", "n0"), 2u) << "there is room still";
+  EXPECT_EQ(phase("late"), PodRecord::Phase::kBound);
+}
+
 TEST_F(Outage, WhoIsRefusedDoesNotKeepOthersFromTheNodes) {
   for (int i = 0; i < 4; ++i) see_node(i);
   for (int i = 0; i < 4; ++i) see_pod("refused" + std::to_string(i), 8);
