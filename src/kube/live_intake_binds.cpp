@@ -45,6 +45,7 @@ bool LiveIntake::is_place_outdated(PodSlot slot, const Cluster* cluster) const {
     const PodRecord& m = pods_[s];
     if (m.phase != Phase::kAssumed && m.phase != Phase::kBound) return false;
     if (nodes_[m.node.row()].told_at > r.chosen_at) return true;
+    if (s != slot && m.is_bind_under_way) return false;  // answered before anybody can choose again
     return m.phase == Phase::kAssumed && cluster->is_overcommitted(m.node, translator_.demand_of(m.demand), m.cards);
   };
   if (has_news(slot)) return true;

@@ -258,7 +258,7 @@ http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& req
     write_reasons(w, reign.text_context(), verdict);
     w.member("condition", reign.pod_text(subject.pod).message);
     w.key("remedies").begin_array();
-    if (reign.state().is_live(job)) {
+    if (reign.state().is_live(job) && !reign.is_engine_behind()) {
       const GangRecord* gang = subject.gang == kNoGang ? nullptr : &intake.gangs()[subject.gang];
       for (const Remedy& r : remedies_for(reign, job, gang))
         w.begin_object().member("kind", remedy_name(r.kind)).member("amount", r.amount).member("message", remedy_text(intake, gang, r)).end_object();

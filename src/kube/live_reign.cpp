@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 #include "base/digest.h"
 #include "kube/json_writer.h"
@@ -127,12 +126,9 @@ Millis LiveReign::turn() {
   return next;
 }
 
-/// Within a step nothing new can have come.
+/// Within a step nothing new can have come. What waits to be settled changes no node.
 const Cluster& LiveReign::cluster_now() {
-  if (!is_stepping_) {
-    intake_.settle();
-    driver_->catch_up();
-  }
+  if (!is_stepping_) driver_->catch_up();
   return state_->cluster;
 }
 
@@ -265,9 +261,13 @@ void LiveReign::say_overfull_cards() {
   if (cluster.overfull_card_count() == 0) return overfull_told_.clear();
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const CardMask cards = cluster.is_live(NodeId(row)) ? cluster.overfull_cards(NodeId(row)) : CardMask{};
-    const auto [told, is_new] = overfull_told_.try_emplace(static_cast<std::uint32_t>(row));
-    const CardMask before = std::exchange(told->second, cards);
-    if (cards.is_empty()) overfull_told_.erase(told);
+    const auto told = overfull_told_.find(static_cast<std::uint32_t>(row));
+    const CardMask before = told == overfull_told_.end() ? CardMask{} : told->second;
+    if (cards == before) continue;
+    if (cards.is_empty())
+      overfull_told_.erase(told);
+    else
+      overfull_told_[static_cast<std::uint32_t>(row)] = cards;
     if (((cards.low & ~before.low) | (cards.high & ~before.high)) == 0 || !options_.log) continue;
     std::string pods;
     for (PodSlot slot = 0; slot < intake_.pods().slots(); ++slot) {
@@ -292,7 +292,7 @@ Verdict LiveReign::verdict_of(JobId job) const {
 
 Verdict LiveReign::verdict_of_now(JobId job) {
   if (job.is_none() || !state_->is_live(job)) return {};
-  return engine_->verdict_with_numbers_of_now(*state_, job);
+  return is_engine_behind() ? engine_->verdict_of(job) : engine_->verdict_with_numbers_of_now(*state_, job);
 }
 
 ConditionText LiveReign::job_text(JobId job) {

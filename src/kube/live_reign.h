@@ -74,6 +74,8 @@ class LiveReign {
   const LiveActuator& actuator() const { return actuator_; }
   const LiveLane& lane() const { return lane_; }
   Millis now() { return clock_.now(); }
+  /// Has the state taken news that the engine has not looked at yet? What both must agree on is to be asked of the engine alone until its next step.
+  bool is_engine_behind() const { return driver_->is_behind(); }
   std::uint64_t steps() const { return steps_; }
   /// How long the oldest news has waited for the engine; 0 where none waits.
   Millis snapshot_age() { return pending_since_ == Millis::max() ? Millis(0) : clock_.now() - pending_since_; }

@@ -199,8 +199,12 @@ bool Cluster::is_overcommitted(NodeId n, const Demand& demand, const CardMask& c
   const std::size_t row = n.row();
   const auto lacks = [&](const ResourceAmount& a) { return a.resource.row() < free_.size() && free_[a.resource.row()][row] < 0; };
   if (std::any_of(demand.amounts.begin(), demand.amounts.end(), lacks)) return true;
-  for (const HostPort& port : demand.ports)
-    if (std::count_if(ports_[row].begin(), ports_[row].end(), [&](const HostPort& p) { return p.clashes(port); }) > 1) return true;
+  for (const HostPort& port : demand.ports) {
+    const auto clashes_in = [&](const std::vector<HostPort>& ports) {
+      return std::count_if(ports.begin(), ports.end(), [&](const HostPort& p) { return p.clashes(port); });
+    };
+    if (clashes_in(ports_[row]) > clashes_in(demand.ports)) return true;  // its own may clash among themselves
+  }
   if (demand.cards.count == 0) return false;
   bool is_more = idle_cards_[row] < 0;
   const bool checks_memory = facts_[row].memory_per_card.value > 0;

@@ -39,7 +39,6 @@ class Actuation : public ServedBench {
                                           LiveActuator::Hooks{.may_write = [this] { return is_leading; },
                                                               .on_plan = {},
                                                               .cluster_now = [this]() -> const Cluster& {
-                                                                intake.settle();
                                                                 driver.catch_up();
                                                                 return state.cluster;
                                                               },

@@ -3,6 +3,7 @@
 #include <map>
 #include <numeric>
 
+#include "kube/live_read.h"
 #include "reign_bench.h"
 #include "scripted_api.h"
 
@@ -184,6 +185,35 @@ TEST_F(OutageAndNews, WhatCameWithItIsDecidedOnToo) {
   try_again_with_news(1);
   EXPECT_EQ(bindings("p", "n0"), 2u) << "there is room still";
   EXPECT_EQ(phase("late"), PodRecord::Phase::kBound);
+}
+
+/// The state may know already what the engine has not looked at.
+TEST_F(OutageAndNews, WhyIsAnsweredBetweenNewsAndTheNextStep) {
+  see_node(0);
+  see_pod("p", 4);
+  trouble = 429;
+  retry_after = 1;
+  run(Millis(100));
+  see_pod("w", 8);
+  for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 2, i < 2 ? 2 : 8));
+  run(Millis(100));
+  reign->stop_deciding();
+  server.change([&] { trouble = 0; });
+  now += Millis(10'000);
+  Pod bound = pod("w", 8), taker = pod("q", 0);
+  bound.node_name = taker.node_name = Text("n0");
+  taker.scheduler_name = Text("default-scheduler");
+  see(bound);
+  see(taker);
+  reign->take(Change<Pod>{Change<Pod>::Kind::kDeleted, gang_pod("g", 2, 2, 8)});
+  run(Millis(1'000));
+  ASSERT_TRUE(reign->is_engine_behind());
+  for (const char* name : {"w", "g", "g-0", "p"}) {
+    http::ServerRequest request;
+    request.method = "GET";
+    request.query = std::string("name=ns/") + name;
+    EXPECT_EQ(answer_why(*reign, request).status, 200) << name;
+  }
 }
 
 TEST_F(Outage, WhoIsRefusedDoesNotKeepOthersFromTheNodes) {

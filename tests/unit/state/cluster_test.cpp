@@ -152,7 +152,7 @@ TEST(Cluster, IsOvercommittedInWhatADemandHoldsAPartOf) {
   cpu.amounts = {{resource::kCpu, s.cluster.free(resource::kCpu)[0]}};
   two.cards.count = 2;
   share.cards = {1, MilliGpu(600), s.cluster.facts(n).memory_per_card};
-  port.ports = {{6, 0, 80}};
+  port.ports = {{6, 0, 80}, {6, 1, 80}};  // clash with each other
   const CardMask first{1, 0}, both{3, 0}, last{1u << 7, 0};
   const auto is_over = [&](const Demand& d, const CardMask& cards = {}) { return s.cluster.is_overcommitted(n, d, cards); };
   for (const Demand& d : {cpu, port}) {
