@@ -127,7 +127,7 @@ void AntiAffinity::forget_news() {
     if (!rule->values.empty()) continue;
     if (rule->term().namespace_selector.present) --selecting_;
     const auto here = places_.find(place);
-    std::erase_if(here->second, [&](const auto& r) { return r.get() == rule; });
+    std::erase_if(here->second, [gone = rule](const auto& r) { return r.get() == gone; });
     if (here->second.empty()) places_.erase(here);
   }
   changed_ = {};

@@ -75,6 +75,7 @@ std::vector<NodeTally::Tainted> NodeTally::untolerated(const Cluster& cluster, c
   for (const Alike& alike : alike_)
     if (const ashlar::Taint* taint = first_untolerated(constraint, alike.taints); taint != nullptr) counts[*taint] += alike.nodes;
   std::vector<Tainted> all;
+  all.reserve(counts.size());
   for (const auto& [taint, nodes] : counts) all.push_back({taint, nodes});
   return all;
 }
