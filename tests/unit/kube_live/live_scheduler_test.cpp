@@ -39,8 +39,11 @@ class LiveLease : public ::testing::Test {
   template <class IsDone>
   static bool until(IsDone&& is_done) {
     const auto deadline = SmallCluster::Clock::now() + std::chrono::seconds(20);
-    while (!is_done() && SmallCluster::Clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return is_done();
+    while (!is_done()) {  // asked once more it might be over again
+      if (SmallCluster::Clock::now() >= deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return true;
   }
   bool has_logged(const std::string& part) {
     const std::lock_guard lock(lock_);
