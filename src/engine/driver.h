@@ -29,7 +29,6 @@ class Driver {
   const Plan& step() {
     catch_up();
     plan_ = engine_.decide(state_, ports_.clock.now());
-    is_behind_ = false;
     is_decided_ = true;
     ports_.actuator.submit(plan_);
     if (ports_.recorder != nullptr && has_news(batch_, plan_)) ports_.recorder->record(batch_, plan_, state_.digest());
@@ -45,10 +44,9 @@ class Driver {
     const std::size_t known = batch_.size();
     ports_.events.take(batch_);
     for (std::size_t i = known; i < batch_.size(); ++i) apply(state_, batch_[i]);
-    is_behind_ = is_behind_ || batch_.size() > known;
   }
   /// Is anything applied that no step has decided on yet?
-  bool is_behind() const { return is_behind_; }
+  bool is_behind() const { return !is_decided_ && !batch_.empty(); }
   /// Events of the last step, or since.
   const std::vector<Event>& batch() const { return batch_; }
 
@@ -60,7 +58,6 @@ class Driver {
   Ports ports_;
   std::vector<Event> batch_;
   bool is_decided_ = true;  ///< the batch is of a step that is over
-  bool is_behind_ = false;
   Plan plan_;
 };
 

@@ -140,11 +140,11 @@ struct Applier {
     if (!s.is_live(e.member)) return;
     Member& m = s.member_row(e.member);
     if (m.phase == Member::Phase::kBound) return;
-    s.forget_nomination(e.member);
     if (m.is_placed()) {
-      ++s.gains_;
-      s.note_rise(m.node);
+      s.drop_nomination(e.member, m.node);
       s.unplace(e.member);
+    } else {
+      s.forget_nomination(e.member);
     }
     if (!e.node.is_none() && s.cluster.is_live(e.node)) {
       s.losses_.push_back(e.node);

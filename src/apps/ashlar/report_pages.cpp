@@ -148,10 +148,9 @@ web::ReportPage queue_page(const std::string& title, std::span<const sim::QueueR
   page.summary = sim::queue_rows(runs);
   page.notes = {
       "JCT is job completion time, from submission to end; queue time is all waiting, before the first start and after each preemption. p99.9 is the "
-      "wait that one job in a thousand exceeds. Makespan is from the first submission to the last end. Jobs that had not "
-      "ended count as unfinished and are in no mean: a policy that leaves more of them may look faster. The last column is the run time of the "
-      "simulation itself, "
-      "without reading the input."};
+      "wait that one job in a thousand exceeds. Makespan is from the first submission to the last end. Jobs that had not ended count as "
+      "unfinished and are in no mean: a policy that leaves more of them may look faster. The last column is the run time of the simulation "
+      "itself, without reading the input."};
   add(page, wait_chart(runs, false), "How many jobs have started after how long", "share of jobs",
       "Share of jobs that waited at most x; the left edge is one second or less. The higher and further left a line, the better.");
   add(page, wait_chart(runs, true), "The long waits", "share of jobs that wait longer",
