@@ -117,6 +117,7 @@ std::size_t EndSearch::between(std::size_t failed, std::size_t enough) {
 std::size_t EndSearch::enough_cards() {
   std::int64_t free = 0, asked = 0;
   for (const std::int64_t idle : state_.cluster.group_idle_cards()) free += std::max<std::int64_t>(idle, 0);
+  for (const MemberId m : outranked_nominations(state_, job_)) free += state_.demand(state_.member(m).demand).cards.count;
   const Job& j = state_.job(job_);
   const std::uint32_t needed = j.members_needed();
   std::vector<std::int64_t> asks;
@@ -173,11 +174,29 @@ bool EndSearch::seat(const Promise& promise) {
     const Member& m = state_.member(place.member);
     if (m.job != promise.entry.job || m.is_placed()) return false;
     const CardAsk& ask = state_.demand(m.demand).cards;
-    const CardMask cards = choose_cards(state_.cluster, place.node, ask);
+    CardMask cards = choose_cards(state_.cluster, place.node, ask);
+    if (cards.count() < ask.count && drop_outranked(m.job, place.node)) cards = choose_cards(state_.cluster, place.node, ask);
     if (cards.count() < ask.count) return false;
     context_.trial.take(place.member, place.node, cards);
   }
   return true;
+}
+
+bool EndSearch::drop_outranked(JobId job, NodeId node) {
+  bool has_dropped = false;
+  for (const MemberId m : outranked_nominations(state_, job)) {
+    if (!node.is_none() && state_.member(m).node != node) continue;
+    context_.trial.evict(m);
+    has_dropped = true;
+  }
+  return has_dropped;
+}
+
+bool EndSearch::place() {
+  draws_ = context_.draws;
+  // Members above the minimum are the first to give way: nobody waits for them.
+  const PlacementContext context{context_.trial, context_.views, context_.profile, draws_, state_.job(job_).members_needed()};
+  return place_job(context, job_).is_placed || (drop_outranked(job_, NodeId::none()) && place_job(context, job_).is_placed);
 }
 
 bool EndSearch::fits_after(std::size_t moments) {
@@ -196,10 +215,8 @@ bool EndSearch::fits_after(std::size_t moments) {
   for (const Promise* p : later)
     if (!p->spares_quota_for(state_, job_)) return false;
   for (const Promise* p : later) p->withhold(trial, job_, Beside::kItsNeeds);
-  draws_ = context_.draws;
-  // Members above the minimum are the first to give way: nobody waits for them.
   const std::size_t before = trial.checkpoint();
-  const bool is_placed = place_job({trial, context_.views, context_.profile, draws_, state_.job(job_).members_needed()}, job_).is_placed;
+  const bool is_placed = place();
   trial.hand_out();
   const std::span<const Trial::Step> placed = std::span(trial.steps()).subspan(before);
   return is_placed && std::all_of(later.begin(), later.end(), [&](const Promise* p) { return p->allows(state_, placed, Beside::kItsNeeds); });

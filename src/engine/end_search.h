@@ -53,6 +53,10 @@ class EndSearch {
   QuotaVector held_of(JobId job, QueueId queue) const;
   /// With the ends of so many moments gone and what is promised in place: can the job be placed?
   bool fits_after(std::size_t moments);
+  /// The job is placed, over other schedulers' nominations that it outranks where that is the only way.
+  bool place();
+  /// Takes off those of that job's outranked nominations that are on this node, or anywhere if none is named; were there any?
+  bool drop_outranked(JobId job, NodeId node);
   void evict_until(std::size_t moments);
   /// Puts a promised job on its nodes; false if something unforeseen is in its way.
   bool seat(const Promise& promise);

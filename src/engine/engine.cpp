@@ -168,12 +168,7 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
     }
   }
   // Jobs of a shape need the same, so another's quota was enough for this one too.
-  const std::optional<Reason> refusal = is_unchanged ? std::nullopt : quota_refusal(state, job);
-  if (refusal) {
-    const bool is_never = refusal->code == ReasonCode::kExceedsQuota;
-    close(state, round, head.shape, {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, round.plan.at, {}, {*refusal}});
-    return;
-  }
+  if (!is_unchanged && close_for_quota(state, round, head)) return;
   if (profile_->blocking == Blocking::kEasyByCount && !may_backfill_by_count(state, round, head)) {
     next_of_shape();
     return;
@@ -198,7 +193,30 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
     if (next) round.add_work(*next);
     return;
   }
+  if (const auto higher = first_that_outranks_more(state, shape, head.entry); higher) {
+    round.add_work({*higher, head.shape});
+    return;
+  }
   close_for_shortage(state, round, head, outcome.is_limit_reached);
+}
+
+std::optional<Agenda::Entry> Engine::first_that_outranks_more(const State& state, const Agenda::Shape& shape, const Agenda::Entry& than) {
+  if (state.nominations().empty()) return std::nullopt;
+  const std::size_t outranked = outranked_nominations(state, than.job).size();
+  for (auto it = shape.jobs.upper_bound(than); it != shape.jobs.end(); ++it)
+    if (state.job(it->job).priority > state.job(than.job).priority && outranked_nominations(state, it->job).size() > outranked) return *it;
+  return std::nullopt;
+}
+
+bool Engine::close_for_quota(State& state, Round& round, const Agenda::Head& head) {
+  const std::optional<Reason> refusal = quota_refusal(state, head.entry.job);
+  if (!refusal) return false;
+  const bool is_never = refusal->code == ReasonCode::kExceedsQuota;
+  if (!is_never && round.impossible.contains(head.shape))
+    close_for_shortage(state, round, head, false);
+  else
+    close(state, round, head.shape, {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, round.plan.at, {}, {*refusal}});
+  return true;
 }
 
 void Engine::close_for_shortage(State& state, Round& round, const Agenda::Head& head, bool is_limit_reached) {
@@ -239,7 +257,8 @@ void Engine::commit(State& state, Round& round, Trial& trial, const Agenda::Entr
 void Engine::close(const State& state, Round& round, ShapeId id, const Verdict& verdict) {
   agenda_.close(id, verdict);
   if (!options_.has_verdicts) return;
-  grown(judged_on_, id.row()) = state.cluster.facts_change_count();
+  // What is closed for its quota was not looked at on the nodes.
+  grown(judged_on_, id.row()) = verdict.wake_on == WakeOn::kQuota ? 0 : state.cluster.facts_change_count();
   for (const Agenda::Entry& e : agenda_.shape(id).jobs) report(round, e.job, verdict);
 }
 

@@ -77,6 +77,8 @@ class Engine {
   bool open_impossible_heads(const State& state, Round& round);
   bool has_room(const State& state, ClassView& view, const ShapeKey& key) const;
   void advance(State& state, Round& round);
+  /// Its queue does not take the shape's first job: it waits, or never runs, and the verdict says why. False if the queue takes it.
+  bool close_for_quota(State& state, Round& round, const Agenda::Head& head);
   /// No place was found for the shape's first job: it waits, or never fits, and the verdict says why.
   void close_for_shortage(State& state, Round& round, const Agenda::Head& head, bool is_limit_reached);
   bool all_waiting_came(const State& state, Millis now) const;
@@ -86,6 +88,8 @@ class Engine {
   /// The trial then says whose claims fall, and where the job goes; it is empty if that does not help.
   bool place_over_nominations(State& state, Trial& trial, JobId job);
   static bool outranks_a_nomination(const State& state, JobId job);
+  /// Jobs of a shape are alike but for their priority, which may not be what orders them: the first behind `than` before which more nominations fall.
+  static std::optional<Agenda::Entry> first_that_outranks_more(const State& state, const Agenda::Shape& shape, const Agenda::Entry& than);
   /// Lists in round.binding whose promises the job could break; false if it is clear already that it would.
   bool find_binding_promises(State& state, Round& round, const Agenda::Head& head);
   /// The first of them that does not hold with what the trial has placed; nullptr if all do.

@@ -1,6 +1,7 @@
 #include "engine/never_fits.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 
 #include "engine/small_packing.h"
@@ -16,12 +17,36 @@ bool is_meant_for(const Constraint& c, const NodeFacts& f) {
   return c.any_of.empty() || std::any_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); });
 }
 
-/// Members that the empty node could take.
-std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, NodeId n) {
+/// What members of the job that run hold of a node, and keep: they are not placed anew. Shares of a card are left out, so less may be counted than is held.
+struct Held {
+  std::int32_t cards = 0;
+  std::vector<std::int64_t> amounts;  ///< by ResourceId, as far as any is held
+
+  std::int64_t of(std::size_t resource) const { return resource < amounts.size() ? amounts[resource] : 0; }
+};
+using HeldByNode = std::map<NodeId, Held>;
+
+HeldByNode held_by(const State& state, JobId job) {
+  HeldByNode held;
+  state.each_member(job, [&](MemberId, const Member& m) {
+    if (!m.is_placed()) return;
+    const Demand& demand = state.demand(m.demand);
+    Held& on_node = held[m.node];
+    if (demand.cards.is_whole()) on_node.cards += demand.cards.count;
+    for (const ResourceAmount& a : demand.amounts) {
+      if (on_node.amounts.size() <= a.resource.row()) on_node.amounts.resize(a.resource.row() + 1, 0);
+      on_node.amounts[a.resource.row()] += a.amount;
+    }
+  });
+  return held;
+}
+
+/// Members that the node could take if nothing else ran there.
+std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, NodeId n, const Held& held) {
   std::int64_t fits = kFitsMax;
   const CardAsk& ask = demand.cards;
   if (ask.count > 0) {
-    const std::int64_t cards = cluster.cards()[n.row()];
+    const std::int64_t cards = std::max(cluster.cards()[n.row()] - held.cards, 0);
     const std::int64_t memory = cluster.facts(n).memory_per_card.value;  // 0 = not known, not checked
     const bool has_memory = memory == 0 || ask.memory_each.value <= memory;
     if (ask.is_whole())
@@ -32,7 +57,7 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, Node
   }
   for (const ResourceAmount& a : demand.amounts) {
     const std::int64_t total = a.resource.row() < cluster.resource_count() ? cluster.allocatable(a.resource)[n.row()] : 0;
-    fits = std::min(fits, total / a.amount);
+    fits = std::min(fits, (total - held.of(a.resource.row())) / a.amount);
   }
   if (!demand.ports.empty()) fits = std::min<std::int64_t>(fits, 1);
   return static_cast<std::uint64_t>(std::max<std::int64_t>(fits, 0));
@@ -41,7 +66,7 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, Node
 /// The empty nodes of one domain, or of the cluster, and how many members of each kind each of them could take.
 class EmptyDomain {
  public:
-  EmptyDomain(const State& state, const std::vector<Ask>& asks) : state_(state), asks_(asks) {}
+  EmptyDomain(const State& state, const std::vector<Ask>& asks, const HeldByNode& held) : state_(state), asks_(asks), held_(held) {}
 
   void add(NodeId n) {
     if (!state_.cluster.is_live(n)) return;
@@ -49,7 +74,7 @@ class EmptyDomain {
     bool is_useful = false;
     for (const Ask& ask : asks_) {
       const bool is_meant = is_meant_for(state_.cluster.constraint(ask.constraint), state_.cluster.facts(n));
-      fits_.push_back(is_meant ? fits_when_empty(state_.cluster, state_.demand(ask.demand), n) : 0);
+      fits_.push_back(is_meant ? fits_when_empty(state_.cluster, state_.demand(ask.demand), n, held_on(n)) : 0);
       is_useful = is_useful || fits_.back() > 0;
     }
     if (is_useful)
@@ -65,6 +90,11 @@ class EmptyDomain {
   }
 
  private:
+  const Held& held_on(NodeId n) const {
+    static const Held kNothing;
+    const auto it = held_.find(n);
+    return it == held_.end() ? kNothing : it->second;
+  }
   std::uint64_t fits(std::size_t node, std::size_t ask) const { return fits_[node * asks_.size() + ask]; }
 
   bool has_room_for_each() const {
@@ -89,11 +119,11 @@ class EmptyDomain {
     }
     for (std::size_t r = 0; r < asked.size(); ++r) {
       double total = 0;
-      for (const NodeId n : nodes_) total += static_cast<double>(cluster.allocatable(ResourceId(r))[n.row()]);
+      for (const NodeId n : nodes_) total += static_cast<double>(cluster.allocatable(ResourceId(r))[n.row()] - held_on(n).of(r));
       if (asked[r] > total * (1 + 1e-12)) return false;
     }
     double cards = 0;
-    for (const NodeId n : nodes_) cards += kWholeCard * static_cast<double>(cluster.cards()[n.row()]);
+    for (const NodeId n : nodes_) cards += kWholeCard * static_cast<double>(std::max(cluster.cards()[n.row()] - held_on(n).cards, 0));
     return milli <= cards;
   }
 
@@ -110,10 +140,20 @@ class EmptyDomain {
     return false;
   }
 
+  PackingNode node_beside(const Held& held, NodeId n) const {
+    PackingNode node = node_when_empty(state_.cluster, n);
+    for (std::size_t r = 0; r < node.free.size(); ++r) node.free[r] -= held.of(r);
+    const std::int32_t cards = std::min(held.cards, node.idle_cards);
+    std::fill_n(node.milli.begin(), cards, 0);
+    std::fill_n(node.mib.begin(), cards, 0);
+    node.idle_cards -= cards;
+    return node;
+  }
+
   EverFits search(std::uint32_t& steps) const {
     std::vector<PackingNode> nodes;
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
-      nodes.push_back(node_when_empty(state_.cluster, nodes_[n]));
+      nodes.push_back(node_beside(held_on(nodes_[n]), nodes_[n]));
       for (std::size_t a = 0; a < asks_.size(); ++a) nodes.back().allows.push_back(fits(n, a) > 0 ? 1 : 0);
     }
     std::vector<PackingGroup> groups;
@@ -131,6 +171,7 @@ class EmptyDomain {
 
   const State& state_;
   const std::vector<Ask>& asks_;
+  const HeldByNode& held_;
   std::vector<NodeId> nodes_;
   std::vector<std::uint64_t> fits_;  ///< [node][ask]
 };
@@ -138,7 +179,8 @@ class EmptyDomain {
 }  // namespace
 
 bool could_ever_take(const State& state, DemandId demand, ConstraintId constraint, NodeId n) {
-  return fits_when_empty(state.cluster, state.demand(demand), n) > 0 && is_meant_for(state.cluster.constraint(constraint), state.cluster.facts(n));
+  return fits_when_empty(state.cluster, state.demand(demand), n, {}) > 0 &&
+         is_meant_for(state.cluster.constraint(constraint), state.cluster.facts(n));
 }
 
 std::vector<Ask> asks_of(const State& state, JobId job) {
@@ -165,14 +207,15 @@ EverFits ever_fits(const State& state, JobId job) {
   const LevelId within = state.job(job).within;
   const Topology& topology = state.cluster.topology();
   std::uint32_t steps = kProofStepsMax;
+  const HeldByNode held = held_by(state, job);
   if (within.is_none()) {
-    EmptyDomain all(state, asks);
+    EmptyDomain all(state, asks, held);
     for (std::size_t n = 0; n < state.cluster.rows(); ++n) all.add(NodeId(n));
     return all.judge(steps);
   }
   EverFits best = EverFits::kNo;
   for (std::size_t d = 0; d < topology.domain_count(within); ++d) {
-    EmptyDomain domain(state, asks);
+    EmptyDomain domain(state, asks, held);
     for (const NodeId n : topology.nodes_of(within, DomainId(d))) domain.add(n);
     const EverFits verdict = domain.judge(steps);
     if (verdict == EverFits::kYes) return verdict;

@@ -14,15 +14,20 @@ bool is_outranked(const State& state, MemberId nominated, JobId by) {
 
 }  // namespace
 
+std::vector<MemberId> outranked_nominations(const State& state, JobId job) {
+  std::vector<MemberId> outranked;
+  for (const MemberId m : state.nominations())
+    if (is_outranked(state, m, job)) outranked.push_back(m);
+  return outranked;
+}
+
 bool Engine::outranks_a_nomination(const State& state, JobId job) {
   const auto nominations = state.nominations();
   return std::any_of(nominations.begin(), nominations.end(), [&](MemberId m) { return is_outranked(state, m, job); });
 }
 
 bool Engine::place_over_nominations(State& state, Trial& trial, JobId job) {
-  std::vector<MemberId> outranked;
-  for (const MemberId m : state.nominations())
-    if (is_outranked(state, m, job)) outranked.push_back(m);
+  const std::vector<MemberId> outranked = outranked_nominations(state, job);
   if (outranked.empty()) return false;
   const auto place = [&] { return place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job).is_placed; };
   std::vector<NodeId> at;

@@ -31,6 +31,9 @@ struct PlacementOutcome {
 /// as many as fit.
 PlacementOutcome place_job(const PlacementContext& context, JobId job);
 
+/// Members of other schedulers' jobs whose claim on a node falls if that job takes the node.
+std::vector<MemberId> outranked_nominations(const State& state, JobId job);
+
 /// Do the members that these steps place sit in one domain of the level that their job must stay within, the one of those placed before? Where labels or
 /// binds from outside have split those since, any domain will do. Cost: O(members) where the job has such a level.
 bool stays_within(const State& state, JobId job, std::span<const Trial::Step> steps);

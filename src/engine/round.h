@@ -31,7 +31,8 @@ struct Round {
   bool is_top_taken = false;       ///< the top is looked at now; the next job of its shape may take its place
   bool is_listed_whole = false;    ///< work holds every job, not only the first of each shape
   std::map<ShapeId, Held> held;
-  std::vector<JobId> binding;  ///< who holds a promise that the job looked at might break
+  std::set<ShapeId> impossible;  ///< found in this round to fit no empty cluster, whatever else they wait for
+  std::vector<JobId> binding;    ///< who holds a promise that the job looked at might break
   std::vector<Reservation> reservations;
 
   void add_work(const Agenda::Head& head);

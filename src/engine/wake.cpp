@@ -47,6 +47,11 @@ bool is_quota_news_for(const State& state, const Agenda::Shape& shape) {
   return !refusal || (refusal->code == ReasonCode::kExceedsQuota) != (shape.verdict.kind == VerdictKind::kNeverFits);
 }
 
+bool exceeds_quota(const State& state, const Agenda::Shape& shape) {
+  const std::optional<Reason> refusal = quota_refusal(state, shape.jobs.begin()->job);
+  return refusal && refusal->code == ReasonCode::kExceedsQuota;
+}
+
 }  // namespace
 
 void Engine::wake(State& state, Round& round) {
@@ -66,6 +71,10 @@ void Engine::wake(State& state, Round& round) {
   };
   for (const ShapeId id : agenda_.waiting_for_quota())
     if (is_quota_news_for(state, agenda_.shape(id))) opened.push_back(id);
+  if (has_quota_news)  // a limit has changed: whoever waits for room may now ask for more than its queue can ever have
+    agenda_.each_shape([&](ShapeId id, const Agenda::Shape& shape) {
+      if (!shape.is_open && shape.verdict.wake_on == WakeOn::kCapacity && exceeds_quota(state, shape)) opened.push_back(id);
+    });
   const std::int32_t cards_max = most_cards(state.cluster, rises);
   for (const auto& [of, shapes] : agenda_.waiting_for_capacity()) {
     const DemandId demand = of.first;
@@ -100,7 +109,8 @@ void Engine::wake(State& state, Round& round) {
   if (!rises.empty() && !state.nominations().empty())
     agenda_.each_shape([&](ShapeId id, const Agenda::Shape& shape) {
       const bool may_fit = !shape.is_open && shape.verdict.wake_on == WakeOn::kCapacity && shape.verdict.kind != VerdictKind::kNeverFits;
-      if (may_fit && outranks_a_nomination(state, shape.jobs.begin()->job)) opened.push_back(id);
+      const auto outranks = [&](const Agenda::Entry& e) { return outranks_a_nomination(state, e.job); };
+      if (may_fit && std::any_of(shape.jobs.begin(), shape.jobs.end(), outranks)) opened.push_back(id);
     });
   find_possible(state, round, opened);
   for (const ShapeId id : opened) agenda_.open(id);
@@ -124,7 +134,8 @@ bool Engine::is_outdated(const State& state, const Agenda::Head& head) const {
   if (state.cluster.live_count() == 0) return false;  // everybody waits for the first node
   const std::size_t row = head.shape.row();
   const bool is_judged = row < judged_on_.size() && judged_on_[row] == state.cluster.facts_change_count();
-  return !is_judged && agenda_.shape(head.shape).verdict.wake_on == WakeOn::kCapacity;
+  const WakeOn wake_on = agenda_.shape(head.shape).verdict.wake_on;
+  return !is_judged && (wake_on == WakeOn::kCapacity || wake_on == WakeOn::kQuota);
 }
 
 bool Engine::open_impossible_heads(const State& state, Round& round, QueueId queue) {
@@ -135,6 +146,7 @@ bool Engine::open_impossible_heads(const State& state, Round& round, QueueId que
     if (!is_outdated(state, head)) return has_opened;
     grown(judged_on_, head.shape.row()) = state.cluster.facts_change_count();
     if (ever_fits(state, head.entry.job) != EverFits::kNo) return has_opened;
+    round.impossible.insert(head.shape);
     agenda_.open(head.shape);
     round.add_work(head);
     has_opened = true;
