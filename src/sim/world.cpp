@@ -25,6 +25,7 @@ struct ScriptNotes {
   void operator()(const NodeGone& e) {
     if (!world.is_there(e.node)) return;
     world.is_node_there_[e.node.row()] = 0;
+    ++grown(world.node_losses_, e.node.row());
     world.lose_node(e.node, at, out);
   }
   void operator()(const Submitted& e) {
@@ -330,6 +331,7 @@ void World::carry_out_late(const Action& action, Millis now) {
   LateAnswer answer;
   if (const Bind* bound = std::get_if<Bind>(&action)) {
     answer.attempt = ++grown(placed_, bound->member.row()).attempts;
+    answer.losses = losses_of(bound->node);
     const bool is_refused = refused_next_.erase(bound->member) != 0 || fate.is_refused;
     answer.body = is_refused ? EventBody(BindRejected{bound->member}) : EventBody(Bound{bound->member, bound->node, bound->cards});
   } else if (const Evict* evict = std::get_if<Evict>(&action)) {
@@ -356,17 +358,23 @@ void World::answer_late(LateAnswer answer, Millis at) {
   due_.push({at, turns_++, JobId::none(), row});
 }
 
-/// A bind is carried out as it is answered. Whoever has a node keeps it, whatever was asked since; news that is outdated by then is not told.
+/// A bind is carried out as it is answered, and refused where its node went in the meantime, though it may have come back: what was asked of it went with
+/// it. Whoever has a node keeps it, whatever was asked since; news that is outdated by then is not told.
 void World::deliver_late(std::uint32_t row, Millis at, std::vector<Event>& out) {
   LateAnswer answer = std::move(late_answers_[row]);
   spare_answers_.push_back(row);
+  if (const auto* bound = std::get_if<Bound>(&answer.body)) {
+    const Placed& placed = placed_[bound->member.row()];
+    const bool is_open = !answer.is_again && !placed.job.is_none() && placed.node.is_none();
+    if (is_open && (!is_there(bound->node) || losses_of(bound->node) != answer.losses)) answer.body = BindRejected{bound->member};
+  }
   if (auto* bound = std::get_if<Bound>(&answer.body)) {
     const Placed placed = placed_[bound->member.row()];
     if (answer.attempt <= placed.dropped || (answer.is_again && placed.node != bound->node)) return;
     if (!placed.job.is_none() && !placed.node.is_none()) {
       bound->node = placed.node;
       bound->cards = placed.cards;
-    } else if (!placed.job.is_none() && is_there(bound->node)) {
+    } else if (!placed.job.is_none()) {
       bind({bound->member, placed.job, bound->node, bound->cards}, at);
     }
   } else if (const auto* rejected = std::get_if<BindRejected>(&answer.body)) {

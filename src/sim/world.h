@@ -122,6 +122,7 @@ class World final : public EventSource, public Actuator {
   struct LateAnswer {
     EventBody body;
     std::uint32_t attempt = 0;  ///< which bind of the member it answers
+    std::uint32_t losses = 0;   ///< of its node, when it was asked
     bool is_again = false;      ///< told once already: told again only if it still holds
   };
   /// What the cluster knows of a member; kept only where nodes may fail or answers take time.
@@ -157,6 +158,7 @@ class World final : public EventSource, public Actuator {
   void drop_binds(const Live& live);
   void tell_load(Millis at);
   bool is_there(NodeId node) const { return node.row() < is_node_there_.size() && is_node_there_[node.row()] != 0; }
+  std::uint32_t losses_of(NodeId node) const { return node.row() < node_losses_.size() ? node_losses_[node.row()] : 0; }
   std::int64_t cards_of(const Live& live) const { return live.kind.is_none() ? 0 : catalog_->kind(live.kind).cards; }
 
   SimClock& clock_;
@@ -188,6 +190,7 @@ class World final : public EventSource, public Actuator {
   bool follows_members_ = false;
   std::vector<Placed> placed_;               ///< by MemberId, if it follows them
   std::vector<std::uint8_t> is_node_there_;  ///< by NodeId, as the script says
+  std::vector<std::uint32_t> node_losses_;   ///< by NodeId: how often it went, so that one that came back is known as another
   std::int64_t preemptions_ = 0, arrived_ = 0, ended_ = 0, busy_cards_ = 0, running_ = 0;
 };
 
