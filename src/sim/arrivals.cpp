@@ -37,7 +37,7 @@ double card_time_of(const JobShape& shape) {
 }
 
 Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario& scenario, Catalog& catalog) {
-  ScenarioWork::Stream stream{.law = &law, .shapes = {}, .gap_millis = 0};
+  ScenarioWork::Stream stream{.law = &law, .shapes = {}, .gap_millis = 0, .spread_until = {}};
   double weight = 0, card_time = 0;
   for (const JobShape& shape : law.jobs) {
     const KindId kind = kind_of(shape, scenario, catalog);
@@ -55,8 +55,9 @@ Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario&
     if (cards == 0) return invalid(scenario.path + ": stream '" + law.name + "' has a load, but there are no cards to load");
     stream.gap_millis = card_time / weight / (*law.load * cards);
   } else {
-    ASHLAR_CHECK(law.count.has_value() && law.until.has_value());
-    stream.gap_millis = static_cast<double>((*law.until - law.start).value) / static_cast<double>(std::max<std::int64_t>(*law.count, 1));
+    stream.spread_until = law.until ? law.until : scenario.horizon;
+    ASHLAR_CHECK(law.count.has_value() && stream.spread_until.has_value());
+    stream.gap_millis = static_cast<double>((*stream.spread_until - law.start).value) / static_cast<double>(std::max<std::int64_t>(*law.count, 1));
   }
   return stream;
 }
@@ -129,9 +130,10 @@ class StreamSource final : public Source {
   bool next(SimJob& out) override {
     const ArrivalStream& law = *stream_.law;
     if (law.count && drawn_ >= *law.count) return false;
-    at_ += law.process == ArrivalStream::Process::kPoisson ? rng_.exponential(stream_.gap_millis) : drawn_ > 0 ? stream_.gap_millis : 0.0;
+    at_ += gap();
     if (at_ > kTimeMax) return false;  // a stream so slow has nothing more to say in any simulation
-    const Millis submit(std::llround(at_));
+    Millis submit(std::llround(at_));
+    if (stream_.spread_until) submit = std::min(submit, *stream_.spread_until - Millis(1));  // rounding loses none of them
     if (law.until && submit >= *law.until) return false;
     ++drawn_;
     const ScenarioWork::Shape& shape = pick_shape();
@@ -152,6 +154,14 @@ class StreamSource final : public Source {
   }
 
  private:
+  /// Time to the next arrival. Where the number of jobs is given, and not their pace, it is the gap to the first of those left, each of which comes at
+  /// any time of the window that is left: a Poisson process of which one knows how many come.
+  double gap() {
+    if (stream_.law->process == ArrivalStream::Process::kUniform) return drawn_ > 0 ? stream_.gap_millis : 0.0;
+    if (!stream_.spread_until) return rng_.exponential(stream_.gap_millis);
+    const double rest = static_cast<double>(stream_.spread_until->value) - at_;
+    return -rest * std::expm1(-rng_.exponential(1.0 / static_cast<double>(*stream_.law->count - drawn_)));
+  }
   const ScenarioWork::Shape& pick_shape() {
     const auto& shapes = stream_.shapes;
     if (shapes.size() == 1) return shapes.front();

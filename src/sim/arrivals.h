@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,7 +41,8 @@ class ScenarioWork {
   struct Stream {
     const ArrivalStream* law = nullptr;
     std::vector<Shape> shapes;
-    double gap_millis = 0;  ///< mean time between arrivals
+    double gap_millis = 0;               ///< mean time between arrivals
+    std::optional<Millis> spread_until;  ///< where only the number of jobs is given: exactly so many come before this time
   };
   struct Trace {
     const ScenarioTrace* law = nullptr;

@@ -80,7 +80,7 @@ struct ArrivalStream {
   enum class Process : std::uint8_t { kPoisson, kUniform };
   std::string name;
   Process process = Process::kPoisson;
-  std::optional<double> rate_per_hour;  ///< exactly one of rate_per_hour, load, or (count and until)
+  std::optional<double> rate_per_hour;  ///< one of rate_per_hour and load, or neither: count jobs come before until or the horizon
   std::optional<double> load;           ///< demanded share of all cards: mean card-time of a job x rate / cards
   std::optional<std::int64_t> count;    ///< stop after that many jobs
   Millis start{0};

@@ -64,7 +64,7 @@ DurationLaw read_duration(YamlMap& shape, YamlMistake& mistake) {
   } else {
     YamlMap map(mistake, *node, shape.path("duration"));
     law = read_law(map, mistake);
-    law.min = map.duration("min").value_or(Millis(1));
+    law.min = std::max(map.duration("min").value_or(Millis(1)), Millis(1));  // a load of jobs that take no time would be endlessly many
     law.max = map.duration("max").value_or(Millis::max());
     if (law.max < law.min) map.reject("max", "expected a time not below \"min\"");
     map.finish();
@@ -159,7 +159,7 @@ void check_pace(YamlMap& map, const Scenario& scenario, const ArrivalStream& str
   const int paces = (stream.rate_per_hour ? 1 : 0) + (stream.load ? 1 : 0);
   const bool has_window = stream.count && (stream.until || scenario.horizon);
   if (paces > 1) map.reject_self("expected either \"rate\" or \"load\", got both");
-  if (paces == 0 && !has_window) map.reject_self("expected \"rate\" or \"load\" (or \"count\" with \"until\"), got none");
+  if (paces == 0 && !has_window) map.reject_self("expected \"rate\" or \"load\" (or \"count\" with \"until\" or a horizon), got none");
   if (paces == 1 && !stream.count && !stream.until && !scenario.horizon) {
     map.reject_self("expected an end: \"count\" or \"until\" here, or \"horizon\" of the scenario");
   }

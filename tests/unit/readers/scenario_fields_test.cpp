@@ -20,8 +20,8 @@ struct Line {
 
 constexpr Line kStreams[] = {
     {"{count: 1, until: 1s, jobs: [{duration: 1s}]}", "no error"},
-    {"{count: 1, jobs: [{duration: 1s}]}", "s:3:3: arrivals[0]: expected \"rate\" or \"load\" (or \"count\" with \"until\"), got none"},
-    {"{until: 1s, jobs: [{duration: 1s}]}", "s:3:3: arrivals[0]: expected \"rate\" or \"load\" (or \"count\" with \"until\"), got none"},
+    {"{count: 1, jobs: [{duration: 1s}]}", "s:3:3: arrivals[0]: expected \"rate\" or \"load\" (or \"count\" with \"until\" or a horizon), got none"},
+    {"{until: 1s, jobs: [{duration: 1s}]}", "s:3:3: arrivals[0]: expected \"rate\" or \"load\" (or \"count\" with \"until\" or a horizon), got none"},
     {"{rate: 1/h, jobs: [{duration: 1s}]}", "s:3:3: arrivals[0]: expected an end: \"count\" or \"until\" here, or \"horizon\" of the scenario"},
     {"{rate: 1/h, count: 0, jobs: [{duration: 1s}]}", "s:3:22: arrivals[0].count: expected a number of jobs, a whole number 1..100000000, got \"0\""},
     {"{rate: 1/h, count: 100000000, jobs: [{duration: 1s}]}", "no error"},

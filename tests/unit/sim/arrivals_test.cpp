@@ -92,6 +92,30 @@ TEST(Arrivals, ALoadSetsThePace) {
             "1625+8000 kind 1 queue 1 vc 0 rank 8000 expects 8000..8000\n");
 }
 
+TEST(Arrivals, ACountIsSpreadOverItsWindow) {
+  const std::string four = "arrivals: [{count: 4, process: uniform, start: 2s, jobs: [{duration: 1s, estimate: none}]}]\n";
+  EXPECT_EQ(jobs_of(scenario(kNodes + "horizon: 10s\n" + four)),
+            "expected 4\n2000+1000 kind 0 queue 1 vc 0 rank 1000\n4000+1000 kind 0 queue 1 vc 0 rank 1000\n"
+            "6000+1000 kind 0 queue 1 vc 0 rank 1000\n8000+1000 kind 0 queue 1 vc 0 rank 1000\n");
+}
+
+TEST(Arrivals, APoissonCountComesWholeAndEvenlyOverItsWindow) {
+  const Scenario s = scenario(kNodes + "horizon: 100s\narrivals: [{count: 100000, jobs: [{duration: 1s}]}]\n");
+  Catalog catalog;
+  const Result<ScenarioWork> work = ScenarioWork::make(s, catalog);
+  ASSERT_TRUE(work.ok());
+  const JobFeed feed = work->feed();
+  int tenths[10] = {};
+  SimJob job;
+  while (feed(job)) ++tenths[job.submit.value / 10'000];
+  int sum = 0;
+  for (const int tenth : tenths) {
+    EXPECT_NEAR(tenth, 10'000, 500);
+    sum += tenth;
+  }
+  EXPECT_EQ(sum, 100'000);
+}
+
 TEST(Arrivals, AStreamEndsBeforeItsLastInstant) {
   EXPECT_EQ(jobs_of(scenario(kNodes + "arrivals:\n- {process: uniform, rate: 1/s, until: 2s, jobs: [{duration: 1s}]}\n")),
             "expected 0\n"
@@ -136,6 +160,13 @@ TEST(Arrivals, ALoadIsExactForTheShortestJobs) {
             "expected 3\n0+1 kind 0 queue 1 vc 0 rank 1 expects 1..1\n63+1 kind 0 queue 1 vc 0 rank 1 expects 1..1\n"
             "125+1 kind 0 queue 1 vc 0 rank 1 expects 1..1\n")
       << "16 cards for a thousandth of the time: one every 62.5 ms";
+}
+
+TEST(Arrivals, JobsOfNoLengthTakeAMillisecondSoThatALoadOfThemEnds) {
+  EXPECT_EQ(jobs_of(scenario(kNodes + "arrivals: [{process: uniform, load: 0.0625, until: 3ms, jobs: [{gpus: 1, "
+                                      "duration: {uniform: {from: 0s, to: 0s}, min: 0s}}]}]\n")),
+            "expected 0\n0+1 kind 0 queue 1 vc 0 rank 1 expects 1..1\n1+1 kind 0 queue 1 vc 0 rank 1 expects 1..1\n"
+            "2+1 kind 0 queue 1 vc 0 rank 1 expects 1..1\n");
 }
 
 TEST(Arrivals, KindsSayWhatEachMemberAsks) {

@@ -183,6 +183,49 @@ TEST(ScenarioRun, TheExampleRunsUnderItsProfiles) {
   }
 }
 
+/// A stream's keys, each there or not.
+struct StreamKeys {
+  bool has_count, has_until, has_horizon, has_start;
+  const char* pace;
+  const char* process;
+  std::string text() const {
+    return std::string(has_horizon ? "horizon: 1h\n" : "") + "nodes: [{cpu: 96, memory: 1Ti, gpus: 8}]\narrivals:\n- {process: " + process + pace +
+           (has_count ? ", count: 10" : "") + (has_until ? ", until: 30m" : "") + (has_start ? ", start: 10m" : "") +
+           ", jobs: [{gpus: 1, duration: 10m}]}\n";
+  }
+};
+
+void expect_that_it_runs_or_is_refused(const StreamKeys& keys) {
+  const bool has_end = keys.has_until || keys.has_horizon, has_pace = *keys.pace != 0;
+  const Result<Scenario> parsed = parse_scenario(keys.text(), "s");
+  ASSERT_EQ(parsed.ok(), has_pace ? keys.has_count || has_end : keys.has_count && has_end) << keys.text();
+  if (!parsed) return;
+  const QueueRun r = run(*parsed);
+  const std::int64_t came = r.jobs + r.unfinished_jobs;
+  EXPECT_GT(came, 0) << keys.text();
+  if (keys.has_count) {
+    EXPECT_LE(came, 10) << keys.text();
+  }
+  if (!has_pace || !has_end) {
+    EXPECT_EQ(came, 10) << keys.text();
+  }
+  if (!has_pace && keys.has_until) {
+    EXPECT_EQ(r.jobs, 10) << "they end 40 minutes after the start at the latest\n" << keys.text();
+  }
+}
+
+TEST(ScenarioRun, EveryStreamThatTheReaderAcceptsRuns) {
+  for (const char* process : {"poisson", "uniform"})
+    for (const char* pace : {"", ", rate: 30/h", ", load: 0.5"})
+      for (unsigned keys = 0; keys < 16; ++keys)
+        expect_that_it_runs_or_is_refused({.has_count = (keys & 1) != 0,
+                                           .has_until = (keys & 2) != 0,
+                                           .has_horizon = (keys & 4) != 0,
+                                           .has_start = (keys & 8) != 0,
+                                           .pace = pace,
+                                           .process = process});
+}
+
 TEST(DurationLaw, DrawsFollowTheLawAndItsMean) {
   Rng rng(3);
   const DurationLaw laws[] = {{.kind = DurationLaw::Kind::kExponential, .first = 100},
