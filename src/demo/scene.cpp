@@ -19,6 +19,14 @@ std::string clipped(const std::string& text, std::size_t width) { return text.si
 
 }  // namespace
 
+std::string own_words(const std::string& message) {
+  constexpr std::string_view kHistogram = "nodes are available";
+  const std::size_t histogram = message.find(kHistogram);
+  const std::size_t end = histogram == std::string::npos ? histogram : message.find(". ", histogram);
+  if (end == std::string::npos || message.find(kHistogram, end) != std::string::npos) return message;
+  return message.substr(end + 2);
+}
+
 int Job::racks() const {
   std::set<int> racks;
   for (const int n : node_of_member)
@@ -93,17 +101,10 @@ void Scene::see_group(const kube::PodGroup& group) {
 }
 
 void Scene::note_wait(Job& job, const std::string& reason, const std::string& message) {
-  const std::string text = message.empty() ? reason : message;
+  const std::string text = message.empty() ? reason : own_words(message);
   if (job.is_bound() || job.waits_because == text) return;
   job.waits_because = text;
   tell("~ " + job.act.team + "/" + job.act.name + "  waits: " + clipped(text, 220));
-}
-
-int Scene::gpus_used(const std::string& team) const {
-  int used = 0;
-  for (const Job& job : jobs_)
-    if (job.act.team == team && !job.is_over) used += job.bound * job.act.gpus + (job.act.milli_gpu > 0 && job.is_bound() ? 1 : 0);
-  return used;
 }
 
 }  // namespace ashlar::demo

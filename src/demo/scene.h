@@ -24,11 +24,15 @@ struct Job {
   Millis first_bound_at, last_bound_at;
   std::vector<int> node_of_member;           ///< node number, -1 = waits
   std::vector<std::string> cards_of_member;  ///< text of ashlar.dev/cards, empty where there is none
-  std::string waits_because;                 ///< reason and message of the condition
+  std::string waits_because;                 ///< what was told of its condition
   bool is_over = false;
   bool is_bound() const { return bound == act.members; }
   int racks() const;  ///< distinct racks of its members
 };
+
+/// What Ashlar says besides kube-scheduler's sentence, which names numbers of nodes and stands first: "gang g of 2: no room for all of it at once."; the
+/// whole message where there is nothing else, and kube-scheduler's own, whose second sentence is about nodes again.
+std::string own_words(const std::string& message);
 
 class Scene {
  public:
@@ -42,7 +46,6 @@ class Scene {
   /// The latest things that happened, newest last.
   const std::deque<std::string>& news() const { return news_; }
   void tell(const std::string& line);
-  int gpus_used(const std::string& team) const;
 
  private:
   void see_pod(const kube::Pod& pod);

@@ -57,6 +57,14 @@ Cards occupied(const Scene& scene) {
   return cards;
 }
 
+/// Squares in use: a card that several share counts once, in the colour that it has.
+int cards_used(const Cards& cards, int team) {
+  int used = 0;
+  for (const auto& node : cards)
+    for (const Cell& cell : node) used += cell.milli > 0 && (team < 0 || cell.team == team) ? 1 : 0;
+  return used;
+}
+
 std::string square(const Cell& cell, bool has_colour) {
   if (!has_colour) return cell.team < 0 ? "." : std::string(1, kTeamLetters[cell.team]);
   if (cell.team < 0) return std::string(kIdleColour) + "□" + kReset;
@@ -74,9 +82,9 @@ std::string bar(int used, int limit, int width, bool has_colour, int team) {
   return coloured(filled, kTeamColours[team], has_colour) + coloured(empty, kIdleColour, has_colour);
 }
 
-/// Cuts to so many printed columns; escape sequences and continuation bytes take none.
+/// Cuts to so many printed columns, the last one an ellipsis; escape sequences and continuation bytes take none.
 std::string cut(const std::string& line, int width) {
-  std::string out;
+  std::string out, up_to_ellipsis;
   int columns = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\x1b') {
@@ -86,14 +94,14 @@ std::string cut(const std::string& line, int width) {
       continue;
     }
     const bool is_continuation = (static_cast<unsigned char>(line[i]) & 0xC0) == 0x80;
-    if (!is_continuation && ++columns > width) break;
+    if (!is_continuation && ++columns == width) up_to_ellipsis = out;
+    if (columns > width) return up_to_ellipsis + "…" + (line.find('\x1b') == std::string::npos ? "" : kReset);
     out += line[i];
   }
   return out;
 }
 
-void draw_racks(const Scene& scene, const ViewOptions& o, std::string& out) {
-  const Cards cards = occupied(scene);
+void draw_racks(const Cards& cards, const ViewOptions& o, std::string& out) {
   for (int rack = 0; rack < kRacks; ++rack) {
     if (rack % kRacksPerBlock == 0) out += coloured("block " + std::to_string(rack / kRacksPerBlock), kDim, o.has_colour) + "\n";
     // 79 columns: a terminal of 80, of which Screen leaves the last one free, shows every card.
@@ -106,12 +114,12 @@ void draw_racks(const Scene& scene, const ViewOptions& o, std::string& out) {
   }
 }
 
-void draw_teams(const Scene& scene, const ViewOptions& o, std::string& out) {
+void draw_teams(const Scene& scene, const Cards& cards, const ViewOptions& o, std::string& out) {
   for (std::size_t t = 0; t < teams().size(); ++t) {
     const Team& team = teams()[t];
     int waiting = 0;
     for (const Job& j : scene.jobs()) waiting += j.act.team == team.name && !j.is_over && !j.is_bound() ? 1 : 0;
-    const int used = scene.gpus_used(team.name);
+    const int used = cards_used(cards, static_cast<int>(t));
     char text[160];
     std::snprintf(text, sizeof text, "  %-10s ", team.name.c_str());
     out += coloured(text, kTeamColours[t], o.has_colour) + bar(used, team.quota_gpus, 32, o.has_colour, static_cast<int>(t));
@@ -124,16 +132,16 @@ void draw_teams(const Scene& scene, const ViewOptions& o, std::string& out) {
 }  // namespace
 
 std::string draw(const Scene& scene, Millis elapsed, Millis length, const ViewOptions& o) {
-  int used = 0, waiting = 0;
-  for (const Team& team : teams()) used += scene.gpus_used(team.name);
+  const Cards cards = occupied(scene);
+  int waiting = 0;
   for (const Job& j : scene.jobs()) waiting += !j.is_over && !j.is_bound() ? 1 : 0;
   char head[200];
-  std::snprintf(head, sizeof head, "Ashlar   %3lld s of %lld   %d of %d GPUs busy   %d jobs waiting", static_cast<long long>(elapsed.value / 1000),
-                static_cast<long long>(length.value / 1000), used, kNodes * kGpusPerNode, waiting);
+  std::snprintf(head, sizeof head, "Ashlar   %3lld s of %lld   %d of %d GPUs busy   %d %s waiting", static_cast<long long>(elapsed.value / 1000),
+                static_cast<long long>(length.value / 1000), cards_used(cards, -1), kNodes * kGpusPerNode, waiting, waiting == 1 ? "job" : "jobs");
   std::string out = coloured(head, kBold, o.has_colour) + "\n\n";
-  draw_racks(scene, o, out);
+  draw_racks(cards, o, out);
   out += "\n";
-  draw_teams(scene, o, out);
+  draw_teams(scene, cards, o, out);
   out += "\n" + coloured("latest decisions", kBold, o.has_colour) + "\n";
   const auto& news = scene.news();
   const std::size_t count = std::min<std::size_t>(news.size(), static_cast<std::size_t>(o.news_lines));

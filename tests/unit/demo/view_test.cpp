@@ -47,7 +47,7 @@ TEST_F(ViewTest, CountsWhoWaitsAndTellsTheLatestNews) {
   scene_.add(job("late", teams().front().name, 2, 8, {3, -1}));
   for (int i = 0; i < 5; ++i) scene_.tell("~ news " + std::to_string(i));
   const std::vector<std::string> shown = lines({.has_colour = false, .width = 100, .news_lines = 2});
-  EXPECT_NE(shown[0].find("1 jobs waiting"), std::string::npos) << shown[0];
+  EXPECT_TRUE(shown[0].ends_with("   1 job waiting")) << shown[0];
   EXPECT_EQ(shown.back(), "  ~ news 4");
   EXPECT_EQ(shown[shown.size() - 2], "  ~ news 3");
   EXPECT_EQ(shown[shown.size() - 3], "latest decisions");
@@ -59,6 +59,37 @@ TEST_F(ViewTest, SharesFillTheCardThatTheSchedulerNamed) {
   share.cards_of_member[0] = "5";
   scene_.add(share);
   EXPECT_TRUE(lines({.has_colour = false})[3].starts_with(" rack 0 .....L.. ")) << lines({.has_colour = false})[3];
+}
+
+TEST_F(ViewTest, ACardThatIsSharedIsBusyOnce) {
+  for (const int k : {0, 1, 2}) {
+    Job share = job("notebook-" + std::to_string(k), teams().front().name, 1, 0, {0});
+    share.act.milli_gpu = 300;
+    share.cards_of_member[0] = "5";
+    scene_.add(share);
+  }
+  scene_.add(job("train", teams().front().name, 1, 4, {0}));
+  const std::vector<std::string> shown = lines({.has_colour = false});
+  EXPECT_TRUE(shown[3].starts_with(" rack 0 LLLL.L.. ")) << shown[3];
+  EXPECT_NE(shown[0].find("   5 of 512 GPUs busy"), std::string::npos) << shown[0];
+  EXPECT_TRUE(std::any_of(shown.begin(), shown.end(), [](const std::string& line) { return line.find("    5 of ") != std::string::npos; }));
+}
+
+TEST_F(ViewTest, WhatIsCutSaysSo) {
+  scene_.tell("~ team/job  waits: " + std::string(100, 'x'));
+  EXPECT_EQ(lines({.has_colour = false, .width = 30}).back(), "  ~ team/job  waits: xxxxxxxx…");
+  EXPECT_TRUE(lines({.has_colour = true, .width = 30}).back().ends_with("xxxxxxxx…\x1b[0m"));
+  scene_.tell("~ fits");
+  EXPECT_EQ(lines({.has_colour = false, .width = 8}).back(), "  ~ fits");
+}
+
+TEST(OwnWords, AreThoseBehindTheNumbersOfNodes) {
+  EXPECT_EQ(own_words("0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {a: b}. gang g of 2: no room."),
+            "gang g of 2: no room.");
+  for (const char* whole :
+       {"0/64 nodes are available: 64 Insufficient nvidia.com/gpu.", "QuotaExhausted: queue vision uses 8 GPU of its 8 GPU. Wait.",
+        "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 No preemption victims found."})
+    EXPECT_EQ(own_words(whole), whole);
 }
 
 TEST_F(ViewTest, IsCutToTheTerminalWithoutCountingColours) {
