@@ -195,6 +195,7 @@ QueueRun run_queue(const QueueReplay& replay, std::string_view policy, const Pro
   QueueRun run;
   QueueMeter meter(replay.trace.vcs);
   meter.reserve(replay.trace.jobs.size());
+  for (const TraceJob& job : replay.trace.jobs) meter.came(job.submit);
   std::vector<std::vector<LoadPoint>> loads;
   std::int64_t cards = 0;
   for (std::size_t s = 0; s < sites.size(); ++s) {

@@ -109,7 +109,8 @@ void QueueMeter::add(const JobOutcome& outcome) {
   sums.queued_millis += outcome.queued.value;
   jct_.push_back(jct);
   queued_.push_back(outcome.queued.value);
-  last_end_ = std::max(last_end_, outcome.end.value);
+  came(outcome.submit);
+  last_end_ = std::max(last_end_, outcome.end);
 }
 
 void QueueMeter::finish(QueueRun& run) {
@@ -133,7 +134,7 @@ void QueueMeter::finish(QueueRun& run) {
   run.p99_queue_seconds = percentile(queued_, 0.99);
   run.p999_queue_seconds = percentile(queued_, 0.999);
   run.p99_jct_seconds = percentile(jct_, 0.99);
-  run.makespan_seconds = static_cast<double>(last_end_) / kMillisPerSecond;
+  run.makespan_seconds = all.jobs == 0 ? 0 : static_cast<double>((last_end_ - first_submit_).value) / kMillisPerSecond;
   run.waits = distribution(queued_);
 }
 

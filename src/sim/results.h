@@ -3,6 +3,7 @@
 // tables (docs/reference/traces.md, "Measures").
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -79,7 +80,7 @@ struct QueueRun {
   double mean_queue_seconds = 0;
   double p50_queue_seconds = 0, p90_queue_seconds = 0, p99_queue_seconds = 0, p999_queue_seconds = 0;
   double p99_jct_seconds = 0;
-  double makespan_seconds = 0;  ///< end of the last job since the trace's start
+  double makespan_seconds = 0;  ///< from the first submission to the last end; 0 where nothing ended
   std::int64_t preemptions = 0;
   std::vector<VcMeans> per_vc;            ///< in the order of the names given to the meter; those without jobs are left out
   double wall_seconds = 0;                ///< without reading input
@@ -102,6 +103,8 @@ class QueueMeter {
   explicit QueueMeter(std::vector<std::string> vcs) : vcs_(std::move(vcs)), per_vc_(vcs_.size()) {}
   void reserve(std::size_t jobs);
   void add(const JobOutcome& outcome);
+  /// A job came then, whether it ends or not: the makespan counts from the first of them.
+  void came(Millis submit) { first_submit_ = std::min(first_submit_, submit); }
   std::int64_t jobs() const { return static_cast<std::int64_t>(queued_.size()); }
   /// Fills everything but policy, preemptions, unfinished_jobs, wall_seconds and the series over time. Sorts; call once.
   void finish(QueueRun& run);
@@ -114,7 +117,7 @@ class QueueMeter {
   std::vector<std::string> vcs_;
   std::vector<Sums> per_vc_;
   std::vector<std::int64_t> jct_, queued_;  ///< milliseconds
-  std::int64_t last_end_ = 0;
+  Millis first_submit_ = Millis::max(), last_end_{0};
 };
 
 enum class OutputFormat : std::uint8_t { kTable, kJson, kCsv };

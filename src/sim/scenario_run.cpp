@@ -130,6 +130,7 @@ QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::
   ASHLAR_CHECK(state.is_consistent());  // columns and digest, kept along all the way, equal a recount
   QueueRun run;
   run.policy = profile.name;
+  meter.came(world.first_arrival());
   meter.finish(run);
   run.preemptions = world.preemptions();
   run.unfinished_jobs = world.present();

@@ -170,6 +170,7 @@ void World::arrive(std::vector<Event>& out) {
     spare_jobs_.pop_back();
   }
   last_arrived_ = id;
+  first_arrival_ = std::min(first_arrival_, next_job_.submit);
   Live& live = live_[id.row()];
   live.submit = next_job_.submit;
   live.duration = next_job_.duration;

@@ -91,6 +91,8 @@ class World final : public EventSource, public Actuator {
 
   std::int64_t preemptions() const { return preemptions_; }
   std::int64_t arrived() const { return arrived_; }
+  /// When the first job of the feed came; Millis::max() before that.
+  Millis first_arrival() const { return first_arrival_; }
   /// Jobs that have arrived and not ended.
   std::int64_t present() const { return arrived_ - ended_; }
 
@@ -173,6 +175,7 @@ class World final : public EventSource, public Actuator {
   SimJob next_job_;
   bool has_next_job_ = false;
   JobId last_arrived_;
+  Millis first_arrival_ = Millis::max();
   std::span<const Happening> script_;
   std::size_t next_happening_ = 0;
   std::set<MemberId> refused_next_;

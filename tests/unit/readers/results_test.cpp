@@ -87,6 +87,19 @@ TEST(QueueMeter, GivesMeansPercentilesAndMakespan) {
   EXPECT_DOUBLE_EQ(run.makespan_seconds, 105);
 }
 
+TEST(QueueMeter, TheMakespanCountsFromTheFirstSubmission) {
+  QueueMeter meter({"a"});
+  meter.add({.vc = 0, .submit = Millis(7'000), .end = Millis(9'000), .queued = Millis(0)});
+  meter.add({.vc = 0, .submit = Millis(6'000), .end = Millis(16'500), .queued = Millis(0)});
+  QueueMeter same = meter;
+  QueueRun run;
+  meter.finish(run);
+  EXPECT_DOUBLE_EQ(run.makespan_seconds, 10.5);
+  same.came(Millis(5'000));
+  same.finish(run);
+  EXPECT_DOUBLE_EQ(run.makespan_seconds, 11.5) << "also of one that never ended";
+}
+
 TEST(QueueMeter, LeavesOutClustersWithoutJobs) {
   const QueueRun run = four_jobs();
   ASSERT_EQ(run.per_vc.size(), 2u);

@@ -39,6 +39,10 @@ TEST(QueueReplay, StrictFifoMakesASmallJobWaitBehindAWideOneAndSkipDoesNot) {
   EXPECT_DOUBLE_EQ(skip.mean_queue_seconds, 99 / 3.0);
 }
 
+TEST(QueueReplay, TheMakespanCountsFromTheFirstSubmission) {
+  EXPECT_DOUBLE_EQ(run(trace_of({{8, 1000, 100}, {8, 1001, 10}}), "fifo").makespan_seconds, 110);
+}
+
 TEST(QueueReplay, EasyLetsAJobPassOnlyIfItEndsBeforeTheReservation) {
   const JobTrace fits = trace_of({{6, 0, 100}, {8, 1, 10}, {2, 2, 98}});
   EXPECT_DOUBLE_EQ(run(fits, "easy").mean_queue_seconds, 99 / 3.0);

@@ -48,6 +48,15 @@ TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
   EXPECT_DOUBLE_EQ(r.makespan_seconds, 20);
 }
 
+TEST(ScenarioRun, TheMakespanCountsFromTheFirstSubmission) {
+  const std::string late = kNodes + std::string("horizon: 1h\narrivals: [{count: 2, until: 120s, start: 100s, process: uniform, jobs: [{gpus: ");
+  EXPECT_DOUBLE_EQ(run(scenario(late + "8, duration: 30s}]}]\n")).makespan_seconds, 40) << "the second one comes after ten seconds";
+  const std::string never = "arrivals:\n" + job("members: 3, gpus: 8, within: rack, duration: 1s");
+  EXPECT_DOUBLE_EQ(
+      run(scenario(kNodes + never + "  - {count: 1, until: 20s, start: 10s, process: uniform, jobs: [{duration: 5s}]}\n")).makespan_seconds, 15)
+      << "the first one never starts";
+}
+
 TEST(ScenarioRun, AJobThatLosesItsNodeStartsOver) {
   const std::string text =
       "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\nfailures: [{node: only, at: 60s, for: 30s}]\narrivals:\n" +
