@@ -25,6 +25,9 @@ std::string grouped(double value, int decimals) {
   return text;
 }
 
+/// Seconds over the jobs that ended: a mean of nothing is no number.
+std::string of_ended(const QueueRun& run, double value, int decimals) { return run.jobs == 0 ? "-" : grouped(value, decimals); }
+
 std::string json_text(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
@@ -116,10 +119,11 @@ Rows queue_rows(std::span<const QueueRun> runs) {
   Rows rows = {{"policy", "jobs", "mean JCT s", "mean queue s", "p50 queue s", "p90 queue s", "p99 queue s", "p99.9 queue s", "makespan s",
                 "preemptions", "unfinished", "seconds"}};
   for (const QueueRun& run : runs) {
-    rows.push_back({run.policy, grouped(static_cast<double>(run.jobs), 0), grouped(run.mean_jct_seconds, 1), grouped(run.mean_queue_seconds, 1),
-                    grouped(run.p50_queue_seconds, 0), grouped(run.p90_queue_seconds, 0), grouped(run.p99_queue_seconds, 0),
-                    grouped(run.p999_queue_seconds, 0), grouped(run.makespan_seconds, 0), grouped(static_cast<double>(run.preemptions), 0),
-                    grouped(static_cast<double>(run.unfinished_jobs), 0), fmt::format("{:.3f}", run.wall_seconds)});
+    rows.push_back({run.policy, grouped(static_cast<double>(run.jobs), 0), of_ended(run, run.mean_jct_seconds, 1),
+                    of_ended(run, run.mean_queue_seconds, 1), of_ended(run, run.p50_queue_seconds, 0), of_ended(run, run.p90_queue_seconds, 0),
+                    of_ended(run, run.p99_queue_seconds, 0), of_ended(run, run.p999_queue_seconds, 0), of_ended(run, run.makespan_seconds, 0),
+                    grouped(static_cast<double>(run.preemptions), 0), grouped(static_cast<double>(run.unfinished_jobs), 0),
+                    fmt::format("{:.3f}", run.wall_seconds)});
   }
   return rows;
 }

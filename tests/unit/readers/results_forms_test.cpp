@@ -49,7 +49,7 @@ TEST(ResultsForms, OfQueueing) {
   const QueueRun empty{.policy = "none"};
   EXPECT_EQ(joined(queue_rows({&empty, 1})),
             "policy|jobs|mean JCT s|mean queue s|p50 queue s|p90 queue s|p99 queue s|p99.9 queue s|makespan s|preemptions|unfinished|seconds|\n"
-            "none|0|0.0|0.0|0|0|0|0|0|0|0|0.000|\n");
+            "none|0|-|-|-|-|-|-|-|0|0|0.000|\n");
   EXPECT_EQ(queue_json({}), "[]\n");
 }
 

@@ -100,6 +100,16 @@ TEST(QueueMeter, TheMakespanCountsFromTheFirstSubmission) {
   EXPECT_DOUBLE_EQ(run.makespan_seconds, 11.5) << "also of one that never ended";
 }
 
+TEST(QueueMeter, MeansOfNothingAreNoNumbersInTheTable) {
+  QueueMeter meter({"a"});
+  meter.came(Millis(5'000));
+  QueueRun run{.policy = "fifo", .unfinished_jobs = 1};
+  meter.finish(run);
+  EXPECT_DOUBLE_EQ(run.makespan_seconds, 0);
+  const Rows rows = queue_rows(std::span(&run, 1));
+  EXPECT_EQ(rows[1], (std::vector<std::string>{"fifo", "0", "-", "-", "-", "-", "-", "-", "-", "0", "1", "0.000"}));
+}
+
 TEST(QueueMeter, LeavesOutClustersWithoutJobs) {
   const QueueRun run = four_jobs();
   ASSERT_EQ(run.per_vc.size(), 2u);
