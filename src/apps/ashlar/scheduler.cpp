@@ -94,6 +94,7 @@ config::SchedulerConfig settings(const SchedulerOptions& options) {
   if (!options.scheduler_names.empty()) config->scheduler_names = options.scheduler_names;
   for (const std::string& name : config->scheduler_names) {
     if (name.empty()) refuse(kBadInput, "--scheduler-name must not be empty");
+    if (name[0] == '-') refuse(kBadInput, "--scheduler-name: expected a name, got the option " + name);
     if (name.find_first_of(", \t") != std::string::npos)
       refuse(kBadInput, "scheduler name \"" + name + "\" has a comma or a space; give --scheduler-name once for each name");
   }
@@ -196,7 +197,8 @@ void add_scheduler(CLI::App& app) {
   verb->add_option("--context", options->context, "Context of the kubeconfig");
   verb->add_option("--config", options->config_file, "Settings (ashlar.yaml, docs/reference/configuration.md)")->type_name("FILE");
   verb->add_option("--scheduler-name", options->scheduler_names, "spec.schedulerName of the pods to place; may be given several times")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   verb->add_option("--profile", options->profile, "Built-in profile or profile file; wins over the settings")->type_name("NAME|FILE");
   verb->add_option("--listen", options->listen, "IP:PORT for questions (ashlar why, queue, nodes), health and metrics, or off")->type_name("ADDRESS");
   verb->add_option("--health-probe-bind-address", options->probes, "IP:PORT for health and metrics without names of tenants, or off")

@@ -58,6 +58,8 @@ std::vector<std::string> list_of(const std::vector<std::string>& given, const st
   for (const std::string& text : given) {
     for (std::size_t from = 0; from <= text.size();) {
       const std::size_t comma = std::min(text.find(',', from), text.size());
+      if (text.size() > 1 && text[0] == '-' && (text[1] < '0' || text[1] > '9'))
+        fail(invalid(fmt::format("{}: expected a name, got the option {}", option, text)), kBadInput);
       if (comma == from) fail(invalid(fmt::format("{}: expected a name beside every comma, got \"{}\"", option, text)), kBadInput);
       entries.push_back(text.substr(from, comma - from));
       from = comma + 1;
@@ -166,10 +168,11 @@ void add_packing_replay(CLI::App& sim) {
   verb->add_option("--nodes", options->nodes, "node list: sn,cpu_milli,memory_mib,gpu,model (.csv, also .gz, .xz, .zst)")->required();
   verb->add_option("--pods", options->pods, "pod list: name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec]")->required();
   verb->add_option("--arrivals", options->arrivals, "arrival orders: seed,kind,values")->required();
-  verb->add_option("--seed", options->seeds, "seeds of the arrival file, with commas; all of them by default");
+  verb->add_option("--seed", options->seeds, "seeds of the arrival file, with commas; all of them by default")->allow_extra_args(false);
   verb->add_option("--policy", options->policies,
                    "fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, another profile or a profile file; several with commas")
-      ->required();
+      ->required()
+      ->allow_extra_args(false);
   options->output.add_to(*verb);
   verb->callback([options] { run_packing_verb(*options); });
 }
@@ -227,7 +230,8 @@ void add_queue_replay(CLI::App& sim) {
       ->check(CLI::Range(1, 1'000'000));
   verb->add_option("--policy", options->policies,
                    "fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, another profile or a profile file; several with commas")
-      ->required();
+      ->required()
+      ->allow_extra_args(false);
   verb->add_flag("--pooled", options->is_pooled, "one cluster of all virtual clusters' nodes");
   verb->add_option("--restart-overhead", options->overhead, "seconds that a restart costs a job of one card, of up to 8, of more")
       ->capture_default_str();
@@ -277,7 +281,7 @@ void add_run(CLI::App& sim) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = sim.add_subcommand("run", "A scenario of nodes, queues, work and failures in virtual time, under one profile or several");
   verb->add_option("scenario", options->scenario, "YAML file (docs/reference/scenario.md)")->required();
-  verb->add_option("--policy", options->policies, "profiles instead of the scenario's own; several with commas");
+  verb->add_option("--policy", options->policies, "profiles instead of the scenario's own; several with commas")->allow_extra_args(false);
   options->output.add_to(*verb);
   verb->callback([options] { run_scenario_verb(*options); });
 }
