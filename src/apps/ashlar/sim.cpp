@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -273,7 +274,7 @@ void run_scenario_verb(const RunOptions& options) {
                                                                {"nodes", std::to_string(scenario.nodes.size())},
                                                                {"cards", std::to_string(scenario.cards())},
                                                                {"seed", std::to_string(scenario.seed)}};
-  const std::string title = scenario.title.empty() ? options.scenario : scenario.title;
+  const std::string title = scenario.title.empty() ? std::filesystem::path(options.scenario).filename().string() : scenario.title;
   write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::queue_rows}, options.output, queue_page(title, runs, facts));
 }
 
