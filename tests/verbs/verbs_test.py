@@ -89,6 +89,7 @@ REFUSED = [
     ("sim run --policy fifo scenario.yaml -o csv --report /no/such/page", 1, "/no/such/page"),
     ("sim run scenario.yaml --policy --report", 2, "--policy: expected a name, got the option --report"),
     ("sim run ./scenario.yaml --report page.html >/dev/null && cat page.html", 0, "<title>scenario.yaml"),
+    ("sim nosuch", 2, "there is no verb sim nosuch; there are packing, queue, run (ashlar sim --help"),
     ("sim run nosuch.yaml", 2, "nosuch.yaml:3:10: profile: unknown profile \"nosuch\""),
     ("load pods.csv --kubeconfig /nonexistent", 2, "/nonexistent"),
     ("load pods.csv --kubeconfig config --limit -1", 2, "--limit"),

@@ -11,6 +11,7 @@
 #include <streambuf>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/readers/text_source.h"
 
@@ -55,21 +56,37 @@ int checked_output(int status) {
   return kFailed;
 }
 
-/// What CLI11 would answer with "A subcommand is required".
-bool is_verb_unknown(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return false;
-  const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
-  return std::none_of(verbs.begin(), verbs.end(), [&](const CLI::App* verb) { return verb->check_name(argv[1]); });
+std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-int answer_unknown_verb(const CLI::App& app, const std::string& verb) {
-  std::cerr << "ashlar: there is no verb " << verb << "; there are";
+/// A word that stands where a verb is expected and is none: CLI11 would answer "A subcommand is required". 0 = all verbs are known.
+int unknown_verb(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* above = &app;
+  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
+    const std::vector<const CLI::App*> verbs = verbs_of(*above);
+    if (verbs.empty()) return 0;
+    const auto named = std::find_if(verbs.begin(), verbs.end(), [&](const CLI::App* verb) { return verb->check_name(argv[i]); });
+    if (named == verbs.end()) return i;
+    above = *named;
+  }
+  return 0;
+}
+
+int answer_unknown_verb(const CLI::App& app, int unknown, char** argv) {
+  const CLI::App* above = &app;
+  std::string words;
+  for (int i = 1; i < unknown; ++i) {
+    above = above->get_subcommand(argv[i]);
+    words += above->get_name() + " ";
+  }
+  std::cerr << "ashlar: there is no verb " << words << argv[unknown] << "; there are";
   std::string_view comma = " ";
-  for (const CLI::App* known : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* known : verbs_of(*above)) {
     std::cerr << comma << known->get_name();
     comma = ", ";
   }
-  std::cerr << " (ashlar --help says what they do)\n";
+  std::cerr << " (ashlar " << words << "--help says what they do)\n";
   return kBadInput;
 }
 
@@ -84,7 +101,7 @@ int main(int argc, char** argv) {
 #define ASHLAR_ADD(verb) ashlar::add_##verb(app);
   ASHLAR_VERBS(ASHLAR_ADD)
 #undef ASHLAR_ADD
-  if (is_verb_unknown(app, argc, argv)) return answer_unknown_verb(app, argv[1]);
+  if (const int unknown = unknown_verb(app, argc, argv)) return answer_unknown_verb(app, unknown, argv);
   try {
     app.parse(argc, argv);
     return checked_output(0);
