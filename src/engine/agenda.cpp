@@ -38,8 +38,10 @@ void Agenda::list_head(ShapeId id) {
     open_heads_.insert(head);
     return;
   }
-  if (waits_for_room(shape.verdict) && !head.entry.is_surplus && shape.verdict.kind != VerdictKind::kNeverFits)  // what can never run blocks nobody
+  if (waits_for_room(shape.verdict) && !head.entry.is_surplus && shape.verdict.kind != VerdictKind::kNeverFits) {  // what can never run blocks nobody
     blocked_heads_[shape.key.queue].insert(head);
+    if (shape.verdict.wake_on == WakeOn::kQuota) changed_queues_.insert(shape.key.queue);  // not looked at on the nodes yet
+  }
   if (shape.verdict.wake_on == WakeOn::kCapacity) {
     if (shape.key.only.is_none())
       waiting_for_capacity_[{shape.key.demand, shape.key.constraint}].insert(id);

@@ -122,7 +122,8 @@ class Agenda {
   std::vector<Entry> entry_of_job_;
   std::set<Head> open_heads_;
   std::map<QueueId, std::set<Head>> blocked_heads_;
-  std::set<QueueId> changed_queues_;    ///< of blocked heads; lost in a snapshot: who reads it anew asks all queues first
+  std::set<QueueId>
+      changed_queues_;  ///< of blocked heads, or heads that were closed for quota; lost in a snapshot: who reads it anew asks all queues first
   std::map<QueueId, Head> held_heads_;  ///< of one decision
   std::map<std::pair<DemandId, ConstraintId>, std::set<ShapeId>> waiting_for_capacity_;
   std::set<ShapeId> waiting_for_quota_;

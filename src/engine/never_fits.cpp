@@ -207,7 +207,8 @@ EverFits ever_fits(const State& state, JobId job) {
   const LevelId within = state.job(job).within;
   const Topology& topology = state.cluster.topology();
   std::uint32_t steps = kProofStepsMax;
-  const HeldByNode held = held_by(state, job);
+  // Surplus may wait for its own siblings too: when they end it can take their place.
+  const HeldByNode held = state.job(job).waits_for_surplus() ? HeldByNode{} : held_by(state, job);
   if (within.is_none()) {
     EmptyDomain all(state, asks, held);
     for (std::size_t n = 0; n < state.cluster.rows(); ++n) all.add(NodeId(n));

@@ -83,58 +83,58 @@ Profile profile_with(Blocking blocking, const char* name = "ashlar") {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20619 decisions, 5293 binds, 0 others; ExceedsClusterMax 421 ExceedsMaxQuota 425 GangPartial 289 InsufficientGPU 474 "
-            "InsufficientResource 189 NeverFits 846 NoMatchingDevice 8 NodesNotReady 1 OverQuota 585 Placed 3312 PortTaken 118 QuotaExhausted "
-            "585 ReservationHeld 163 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 628 Waits 1885; plans 569633dbbd3ceeb0");
+            "20618 decisions, 5293 binds, 0 others; ExceedsClusterMax 496 ExceedsMaxQuota 457 GangPartial 289 InsufficientGPU 473 "
+            "InsufficientResource 187 NeverFits 953 NoMatchingDevice 8 NodesNotReady 1 OverQuota 618 Placed 3312 PortTaken 118 QuotaExhausted 618 "
+            "ReservationHeld 163 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 626 Waits 1880; plans a6410b1775ad42da");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
-            "20655 decisions, 5761 binds, 0 others; ExceedsClusterMax 521 GangPartial 386 InsufficientGPU 672 InsufficientResource 198 "
-            "NeverFits 521 NoMatchingDevice 3 NodesNotReady 1 Placed 3591 PortTaken 112 ReservationHeld 86 SelectorMismatch 3 "
-            "TaintNotTolerated 1 TopologyFragmented 703 Waits 2165; plans 0e2fefe76b848c69");
+            "20655 decisions, 5761 binds, 0 others; ExceedsClusterMax 536 GangPartial 384 InsufficientGPU 668 InsufficientResource 196 NeverFits 536 "
+            "NoMatchingDevice 3 NodesNotReady 1 Placed 3591 PortTaken 112 ReservationHeld 86 SelectorMismatch 3 TaintNotTolerated 1 "
+            "TopologyFragmented 705 Waits 2159; plans 0fa7b8b0a6ee670f");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
-            "20618 decisions, 5281 binds, 0 others; ExceedsClusterMax 364 ExceedsMaxQuota 424 GangPartial 282 InsufficientGPU 476 "
-            "InsufficientResource 179 NeverFits 788 NoMatchingDevice 5 NodesNotReady 1 OverQuota 584 Placed 3319 PortTaken 121 QuotaExhausted "
-            "584 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 604 Waits 1683; plans 192f5aa8fa4d9d4d");
+            "20618 decisions, 5281 binds, 0 others; ExceedsClusterMax 379 ExceedsMaxQuota 460 GangPartial 282 InsufficientGPU 479 "
+            "InsufficientResource 177 NeverFits 839 NoMatchingDevice 5 NodesNotReady 1 OverQuota 587 Placed 3319 PortTaken 121 QuotaExhausted 587 "
+            "SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 603 Waits 1683; plans 2b9528aae7bbff61");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
-            "20564 decisions, 4865 binds, 0 others; BehindHead 1061 ExceedsClusterMax 393 ExceedsMaxQuota 369 GangPartial 251 InsufficientGPU "
-            "323 InsufficientResource 160 NeverFits 762 NoMatchingDevice 3 OverQuota 442 Placed 3032 PortTaken 94 QuotaExhausted 442 "
-            "SelectorMismatch 7 TaintNotTolerated 4 TopologyFragmented 525 Waits 2428; plans af300f1fe5c6a573");
+            "20573 decisions, 4906 binds, 0 others; BehindHead 1019 ExceedsClusterMax 451 ExceedsMaxQuota 399 GangPartial 252 InsufficientGPU 333 "
+            "InsufficientResource 161 NeverFits 850 NoMatchingDevice 3 OverQuota 482 Placed 3065 PortTaken 96 QuotaExhausted 482 SelectorMismatch 7 "
+            "TaintNotTolerated 4 TopologyFragmented 533 Waits 2408; plans a044078ef3512b6d");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
-            "20616 decisions, 5352 binds, 0 others; ExceedsClusterMax 367 ExceedsMaxQuota 411 GangPartial 279 InsufficientGPU 453 "
-            "InsufficientResource 190 NeverFits 778 NoMatchingDevice 4 NodesNotReady 3 OverQuota 574 Placed 3418 PortTaken 119 QuotaExhausted "
-            "574 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 629 Waits 1694; plans 7c0a8e7dace5a1f4");
+            "20616 decisions, 5352 binds, 0 others; ExceedsClusterMax 379 ExceedsMaxQuota 449 GangPartial 278 InsufficientGPU 454 "
+            "InsufficientResource 187 NeverFits 828 NoMatchingDevice 4 NodesNotReady 3 OverQuota 579 Placed 3418 PortTaken 119 QuotaExhausted 579 "
+            "SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 627 Waits 1689; plans c8685ba462a31f68");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20642 decisions, 5346 binds, 0 others; ExceedsClusterMax 434 ExceedsMaxQuota 412 GangPartial 308 InsufficientGPU 493 "
-            "InsufficientResource 190 NeverFits 846 NoMatchingDevice 3 NodesNotReady 2 OverQuota 601 Placed 3385 PortTaken 114 QuotaExhausted "
-            "601 ReservationHeld 217 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 623 Waits 1967; plans 2d76c2503cb98a29");
+            "20642 decisions, 5346 binds, 0 others; ExceedsClusterMax 514 ExceedsMaxQuota 446 GangPartial 307 InsufficientGPU 496 "
+            "InsufficientResource 188 NeverFits 960 NoMatchingDevice 3 NodesNotReady 2 OverQuota 645 Placed 3385 PortTaken 114 QuotaExhausted 645 "
+            "ReservationHeld 215 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 623 Waits 1965; plans 2b17a83c50d51052");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
-            "20585 decisions, 5141 binds, 0 others; ExceedsClusterMax 403 ExceedsMaxQuota 417 GangPartial 282 InsufficientGPU 386 "
-            "InsufficientResource 188 NeverFits 820 NoMatchingDevice 5 NodesNotReady 3 OverQuota 584 Placed 3290 PortTaken 112 QuotaExhausted "
-            "584 ReservationHeld 1295 SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 585 Waits 2869; plans 357d90e175727a36");
+            "20587 decisions, 5143 binds, 0 others; ExceedsClusterMax 492 ExceedsMaxQuota 446 GangPartial 282 InsufficientGPU 387 "
+            "InsufficientResource 186 NeverFits 938 NoMatchingDevice 5 NodesNotReady 3 OverQuota 632 Placed 3291 PortTaken 113 QuotaExhausted 632 "
+            "ReservationHeld 1294 SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 587 Waits 2870; plans ca310054ec897680");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20636 decisions, 5301 binds, 0 others; ExceedsClusterMax 362 ExceedsMaxQuota 410 GangPartial 297 InsufficientGPU 470 "
-            "InsufficientResource 179 NeverFits 772 NoMatchingDevice 5 NodesNotReady 2 OverQuota 598 Placed 3397 PortTaken 113 QuotaExhausted "
-            "598 SelectorMismatch 11 TaintNotTolerated 7 TopologyFragmented 616 Waits 1700; plans 26d7f6b1f7300964");
+            "20636 decisions, 5301 binds, 0 others; ExceedsClusterMax 379 ExceedsMaxQuota 443 GangPartial 296 InsufficientGPU 470 "
+            "InsufficientResource 177 NeverFits 822 NoMatchingDevice 5 NodesNotReady 2 OverQuota 602 Placed 3397 PortTaken 113 QuotaExhausted 602 "
+            "SelectorMismatch 11 TaintNotTolerated 7 TopologyFragmented 612 Waits 1693; plans 66ef4b8fc27891d3");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20639 decisions, 5423 binds, 0 others; ExceedsClusterMax 358 ExceedsMaxQuota 417 GangPartial 306 InsufficientGPU 451 "
-            "InsufficientResource 197 NeverFits 775 NoMatchingDevice 5 NodesNotReady 4 OverQuota 583 Placed 3428 PortTaken 112 QuotaExhausted "
-            "583 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 608 Waits 1700; plans 9a12df9e7e062100");
+            "20639 decisions, 5423 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 451 GangPartial 305 InsufficientGPU 453 "
+            "InsufficientResource 194 NeverFits 823 NoMatchingDevice 5 NodesNotReady 4 OverQuota 585 Placed 3428 PortTaken 112 QuotaExhausted 585 "
+            "SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 606 Waits 1696; plans 4a27b4e187095f08");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20642 decisions, 5326 binds, 0 others; ExceedsClusterMax 365 ExceedsMaxQuota 416 GangPartial 301 InsufficientGPU 468 "
-            "InsufficientResource 180 NeverFits 781 NoMatchingDevice 5 NodesNotReady 3 OverQuota 600 Placed 3409 PortTaken 112 QuotaExhausted "
-            "600 SelectorMismatch 10 TaintNotTolerated 11 TopologyFragmented 623 Waits 1713; plans 1e60383eda2244e9");
+            "20642 decisions, 5326 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 449 GangPartial 300 InsufficientGPU 470 "
+            "InsufficientResource 178 NeverFits 829 NoMatchingDevice 5 NodesNotReady 3 OverQuota 604 Placed 3409 PortTaken 112 QuotaExhausted 604 "
+            "SelectorMismatch 10 TaintNotTolerated 11 TopologyFragmented 618 Waits 1707; plans 23fbdc11bb897f85");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
-            "20624 decisions, 5354 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 432 GangPartial 281 InsufficientGPU 460 "
-            "InsufficientResource 186 NeverFits 804 NoMatchingDevice 5 NodesNotReady 1 OverQuota 591 Placed 3419 PortTaken 116 QuotaExhausted "
-            "591 SelectorMismatch 11 TaintNotTolerated 10 TopologyFragmented 629 Waits 1699; plans abbafe5c326173d7");
+            "20625 decisions, 5353 binds, 0 others; ExceedsClusterMax 390 ExceedsMaxQuota 469 GangPartial 279 InsufficientGPU 459 "
+            "InsufficientResource 183 NeverFits 859 NoMatchingDevice 5 NodesNotReady 1 OverQuota 592 Placed 3419 PortTaken 118 QuotaExhausted 592 "
+            "SelectorMismatch 11 TaintNotTolerated 10 TopologyFragmented 625 Waits 1691; plans 4f4fe1cd860507e1");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
