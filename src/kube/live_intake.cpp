@@ -2,6 +2,7 @@
 #include "kube/live_intake.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ashlar::kube {
 
@@ -339,14 +340,21 @@ void LiveIntake::settle() {
   if (!moved_namespaces_.empty()) refresh_queues();
   if (anti_affinity_.has_news()) refresh_constraints();
   if (has_level_news_) touch_level_waiters();
-  // evaluate() touches no other gang, and what it does to its own it has seen: the mark falls afterwards.
-  std::vector<GangSlot> dirty;
-  dirty.swap(dirty_);
-  for (const GangSlot slot : dirty) {
-    if (!gangs_[slot].is_used || !gangs_[slot].is_dirty) continue;
-    evaluate(slot);
-    gangs_[slot].is_dirty = false;
-  }
+  bound_outside_.clear();  // their gangs are among these
+  for (const GangSlot slot : std::exchange(dirty_, {})) settle_gang(slot);
+}
+
+/// evaluate() touches no other gang, and what it does to its own it has seen: the mark falls afterwards.
+void LiveIntake::settle_gang(GangSlot slot) {
+  if (!gangs_[slot].is_used || !gangs_[slot].is_dirty) return;
+  evaluate(slot);
+  gangs_[slot].is_dirty = false;
+}
+
+void LiveIntake::settle_bound() {
+  if (bound_outside_.empty()) return;
+  out_.stamp();
+  for (const GangSlot slot : std::exchange(bound_outside_, {})) settle_gang(slot);
 }
 
 void LiveIntake::note_taken() {

@@ -88,6 +88,9 @@ class LiveIntake {
   void note_priority_classes(const std::string& problem) { classes_problem_ = problem; }
   /// Brings queues, gangs and constraints up to date with everything taken; to be called before the engine takes the events.
   void settle();
+  /// Of all that only what takes room on nodes: gangs of which a bound pod is not in the engine (yet, or again after it was resized). To be called
+  /// before the state takes events between two decisions. Costs nothing where no such pod is, else O(members) of their gangs.
+  void settle_bound();
   /// Is there anything that settle() would look at?
   bool has_unsettled() const { return !dirty_.empty() || !moved_namespaces_.empty() || has_level_news_ || anti_affinity_.has_news(); }
   /// The engine has taken all events: rows given back may be used again.
@@ -257,6 +260,7 @@ class LiveIntake {
   void join(PodSlot slot, const GangWish& wish);
   void leave_gang(PodSlot slot);
   void touch(GangSlot slot);
+  void settle_gang(GangSlot slot);
   void evaluate(GangSlot slot);
   void sum_up(GangRecord& gang, bool has_begun);
   void sum_up_wishes(GangRecord& gang, bool has_begun);
@@ -305,6 +309,7 @@ class LiveIntake {
   std::vector<JobOwner> owners_;
   Millis opened_;  ///< pods created before it were waiting before we were: their age counts
   std::vector<GangSlot> dirty_;
+  std::vector<GangSlot> bound_outside_;  ///< of these a pod is bound and not in the engine before they are settled
   std::string groups_problem_;
   std::uint64_t levels_edition_ = 1;                                ///< grows with what nodes have labels of, and with the levels made of them
   std::deque<std::pair<Millis, std::pair<Text, Text>>> impatient_;  ///< when a gang's patience ends, ascending

@@ -186,10 +186,10 @@ void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
     ++nodes_[node.row()].unread_pods;
     close_or_open(node);
   }
-  if (!is_confirmation) ++nodes_edition_;
+  if (!is_confirmation || !r.is_in_engine()) ++nodes_edition_;
   if (r.gang != kNoGang) touch(r.gang);
   if (r.gang == kNoGang && !r.is_in_engine()) submit_single(slot);
-  if (!r.is_in_engine()) return;  // of a gang: told together with the others by evaluate()
+  if (!r.is_in_engine()) return bound_outside_.push_back(r.gang);  // told together with the others by evaluate()
   const Bound bound{r.member, node, is_confirmation ? r.cards : cards_held(r)};
   if (is_confirmation)
     out_.add_confirmation(bound);

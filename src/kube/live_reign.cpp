@@ -126,9 +126,12 @@ Millis LiveReign::turn() {
   return next;
 }
 
-/// Within a step nothing new can have come. What waits to be settled changes no node.
+/// Within a step nothing new can have come. Of what waits to be settled only bound pods take room on nodes.
 const Cluster& LiveReign::cluster_now() {
-  if (!is_stepping_) driver_->catch_up();
+  if (!is_stepping_) {
+    intake_.settle_bound();
+    driver_->catch_up();
+  }
   return state_->cluster;
 }
 

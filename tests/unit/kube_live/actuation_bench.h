@@ -39,6 +39,7 @@ class Actuation : public ServedBench {
                                           LiveActuator::Hooks{.may_write = [this] { return is_leading; },
                                                               .on_plan = {},
                                                               .cluster_now = [this]() -> const Cluster& {
+                                                                intake.settle_bound();
                                                                 driver.catch_up();
                                                                 return state.cluster;
                                                               },

@@ -89,6 +89,11 @@ class ScriptedApi {
     return found;
   }
   std::size_t count(const std::vector<std::string>& parts) { return seen(parts).size(); }
+  /// What was seen so far.
+  void forget() {
+    const std::lock_guard lock(lock_);
+    seen_.clear();
+  }
 
   /// A pod of one card of ClusterObjects, as a re-read finds it; `node`: where it is bound.
   static http::ServerResponse pod(const http::ServerRequest& request, const std::string& node = "") {
