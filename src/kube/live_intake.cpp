@@ -157,6 +157,7 @@ void LiveIntake::lose_node(const Text& name) {
       lose_nomination(slot);
     }
   }
+  ++nodes_edition_;  // who was to start together with its pods looks at that before it is sent
   out_.add(NodeGone{id});
   for (const PodSlot slot : waiting) wait_again(slot);
   for (const PodSlot slot : unanswered) {

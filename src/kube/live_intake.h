@@ -104,10 +104,10 @@ class LiveIntake {
   void note_bound(PodSlot slot, const Text& node_name, const CardMask& cards);
   void note_rejected(PodSlot slot);
   /// Has what its place was chosen by changed since: its node, what refuses company there, its owner's wishes, the nodes of a gang that must stay within
-  /// a domain or, of one that has not started, the nodes of those that are not bound either? `cluster`: with all that is seen so far, or null where
-  /// has_node_news() says no. O(1) without, O(members) with it.
+  /// a domain or, of one that has not started, the nodes of those that are not bound either, or whether so many have a place as must start together?
+  /// `cluster`: with all that is seen so far, or null where has_node_news() says no. O(1) without, O(members) with it.
   bool is_place_outdated(PodSlot slot, const Cluster* cluster) const;
-  /// Has any node changed, or a pod come to one by other hands, since the pod's place was chosen?
+  /// Has any node changed or gone, or a pod come to one by other hands, since the pod's place was chosen?
   bool has_node_news(PodSlot slot) const { return nodes_edition_ != pods_[slot].chosen_at; }
   /// The engine chooses again for a pod that is known to be unbound; of a gang that has not started for all that are, so that it is tried as a whole.
   void choose_anew(PodSlot slot);
@@ -226,6 +226,9 @@ class LiveIntake {
   void set_constraint(PodRecord& r, ConstraintId constraint);
   void hold_pod(PodSlot slot, const Hold& hold);
   BindHold hold_gang(PodSlot slot, const std::string& words);
+  /// Of a gang that has not started: have fewer of its pods a place than must start together? One that has begun goes on with what is left of it,
+  /// but not where others of it wait for a place.
+  bool lacks_places(const GangRecord& gang) const;
   /// Members whose binding is not under way give their places back.
   void reject_unsent(GangSlot slot);
   void forget_bind_hold(GangSlot slot);
@@ -295,7 +298,7 @@ class LiveIntake {
   std::uint64_t bind_holds_ = 0;  ///< ever begun
   std::vector<Text> scheduler_names_;
   std::vector<NodeRecord> nodes_;
-  std::uint64_t nodes_edition_ = 0;  ///< changes of nodes, and pods that came to them by other hands, ever
+  std::uint64_t nodes_edition_ = 0;                                              ///< of what has_node_news() asks for, ever
   boost::unordered_flat_map<Text, std::uint32_t, std::hash<Text>> asked_nodes_;  ///< nodes that went, and the pods that may be bound there
   boost::unordered_flat_map<Text, std::uint32_t, std::hash<Text>> node_labels_;  ///< nodes that have a label of this key
   std::vector<Text> levels_told_;                                                ///< labels of which the log says that they would be a level too many

@@ -52,10 +52,23 @@ bool LiveIntake::is_place_outdated(PodSlot slot, const Cluster* cluster) const {
   if (r.gang == kNoGang) return false;
   const GangRecord& g = gangs_[r.gang];
   const bool starts_together = g.is_gang && !g.is_started;
+  if (starts_together && lacks_places(g)) return true;
   return std::any_of(g.pods.begin(), g.pods.end(), [&](PodSlot s) {
     const bool is_unsent = pods_[s].phase == Phase::kAssumed && !pods_[s].is_bind_under_way;
     return (!g.within.is_none() || (starts_together && is_unsent)) && has_news(s);
   });
+}
+
+bool LiveIntake::lacks_places(const GangRecord& g) const {
+  std::uint32_t placed = 0;
+  bool has_begun = false, has_waiting = false;
+  for (const PodSlot s : g.pods) {
+    const PodRecord& m = pods_[s];
+    placed += m.phase == Phase::kAssumed || m.phase == Phase::kBound ? 1 : 0;
+    has_begun = has_begun || m.phase == Phase::kBound || m.is_bind_under_way;
+    has_waiting = has_waiting || m.phase == Phase::kWaiting;
+  }
+  return placed < g.size && (!has_begun || has_waiting);
 }
 
 void LiveIntake::choose_anew(PodSlot slot) {

@@ -521,6 +521,46 @@ TEST_F(ChangedBeforeTheNextTry, NoMemberIsSentAloneWhereThePlaceOfAnotherIsNoMor
   EXPECT_EQ(server.count({"POST"}), 2u);
 }
 
+TEST_F(ChangedBeforeTheNextTry, NoMemberIsSentAloneWhereTheNodeOfAnotherWent) {
+  for (const char* gone_from : {"g-0", "g-1"}) {
+    see(node("m", 8));
+    for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
+    fail(429);
+    const std::size_t posts = server.count({"POST"});
+    gone(node(where(gone_from), 8));
+    go_on();
+    EXPECT_EQ(where("g-0") + where("g-1"), "") << gone_from;
+    EXPECT_EQ(server.count({"POST"}), posts) << gone_from;
+    for (int i = 0; i < 2; ++i) gone(gang_pod("g", i, 2, 8));
+    see(node("n", 8));
+  }
+}
+
+TEST_F(ChangedBeforeTheNextTry, AMemberIsSentWhereTheOtherHasAnotherPlaceByThen) {
+  for (const char* name : {"m", "x"}) see(node(name, 8));
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
+  fail(429);
+  const std::string stays = where("g-0"), goes = where("g-1");
+  const std::uint32_t turn = record("g-0").bind_turn;
+  gone(node(goes, 8));
+  decide();
+  go_on();
+  EXPECT_EQ(record("g-1").phase, Phase::kBound);
+  EXPECT_EQ(where("g-0"), stays);
+  EXPECT_EQ(record("g-0").bind_turn, turn);
+}
+
+TEST_F(ChangedBeforeTheNextTry, NoMemberOfAGangThatHasBegunIsSentWhileAnotherWaitsForAPlace) {
+  for (const char* name : {"m", "x"}) see(node(name, 8));
+  for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 3, 8));
+  fail(429);
+  intake.note_bound(intake.pods().find(Text("ns"), Text("g-0")), Text(where("g-0")), {});
+  gone(node(where("g-1"), 8));
+  go_on();
+  EXPECT_EQ(where("g-1") + where("g-2"), "");
+  EXPECT_EQ(server.count({"POST", "g-2"}), 1u);
+}
+
 TEST_F(ChangedBeforeTheNextTry, NoMemberIsSentAloneWhereAnotherNoLongerBelongsToTheQueue) {
   see(node("m", 8));
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
