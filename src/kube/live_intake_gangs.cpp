@@ -46,7 +46,9 @@ void LiveIntake::read_group(GangRecord& g, const PodGroup& group) {
   g.group_uid = group.uid;
   g.group_problem = group.problem;
   g.is_gang = group.min_count > 0;
-  g.size = static_cast<std::uint32_t>(std::max(group.min_count, 1));
+  const auto size = static_cast<std::uint32_t>(std::max(group.min_count, 1));
+  if (g.in_engine > 0 && size > g.size) ++nodes_edition_;  // the places that are chosen may be too few now
+  g.size = size;
   g.group_refusal = group.unsupported;
   g.topology_key = group.topology_key;
   take_levels(g);
@@ -116,6 +118,7 @@ void LiveIntake::leave_gang(PodSlot slot) {
     *it = g.pods.back();
     g.pods.pop_back();
   }
+  if (g.is_gang && !g.is_started) ++nodes_edition_;  // those that are left may be too few to be sent
   touch(gang);
   remove_if_unused(gang);
 }

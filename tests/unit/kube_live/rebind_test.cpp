@@ -561,6 +561,53 @@ TEST_F(ChangedBeforeTheNextTry, NoMemberOfAGangThatHasBegunIsSentWhileAnotherWai
   EXPECT_EQ(server.count({"POST", "g-2"}), 1u);
 }
 
+TEST_F(ChangedBeforeTheNextTry, NoMemberIsSentAloneWhereTheOthersAreGone) {
+  for (const bool is_gone : {true, false}) {
+    see(node("m", 8));
+    for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
+    fail(429);
+    const std::size_t posts = server.count({"POST"});
+    Pod leaves = gang_pod("g", 1, 2, 8);
+    leaves.deletion_requested = time;
+    is_gone ? gone(leaves) : see(leaves);
+    go_on();
+    EXPECT_EQ(where("g-0"), "") << is_gone;
+    EXPECT_EQ(server.count({"POST"}), posts) << is_gone;
+    for (int i = 0; i < 2; ++i) gone(gang_pod("g", i, 2, 8));
+    step();
+  }
+}
+
+TEST_F(ChangedBeforeTheNextTry, NoMemberIsSentWhereMoreMustStartThanHaveAPlace) {
+  PodGroup group;
+  group.ns = Text("ns"), group.name = Text("g"), group.uid = Text("uid-g");
+  group.min_count = 2;
+  see(group);
+  see(node("m", 8));
+  for (const char* name : {"g-0", "g-1", "g-2"}) {
+    Pod p = pod(name, 8);
+    p.group_name = Text("g");
+    see(p);
+  }
+  fail(429);
+  ASSERT_EQ(server.count({"POST"}), 2u);
+  group.min_count = 3;
+  see(group);
+  go_on();
+  EXPECT_EQ(where("g-0") + where("g-1") + where("g-2"), "");
+  EXPECT_EQ(server.count({"POST"}), 2u);
+}
+
+TEST_F(ChangedBeforeTheNextTry, AGangThatHasBegunGoesOnWithThoseThatAreLeft) {
+  for (const char* name : {"m", "x"}) see(node(name, 8));
+  for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 3, 8));
+  fail(429);
+  for (const char* name : {"g-0", "g-1"}) intake.note_bound(intake.pods().find(Text("ns"), Text(name)), Text(where(name)), {});
+  gone(gang_pod("g", 0, 3, 8));
+  go_on();
+  EXPECT_EQ(phase("g-2"), Phase::kBound) << "a member that is over takes nobody with it";
+}
+
 TEST_F(ChangedBeforeTheNextTry, NoMemberIsSentAloneWhereAnotherNoLongerBelongsToTheQueue) {
   see(node("m", 8));
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
