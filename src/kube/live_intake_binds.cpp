@@ -54,8 +54,8 @@ bool LiveIntake::is_place_outdated(PodSlot slot, const Cluster* cluster) const {
   const bool starts_together = g.is_gang && !g.is_started;
   if (starts_together && lacks_places(g)) return true;
   return std::any_of(g.pods.begin(), g.pods.end(), [&](PodSlot s) {
-    const bool is_unsent = pods_[s].phase == Phase::kAssumed && !pods_[s].is_bind_under_way;
-    return (!g.within.is_none() || (starts_together && is_unsent)) && has_news(s);
+    const bool starts_with_it = starts_together && pods_[s].phase == Phase::kAssumed && !pods_[s].is_bind_under_way;
+    return (starts_with_it && missed_.contains(s)) || ((!g.within.is_none() || starts_with_it) && has_news(s));
   });
 }
 

@@ -328,7 +328,9 @@ void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
   if (r.phase == Phase::kBound || r.phase == Phase::kParked) return;
   if (r.phase == Phase::kAssumed && pod.deletion_requested.value == 0) {
     // A pod may be resized before it is bound.
-    if (is_changed_by_owner || !translator_.is_demand_of(pod, r.demand)) missed_.insert_or_assign(slot, pod);
+    if (!is_changed_by_owner && translator_.is_demand_of(pod, r.demand)) return;
+    missed_.insert_or_assign(slot, pod);
+    if (r.gang != kNoGang && gangs_[r.gang].is_gang && !gangs_[r.gang].is_started) ++nodes_edition_;  // the others look at it before they are sent
     return;
   }
   missed_.erase(slot);
