@@ -2,21 +2,13 @@
 
 #include <utility>
 
+#include "base/digest.h"
+#include "kube/live_hashes.h"
+
 namespace ashlar::kube {
 
-/// Of what tells most rules apart; the strings stay where they are as long as the rules do.
 std::size_t CompanyConstraints::KindHash::operator()(const Kind& kind) const {
-  std::size_t sum = std::hash<const void*>()(kind.list);
-  const auto add = [&](const Text& text) { sum = sum * 31 + text.hash(); };
-  for (const auto& [key, value] : kind.rules->node_selector) add(key), add(value);
-  for (const Toleration& t : kind.rules->tolerations) add(t.key), add(t.value);
-  for (const NodeTerm& term : kind.rules->required_affinity) {
-    for (const Requirement& r : term.expressions) {
-      add(r.key);
-      for (const Text& value : r.values) add(value);
-    }
-  }
-  return sum;
+  return static_cast<std::size_t>(hash_combine(hash_of(*kind.rules), std::hash<const void*>()(kind.list)));
 }
 
 ConstraintId CompanyConstraints::of(const Text& ns, const Labels& labels, const std::shared_ptr<const PodRules>& rules) {
@@ -47,7 +39,7 @@ const Exclusions& CompanyConstraints::list_for(AntiAffinity::Meant&& rules) {
 
 void CompanyConstraints::forget() {
   lists_ = {};
-  rows_ = {};
+  rows_ = Rows(0, KindHash(), KindEqual{&work_.compared});
   kept_ = 0;
 }
 

@@ -16,6 +16,8 @@ namespace ashlar::kube {
 class CompanyConstraints {
  public:
   CompanyConstraints(const AntiAffinity& company, Translator& translator) : company_(company), translator_(translator) {}
+  CompanyConstraints(const CompanyConstraints&) = delete;
+  CompanyConstraints& operator=(const CompanyConstraints&) = delete;
 
   /// For a waiting pod with these labels and wishes.
   ConstraintId of(const Text& ns, const Labels& labels, const std::shared_ptr<const PodRules>& rules);
@@ -24,6 +26,7 @@ class CompanyConstraints {
 
   struct Work {
     std::uint64_t lists = 0, rows = 0;  ///< of exclusions that were made, and constraints that were made of them, ever
+    std::uint64_t compared = 0;         ///< kinds of pods, to find the row of one
   };
   const Work& work() const { return work_; }
 
@@ -32,6 +35,13 @@ class CompanyConstraints {
     const Exclusions* list = nullptr;
     std::shared_ptr<const PodRules> rules;
     friend bool operator==(const Kind& a, const Kind& b) { return a.list == b.list && (a.rules == b.rules || *a.rules == *b.rules); }
+  };
+  struct KindEqual {
+    std::uint64_t* compared;
+    bool operator()(const Kind& a, const Kind& b) const {
+      ++*compared;
+      return a == b;
+    }
   };
   struct KindHash {
     std::size_t operator()(const Kind& kind) const;
@@ -45,8 +55,9 @@ class CompanyConstraints {
   std::uint64_t edition_ = 0;  ///< of the rules that the lists are of
   std::map<AntiAffinity::Meant, Exclusions> lists_;
   std::size_t kept_ = 0;
-  boost::unordered_flat_map<Kind, ConstraintId, KindHash> rows_;
+  using Rows = boost::unordered_flat_map<Kind, ConstraintId, KindHash, KindEqual>;
   Work work_;
+  Rows rows_{0, KindHash(), KindEqual{&work_.compared}};
 };
 
 }  // namespace ashlar::kube

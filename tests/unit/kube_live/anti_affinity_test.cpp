@@ -177,6 +177,20 @@ TEST_F(CompanyWork, PodsThatComeTogetherShareThemToo) {
       << "labels of their own make no difference where no rule asks for them";
 }
 
+/// What sets pods apart may be anything that a tenant writes into them.
+TEST_F(CompanyWork, PodsThatEachWishForSomethingElseAreNotComparedWithEachOther) {
+  constexpr int kPods = 1000;
+  see_waiting(0);
+  for (int i = 0; i < kPods; ++i) {
+    PodRules rules;
+    rules.preferred_affinity = {{1, {{{Text("data"), SelectorOp::kIn, {Text("d" + std::to_string(i))}}}, {}}}};
+    see(under(pod("w" + std::to_string(i), 9, {{Text("app"), Text("web")}}), rules));
+  }
+  EXPECT_EQ(done_by([] {}), Done());
+  EXPECT_EQ(done_by([&] { see(loner("a")); }), (Done{kPods, 1, kPods}));
+  EXPECT_LE(intake.company_work().compared, static_cast<std::uint64_t>(kPods)) << "by chance a few";
+}
+
 TEST_F(CompanyWork, RulesThatMeanOthersRenewNobody) {
   see_waiting(1000);
   EXPECT_EQ(done_by([&] { see(loner_in("elsewhere", "a")); }), Done()) << "another namespace";

@@ -1,9 +1,11 @@
 // The side tables of the live scheduler: names, rows, ranks, caches, and what the metrics say of the watches.
 #include <algorithm>
+#include <map>
 
 #include "bench_of_intake.h"
 #include "kube/live_cache.h"
 #include "kube/live_gangs.h"
+#include "kube/live_hashes.h"
 #include "kube/live_value_rows.h"
 #include "kube/live_watches.h"
 #include "small_cluster.h"
@@ -244,6 +246,57 @@ TEST(Durations, MayBeDaysAndHaveALimit) {
     EXPECT_EQ(parse_duration(longer).error().message,
               "'" + std::string(longer) + "' is longer than 100 years; leave the duration out where it is not known");
   EXPECT_EQ(parse_duration("1000000000001ms").error().message, "'1000000000001ms' is not a duration; write it like 90s, 30m, 1h30m or as seconds");
+}
+
+// ---- hashes --------------------------------------------------------------------------------------------------------------------------------
+
+/// A table of rules is as quick as its hash tells them apart: what equality compares and the hash leaves out, a tenant can vary at will.
+TEST(Hashes, TellRulesApartByWhateverEqualityComparesOfThem) {
+  const Requirement in_x{Text("k"), SelectorOp::kIn, {Text("x")}}, in_y{Text("k"), SelectorOp::kIn, {Text("y")}};
+  const auto affinity = [](std::vector<NodeTerm> terms) { return PodRules{.has_required_affinity = true, .required_affinity = std::move(terms)}; };
+  const auto anti = [](PodAffinityTerm term) { return PodRules{.required_anti_affinity = {std::move(term)}}; };
+  const LabelSelector all{.present = true, .match_labels = {}, .expressions = {}};
+  const LabelSelector some{.present = true, .match_labels = {}, .expressions = {in_x}};
+  const LabelSelector one{.present = true, .match_labels = {{Text("k"), Text("x")}}, .expressions = {}};
+  const Toleration t{Text("k"), Text("x"), false, TaintEffect::kNoSchedule};
+  const std::vector<PodRules> different = {
+      {},
+      {.node_selector = {{Text("k"), Text("x")}}},
+      {.node_selector = {{Text("k"), Text("y")}}},
+      affinity({}),
+      affinity({{{in_x}, {}}}),
+      affinity({{{in_y}, {}}}),
+      affinity({{{}, {in_x}}}),
+      affinity({{{in_x}, {}}, {{in_x}, {}}}),
+      affinity({{{in_x, in_x}, {}}}),
+      affinity({{{{Text("k"), SelectorOp::kNotIn, {Text("x")}}}, {}}}),
+      {.preferred_affinity = {{1, {{in_x}, {}}}}},
+      {.preferred_affinity = {{1, {{in_y}, {}}}}},
+      {.preferred_affinity = {{2, {{in_x}, {}}}}},
+      {.tolerations = {t}},
+      {.tolerations = {{t.key, t.value, true, t.effect}}},
+      {.tolerations = {{t.key, t.value, false, TaintEffect::kNoExecute}}},
+      {.tolerations = {{t.key, Text("y"), false, t.effect}}},
+      {.host_ports = {{HostPort::Protocol::kTcp, 80, Text()}}},
+      {.host_ports = {{HostPort::Protocol::kTcp, 81, Text()}}},
+      {.host_ports = {{HostPort::Protocol::kUdp, 80, Text()}}},
+      {.host_ports = {{HostPort::Protocol::kTcp, 80, Text("10.0.0.1")}}},
+      anti({all, {}, {}, Text("zone")}),
+      anti({some, {}, {}, Text("zone")}),
+      anti({one, {}, {}, Text("zone")}),
+      anti({one, {}, {}, Text("rack")}),
+      anti({one, all, {}, Text("zone")}),
+      anti({one, {}, {Text("a")}, Text("zone")}),
+      anti({one, {}, {Text("b")}, Text("zone")}),
+      {.unsupported = Text("spec.a")},
+      {.ignored_soft = {Text("spec.a")}},
+  };
+  std::map<std::uint64_t, std::size_t> had;
+  for (std::size_t i = 0; i < different.size(); ++i) {
+    const auto [it, is_new] = had.emplace(hash_of(different[i]), i);
+    EXPECT_TRUE(is_new) << i << " and " << it->second;
+    EXPECT_EQ(hash_of(PodRules(different[i])), it->first) << i;
+  }
 }
 
 // ---- caches --------------------------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,14 @@
+// Hashes of what pods wish, for tables that are searched by it: over everything that equality compares, so that nobody can fill one bucket by varying what
+// was left out. Valid within the process and while the strings are alive.
+#pragma once
+
+#include <cstdint>
+
+#include "kube/objects.h"
+
+namespace ashlar::kube {
+
+std::uint64_t hash_of(const PodAffinityTerm& term);
+std::uint64_t hash_of(const PodRules& rules);
+
+}  // namespace ashlar::kube
