@@ -21,9 +21,13 @@ class AntiAffinity {
  public:
   /// One term of one or more bound pods, and the domains that it keeps others out of.
   struct Rule {
+    Text ns;                                ///< of its pods, where the term leaves the namespaces to that
     std::shared_ptr<const PodRules> rules;  ///< of the first pod that had it
     std::size_t number = 0;                 ///< of the term there
+    std::uint64_t hash = 0;                 ///< of namespace and term
     std::map<Text, std::int64_t> values;    ///< of its topology key, and how many pods sit there; empty: kept until forget_news()
+    std::vector<std::uint32_t> at;          ///< its index in the list of each of its places
+    std::unique_ptr<Rule> next;             ///< of the same hash
     bool has_news = false;
     const PodAffinityTerm& term() const { return rules->required_anti_affinity[number]; }
   };
@@ -49,6 +53,11 @@ class AntiAffinity {
   /// Grows whenever the rules or what they exclude change.
   std::uint64_t edition() const { return edition_; }
 
+  struct Work {
+    std::uint64_t compared = 0, matched = 0, listed = 0;  ///< rules with each other and with pods, and entries of lists written, ever
+  };
+  const Work& work() const { return work_; }
+
   // ---- since the last forget_news() -------------------------------------------------------------------------------------------------------
   bool has_news() const { return !changed_.empty() || !relabelled_.empty(); }
   /// May the answer for such a pod have changed, as long as its own labels have not?
@@ -65,23 +74,43 @@ class AntiAffinity {
   struct PlaceHash {
     std::size_t operator()(const Place& p) const { return (p.ns.hash() * 31 + p.by.key.hash()) * 31 + p.by.value.hash(); }
   };
-  using RulesHere = std::vector<std::unique_ptr<Rule>>;
+  /// The rules of a place, those with news first. A rule that names many namespaces stands in the list of each.
+  struct Entry {
+    Rule* rule = nullptr;
+    std::uint32_t number = 0;  ///< of the place among those of the rule
+  };
+  struct RulesHere {
+    std::vector<Entry> rules;
+    std::size_t with_news = 0;
+    void put(std::size_t index, const Entry& entry) {
+      rules[index] = entry;
+      entry.rule->at[entry.number] = static_cast<std::uint32_t>(index);
+    }
+  };
   void count(const Text& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels, int by);
-  void count_for(const Text& ns, const Rule& rule, const Text& value, int by);
-  void note_changed(const Place& place, Rule& rule);
+  Rule& rule_of(const Text& ns, const std::shared_ptr<const PodRules>& rules, std::size_t number);
+  /// Calls `use(place, number)` for the places where a rule is looked for.
+  template <class Use>
+  static void each_place(const Rule& rule, Use&& use);
+  void enlist(Rule& rule);
+  void forget(Rule& rule);
+  void note_changed(Rule& rule);
   bool applies(const PodAffinityTerm& term, const Text& ns, const Labels& labels) const;
+  enum class Which : std::uint8_t { kAll, kWithNews };
   /// Calls `is_it(rule)` for the rules of a scope (a namespace, or empty) that mean the pod, until one is it.
   template <class Question>
-  bool any_of(const Text& scope, const Text& ns, const Labels& labels, Question&& is_it) const;
+  bool any_of(Which which, const Text& scope, const Text& ns, const Labels& labels, Question&& is_it) const;
 
   NamespaceLabels namespaces_;
   boost::unordered_flat_map<Place, RulesHere, PlaceHash> places_;
-  std::size_t selecting_ = 0;                                    ///< rules that select namespaces by their labels
-  std::vector<std::pair<Place, Rule*>> changed_;                 ///< each once
-  boost::unordered_flat_set<Text, std::hash<Text>> scopes_;      ///< of those
-  boost::unordered_flat_set<Text, std::hash<Text>> relabelled_;  ///< namespaces
-  std::int64_t pods_ = 0;                                        ///< that refuse company
+  boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Rule>> rules_;  ///< by hash, each the first of a chain
+  std::size_t selecting_ = 0;                                              ///< rules that select namespaces by their labels
+  std::vector<Rule*> changed_;                                             ///< each once
+  boost::unordered_flat_set<Text, std::hash<Text>> scopes_;                ///< that those are about
+  boost::unordered_flat_set<Text, std::hash<Text>> relabelled_;            ///< namespaces
+  std::int64_t pods_ = 0;                                                  ///< that refuse company
   std::uint64_t edition_ = 0;
+  mutable Work work_;
 };
 
 }  // namespace ashlar::kube

@@ -229,6 +229,104 @@ TEST_F(CompanyWork, ANamespacesLabelsRenewItsOwnPods) {
   EXPECT_EQ(done_by([&] { see(elsewhere); }), (Done{1, 1, 1}));
 }
 
+/// How much is looked at to follow rules that ask for no one label, which all stand in one list.
+class RuleWork : public ::testing::Test {
+ protected:
+  using Rules = std::shared_ptr<const PodRules>;
+  static constexpr int kPods = 500, kTerms = 4;
+  static PodAffinityTerm term_for(const std::string& key) {
+    PodAffinityTerm term;
+    term.selector.present = true;
+    term.selector.expressions = {{Text(key), SelectorOp::kExists, {}}};
+    term.topology_key = Text("host");
+    return term;
+  }
+  /// Each call makes another object, equal to that of the same number.
+  static Rules rules_of(int number, bool is_everywhere = false) {
+    PodRules rules;
+    for (int t = 0; t < kTerms; ++t) {
+      rules.required_anti_affinity.push_back(term_for("k" + std::to_string(number * kTerms + t)));
+      rules.required_anti_affinity.back().namespace_selector.present = is_everywhere;
+    }
+    return std::make_shared<const PodRules>(std::move(rules));
+  }
+  template <class Event>
+  AntiAffinity::Work done_by(Event&& event) {
+    const AntiAffinity::Work before = company.work();
+    event();
+    return {company.work().compared - before.compared, company.work().matched - before.matched, company.work().listed - before.listed};
+  }
+  const Text ns{"ns"};
+  const Labels host{{Text("host"), Text("n0")}};
+  AntiAffinity company{{}};
+};
+
+TEST_F(RuleWork, TermsOfOneListAreNotComparedWithEachOther) {
+  constexpr std::uint64_t kAll = std::uint64_t{kPods} * kTerms;
+  const auto come = done_by([&] {
+    for (int p = 0; p < kPods; ++p) company.add(ns, rules_of(p), host);
+    company.forget_news();
+  });
+  EXPECT_EQ(come.compared, 0u);
+  EXPECT_LE(come.listed, 2 * kAll);
+  const auto again = done_by([&] {
+    for (int p = 0; p < kPods; ++p) company.add(ns, rules_of(p), host);
+    company.forget_news();
+  });
+  EXPECT_EQ(again.compared, kAll) << "each with its equal";
+  EXPECT_EQ(again.listed, 0u);
+  EXPECT_EQ(company.rules_for(ns, {{Text("k7"), Text()}}).size(), 1u);
+  const auto go = done_by([&] {
+    for (int p = 0; p < kPods; ++p) company.remove(ns, rules_of(p), host), company.remove(ns, rules_of(p), host);
+    company.forget_news();
+  });
+  EXPECT_EQ(go.compared, 2 * kAll);
+  EXPECT_LE(go.listed, 2 * kAll) << "told, and forgotten";
+  EXPECT_TRUE(company.is_empty());
+  EXPECT_TRUE(company.rules_for(ns, {{Text("k7"), Text()}}).empty());
+}
+
+TEST_F(RuleWork, AWaitingPodIsMatchedWithNewsOnly) {
+  for (int p = 0; p < kPods; ++p) company.add(ns, rules_of(p, true), host);
+  company.forget_news();
+  company.add(ns, rules_of(kPods, true), host);
+  company.remove(ns, rules_of(3, true), host);
+  const auto asked = done_by([&] {
+    EXPECT_FALSE(company.concerns(Text("elsewhere"), {{Text("app"), Text("web")}}));
+    EXPECT_TRUE(company.concerns(Text("elsewhere"), {{Text("k" + std::to_string(kPods * kTerms)), Text()}}));
+    EXPECT_TRUE(company.concerns(Text("elsewhere"), {{Text("k12"), Text()}})) << "what goes is news";
+  });
+  EXPECT_LE(asked.matched, 3u * 2 * kTerms);
+  company.forget_news();
+  EXPECT_FALSE(company.concerns(Text("elsewhere"), {{Text("k12"), Text()}}));
+  EXPECT_EQ(company.rules_for(Text("elsewhere"), {{Text("k16"), Text()}}).size(), 1u);
+  EXPECT_TRUE(company.rules_for(Text("elsewhere"), {{Text("k12"), Text()}}).empty());
+}
+
+TEST_F(RuleWork, ATermThatNamesManyNamespacesIsOneRule) {
+  PodRules rules;
+  rules.required_anti_affinity.push_back(term_for("app"));
+  for (const char* name : {"a", "b", "c", "b"}) rules.required_anti_affinity.back().namespaces.emplace_back(name);
+  const auto shared = std::make_shared<const PodRules>(rules);
+  company.add(ns, shared, host);
+  company.add(Text("other"), shared, host);
+  const Labels app{{Text("app"), Text("web")}};
+  const AntiAffinity::Meant in_a = company.rules_for(Text("a"), app);
+  ASSERT_EQ(in_a.size(), 1u);
+  for (const char* name : {"b", "c"}) EXPECT_EQ(company.rules_for(Text(name), app), in_a) << name;
+  for (const char* name : {"ns", "d"}) EXPECT_TRUE(company.rules_for(Text(name), app).empty()) << name;
+  for (const char* name : {"a", "b", "c"}) EXPECT_TRUE(company.concerns(Text(name), app)) << name;
+  company.forget_news();
+  company.remove(ns, shared, host);
+  company.forget_news();
+  EXPECT_EQ(company.rules_for(Text("b"), app), in_a) << "of the other pod";
+  company.remove(Text("other"), shared, host);
+  EXPECT_TRUE(company.concerns(Text("b"), app));
+  company.forget_news();
+  for (const char* name : {"a", "b", "c"}) EXPECT_FALSE(company.concerns(Text(name), app)) << name;
+  EXPECT_TRUE(company.rules_for(Text("b"), app).empty());
+}
+
 TEST_F(AntiAffinityTest, ANodeThatIsLabelledUnderItsFirstLonerIsLeftOut) {
   see(node("a", 8));
   see(loner("a"));
