@@ -37,6 +37,23 @@ TEST(NodeTerm, HoldsAsInKubernetesNodeAffinity) {
   EXPECT_TRUE(term_holds({}, f));
 }
 
+/// Long lists are looked through in blocks: whatever the length, each value counts, and no other.
+TEST(NodeTerm, ALongListNamesEachOfItsValues) {
+  using Op = LabelExpression::Op;
+  for (const std::uint32_t length : {0u, 1u, 63u, 64u, 65u, 127u, 128u, 200u}) {
+    LabelExpression in{kZone, Op::kIn, {}, 0};
+    for (std::uint32_t i = 0; i < length; ++i) in.values.push_back(LabelId(1000 + (i * 7919) % 1009 * 2));
+    LabelExpression not_in = in;
+    not_in.op = Op::kNotIn;
+    for (const LabelId value : in.values) {
+      EXPECT_TRUE(holds(in, in_zone(value, 1))) << value.value << " of " << length;
+      EXPECT_FALSE(holds(not_in, in_zone(value, 1))) << value.value << " of " << length;
+      EXPECT_FALSE(holds(in, in_zone(LabelId(value.value + 1), 1))) << "not " << value.value << " of " << length;
+      EXPECT_TRUE(holds(not_in, in_zone(LabelId(value.value + 1), 1))) << "not " << value.value << " of " << length;
+    }
+  }
+}
+
 TEST(Cluster, AllowedNodesFollowFactsAsTheyChange) {
   State s = small_state(0);
   Constraint zone_a;
