@@ -1,6 +1,7 @@
 #include "plain.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <unordered_set>
 
@@ -523,6 +524,11 @@ Answer could_ever_run(PlainWorld world, int job) {
     node.taint = kNowhere;
   }
   PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
+  // Members of a gang below its minimum that run stay where they are, beside those that it needs.
+  PlainJob survivors;
+  if (of.placed() < of.min)
+    std::copy_if(of.members.begin(), of.members.end(), std::back_inserter(survivors.members),
+                 [](const PlainMember& m) { return m.node != kNowhere; });
   std::vector<PlainMember> needed;
   for (const int rank : of.waiting(of.needed())) needed.push_back(of.members[static_cast<std::size_t>(rank)]);
   of.members = needed;
@@ -532,6 +538,7 @@ Answer could_ever_run(PlainWorld world, int job) {
       m.node = kNowhere;
       m.cards.clear();
     }
+  if (!survivors.members.empty()) world.jobs.push_back(survivors);
   return can_be_placed(world, job);
 }
 

@@ -121,7 +121,8 @@ bool find_cards(const PlainWorld& world, PlainBind& bind, int first, bool is_for
 enum class Answer : std::uint8_t { kYes, kNo, kUnknown };
 /// Can the waiting members that the job needs next be placed together, whatever the arrangement? kUnknown where the search was given up.
 Answer can_be_placed(const PlainWorld& world, int job);
-/// Could the members that the job needs next be placed on the same nodes with nobody else there, all of them ready and without taints?
+/// Could the members that the job needs next be placed on the same nodes with nobody else there than those of its gang that run, all of them ready and
+/// without taints?
 Answer could_ever_run(PlainWorld world, int job);
 
 }  // namespace ashlar::oracle

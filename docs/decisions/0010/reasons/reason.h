@@ -1,0 +1,93 @@
+// Reason: why a job waits or was refused, as a code with a subject and numbers. What each code is called, what its numbers count and how it is said stands in
+// one row of a table; whoever prints reasons reads the row.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace ashlar {
+
+/// Names are stable: they appear in status, metrics and logs. Values too: they appear in the decision log.
+enum class ReasonCode : std::uint8_t {
+  kNone,
+  kInsufficientResource,
+  kInsufficientGpu,  ///< for a share: of one device
+  kModelMismatch,
+  kSelectorMismatch,
+  kTaintNotTolerated,
+  kNotReady,
+  kPortTaken,
+  kNominatedElsewhere,
+  kTopologyFragmented,
+  kGangPartial,
+  kNoSuchDomain,
+  kExceedsCluster,
+  kQuotaExhausted,
+  kExceedsQuota,
+  kQueueUnknown,
+  kBehindHead,
+  kReservationHeld,
+  kMembersMissing,
+  kNoNodes,
+  kLimitReached,
+  kInsufficientGpuMemory,
+};
+
+/// What kLimitReached is about: the search for a place, or for a proof that the job could or could not run on the empty cluster.
+inline constexpr std::uint32_t kLimitOfSearch = 0, kLimitOfProof = 1;
+
+/// One reason with its numbers; what they mean is in the code's row.
+struct Reason {
+  ReasonCode code = ReasonCode::kNone;
+  std::uint32_t subject = 0;
+  std::array<std::int64_t, 3> numbers{};
+  friend bool operator==(const Reason&, const Reason&) = default;
+};
+
+/// What a reason is about: whose row number its subject is.
+enum class ReasonSubject : std::uint8_t { kNone, kResource, kDemand, kConstraint, kLevel, kQueue, kBudget };
+
+/// What a number of a reason counts.
+enum class ReasonUnit : std::uint8_t {
+  kNone,
+  kNodes,
+  kMembers,
+  kAmount,     ///< of the resource that is the subject
+  kMilliGpu,   ///
+  kMiB,        ///< of one device's memory
+  kDomain,     ///< a row of the level that is the subject
+  kDimension,  ///< a QuotaDimension
+  kQuota,      ///< an amount of the dimension that is the first number
+  kInstant,    ///< milliseconds
+  kCount,
+};
+
+/// One number of a reason. `name` is its name in `.case` files; "%" in it stands for the dimension.
+struct ReasonNumber {
+  std::string_view name = {};
+  ReasonUnit unit = ReasonUnit::kNone;
+};
+
+/// A code, said once.
+struct ReasonRow {
+  ReasonCode code;
+  std::string_view name;
+  ReasonSubject subject = ReasonSubject::kNone;
+  std::array<ReasonNumber, 3> numbers{};
+  /// Would other or more nodes help? Autoscalers act on exactly these.
+  bool is_about_nodes = false;
+  /// A sentence for people. {0} {1} {2} are the numbers with their units, {subject} the subject's name, {detail} what only the reader's side knows,
+  /// {0|is|are} a word by whether the first number is one.
+  std::string_view english = {};
+  /// kube-scheduler's words for each node that it counts; empty where it counts none, or has words of its own for each.
+  std::string_view per_node = {};
+};
+
+/// One row for each code, by value.
+std::span<const ReasonRow> reason_rows();
+const ReasonRow& row_of(ReasonCode code);
+inline std::string_view reason_name(ReasonCode code) { return row_of(code).name; }
+
+}  // namespace ashlar

@@ -1,0 +1,31 @@
+// Reasons as people read them: the sentence of a reason's row with its numbers and names filled in. Names belong to the reader's side and are lent.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "model/reason.h"
+
+namespace ashlar {
+
+/// What only the reader's side knows about a reason.
+class ReasonNames {
+ public:
+  virtual ~ReasonNames() = default;
+  /// The subject's name: of a resource, level or queue.
+  virtual std::string subject(const Reason& reason) const = 0;
+  /// An amount of the resource that is the subject.
+  virtual std::string amount(const Reason& reason, std::int64_t amount) const = 0;
+  /// A domain of the level that is the subject.
+  virtual std::string domain(const Reason& reason, std::int64_t domain) const = 0;
+  /// What {detail} of the row stands for.
+  virtual std::string detail(const Reason& reason) const = 0;
+};
+
+/// "3 nodes are short of cards: at most 2 GPU free on one, 8 GPU asked".
+std::string reason_text(const Reason& reason, const ReasonNames& names);
+/// A row's sentence or words with the reason's values filled in.
+std::string filled_in(std::string_view sentence, const Reason& reason, const ReasonNames& names);
+
+}  // namespace ashlar
