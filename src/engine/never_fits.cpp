@@ -21,6 +21,7 @@ bool is_meant_for(const Constraint& c, const NodeFacts& f) {
 struct Held {
   std::int32_t cards = 0;
   std::vector<std::int64_t> amounts;  ///< by ResourceId, as far as any is held
+  std::vector<HostPort> ports;
 
   std::int64_t of(std::size_t resource) const { return resource < amounts.size() ? amounts[resource] : 0; }
 };
@@ -33,6 +34,7 @@ HeldByNode held_by(const State& state, JobId job) {
     const Demand& demand = state.demand(m.demand);
     Held& on_node = held[m.node];
     if (demand.cards.is_whole()) on_node.cards += demand.cards.count;
+    on_node.ports.insert(on_node.ports.end(), demand.ports.begin(), demand.ports.end());
     for (const ResourceAmount& a : demand.amounts) {
       if (on_node.amounts.size() <= a.resource.row()) on_node.amounts.resize(a.resource.row() + 1, 0);
       on_node.amounts[a.resource.row()] += a.amount;
@@ -59,7 +61,10 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, Node
     const std::int64_t total = a.resource.row() < cluster.resource_count() ? cluster.allocatable(a.resource)[n.row()] : 0;
     fits = std::min(fits, (total - held.of(a.resource.row())) / a.amount);
   }
-  if (!demand.ports.empty()) fits = std::min<std::int64_t>(fits, 1);
+  const auto is_held = [&](const HostPort& p) {
+    return std::any_of(held.ports.begin(), held.ports.end(), [&](const HostPort& h) { return h.clashes(p); });
+  };
+  if (!demand.ports.empty()) fits = std::any_of(demand.ports.begin(), demand.ports.end(), is_held) ? 0 : std::min<std::int64_t>(fits, 1);
   return static_cast<std::uint64_t>(std::max<std::int64_t>(fits, 0));
 }
 
@@ -147,6 +152,7 @@ class EmptyDomain {
     std::fill_n(node.milli.begin(), cards, 0);
     std::fill_n(node.mib.begin(), cards, 0);
     node.idle_cards -= cards;
+    node.ports.insert(node.ports.end(), held.ports.begin(), held.ports.end());
     return node;
   }
 

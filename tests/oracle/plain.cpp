@@ -538,6 +538,15 @@ Answer could_ever_run(PlainWorld world, int job) {
       m.node = kNowhere;
       m.cards.clear();
     }
+  // The engine's proof leaves out the shares of cards that they hold: it is a proof all the same.
+  for (PlainMember& m : survivors.members) {
+    PlainDemand demand = world.demands[static_cast<std::size_t>(m.demand)];
+    if (!demand.is_share()) continue;
+    demand.cards = 0;
+    m.cards.clear();
+    m.demand = static_cast<int>(world.demands.size());
+    world.demands.push_back(demand);
+  }
   if (!survivors.members.empty()) world.jobs.push_back(survivors);
   return can_be_placed(world, job);
 }
