@@ -239,6 +239,8 @@ TEST_F(Read, APodThatOnlyCompanyKeepsAwayIsNotSaidNeverToFit) {
 TEST_F(Read, AGangIsFoundByItsNameAndAnsweredByAPodThatWaits) {
   begin();
   see(node("n0", 8));
+  see(node("n1", 8));
+  see(bound(pod("other", 8), "n1", "0-7"));
   see(group("g", 2));
   EXPECT_EQ(headline("g"), R"("state":"Waiting","headline":"its pods do not exist yet","exitStatus":4)");
   see(grouped(bound(pod("g-0", 8), "n0", "0-7"), "g"));
