@@ -8,6 +8,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <optional>
 #include <streambuf>
 #include <string>
 #include <string_view>
@@ -60,33 +61,35 @@ std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// A word that stands where a verb is expected and is none: CLI11 would answer "A subcommand is required". 0 = all verbs are known.
-int unknown_verb(const CLI::App& app, int argc, char** argv) {
-  const CLI::App* above = &app;
+/// A word that stands where a verb is expected and is none: CLI11 would answer "A subcommand is required".
+struct UnknownVerb {
+  const CLI::App* above = nullptr;  ///< whose verb it would be
+  std::string words;                ///< the verbs before it, each with a space
+  std::string word;
+};
+
+std::optional<UnknownVerb> unknown_verb(const CLI::App& app, int argc, char** argv) {
+  UnknownVerb unknown{&app, {}, {}};
   for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
-    const std::vector<const CLI::App*> verbs = verbs_of(*above);
-    if (verbs.empty()) return 0;
-    const auto named = std::find_if(verbs.begin(), verbs.end(), [&](const CLI::App* verb) { return verb->check_name(argv[i]); });
-    if (named == verbs.end()) return i;
-    above = *named;
+    const std::vector<const CLI::App*> verbs = verbs_of(*unknown.above);
+    if (verbs.empty()) return std::nullopt;
+    unknown.word = argv[i];
+    const auto named = std::find_if(verbs.begin(), verbs.end(), [&](const CLI::App* verb) { return verb->check_name(unknown.word); });
+    if (named == verbs.end()) return unknown;
+    unknown.above = *named;
+    unknown.words += (*named)->get_name() + " ";
   }
-  return 0;
+  return std::nullopt;
 }
 
-int answer_unknown_verb(const CLI::App& app, int unknown, char** argv) {
-  const CLI::App* above = &app;
-  std::string words;
-  for (int i = 1; i < unknown; ++i) {
-    above = above->get_subcommand(argv[i]);
-    words += above->get_name() + " ";
-  }
-  std::cerr << "ashlar: there is no verb " << words << argv[unknown] << "; there are";
+int answer_unknown_verb(const UnknownVerb& unknown) {
+  std::cerr << "ashlar: there is no verb " << unknown.words << unknown.word << "; there are";
   std::string_view comma = " ";
-  for (const CLI::App* known : verbs_of(*above)) {
+  for (const CLI::App* known : verbs_of(*unknown.above)) {
     std::cerr << comma << known->get_name();
     comma = ", ";
   }
-  std::cerr << " (ashlar " << words << "--help says what they do)\n";
+  std::cerr << " (ashlar " << unknown.words << "--help says what they do)\n";
   return kBadInput;
 }
 
@@ -101,7 +104,7 @@ int main(int argc, char** argv) {
 #define ASHLAR_ADD(verb) ashlar::add_##verb(app);
   ASHLAR_VERBS(ASHLAR_ADD)
 #undef ASHLAR_ADD
-  if (const int unknown = unknown_verb(app, argc, argv)) return answer_unknown_verb(app, unknown, argv);
+  if (const auto unknown = unknown_verb(app, argc, argv)) return answer_unknown_verb(*unknown);
   try {
     app.parse(argc, argv);
     return checked_output(0);
