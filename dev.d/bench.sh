@@ -3,7 +3,7 @@
 #: Builds and runs bench/NAME (program bench_NAME, or bench/NAME/run.py); without a name, lists them. Each prints the machine, what it
 #: measured, and the limit it must keep; its exit status says whether it did. Keep the machine otherwise idle.
 #:
-#:   ./dev bench mutants [N] [--seed S] [--folder F]    how many of N one-line faults the unit tests notice (bench/mutants/README.md)
+#:   ./dev bench mutants [N] [--seed S] [--since COMMIT]  how many of N one-line faults the unit tests notice (bench/mutants/README.md)
 #:   ./dev bench mutants --known                        those that once survived; all must die
 #:   ./dev bench against COMMIT [--bench sim]           this tree and an earlier one in turns: what costs more
 #:   ./dev bench cliffs [DIMENSION]                     what one event costs as one thing grows: kinds, queues, what is held

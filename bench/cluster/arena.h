@@ -18,6 +18,7 @@ namespace ashlar::bench {
 struct PodShape {
   int gpus = 0;
   std::string priority_class;
+  bool is_own_kind = false;  ///< each pod tolerates a taint of its own, so that no two are alike
 };
 
 /// One gang, or count pods without a group where `size` is 0.
@@ -34,6 +35,7 @@ class Scheduler {
  public:
   enum class Kind { kKube, kAshlar };
   Kind kind = Kind::kAshlar;
+  bool holds_lease = false;  ///< of Ashlar: it leads by a Lease, kept and lost by its usual times
   std::string label() const { return kind == Kind::kKube ? "kube-scheduler" : "ashlar"; }
   /// spec.schedulerName of its pods.
   std::string name() const { return kind == Kind::kKube ? "default-scheduler" : "ashlar"; }
@@ -88,6 +90,8 @@ class Arena {
                        .requests = {{"cpu", "100m"}, {"memory", "128Mi"}}};
     if (batch.gangs > 0) spec.group_name = group_name(batch, i / batch.size);
     if (batch.shape.gpus > 0) spec.requests.emplace_back("nvidia.com/gpu", std::to_string(batch.shape.gpus));
+    if (batch.shape.is_own_kind)
+      spec.extra_spec_json = R"("tolerations":[{"key":"kind","operator":"Equal","value":")" + std::to_string(i) + R"(","effect":"NoSchedule"}])";
     return spec;
   }
   /// Pods that are bound from the start, one after the other over the nodes.
@@ -99,13 +103,20 @@ class Arena {
       kube::create_pod(api_, spec, std::move(on_answer));
     });
   }
+  void relabel(const std::string& node, const std::string& key, const std::string& value, kube::OnAnswer on_answer) {
+    api_.send({.method = http::Method::kPatch,
+               .path = kube::node_path(node),
+               .body = R"({"metadata":{"labels":{")" + key + R"(":")" + value + R"("}}})",
+               .content_type = "application/merge-patch+json"},
+              std::move(on_answer));
+  }
   void delete_pods(const std::string& ns) {
     kube::call(api_,
                {.method = http::Method::kDelete, .path = "/api/v1/namespaces/" + ns + "/pods?gracePeriodSeconds=0", .timeout = Millis(300'000)});
   }
 
   Result<cluster::ChildProcess*> start(const Scheduler& scheduler) {
-    return scheduler.kind == Scheduler::Kind::kKube ? start_kube() : start_ashlar();
+    return scheduler.kind == Scheduler::Kind::kKube ? start_kube() : start_ashlar(scheduler.holds_lease);
   }
 
   /// Writes answered so far, by "VERB resource/subresource", from the server's own metrics; empty if they could not be read, which is said.
@@ -146,11 +157,12 @@ class Arena {
     return plane_.run("kube-scheduler",
                       {"--config=" + config, "--secure-port=0", "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"});
   }
-  Result<cluster::ChildProcess*> start_ashlar() {
+  Result<cluster::ChildProcess*> start_ashlar(bool holds_lease) {
     const std::string config = write_file("ashlar.yaml",
                                           "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\ntopology:\n  levels: [block, rack]\n"
-                                          "leaderElection:\n  enabled: false\nbatch:\n  bindsInFlight: " +
-                                              std::to_string(binds_in_flight_) + "\n");
+                                          "leaderElection:\n  enabled: " +
+                                              std::string(holds_lease ? "true" : "false") +
+                                              "\n  namespace: default\nbatch:\n  bindsInFlight: " + std::to_string(binds_in_flight_) + "\n");
     auto process = cluster::ChildProcess::start({ashlar_, "scheduler", "--kubeconfig", plane_.kubeconfig(), "--config", config},
                                                 plane_.folder() + "/ashlar.log");
     if (!process) return process.error();

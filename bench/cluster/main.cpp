@@ -205,6 +205,18 @@ void starts(Arena& arena, const Plan& plan, Report& report) {
   arena.delete_pods(filled);
 }
 
+void own_kinds(Arena& arena, const Plan& plan, Report& report) {
+  const Batch waiting{.prefix = "own", .size = plan.pods, .shape = {.gpus = 8, .is_own_kind = true}};
+  const KindsResult r = kinds(arena, waiting, plan.nodes, 20);
+  const std::string what = std::to_string(plan.pods) + " pods wait, no two alike";
+  report.at_most(what + ": rounds without a bind", r.is_bound ? 0 : 1, "", 0);
+  report.at_most("  the Lease stood unrenewed", r.lease_age_seconds, "s", 5);
+  report.at_most("  holders of the Lease", r.lease_holders == 1 ? 1 : 1e6, "", 1);
+  report.note("  first end to first bind, at the start", r.to_first_seconds, "s");
+  report.note("  an end to the bind that it allows, slowest of " + std::to_string(r.rounds - 1), r.slowest_seconds, "s");
+  report.note("  RSS there", r.resident_mib, "MiB");
+}
+
 int run(const Plan& plan) {
   auto plane = cluster::ControlPlane::start(
       {.api_server_flags = {"--max-requests-inflight=3000", "--max-mutating-requests-inflight=2000", "--enable-priority-and-fairness=false"}});
@@ -223,6 +235,7 @@ int run(const Plan& plan) {
   latencies(arena, plan, report);
   if (plan.wants("refusal")) refusals(arena, plan, report);
   if (plan.wants("start")) starts(arena, plan, report);
+  if (plan.wants("kinds") && plan.wants_ashlar()) own_kinds(arena, plan, report);
   return report.finish();
 }
 
@@ -232,7 +245,7 @@ int main(int argc, char** argv) {
   Plan plan;
   plan.binary = (std::filesystem::canonical("/proc/self/exe").parent_path() / "ashlar").string();
   CLI::App app("Ashlar beside kube-scheduler on a real API server");
-  app.add_option("--only", plan.only, "parts: drain gpu arrival gangs gang512 critical refusal start")->delimiter(',');
+  app.add_option("--only", plan.only, "parts: drain gpu arrival gangs gang512 critical refusal start kinds")->delimiter(',');
   app.add_option("--schedulers", plan.schedulers, "kube, ashlar")->delimiter(',');
   app.add_option("--nodes", plan.nodes, "nodes of 8 GPUs");
   app.add_option("--pods", plan.pods, "pods of a drain");

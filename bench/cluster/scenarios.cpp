@@ -1,6 +1,7 @@
 #include "scenarios.h"
 
 #include <cmath>
+#include <set>
 
 #include "kube/reflector.h"
 
@@ -50,6 +51,32 @@ struct Running {
   ~Running() {
     if (process != nullptr) process->stop(Millis(5000));
   }
+};
+
+/// Who holds Ashlar's Lease, and how long did it stand unrenewed? look() reads it, four times a second at most.
+class LeaseWatch {
+ public:
+  explicit LeaseWatch(Arena& arena) : arena_(arena) {}
+  void look() {
+    if (seconds_since(looked_) < 0.25) return;
+    looked_ = steady_clock::now();
+    const kube::Answer answer =
+        kube::call(arena_.api(), {.path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/ashlar-scheduler", .timeout = Millis(5000)});
+    const auto lease = answer.ok() ? kube::decode_object<kube::Lease>(answer.body, kube::Encoding::kJson) : Result<kube::Lease>(kube::Lease{});
+    if (!lease || lease->holder.empty()) return;
+    if (holders_.insert(lease->holder).second || lease->renewed != renewed_) renewed_ = lease->renewed, since_ = steady_clock::now();
+    oldest_ = std::max(oldest_, seconds_since(since_));
+  }
+  bool is_held() const { return !holders_.empty(); }
+  std::size_t holders() const { return holders_.size(); }
+  double oldest_seconds() const { return oldest_; }
+
+ private:
+  Arena& arena_;
+  std::set<std::string> holders_;
+  Millis renewed_;
+  steady_clock::time_point looked_{}, since_{};
+  double oldest_ = 0;
 };
 
 }  // namespace
@@ -175,6 +202,44 @@ RefusalResult refusal(Arena& arena, const Scheduler& scheduler, const Batch& gan
   result.first_pod_seconds = after(first_pod);
   result.all_pods_seconds = refused_pods == gang.pods() ? after(last_pod) : -1;
   arena.delete_pods(ns);
+  return result;
+}
+
+KindsResult kinds(Arena& arena, const Batch& waiting, std::size_t nodes, std::size_t rounds) {
+  constexpr double kPatience = 120;
+  constexpr std::size_t kRelabelled = 20;
+  KindsResult result{.is_bound = true, .rounds = rounds};
+  const std::string filled = arena.fresh_namespace(), ns = arena.fresh_namespace();
+  arena.create_bound(filled, nodes, nodes, 8);
+  const Scheduler scheduler{.kind = Scheduler::Kind::kAshlar, .holds_lease = true};
+  arena.create(ns, waiting, scheduler);
+  Observer observer(arena.api(), ns);
+  observer.start();
+  Running running;
+  auto process = arena.start(scheduler);
+  if (!process) return {};
+  running.process = *process;
+  LeaseWatch lease(arena);
+  const auto start = steady_clock::now();
+  while (!lease.is_held() && seconds_since(start) < 60) lease.look(), arena.api().poll(Millis(20));
+  for (std::size_t round = 0; round < rounds && result.is_bound; ++round) {
+    kube::call(arena.api(), {.method = http::Method::kDelete,
+                             .path = kube::pod_path(filled, "filler-" + std::to_string(round)) + "?gracePeriodSeconds=0",
+                             .timeout = Millis(30'000)});
+    const auto ended = steady_clock::now();
+    pump(arena.api(), kRelabelled, kRelabelled, [&](std::size_t i, kube::OnAnswer on_answer) {
+      arena.relabel(node_name((round * kRelabelled + i) % nodes), "tick", std::to_string(round), std::move(on_answer));
+    });
+    while (observer.bound() <= round && seconds_since(ended) < kPatience) lease.look(), arena.api().poll(Millis(10));
+    result.is_bound = observer.bound() > round;
+    double& took = round == 0 ? result.to_first_seconds : result.slowest_seconds;
+    took = std::max(took, seconds_since(ended));
+  }
+  result.lease_age_seconds = lease.oldest_seconds();
+  result.lease_holders = lease.holders();
+  result.resident_mib = static_cast<double>(running.process->resident().value) / 1048576.0;
+  arena.delete_pods(ns);
+  arena.delete_pods(filled);
   return result;
 }
 

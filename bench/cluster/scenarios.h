@@ -39,6 +39,19 @@ struct RefusalResult {
 /// How soon does everybody know that a gang does not fit?
 RefusalResult refusal(Arena& arena, const Scheduler& scheduler, const Batch& gang, double patience_seconds);
 
+struct KindsResult {
+  bool is_bound = false;          ///< every pod that got room was bound
+  std::size_t rounds = 0;         ///< pods that ended, each giving room to one that waits
+  double to_first_seconds = 0;    ///< from the first end to the first bind, when the scheduler has just begun
+  double slowest_seconds = 0;     ///< from one end to the bind that it allows, of the rounds after the first
+  double lease_age_seconds = 0;   ///< the longest that the Lease stood unrenewed, as seen four times a second
+  std::size_t lease_holders = 0;  ///< how many names it carried, one is right
+  double resident_mib = 0;
+};
+/// A full cluster where `waiting` pods wait, no two alike. Pods end one after the other, nodes are relabelled meanwhile: does the scheduler keep its
+/// Lease, and how soon is the room taken?
+KindsResult kinds(Arena& arena, const Batch& waiting, std::size_t nodes, std::size_t rounds);
+
 /// Start of the scheduler to the bind of one pod that waits, on a cluster that is already full of bound pods.
 DrainResult start_to_first_bind(Arena& arena, const Scheduler& scheduler);
 

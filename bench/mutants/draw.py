@@ -126,6 +126,18 @@ def all_sites(root):
     return found
 
 
+def lines_written(difference):
+    """{file: numbers of its new lines}, from the text of `git diff --unified=0`."""
+    written, file = {}, None
+    for line in difference.splitlines():
+        if line.startswith("+++ "):
+            file = line[6:] if line.startswith("+++ b/") else None
+        elif line.startswith("@@ ") and file:
+            first, _, count = line.split()[2][1:].partition(",")
+            written.setdefault(file, set()).update(range(int(first), int(first) + int(count or 1)))
+    return written
+
+
 def shuffled(sites, seed):
     """All sites in the order of being drawn. Lines first, then one site of the line, so that a crowded line is not drawn more often."""
     generator = random.Random(str(seed))

@@ -70,5 +70,13 @@ class Drawing(unittest.TestCase):
         self.assertEqual(len({m.line for m in drawn}), len(drawn))
 
 
+class LinesWritten(unittest.TestCase):
+    def test_new_lines_of_each_file_and_none_of_what_went(self):
+        difference = "\n".join(["--- a/src/a.cpp", "+++ b/src/a.cpp", "@@ -3,0 +4,2 @@ void f() {", "+x", "+y", "@@ -9 +12 @@", "-u", "+v",
+                                "--- a/src/b.cpp", "+++ b/src/b.cpp", "@@ -5,2 +4,0 @@", "-u", "-v",
+                                "--- a/src/gone.cpp", "+++ /dev/null", "@@ -1,2 +0,0 @@", "-u", "-v"])
+        self.assertEqual({"src/a.cpp": {4, 5, 12}, "src/b.cpp": set()}, draw.lines_written(difference))
+
+
 if __name__ == "__main__":
     unittest.main()

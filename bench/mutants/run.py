@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the unit tests against one-line mutants of the sources and prints those that no test notices.
 
-    ./dev bench mutants [N] [--seed S] [--known] [--folder engine]... [--jobs J] [--restart]
+    ./dev bench mutants [N] [--seed S] [--since COMMIT] [--known] [--folder engine]... [--jobs J] [--restart]
 
 N mutants (default 200) are drawn by the seed (default: the hash of the commit) over core and edge. Each is built incrementally in a copy of the tree
 and run against the unit tests that link it, those of its own folder first; tests on a real API server are left out. What does not compile, or compiles
@@ -47,6 +47,13 @@ def own_test_of(file):
 def commit_hash():
     done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
     return done.stdout.strip() or "unversioned"
+
+
+def difference_since(commit):
+    done = subprocess.run(["git", "diff", "--unified=0", "--no-color", commit, "--", "src"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"mutants: --since {commit}: {done.stderr.strip()}")
+    return done.stdout
 
 
 def digest(path):
@@ -273,6 +280,7 @@ def main():
     parser.add_argument("--seed", default=None, help="of the drawing; default: the hash of the commit")
     parser.add_argument("--known", action="store_true", help="the mutants of known.json instead; all must die")
     parser.add_argument("--folder", action="append", default=[], help="only of this folder of src/, e.g. engine or sim/case; may be repeated")
+    parser.add_argument("--since", metavar="COMMIT", help="only of lines that were written after this commit")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="trees in which mutants are tried at the same time")
     parser.add_argument("--restart", action="store_true", help="forget the results of an earlier run of this seed")
     parser.add_argument("--list", action="store_true", help="only print what would be drawn")
@@ -281,6 +289,9 @@ def main():
     if options.count < 1 or options.jobs < 1:
         parser.error("N and --jobs must be at least 1")
     sites = [s for s in draw.all_sites(ROOT) if not options.folder or any(s.file.startswith(f"src/{f}/") for f in options.folder)]
+    if options.since:
+        written = draw.lines_written(difference_since(options.since))
+        sites = [s for s in sites if s.line in written.get(s.file, ())]
     drawn = known_mutants() if options.known else draw.shuffled(sites, seed)
     wanted = len(drawn) if options.known else min(options.count, len(drawn))
     print(f"{len(sites)} sites, seed {seed}" if not options.known else f"{len(drawn)} known mutants", flush=True)
@@ -290,7 +301,7 @@ def main():
         return 0
     started = time.monotonic()
     trees = prepare(options.jobs)
-    name = "known" if options.known else "seed-" + hashlib.sha256(f"{seed} {sorted(options.folder)}".encode()).hexdigest()[:12]
+    name = "known" if options.known else "seed-" + hashlib.sha256(f"{seed} {sorted(options.folder)}{options.since or ''}".encode()).hexdigest()[:12]
     ledger_path = WORK / f"results-{name}.jsonl"
     if options.restart or options.known:
         ledger_path.unlink(missing_ok=True)
