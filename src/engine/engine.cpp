@@ -200,8 +200,8 @@ void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
   close_for_shortage(state, round, head, outcome.is_limit_reached);
 }
 
-std::optional<Agenda::Entry> Engine::first_that_outranks_more(const State& state, const Agenda::Shape& shape, const Agenda::Entry& than) {
-  if (state.nominations().empty()) return std::nullopt;
+std::optional<Agenda::Entry> Engine::first_that_outranks_more(const State& state, const Agenda::Shape& shape, const Agenda::Entry& than) const {
+  if (profile_->blocking != Blocking::kSkip || state.nominations().empty()) return std::nullopt;  // elsewhere nobody of a shape passes its head
   const std::size_t outranked = outranked_nominations(state, than.job).size();
   for (auto it = shape.jobs.upper_bound(than); it != shape.jobs.end(); ++it)
     if (state.job(it->job).priority > state.job(than.job).priority && outranked_nominations(state, it->job).size() > outranked) return *it;

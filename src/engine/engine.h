@@ -89,7 +89,8 @@ class Engine {
   bool place_over_nominations(State& state, Trial& trial, JobId job);
   static bool outranks_a_nomination(const State& state, JobId job);
   /// Jobs of a shape are alike but for their priority, which may not be what orders them: the first behind `than` before which more nominations fall.
-  static std::optional<Agenda::Entry> first_that_outranks_more(const State& state, const Agenda::Shape& shape, const Agenda::Entry& than);
+  /// None where `than` is not to be passed, that is unless who does not fit blocks nobody.
+  std::optional<Agenda::Entry> first_that_outranks_more(const State& state, const Agenda::Shape& shape, const Agenda::Entry& than) const;
   /// Lists in round.binding whose promises the job could break; false if it is clear already that it would.
   bool find_binding_promises(State& state, Round& round, const Agenda::Head& head);
   /// The first of them that does not hold with what the trial has placed; nullptr if all do.

@@ -204,6 +204,20 @@ std::vector<Ask> asks_of(const State& state, JobId job) {
   return asks;
 }
 
+namespace {
+/// Where members of a broken gang that run hold the rest of it; none where nothing does, and where others have torn them apart.
+DomainId domain_held(const State& state, JobId job) {
+  const Job& j = state.job(job);
+  if (j.within.is_none() || j.members_placed == 0 || j.waits_for_surplus()) return DomainId::none();
+  const DomainId held = state.anchor(job, j.within);
+  bool is_one = true;
+  state.each_member(job, [&](MemberId, const Member& m) {
+    if (m.is_placed()) is_one = is_one && state.cluster.topology().domain_of(j.within, m.node) == held;
+  });
+  return is_one ? held : DomainId::none();
+}
+}  // namespace
+
 EverFits ever_fits(const State& state, JobId job) {
   std::vector<Ask> asks = asks_of(state, job);
   // Those that ask most cards first: what is left for the others is then what they can use.
@@ -220,8 +234,10 @@ EverFits ever_fits(const State& state, JobId job) {
     for (std::size_t n = 0; n < state.cluster.rows(); ++n) all.add(NodeId(n));
     return all.judge(steps);
   }
+  const DomainId only = domain_held(state, job);
   EverFits best = EverFits::kNo;
   for (std::size_t d = 0; d < topology.domain_count(within); ++d) {
+    if (!only.is_none() && only != DomainId(d)) continue;
     EmptyDomain domain(state, asks, held);
     for (const NodeId n : topology.nodes_of(within, DomainId(d))) domain.add(n);
     const EverFits verdict = domain.judge(steps);

@@ -526,6 +526,13 @@ Answer could_ever_run(PlainWorld world, int job) {
   PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
   // Members of a gang below its minimum that run stay where they are, beside those that it needs.
   PlainJob survivors;
+  if (of.placed() < of.min && of.within != kNowhere && of.placed() > 0) {
+    const auto level = static_cast<std::size_t>(of.within);
+    const std::set<int> held_in = domains_of(world, of);
+    if (held_in.size() != 1 || *held_in.begin() == kNowhere) return Answer::kUnknown;  // torn apart by somebody else
+    for (PlainNode& node : world.nodes)
+      if (node.domain[level] != *held_in.begin()) node.domain[level] = kNowhere;
+  }
   if (of.placed() < of.min)
     std::copy_if(of.members.begin(), of.members.end(), std::back_inserter(survivors.members),
                  [](const PlainMember& m) { return m.node != kNowhere; });
