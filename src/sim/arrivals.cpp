@@ -37,7 +37,8 @@ double card_time_of(const JobShape& shape) {
 }
 
 Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario& scenario, Catalog& catalog) {
-  ScenarioWork::Stream stream{.law = &law, .shapes = {}, .gap_millis = 0, .spread_until = {}};
+  ScenarioWork::Stream stream;
+  stream.law = &law;
   double weight = 0, card_time = 0;
   for (const JobShape& shape : law.jobs) {
     const KindId kind = kind_of(shape, scenario, catalog);
@@ -57,7 +58,7 @@ Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario&
   } else {
     stream.spread_until = law.until ? law.until : scenario.horizon;
     ASHLAR_CHECK(law.count.has_value() && stream.spread_until.has_value());
-    stream.gap_millis = static_cast<double>((*stream.spread_until - law.start).value) / static_cast<double>(std::max<std::int64_t>(*law.count, 1));
+    stream.gap_millis = static_cast<double>((*stream.spread_until - law.start).value) / static_cast<double>(*law.count);
   }
   return stream;
 }

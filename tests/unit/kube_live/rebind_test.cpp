@@ -343,6 +343,18 @@ TEST_F(ChangedBeforeTheNextTry, APodIsDecidedAnewWhereSomebodyElseHasTakenItsPla
     }
 }
 
+TEST_F(ChangedBeforeTheNextTry, APodThatWaitedBesideItAndWasBoundByHandHasTakenItsPlace) {
+  see(pod("p0", 1));
+  fail(429);
+  Pod q = pod("q", 8);
+  see(q);
+  q.node_name = Text("n");
+  see(q);
+  go_on();
+  EXPECT_EQ(phase(), Phase::kWaiting);
+  EXPECT_EQ(bindings("p0", "n"), 1u);
+}
+
 /// Cards 0 and 1 hold a share each, and p0 has four of the other six: as a sum 3 whole cards fit beside them, as cards they do not.
 TEST_F(ChangedBeforeTheNextTry, WholeCardsAreNoSumOfWhatIsLeftOnOthers) {
   for (const char* card : {"0", "1"}) {
