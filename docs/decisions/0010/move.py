@@ -52,7 +52,7 @@ room('kubeclient', "kubeclient: the API server's client, which knows nothing of 
 room('live', 'live: the scheduler on Kubernetes, by what it does: track, write, read, lead', [
  ('kube/live_intake','live/track/tracker'),('kube/live_intake_binds','live/track/track_binds'),('kube/live_intake_gangs','live/track/track_gangs'),
  ('kube/live_intake_pods','live/track/track_pods'),
- *[(f'kube/live_{x}', f'live/track/{x}') for x in ('gangs','names','pods','anti_affinity','held','value_rows','watches','translate')],
+ *[(f'kube/live_{x}', f'live/track/{x}') for x in ('gangs','names','pods','anti_affinity','hashes','held','value_rows','watches','translate')],
  ('kube/live_company','live/track/company_constraints'),('kube/live_source','live/track/event_buffer'),
  ('kube/live_actuator','live/write/binder'),('kube/bind_queue','live/write/bind_queue'),('kube/live_lane','live/write/status_writer'),
  ('kube/live_text','live/read/pod_text'),('kube/live_text_forms','live/read/text_forms'),('kube/live_tally','live/read/node_tally'),
