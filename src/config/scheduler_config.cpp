@@ -9,8 +9,8 @@
 #include "config/yaml_profile.h"
 #include "config/yaml_reader.h"
 #include "policy/nearest_name.h"
-#include "state/queue_tree.h"
-#include "state/topology.h"
+#include "state/cluster/topology.h"
+#include "state/queues/queue_tree.h"
 
 namespace ashlar::config {
 namespace {

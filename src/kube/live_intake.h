@@ -25,7 +25,7 @@
 #include "kube/live_translate.h"
 #include "kube/reflector.h"
 #include "model/event.h"
-#include "state/cluster.h"
+#include "state/cluster/cluster.h"
 
 namespace ashlar::kube {
 

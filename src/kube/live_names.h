@@ -18,7 +18,7 @@
 #include "model/constraint.h"
 #include "model/demand.h"
 #include "model/event.h"
-#include "state/topology.h"
+#include "state/cluster/topology.h"
 
 namespace ashlar::kube {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "state/cluster.h"
+#include "state/cluster/cluster.h"
 
 namespace ashlar::kube {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/digest.h"
-#include "state/cluster.h"
+#include "state/cluster/cluster.h"
 
 namespace ashlar::kube {
 namespace {

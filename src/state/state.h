@@ -8,10 +8,10 @@
 
 #include "model/event.h"
 #include "model/plan.h"
-#include "state/cluster.h"
-#include "state/jobs.h"
-#include "state/queue_tree.h"
-#include "state/timeline.h"
+#include "state/cluster/cluster.h"
+#include "state/jobs/jobs.h"
+#include "state/queues/queue_tree.h"
+#include "state/time/timeline.h"
 
 namespace ashlar {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "state/columns.h"
+#include "state/state_fields.h"
 #include "store/fields.h"
 
 namespace ashlar::store {

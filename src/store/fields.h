@@ -20,7 +20,7 @@
 #include "base/rng.h"
 #include "model/event.h"
 #include "model/plan.h"
-#include "state/jobs.h"
+#include "state/jobs/jobs.h"
 #include "store/bytes.h"
 
 namespace ashlar::store {

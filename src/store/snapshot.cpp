@@ -1,7 +1,7 @@
 #include "store/snapshot.h"
 
 #include "engine/memory.h"
-#include "state/columns.h"
+#include "state/state_fields.h"
 #include "store/codec.h"
 #include "store/fields.h"
 

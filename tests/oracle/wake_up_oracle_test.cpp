@@ -12,7 +12,7 @@
 #include "draw.h"
 #include "engine/memory.h"
 #include "engine/quota.h"
-#include "state/columns.h"
+#include "state/state_fields.h"
 #include "story.h"
 
 namespace ashlar::oracle {

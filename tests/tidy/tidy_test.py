@@ -37,7 +37,7 @@ class Layers(unittest.TestCase):
         }), set())
 
     def test_core_does_not_include_a_higher_layer(self):
-        self.assertEqual(checks_of({"src/state/cluster.h": source('#include "engine/decide.h"\n')}), {"layers"})
+        self.assertEqual(checks_of({"src/state/cluster/cluster.h": source('#include "engine/decide.h"\n')}), {"layers"})
 
     def test_core_does_not_include_the_edge(self):
         self.assertEqual(checks_of({"src/engine/decide.cpp": source('#include "kube/watch.h"\n')}), {"layers"})
@@ -54,7 +54,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(checks_of({"src/cli/table.h": source('#include "apps/ashlar/verbs.h"\n')}), {"layers"})
 
     def test_includes_are_written_from_src(self):
-        self.assertEqual(checks_of({"src/state/cluster.cpp": source('#include "cluster.h"\n')}), {"layers"})
+        self.assertEqual(checks_of({"src/state/cluster/cluster.cpp": source('#include "cluster.h"\n')}), {"layers"})
 
     def test_a_folder_outside_the_design_is_seen(self):
         self.assertEqual(checks_of({"src/util/strings.h": source("")}), {"layers"})

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "sim/case/case_reader.h"
-#include "state/topology.h"
+#include "state/cluster/topology.h"
 
 namespace ashlar::sim {
 namespace {

@@ -12,8 +12,8 @@
 #include "sim/readers/scenario_parts.h"
 #include "sim/readers/text_source.h"
 #include "sim/readers/units.h"
-#include "state/queue_tree.h"
-#include "state/topology.h"
+#include "state/cluster/topology.h"
+#include "state/queues/queue_tree.h"
 
 namespace ashlar::sim {
 namespace {

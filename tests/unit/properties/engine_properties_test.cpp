@@ -11,7 +11,7 @@
 #include "engine/memory.h"
 #include "history.h"
 #include "model/plan.h"
-#include "state/columns.h"
+#include "state/state_fields.h"
 
 namespace ashlar {
 namespace {

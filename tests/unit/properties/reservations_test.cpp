@@ -7,7 +7,7 @@
 #include <set>
 
 #include "engine/engine.h"
-#include "state/columns.h"
+#include "state/state_fields.h"
 
 namespace ashlar {
 namespace {

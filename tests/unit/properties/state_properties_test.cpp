@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "history.h"
-#include "state/columns.h"
+#include "state/state_fields.h"
 #include "state/trial.h"
 
 namespace ashlar {

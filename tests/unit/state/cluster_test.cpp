@@ -1,5 +1,5 @@
 // Cluster: columns, feasibility sets and the change log follow every change.
-#include "state/cluster.h"
+#include "state/cluster/cluster.h"
 
 #include <gtest/gtest.h>
 

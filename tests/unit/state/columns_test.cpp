@@ -1,5 +1,5 @@
 // Columns that no state ever had are told from those that one had: each bound is crossed alone, by the smallest step.
-#include "state/columns.h"
+#include "state/state_fields.h"
 
 #include <gtest/gtest.h>
 

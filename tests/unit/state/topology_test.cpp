@@ -1,13 +1,13 @@
 // Topology, buckets, timeline and queue tree: the parts of the state, each alone.
-#include "state/topology.h"
+#include "state/cluster/topology.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "state/free_buckets.h"
-#include "state/queue_tree.h"
-#include "state/timeline.h"
+#include "state/cluster/free_buckets.h"
+#include "state/queues/queue_tree.h"
+#include "state/time/timeline.h"
 
 namespace ashlar {
 namespace {

@@ -1,4 +1,4 @@
-#include "state/columns.h"
+#include "state/state_fields.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "state/timeline.h"
+#include "state/time/timeline.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "state/cluster.h"
+#include "state/cluster/cluster.h"
 
 #include <algorithm>
 

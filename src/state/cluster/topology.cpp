@@ -1,4 +1,4 @@
-#include "state/topology.h"
+#include "state/cluster/topology.h"
 
 #include <algorithm>
 

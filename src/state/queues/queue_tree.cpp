@@ -1,4 +1,4 @@
-#include "state/queue_tree.h"
+#include "state/queues/queue_tree.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-#include "state/free_buckets.h"
+#include "state/cluster/free_buckets.h"
 
 #include <algorithm>
 
 #include "base/grown.h"
-#include "state/topology.h"
+#include "state/cluster/topology.h"
 
 namespace ashlar {
 namespace {

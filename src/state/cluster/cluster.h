@@ -13,8 +13,8 @@
 #include "model/constraint.h"
 #include "model/demand.h"
 #include "model/event.h"
-#include "state/free_buckets.h"
-#include "state/topology.h"
+#include "state/cluster/free_buckets.h"
+#include "state/cluster/topology.h"
 
 namespace ashlar {
 
