@@ -5,7 +5,7 @@
 #include <span>
 
 #include "engine/small_packing.h"
-#include "policy/feasible/card_fit.h"
+#include "policy/node/device_fit.h"
 
 namespace ashlar {
 namespace {

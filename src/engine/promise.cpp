@@ -6,7 +6,7 @@
 
 #include "engine/end_search.h"
 #include "engine/quota.h"
-#include "policy/feasible/card_fit.h"
+#include "policy/node/device_fit.h"
 
 namespace ashlar {
 namespace {

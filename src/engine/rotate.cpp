@@ -11,7 +11,7 @@
 #include "engine/placement.h"
 #include "engine/quota.h"
 #include "engine/round.h"
-#include "policy/victim/by_quota.h"
+#include "policy/victim/by_count.h"
 
 namespace ashlar {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "policy/feasible/card_fit.h"
+#include "policy/node/device_fit.h"
 
 namespace ashlar {
 namespace {

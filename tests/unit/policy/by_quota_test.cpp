@@ -1,5 +1,5 @@
 // by-quota: who is marked to start and to stop.
-#include "policy/victim/by_quota.h"
+#include "policy/victim/by_count.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "policy/victim/by_quota.h"
+#include "policy/victim/by_count.h"
 
 namespace ashlar {
 

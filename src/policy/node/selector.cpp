@@ -1,4 +1,4 @@
-#include "policy/feasible/selector.h"
+#include "policy/node/selector.h"
 
 #include <algorithm>
 

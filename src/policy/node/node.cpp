@@ -1,13 +1,13 @@
 // The table of feasible policies. The order is the one in which a node that nobody can use is counted under a reason: facts of the node first, in
 // kube-scheduler's order, then what is free now. The hard topology wish (`within`) is not in this table: it concerns all members of a gang together,
 // so the engine's domain search keeps it (see docs/reference/policies.md).
-#include "policy/feasible/card_fit.h"
-#include "policy/feasible/model.h"
-#include "policy/feasible/ports.h"
-#include "policy/feasible/ready.h"
-#include "policy/feasible/resources.h"
-#include "policy/feasible/selector.h"
-#include "policy/feasible/taints.h"
+#include "policy/node/device_fit.h"
+#include "policy/node/model.h"
+#include "policy/node/ports.h"
+#include "policy/node/ready.h"
+#include "policy/node/resources.h"
+#include "policy/node/selector.h"
+#include "policy/node/taints.h"
 
 namespace ashlar {
 namespace {

@@ -1,6 +1,6 @@
 // random: see card.h.
 #include "base/digest.h"
-#include "policy/card/card.h"
+#include "policy/device/device.h"
 
 namespace ashlar {
 

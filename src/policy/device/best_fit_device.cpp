@@ -1,5 +1,5 @@
 // best-fit: see card.h.
-#include "policy/card/card.h"
+#include "policy/device/device.h"
 
 namespace ashlar {
 

@@ -1,4 +1,4 @@
-#include "policy/feasible/card_fit.h"
+#include "policy/node/device_fit.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // fgd: see card.h.
-#include "policy/card/card.h"
+#include "policy/device/device.h"
 #include "policy/score/fgd_mix.h"
 
 namespace ashlar {

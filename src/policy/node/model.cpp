@@ -1,4 +1,4 @@
-#include "policy/feasible/model.h"
+#include "policy/node/model.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "policy/feasible/taints.h"
+#include "policy/node/taints.h"
 
 namespace ashlar {
 

@@ -1,4 +1,4 @@
-#include "policy/feasible/ports.h"
+#include "policy/node/ports.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "policy/feasible/resources.h"
+#include "policy/node/resources.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "policy/feasible/ready.h"
+#include "policy/node/ready.h"
 
 namespace ashlar {
 

@@ -1,6 +1,6 @@
-#include "policy/card/card.h"
+#include "policy/device/device.h"
 
-#include "policy/feasible/card_fit.h"
+#include "policy/node/device_fit.h"
 
 namespace ashlar {
 namespace {
