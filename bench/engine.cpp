@@ -9,7 +9,7 @@
 
 #include "bench_report.h"
 #include "engine/engine.h"
-#include "engine/published.h"
+#include "engine/published/published.h"
 #include "policy/profile.h"
 #include "state/trial.h"
 

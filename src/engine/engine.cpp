@@ -7,10 +7,10 @@
 
 #include "base/check.h"
 #include "base/grown.h"
-#include "engine/explain.h"
-#include "engine/placement.h"
+#include "engine/cycle.h"
+#include "engine/explain/explain.h"
+#include "engine/place/placement.h"
 #include "engine/quota.h"
-#include "engine/round.h"
 
 namespace ashlar {
 

@@ -11,9 +11,9 @@
 #include <set>
 #include <vector>
 
-#include "engine/agenda.h"
-#include "engine/class_view.h"
-#include "engine/promise.h"
+#include "engine/pending/pending_queue.h"
+#include "engine/place/fit_table.h"
+#include "engine/reserve/reservation.h"
 #include "model/plan.h"
 #include "policy/profile.h"
 #include "state/state.h"

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "engine/explain.h"
+#include "engine/explain/explain.h"
 #include "kube/json_writer.h"
 #include "kube/live_held.h"
 #include "kube/live_text.h"

@@ -1,6 +1,6 @@
 #include "store/snapshot.h"
 
-#include "engine/memory.h"
+#include "engine/engine_fields.h"
 #include "state/state_fields.h"
 #include "store/codec.h"
 #include "store/fields.h"

@@ -7,7 +7,7 @@
 
 #include "draw.h"
 #include "engine/engine.h"
-#include "engine/small_packing.h"
+#include "engine/place/small_packing.h"
 
 namespace ashlar::oracle {
 namespace {

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "draw.h"
-#include "engine/memory.h"
+#include "engine/engine_fields.h"
 #include "engine/quota.h"
 #include "state/state_fields.h"
 #include "story.h"

@@ -8,10 +8,10 @@
 
 #include "../state/small_state.h"
 #include "engine/driver.h"
-#include "engine/explain.h"
-#include "engine/never_fits.h"
-#include "engine/placement.h"
-#include "engine/published.h"
+#include "engine/explain/explain.h"
+#include "engine/place/never_fits.h"
+#include "engine/place/placement.h"
+#include "engine/published/published.h"
 
 namespace ashlar {
 namespace {

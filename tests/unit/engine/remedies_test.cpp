@@ -6,7 +6,7 @@
 
 #include "../state/small_state.h"
 #include "engine/engine.h"
-#include "engine/explain.h"
+#include "engine/explain/explain.h"
 
 namespace ashlar {
 namespace {

@@ -1,5 +1,5 @@
 // SmallPacking against the plainest search there is: every member on every node and card.
-#include "engine/small_packing.h"
+#include "engine/place/small_packing.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <malloc.h>
 
 #include "bench_of_intake.h"
-#include "engine/explain.h"
+#include "engine/explain/explain.h"
 
 namespace ashlar::kube {
 namespace {

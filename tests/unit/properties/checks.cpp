@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "engine/agenda.h"
+#include "engine/pending/pending_queue.h"
 #include "history.h"
 
 namespace ashlar {

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "checks.h"
-#include "engine/memory.h"
+#include "engine/engine_fields.h"
 #include "history.h"
 #include "model/plan.h"
 #include "state/state_fields.h"

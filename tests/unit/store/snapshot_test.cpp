@@ -111,7 +111,7 @@ RC_GTEST_PROP(Snapshot, survives_any_change_of_its_bytes, ()) {
     RC_ASSERT(!read.error().message.empty());
 }
 
-// A column added to one of these classes must be listed in state/state_fields.h or engine/memory.h (or be a cache that rebuilds itself); then adjust the size.
+// A column added to one of these classes must be listed in state/state_fields.h or engine/engine_fields.h (or be a cache that rebuilds itself); then adjust the size.
 TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Topology), 160u);
   EXPECT_EQ(sizeof(FreeBuckets), 48u);

@@ -1,4 +1,4 @@
-#include "engine/end_search.h"
+#include "engine/reserve/earliest_start.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "engine/published.h"
+#include "engine/published/published.h"
 
 namespace ashlar {
 namespace {

@@ -1,11 +1,11 @@
-#include "engine/promise.h"
+#include "engine/reserve/reservation.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "engine/end_search.h"
 #include "engine/quota.h"
+#include "engine/reserve/earliest_start.h"
 #include "policy/node/device_fit.h"
 
 namespace ashlar {

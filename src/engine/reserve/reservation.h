@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/agenda.h"
-#include "engine/placement.h"
+#include "engine/pending/pending_queue.h"
+#include "engine/place/placement.h"
 
 namespace ashlar {
 

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "engine/engine.h"
-#include "engine/explain.h"
-#include "engine/placement.h"
+#include "engine/explain/explain.h"
+#include "engine/place/placement.h"
 #include "engine/quota.h"
 
 namespace ashlar {

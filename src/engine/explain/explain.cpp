@@ -1,10 +1,10 @@
-#include "engine/explain.h"
+#include "engine/explain/explain.h"
 
 #include <algorithm>
 #include <set>
 
-#include "engine/never_fits.h"
-#include "engine/placement.h"
+#include "engine/place/never_fits.h"
+#include "engine/place/placement.h"
 
 namespace ashlar {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "engine/placement.h"
-#include "engine/small_packing.h"
+#include "engine/place/placement.h"
+#include "engine/place/small_packing.h"
 
 namespace ashlar {
 namespace {

@@ -7,10 +7,10 @@
 #include <optional>
 #include <set>
 
+#include "engine/cycle.h"
 #include "engine/engine.h"
-#include "engine/placement.h"
+#include "engine/place/placement.h"
 #include "engine/quota.h"
-#include "engine/round.h"
 #include "policy/victim/by_count.h"
 
 namespace ashlar {

@@ -1,10 +1,10 @@
-#include "engine/never_fits.h"
+#include "engine/place/never_fits.h"
 
 #include <algorithm>
 #include <map>
 #include <span>
 
-#include "engine/small_packing.h"
+#include "engine/place/small_packing.h"
 #include "policy/node/device_fit.h"
 
 namespace ashlar {

@@ -1,4 +1,4 @@
-#include "engine/memory.h"
+#include "engine/engine_fields.h"
 
 #include <algorithm>
 

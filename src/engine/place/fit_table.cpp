@@ -1,4 +1,4 @@
-#include "engine/class_view.h"
+#include "engine/place/fit_table.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 // the rule does not speak of (shares of a card, members without cards or of less than a node, topology) is placed by the scored rule.
 #include <algorithm>
 
-#include "engine/placement.h"
+#include "engine/place/placement.h"
 
 namespace ashlar {
 namespace {

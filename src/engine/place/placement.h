@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/class_view.h"
+#include "engine/place/fit_table.h"
 #include "state/trial.h"
 
 namespace ashlar {

@@ -1,10 +1,10 @@
 // Who may start although somebody ahead of it waits (EASY backfill), by either rule: promises of named nodes, or the count of cards as published.
 #include <algorithm>
 
-#include "engine/end_search.h"
+#include "engine/cycle.h"
 #include "engine/engine.h"
 #include "engine/quota.h"
-#include "engine/round.h"
+#include "engine/reserve/earliest_start.h"
 
 namespace ashlar {
 namespace {

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/grown.h"
+#include "engine/cycle.h"
 #include "engine/engine.h"
-#include "engine/never_fits.h"
+#include "engine/place/never_fits.h"
 #include "engine/quota.h"
-#include "engine/round.h"
 
 namespace ashlar {
 namespace {

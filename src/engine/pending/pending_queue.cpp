@@ -1,4 +1,4 @@
-#include "engine/agenda.h"
+#include "engine/pending/pending_queue.h"
 
 #include "base/check.h"
 #include "base/grown.h"

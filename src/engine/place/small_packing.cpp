@@ -1,4 +1,4 @@
-#include "engine/small_packing.h"
+#include "engine/place/small_packing.h"
 #include "base/grown.h"
 
 #include <algorithm>

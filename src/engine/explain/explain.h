@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/class_view.h"
+#include "engine/place/fit_table.h"
 #include "model/plan.h"
 #include "policy/profile.h"
 #include "state/state.h"

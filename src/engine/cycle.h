@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "engine/agenda.h"
+#include "engine/pending/pending_queue.h"
 #include "model/plan.h"
 
 namespace ashlar {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/promise.h"
+#include "engine/reserve/reservation.h"
 
 namespace ashlar {
 

@@ -1,4 +1,4 @@
-#include "engine/placement.h"
+#include "engine/place/placement.h"
 
 #include <algorithm>
 
