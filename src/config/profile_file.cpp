@@ -4,7 +4,7 @@
 #include <array>
 
 #include "config/yaml_profile.h"
-#include "policy/nearest_name.h"
+#include "text/nearest_name.h"
 
 namespace ashlar::config {
 namespace {

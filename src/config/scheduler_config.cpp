@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <charconv>
 
-#include "config/duration_text.h"
 #include "config/yaml_profile.h"
 #include "config/yaml_reader.h"
-#include "policy/nearest_name.h"
 #include "state/cluster/topology.h"
 #include "state/queues/queue_tree.h"
+#include "text/duration_text.h"
+#include "text/nearest_name.h"
 
 namespace ashlar::config {
 namespace {

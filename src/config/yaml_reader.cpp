@@ -6,11 +6,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/quantity_text.h"
-#include "config/duration_text.h"
 #include "config/scheduler_config.h"
 #include "config/yaml_document.h"
-#include "policy/nearest_name.h"
+#include "text/duration_text.h"
+#include "text/nearest_name.h"
+#include "text/quantity_text.h"
 
 namespace ashlar::config {
 

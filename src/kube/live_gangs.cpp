@@ -7,7 +7,7 @@
 #include "kube/bind_outcome.h"
 #include "kube/live_translate.h"
 #include "kube/pod_draft.h"
-#include "policy/nearest_name.h"
+#include "text/nearest_name.h"
 
 namespace ashlar::kube {
 namespace {

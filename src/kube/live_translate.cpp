@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "base/digest.h"
-#include "base/quantity_text.h"
+#include "text/quantity_text.h"
 
 namespace ashlar::kube {
 namespace {

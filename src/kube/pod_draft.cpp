@@ -5,7 +5,7 @@
 #include <chrono>
 #include <limits>
 
-#include "base/quantity_text.h"
+#include "text/quantity_text.h"
 
 namespace ashlar::kube {
 namespace {

@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "base/check.h"
-#include "policy/nearest_name.h"
+#include "text/nearest_name.h"
 
 namespace ashlar {
 namespace {

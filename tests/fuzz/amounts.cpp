@@ -1,11 +1,11 @@
 // Small texts: quantities, durations of both grammars, URLs and percent signs.
-#include "base/quantity_text.h"
-#include "config/duration_text.h"
 #include "fuzz/fuzz.h"
 #include "http/server.h"
 #include "http/url.h"
 #include "sim/queue.h"
 #include "sim/readers/units.h"
+#include "text/duration_text.h"
+#include "text/quantity_text.h"
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include <charconv>
 #include <span>
 
-#include "policy/nearest_name.h"
 #include "sim/case/case_reader.h"
 #include "sim/readers/units.h"
+#include "text/nearest_name.h"
 
 namespace ashlar::sim {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/quantity_text.h"
+#include "text/quantity_text.h"
 
 namespace ashlar::sim {
 namespace {

@@ -1,5 +1,5 @@
 // Quantities as Kubernetes writes them, good and bad.
-#include "base/quantity_text.h"
+#include "text/quantity_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

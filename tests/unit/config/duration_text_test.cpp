@@ -1,5 +1,5 @@
 // Durations, good and bad.
-#include "config/duration_text.h"
+#include "text/duration_text.h"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "config/duration_text.h"
 #include "config/scheduler_config.h"
 #include "config/yaml_reader.h"
+#include "text/duration_text.h"
 
 namespace ashlar::config {
 namespace {

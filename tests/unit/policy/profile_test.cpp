@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "policy/nearest_name.h"
+#include "text/nearest_name.h"
 
 namespace ashlar {
 namespace {

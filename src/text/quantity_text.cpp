@@ -1,4 +1,4 @@
-#include "base/quantity_text.h"
+#include "text/quantity_text.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "policy/nearest_name.h"
+#include "text/nearest_name.h"
 
 #include <algorithm>
 #include <vector>

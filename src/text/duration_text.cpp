@@ -1,4 +1,4 @@
-#include "config/duration_text.h"
+#include "text/duration_text.h"
 
 #include <string>
 
