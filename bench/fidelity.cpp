@@ -13,11 +13,11 @@
 
 #include "folders.h"
 #include "policy/profile.h"
-#include "sim/expected.h"
-#include "sim/packing.h"
-#include "sim/queue.h"
-#include "sim/readers/openb.h"
-#include "sim/readers/queue_trace.h"
+#include "sim/replay/job_replay.h"
+#include "sim/replay/packing.h"
+#include "sim/replay/published_results.h"
+#include "sim/trace/openb.h"
+#include "sim/trace/queue_trace.h"
 
 namespace {
 

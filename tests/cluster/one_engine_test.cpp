@@ -6,8 +6,8 @@
 #include "cluster/scheduler_world.h"
 #include "config/profile_file.h"
 #include "folders.h"
-#include "sim/packing.h"
-#include "sim/readers/text_source.h"
+#include "sim/replay/packing.h"
+#include "sim/trace/text_source.h"
 
 namespace ashlar::live_tests {
 namespace {

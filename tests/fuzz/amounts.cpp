@@ -2,8 +2,8 @@
 #include "fuzz/fuzz.h"
 #include "http/server.h"
 #include "http/url.h"
-#include "sim/queue.h"
-#include "sim/readers/units.h"
+#include "sim/replay/job_replay.h"
+#include "sim/scenario/units.h"
 #include "text/duration_text.h"
 #include "text/quantity_text.h"
 

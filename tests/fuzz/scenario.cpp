@@ -1,5 +1,5 @@
 // A scenario of the simulator.
-#include "sim/readers/scenario.h"
+#include "sim/scenario/scenario.h"
 #include "fuzz/fuzz.h"
 
 namespace {

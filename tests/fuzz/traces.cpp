@@ -1,9 +1,9 @@
 // Traces: openb's lists, jobs and their virtual clusters, the Standard Workload Format; packed ones too; and the tables that runs are compared with.
 #include "fuzz/fuzz.h"
-#include "sim/expected.h"
-#include "sim/readers/openb.h"
-#include "sim/readers/queue_trace.h"
-#include "sim/readers/text_source.h"
+#include "sim/replay/published_results.h"
+#include "sim/trace/openb.h"
+#include "sim/trace/queue_trace.h"
+#include "sim/trace/text_source.h"
 
 namespace {
 

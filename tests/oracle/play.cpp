@@ -5,7 +5,7 @@
 #include "base/digest.h"
 #include "draw.h"
 #include "known.h"
-#include "sim/clock.h"
+#include "sim/world/clock.h"
 #include "store/codec.h"
 #include "store/event_guard.h"
 #include "store/snapshot.h"

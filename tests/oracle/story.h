@@ -10,7 +10,7 @@
 #include "engine/engine.h"
 #include "mirror.h"
 #include "policy/profile.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 namespace ashlar::oracle {
 

@@ -11,8 +11,8 @@
 #include "apps/ashlar/verbs.h"
 #include "cli/terminal.h"
 #include "sim/case/case.h"
-#include "sim/output_file.h"
-#include "sim/readers/text_source.h"
+#include "sim/results/output_file.h"
+#include "sim/trace/text_source.h"
 
 namespace ashlar {
 namespace {

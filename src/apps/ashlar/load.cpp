@@ -12,7 +12,7 @@
 #include "cli/progress.h"
 #include "kube/kubeconfig.h"
 #include "kube/writes.h"
-#include "sim/readers/openb.h"
+#include "sim/trace/openb.h"
 
 namespace ashlar {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/readers/text_source.h"
+#include "sim/trace/text_source.h"
 
 namespace {
 

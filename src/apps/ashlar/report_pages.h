@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/results.h"
+#include "sim/results/results.h"
 #include "web/report.h"
 
 namespace ashlar {

@@ -18,14 +18,14 @@
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "config/profile_file.h"
-#include "sim/output_file.h"
-#include "sim/packing.h"
-#include "sim/queue.h"
-#include "sim/readers/openb.h"
-#include "sim/readers/queue_trace.h"
-#include "sim/readers/scenario.h"
-#include "sim/results.h"
-#include "sim/scenario_run.h"
+#include "sim/replay/job_replay.h"
+#include "sim/replay/packing.h"
+#include "sim/results/output_file.h"
+#include "sim/results/results.h"
+#include "sim/scenario/run.h"
+#include "sim/scenario/scenario.h"
+#include "sim/trace/openb.h"
+#include "sim/trace/queue_trace.h"
 
 namespace ashlar {
 namespace {

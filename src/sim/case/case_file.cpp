@@ -8,7 +8,7 @@
 #include <span>
 
 #include "sim/case/case_reader.h"
-#include "sim/readers/units.h"
+#include "sim/scenario/units.h"
 #include "text/nearest_name.h"
 
 namespace ashlar::sim {

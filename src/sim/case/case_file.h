@@ -12,7 +12,7 @@
 #include "policy/profile.h"
 #include "sim/case/names.h"
 #include "sim/case/words.h"
-#include "sim/happening.h"
+#include "sim/world/scripted_event.h"
 
 namespace ashlar::sim {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/case/asks.h"
 #include "sim/case/case_file.h"
+#include "sim/case/requests.h"
 
 namespace ashlar::sim {
 

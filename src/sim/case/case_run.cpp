@@ -6,7 +6,7 @@
 
 #include "engine/driver.h"
 #include "sim/case/render.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 namespace ashlar::sim {
 namespace {

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "sim/case/case_reader.h"
-#include "sim/readers/units.h"
+#include "sim/scenario/units.h"
 
 namespace ashlar::sim {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "sim/readers/units.h"
+#include "sim/scenario/units.h"
 
 namespace ashlar::sim {
 

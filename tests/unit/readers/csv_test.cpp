@@ -1,4 +1,4 @@
-#include "sim/readers/csv.h"
+#include "sim/trace/csv.h"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "sim/readers/openb.h"
+#include "sim/trace/openb.h"
 
 #include <gmock/gmock.h>
 

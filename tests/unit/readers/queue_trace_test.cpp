@@ -1,4 +1,4 @@
-#include "sim/readers/queue_trace.h"
+#include "sim/trace/queue_trace.h"
 
 #include <gmock/gmock.h>
 

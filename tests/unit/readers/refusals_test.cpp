@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "files.h"
-#include "sim/expected.h"
-#include "sim/readers/csv.h"
-#include "sim/readers/openb.h"
-#include "sim/readers/queue_trace.h"
+#include "sim/replay/published_results.h"
+#include "sim/trace/csv.h"
+#include "sim/trace/openb.h"
+#include "sim/trace/queue_trace.h"
 
 namespace ashlar::sim {
 namespace {

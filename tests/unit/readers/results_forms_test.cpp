@@ -1,7 +1,7 @@
 // The written forms of results, whole.
 #include <gtest/gtest.h>
 
-#include "sim/results.h"
+#include "sim/results/results.h"
 
 namespace ashlar::sim {
 namespace {

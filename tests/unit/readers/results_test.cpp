@@ -1,4 +1,4 @@
-#include "sim/results.h"
+#include "sim/results/results.h"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -9,9 +9,9 @@
 #include <set>
 
 #include "files.h"
-#include "sim/expected.h"
-#include "sim/output_file.h"
-#include "sim/step_series.h"
+#include "sim/replay/published_results.h"
+#include "sim/results/output_file.h"
+#include "sim/results/step_series.h"
 
 namespace ashlar::sim {
 namespace {

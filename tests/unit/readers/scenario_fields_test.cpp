@@ -1,7 +1,7 @@
 // Every key of a scenario's work at its edges: what is taken as it stands, and the whole message where it is not.
 #include <gtest/gtest.h>
 
-#include "sim/readers/scenario.h"
+#include "sim/scenario/scenario.h"
 
 namespace ashlar::sim {
 namespace {

@@ -1,11 +1,11 @@
-#include "sim/readers/scenario.h"
+#include "sim/scenario/scenario.h"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
 #include "files.h"
-#include "sim/readers/name_pattern.h"
-#include "sim/readers/units.h"
+#include "sim/scenario/name_pattern.h"
+#include "sim/scenario/units.h"
 
 namespace ashlar::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/readers/text_source.h"
+#include "sim/trace/text_source.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // The jobs that a scenario's streams and traces give, one by one: the same on every machine, so they can be written down.
-#include "sim/arrivals.h"
+#include "sim/scenario/arrivals.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

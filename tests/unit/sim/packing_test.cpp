@@ -1,5 +1,5 @@
 // A packing replay small enough to follow by hand.
-#include "sim/packing.h"
+#include "sim/replay/packing.h"
 
 #include <gtest/gtest.h>
 

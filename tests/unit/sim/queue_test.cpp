@@ -1,5 +1,5 @@
 // Small queueing replays whose results can be worked out by hand.
-#include "sim/queue.h"
+#include "sim/replay/job_replay.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Scenarios: generated work, topology, quota and failing nodes, by results that can be worked out by hand or by their laws.
-#include "sim/scenario_run.h"
 #include "folders.h"
+#include "sim/scenario/run.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "policy/profile.h"
-#include "sim/duration_law.h"
+#include "sim/scenario/duration_distribution.h"
 
 namespace ashlar::sim {
 namespace {

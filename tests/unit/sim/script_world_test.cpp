@@ -1,9 +1,9 @@
 // A scripted world told of everything a script may hold: when jobs run and end, how many run and wait, a line for each instant.
 #include <gtest/gtest.h>
 
-#include "sim/load_series.h"
-#include "sim/results.h"
-#include "sim/world.h"
+#include "sim/results/load_series.h"
+#include "sim/results/results.h"
+#include "sim/world/world.h"
 
 namespace ashlar::sim {
 namespace {

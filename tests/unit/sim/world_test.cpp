@@ -1,5 +1,5 @@
 // The simulated world by itself: what it tells the engine, and in which order.
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,188 @@
+#include "sim/case/requests.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "sim/scenario/units.h"
+
+namespace ashlar::sim {
+namespace {
+
+constexpr std::string_view kExpressionForm = "a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8";
+
+std::int64_t number_in(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failure == std::errc() && end == text.data() + text.size() && !text.empty() ? number : NodeLabel::kNotANumber;
+}
+
+LabelExpression expression_of(Words& words, CaseNames& names, std::string_view text) {
+  using Op = LabelExpression::Op;
+  LabelExpression e;
+  const std::size_t at = text.find_first_of("!=<>", 1);
+  const bool is_absent = text.starts_with('!') && at == std::string_view::npos;
+  const std::string_view key = is_absent ? text.substr(1) : text.substr(0, at);
+  if (key.empty()) words.fail(fmt::format("\"{}\" names no label", text), kExpressionForm);
+  e.key = names.label_keys.intern(key);
+  if (is_absent)
+    e.op = Op::kDoesNotExist;
+  else if (at == std::string_view::npos)
+    e.op = Op::kExists;
+  if (is_absent || at == std::string_view::npos) return e;
+  const bool is_not = text[at] == '!';
+  if (is_not && (at + 1 >= text.size() || text[at + 1] != '=')) words.fail(fmt::format("\"{}\" is not a label rule", text), kExpressionForm);
+  const std::string_view value = text.substr(std::min(at + (is_not ? 2 : 1), text.size()));
+  if (text[at] == '<' || text[at] == '>') {
+    e.op = text[at] == '<' ? Op::kLess : Op::kGreater;
+    e.number = number_in(value);
+    if (e.number == NodeLabel::kNotANumber) words.fail(fmt::format("\"{}\" compares with no number", text), kExpressionForm);
+    return e;
+  }
+  e.op = is_not ? Op::kNotIn : Op::kIn;
+  for (const std::string_view v : split(value, '|')) e.values.push_back(names.labels.intern(fmt::format("{}={}", key, v)));
+  return e;
+}
+
+NodeTerm term_of(Words& words, CaseNames& names, std::string_view text) {
+  NodeTerm term;
+  for (const std::string_view part : split(text, ',')) term.all.push_back(expression_of(words, names, part));
+  return term;
+}
+
+void take_cards(Words& words, MemberAsk& ask) {
+  const std::int64_t number = words.take_count("a number of cards, \"4 gpu\", or a share of one, \"500 milli\"");
+  const bool is_share = words.peek() == "milli";
+  if (!is_share && words.peek() != "gpu") {
+    words.take("gpu or milli");
+    words.fail("this number counts nothing", "\"4 gpu\" or \"500 milli\"");
+    return;
+  }
+  words.take("gpu or milli");
+  if (is_share && number >= kWholeCard)
+    words.fail(fmt::format("{} milli is not a share of one card", number), "1 to 999 milli, or whole cards as \"2 gpu\"");
+  if (!is_share && number > kCardsPerNodeMax)
+    words.fail(fmt::format("no node has {} cards", number), fmt::format("at most {} gpu", kCardsPerNodeMax));
+  if (is_share)
+    ask.demand.cards = {1, MilliGpu(static_cast<std::int32_t>(number)), ask.demand.cards.memory_each};
+  else
+    ask.demand.cards = {static_cast<std::int32_t>(number), MilliGpu(kWholeCard), ask.demand.cards.memory_each};
+}
+
+void take_port(Words& words, MemberAsk& ask) {
+  const KeyValue port = key_value(words.take("a port such as 8080 or 53/udp"), '/');
+  std::int64_t number = number_in(port.key);
+  if (number < 1 || number > 65535) words.fail(fmt::format("\"{}\" is not a port", port.key), "a port such as 8080 or 53/udp");
+  const bool is_udp = port.value == "udp";
+  if (port.has_value && !is_udp && port.value != "tcp") words.fail(fmt::format("\"{}\" is not a protocol", port.value), "tcp or udp");
+  ask.demand.ports.push_back({static_cast<std::uint8_t>(is_udp ? 17 : 6), 0, static_cast<std::uint16_t>(words.has_failed() ? 0 : number)});
+}
+
+void take_tolerations(Words& words, CaseNames& names, MemberAsk& ask) {
+  constexpr std::string_view kForm = "tolerated taints such as key=value, key, key=value:NoSchedule or *";
+  for (const std::string_view text : split(words.take(kForm), ',')) {
+    const KeyValue effect = key_value(text, ':');
+    const KeyValue taint = key_value(effect.key);
+    Toleration t;
+    if (taint.key.empty()) words.fail("an empty toleration", kForm);
+    if (taint.key != "*") t.key = names.label_keys.intern(taint.key);
+    if (taint.has_value) t.value = names.labels.intern(taint.key == "*" ? taint.value : effect.key);
+    if (effect.has_value) t.effect = effect_of(words, effect.value);
+    ask.constraint.tolerations.push_back(t);
+  }
+}
+
+void take_models(Words& words, CaseNames& names, MemberAsk& ask) {
+  if (!words.accept("model")) {
+    words.take("model");
+    words.fail("\"needs\" is of models", "\"needs model h100,a100\"");
+  }
+  for (const std::string_view model : split(words.take("model names such as h100,a100"), ','))
+    ask.constraint.models.push_back(names.models.intern(model));
+}
+
+void add_amount(Demand& demand, NamedAmount added) {
+  const auto at = std::lower_bound(demand.amounts.begin(), demand.amounts.end(), added.resource,
+                                   [](const ResourceAmount& a, ResourceId r) { return a.resource < r; });
+  if (at != demand.amounts.end() && at->resource == added.resource)
+    at->amount = added.amount;
+  else
+    demand.amounts.insert(at, {added.resource, added.amount});
+}
+
+}  // namespace
+
+std::int64_t bytes_of(Words& words, std::string_view text) {
+  const std::string_view bare = text.ends_with("iB") ? text.substr(0, text.size() - 1) : text;
+  const std::optional<Bytes> bytes = parse_bytes(bare);
+  if (!bytes) words.fail(fmt::format("\"{}\" is not an amount of memory", text), "bytes such as 64GiB, 512MiB or 1TiB");
+  return bytes ? bytes->value : 0;
+}
+
+NodeLabel label_of(CaseNames& names, std::string_view key, std::string_view value) {
+  return {names.label_keys.intern(key), names.labels.intern(fmt::format("{}={}", key, value)), number_in(value)};
+}
+
+TaintEffect effect_of(Words& words, std::string_view name) {
+  if (name == "NoSchedule") return TaintEffect::kNoSchedule;
+  if (name == "PreferNoSchedule") return TaintEffect::kPreferNoSchedule;
+  if (name == "NoExecute") return TaintEffect::kNoExecute;
+  words.fail(fmt::format("\"{}\" is not an effect", name), "NoSchedule, PreferNoSchedule or NoExecute");
+  return TaintEffect::kAny;
+}
+
+NamedAmount take_amount(Words& words, CaseNames& names) {
+  const KeyValue pair = key_value(words.peek());
+  const bool is_extended = pair.key.find('/') != std::string_view::npos;
+  if (!pair.has_value || (!is_extended && pair.key != "cpu" && pair.key != "memory" && pair.key != "storage" && pair.key != "pods")) return {};
+  words.take(kAmountForm);
+  NamedAmount named{names.resources.intern(pair.key), 0};
+  if (named.resource == resource::kCpu) {
+    const std::optional<MilliCores> cores = parse_cores(pair.value);
+    if (!cores) words.fail(fmt::format("\"{}\" is not a number of cores", pair.value), kCoresForm);
+    named.amount = cores ? cores->value : 0;
+  } else if (named.resource == resource::kMemory || named.resource == resource::kEphemeralStorage) {
+    named.amount = bytes_of(words, pair.value);
+  } else {
+    named.amount = number_in(pair.value);
+    if (named.amount < 0) words.fail(fmt::format("\"{}\" is not an amount", pair.value), kAmountForm);
+  }
+  if (named.resource.row() >= resource::kColumnsMax) words.fail("too many kinds of resources", fmt::format("at most {}", resource::kColumnsMax));
+  return named;
+}
+
+void take_ask(Words& words, CaseNames& names, MemberAsk& ask) {
+  if (ask.demand.amounts.empty()) add_amount(ask.demand, {resource::kPods, 1});
+  while (!words.is_at_end()) {
+    const std::string_view word = words.peek();
+    if (word[0] >= '0' && word[0] <= '9') {
+      take_cards(words, ask);
+    } else if (const NamedAmount named = take_amount(words, names); !named.resource.is_none()) {
+      if (named.amount <= 0) words.fail("nothing is asked", "an amount above 0");
+      add_amount(ask.demand, named);
+    } else if (key_value(word).key == "card-memory" && key_value(word).has_value) {
+      words.take(kAmountForm);
+      ask.demand.cards.memory_each = MiB(bytes_of(words, key_value(word).value) >> 20);
+    } else if (words.accept("needs")) {
+      take_models(words, names, ask);
+    } else if (words.accept("selector")) {
+      for (auto& e : term_of(words, names, words.take(kExpressionForm)).all) ask.constraint.selector.all.push_back(std::move(e));
+    } else if (words.accept("affinity")) {
+      for (const std::string_view term : split(words.take(kExpressionForm), ';')) ask.constraint.any_of.push_back(term_of(words, names, term));
+    } else if (words.accept("wish")) {
+      const std::int64_t number = words.take_count("a weight from 1 to 100");
+      if (number > 100) words.fail(fmt::format("{} is no weight", number), "a weight from 1 to 100");
+      const auto weight = static_cast<std::int32_t>(words.has_failed() ? 1 : number);
+      ask.constraint.preferred.push_back({weight, term_of(words, names, words.take(kExpressionForm))});
+    } else if (words.accept("tolerates")) {
+      take_tolerations(words, names, ask);
+    } else if (words.accept("port")) {
+      take_port(words, ask);
+    } else {
+      return;
+    }
+  }
+}
+
+}  // namespace ashlar::sim

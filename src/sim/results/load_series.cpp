@@ -1,0 +1,42 @@
+#include "sim/results/load_series.h"
+
+#include <algorithm>
+
+#include "sim/results/step_series.h"
+
+namespace ashlar::sim {
+namespace {
+
+/// A cluster's load changed by so much.
+struct LoadStep {
+  Millis at;
+  std::int64_t busy_cards = 0;
+  std::int64_t waiting_jobs = 0;
+};
+
+}  // namespace
+
+void fill_series(std::span<const std::vector<LoadPoint>> clusters, std::int64_t cards, QueueRun& run) {
+  std::vector<LoadStep> steps;
+  for (const std::vector<LoadPoint>& points : clusters) {
+    LoadPoint before;
+    for (const LoadPoint& p : points) {
+      steps.push_back({p.at, p.busy_cards - before.busy_cards, p.waiting_jobs - before.waiting_jobs});
+      before = p;
+    }
+  }
+  std::stable_sort(steps.begin(), steps.end(), [](const LoadStep& a, const LoadStep& b) { return a.at < b.at; });
+  StepSeries busy, waiting;
+  std::int64_t busy_cards = 0, waiting_jobs = 0;
+  for (const LoadStep& step : steps) {
+    busy_cards += step.busy_cards;
+    waiting_jobs += step.waiting_jobs;
+    busy.change(step.at, static_cast<double>(busy_cards));
+    waiting.change(step.at, static_cast<double>(waiting_jobs));
+  }
+  const Millis end = steps.empty() ? Millis(0) : steps.back().at;
+  run.busy_percent = busy.points(end, cards > 0 ? 100.0 / static_cast<double>(cards) : 0.0);
+  run.waiting_jobs = waiting.points(end);
+}
+
+}  // namespace ashlar::sim

@@ -1,0 +1,145 @@
+#include "sim/scenario/run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "base/check.h"
+#include "engine/driver.h"
+#include "sim/results/step_series.h"
+#include "sim/world/clock.h"
+#include "sim/world/timed_run.h"
+
+namespace ashlar::sim {
+namespace {
+
+/// Domains of the nodes, level by level. A domain is the label values from the outermost level down to its own, so that racks of the same name in
+/// different blocks are different racks.
+class Domains {
+ public:
+  explicit Domains(const Scenario& scenario) : levels_(scenario.levels), rows_(scenario.levels.size()), has_node_level_(names_node_level(scenario)) {}
+
+  bool has_node_level() const { return has_node_level_; }
+  /// Call for the nodes in the order of their rows.
+  std::vector<DomainId> of(const ScenarioNode& node) {
+    std::vector<DomainId> domains(levels_.size());
+    std::string path;
+    for (std::size_t l = 0; l < levels_.size(); ++l) {
+      const auto label = std::find_if(node.labels.begin(), node.labels.end(), [&](const auto& kv) { return kv.first == levels_[l].label; });
+      if (label == node.labels.end()) continue;
+      path += label->second + '\n';
+      domains[l] = rows_[l].try_emplace(path, DomainId(rows_[l].size())).first->second;
+    }
+    if (has_node_level_) domains.emplace_back(nodes_++);
+    return domains;
+  }
+
+ private:
+  /// It costs something per node, so it is defined only where a job asks for it.
+  static bool names_node_level(const Scenario& scenario) {
+    for (const ArrivalStream& stream : scenario.arrivals)
+      for (const JobShape& shape : stream.jobs)
+        if (shape.within == kNodeLevel || shape.prefer == kNodeLevel) return true;
+    return false;
+  }
+
+  const std::vector<ScenarioLevel>& levels_;
+  std::vector<std::map<std::string, DomainId>> rows_;
+  bool has_node_level_;
+  std::uint32_t nodes_ = 0;
+};
+
+NodeFacts facts_of(const ScenarioNode& node, Catalog& catalog, Domains& domains) {
+  NodeFacts facts;
+  facts.allocatable.assign(resource::kFirstExtended, 0);
+  facts.allocatable[resource::kCpu.row()] = node.cpu.value;
+  facts.allocatable[resource::kMemory.row()] = node.memory.value;
+  facts.allocatable[resource::kPods.row()] = node.pods;
+  facts.cards = node.gpus;
+  facts.memory_per_card = node.gpu_memory;
+  facts.model = catalog.model(node.model);
+  facts.domains = domains.of(node);
+  return facts;
+}
+
+QuotaVector quota_of(const ScenarioQuota& quota) {
+  return {quota.gpus ? quota.gpus->value : kUnlimited, quota.cpu ? quota.cpu->value : kUnlimited, quota.memory ? quota.memory->value : kUnlimited};
+}
+
+/// A node is away from its first failure until the last of those that overlap has ended.
+std::vector<NodeChange> changes_of(const Scenario& scenario) {
+  std::vector<NodeChange> changes;
+  for (const ScenarioFailure& failure : scenario.failures) {
+    changes.push_back({failure.at, NodeId(failure.node), false});
+    if (failure.lasts) changes.push_back({failure.at + *failure.lasts, NodeId(failure.node), true});
+  }
+  std::stable_sort(changes.begin(), changes.end(), [](const NodeChange& a, const NodeChange& b) { return a.at < b.at; });
+  std::map<NodeId, int> failures_open;
+  std::erase_if(changes, [&](const NodeChange& change) {
+    int& open = failures_open[change.node];
+    return change.is_there ? --open > 0 : ++open > 1;
+  });
+  return changes;
+}
+
+}  // namespace
+
+Result<ScenarioRun> ScenarioRun::make(const Scenario& scenario) {
+  ScenarioRun run;
+  run.scenario_ = &scenario;
+  Domains domains(scenario);
+  for (const ScenarioNode& node : scenario.nodes) run.facts_.push_back(facts_of(node, run.catalog_, domains));
+  Result<ScenarioWork> work = ScenarioWork::make(scenario, run.catalog_);
+  if (!work) return work.error();
+  run.work_ = *std::move(work);
+  run.opening_.push_back({Millis(0), LevelsDefined{static_cast<std::uint32_t>(scenario.levels.size()), domains.has_node_level() ? 1u : 0u}});
+  run.catalog_.define(run.opening_);
+  for (std::uint32_t q = 0; q < scenario.queues.size(); ++q) {
+    const ScenarioQueue& queue = scenario.queues[q];
+    const QueueId parent = queue.parent < 0 ? QueueId(0u) : queue_row(static_cast<std::uint32_t>(queue.parent));
+    run.opening_.push_back({Millis(0), QueueDefined{queue_row(q), parent, quota_of(queue.quota)}});
+  }
+  for (std::size_t n = 0; n < run.facts_.size(); ++n) run.opening_.push_back({Millis(0), NodeSeen{NodeId(n), run.facts_[n]}});
+  run.node_changes_ = changes_of(scenario);
+  return run;
+}
+
+QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::int64_t)>& progress) const {
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::string> names;
+  for (const ScenarioQueue& queue : scenario_->queues) names.push_back(queue.name);
+  QueueMeter meter(std::move(names));
+  meter.reserve(static_cast<std::size_t>(work_.jobs_expected()));
+  StepSeries busy, waiting;
+  Millis last_change;
+  SimClock clock;
+  World world(clock, catalog_, work_.feed(), {});
+  world.open_with(opening_);
+  world.set_node_changes(node_changes_, facts_);
+  world.listen({.ended = [&](const JobOutcome& outcome) { meter.add(outcome); },
+                .load =
+                    [&](Millis at, std::int64_t busy_cards, std::int64_t waiting_jobs) {
+                      busy.change(at, static_cast<double>(busy_cards));
+                      waiting.change(at, static_cast<double>(waiting_jobs));
+                      last_change = at;
+                    }});
+  State state;
+  Engine engine(profile, {.has_verdicts = false});
+  Driver driver(state, engine, {clock, world, world});
+  run_to_end({.clock = clock, .world = world, .driver = driver, .cadence = profile.cadence, .horizon = scenario_->horizon, .progress = progress});
+  ASHLAR_CHECK(state.is_consistent());  // columns and digest, kept along all the way, equal a recount
+  QueueRun run;
+  run.policy = profile.name;
+  meter.came(world.first_arrival());
+  meter.finish(run);
+  run.preemptions = world.preemptions();
+  run.unfinished_jobs = world.present();
+  const Millis end = scenario_->horizon.value_or(last_change);
+  const double cards = static_cast<double>(scenario_->cards());
+  run.busy_percent = busy.points(end, cards > 0 ? 100.0 / cards : 0.0);
+  run.waiting_jobs = waiting.points(end);
+  run.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return run;
+}
+
+}  // namespace ashlar::sim

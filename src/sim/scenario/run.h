@@ -1,0 +1,44 @@
+// The general timed simulation: any nodes, topology, queues, work, failures and profile. Answers: how busy were the cards, how long did jobs wait, by
+// queue? Ends are exact (a job runs for its duration), stops cost nothing but the queue's tail, a job that loses a node starts over. Deterministic.
+// Cost: about 3 microseconds a job on 10,000 cards; memory by the jobs that are present plus 16 bytes a job.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "policy/profile.h"
+#include "sim/results/results.h"
+#include "sim/scenario/arrivals.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/catalog.h"
+
+namespace ashlar::sim {
+
+/// A scenario with its traces read and every name a row; the same for all profiles.
+class ScenarioRun {
+ public:
+  /// The scenario must outlive it. Errors: see ScenarioWork::make.
+  static Result<ScenarioRun> make(const Scenario& scenario);
+
+  /// For profiles that name accelerator models. New names get rows that no node has.
+  ModelId model(std::string_view name) { return catalog_.model(name); }
+  std::int64_t jobs_expected() const { return work_.jobs_expected(); }
+  /// What was left out of the traces, a sentence each.
+  std::span<const std::string> notes() const { return work_.notes(); }
+  /// `progress` may be empty.
+  QueueRun run(const Profile& profile, const std::function<void(std::int64_t jobs)>& progress = {}) const;
+
+ private:
+  const Scenario* scenario_ = nullptr;
+  Catalog catalog_;
+  ScenarioWork work_;
+  std::vector<NodeFacts> facts_;  ///< by NodeId
+  std::vector<Event> opening_;
+  std::vector<NodeChange> node_changes_;
+};
+
+}  // namespace ashlar::sim

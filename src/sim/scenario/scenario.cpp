@@ -1,0 +1,308 @@
+#include "sim/scenario/scenario.h"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "config/profile_file.h"
+#include "config/yaml_document.h"
+#include "sim/scenario/name_pattern.h"
+#include "sim/scenario/scenario_parts.h"
+#include "sim/scenario/units.h"
+#include "sim/trace/text_source.h"
+#include "state/cluster/topology.h"
+#include "state/queues/queue_tree.h"
+
+namespace ashlar::sim {
+namespace {
+
+constexpr std::size_t kScenarioBytesMax = std::size_t{16} << 20;
+constexpr std::int64_t kPodsPerNode = 110;  ///< the default of Kubernetes
+constexpr std::string_view kLabelPrefix = "ashlar.dev/";
+
+constexpr std::size_t kLevelsBesidesNode = Topology::kLevelsMax - 1;
+constexpr std::int64_t kNodeMemoryMax = std::int64_t{64} << 40;  ///< sums over 100,000 nodes stay within int64
+constexpr int kQueueDepthMax = QueueTree::kDepthMax - 1;         ///< the root is one level of the tree
+
+constexpr IntegerForm kCount{1, kScenarioNodesMax, "a whole number 1..1000000"};
+constexpr IntegerForm kCards{0, 128, "the number of GPUs of a node, a whole number 0..128"};
+constexpr IntegerForm kPods{1, 100'000, "the number of pods a node may hold, a whole number 1..100000"};
+
+/// A group of nodes before its patterns are written out.
+struct NodeGroup {
+  std::int64_t count = 1;
+  std::string name;
+  ScenarioNode node;  ///< labels hold patterns
+};
+
+void add_label(YamlMap& map, const std::string& key, std::string value, ScenarioNode& node) {
+  const bool is_there = std::any_of(node.labels.begin(), node.labels.end(), [&](const auto& label) { return label.first == key; });
+  if (is_there) map.reject_self("expected the label " + key + " once, got it twice (labels and topology)");
+  node.labels.emplace_back(key, std::move(value));
+}
+
+/// `labels:` by label key, and `topology:` by level name.
+void read_node_labels(YamlMap& map, YamlMistake& mistake, const Scenario& scenario, ScenarioNode& node) {
+  if (const YAML::Node* labels = map.find("labels")) {
+    YamlMap pairs(mistake, *labels, map.path("labels"));
+    if (labels->IsMap()) {
+      for (const auto& pair : *labels) {
+        const std::string key = pair.first.IsScalar() ? pair.first.Scalar() : "";
+        if (const auto value = pairs.text(key)) add_label(map, key, *value, node);
+      }
+    }
+  }
+  if (const YAML::Node* topology = map.find("topology")) {
+    YamlMap domains(mistake, *topology, map.path("topology"));
+    for (const ScenarioLevel& level : scenario.levels) {
+      if (const auto value = domains.text(level.name)) add_label(map, level.label, *value, node);
+    }
+    domains.finish();
+  }
+  std::sort(node.labels.begin(), node.labels.end());
+}
+
+NodeGroup read_group(YamlMap& map, YamlMistake& mistake, const Scenario& scenario) {
+  NodeGroup group;
+  group.count = map.integer("count", kCount).value_or(1);
+  group.name = map.text("name").value_or("node-{n}");
+  ScenarioNode& node = group.node;
+  map.require("cpu", kCoresForm);
+  map.require("memory", kBytesForm);
+  node.cpu = map.amount<MilliCores>("cpu", &parse_cores, kCoresForm).value_or(MilliCores(0));
+  node.memory = map.amount<Bytes>("memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
+  if (node.memory.value > kNodeMemoryMax) map.reject("memory", "expected at most 64Ti on one node");
+  node.pods = static_cast<std::int32_t>(map.integer("pods", kPods).value_or(kPodsPerNode));
+  node.gpus = static_cast<std::int32_t>(map.integer("gpus", kCards).value_or(0));
+  const Bytes card_memory = map.amount<Bytes>("gpu_memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
+  node.gpu_memory = MiB(card_memory.value >> 20);
+  node.model = map.text("model").value_or("");
+  read_node_labels(map, mistake, scenario, node);
+  map.finish();
+  return group;
+}
+
+/// Writes the patterns of a group out. Stops at the first mistake.
+void add_nodes(const NodeGroup& group, YamlMap& map, const YamlMistake& mistake, Scenario& scenario) {
+  for (std::int64_t i = 0; i < group.count && !mistake.happened(); ++i) {
+    const auto n = static_cast<std::int64_t>(scenario.nodes.size());
+    const auto expand = [&](const std::string& pattern, const std::string& key) {
+      const auto text = expand_pattern(pattern, i, n);
+      if (!text || text->empty()) map.reject(key, YamlMap::expected(kPatternForm, pattern));
+      return text.value_or("");
+    };
+    ScenarioNode node = group.node;
+    node.name = expand(group.name, "name");
+    for (auto& [key, value] : node.labels) value = expand(value, map.has("labels") ? "labels" : "topology");
+    scenario.nodes.push_back(std::move(node));
+  }
+}
+
+void read_head(YamlMap& root, Scenario& scenario) {
+  scenario.title = root.text("title").value_or("");
+  scenario.seed = static_cast<std::uint64_t>(root.integer("seed", {0, INT64_MAX, "a seed, a whole number from 0"}).value_or(1));
+  scenario.horizon = root.duration("horizon");
+  if (scenario.horizon && scenario.horizon->value <= 0) root.reject("horizon", "expected a time above 0, got 0");
+  scenario.profiles = root.words("profile");
+  if (scenario.profiles.empty()) scenario.profiles.emplace_back("ashlar");
+  for (const std::string& name : scenario.profiles) {
+    const Result<config::ProfileSpec> spec = config::find_profile(name, std::filesystem::path(scenario.path).parent_path().string());
+    if (!spec)
+      root.reject("profile", spec.error().message);
+    else if (spec->lacks_mix())
+      root.reject("profile", "profile \"" + name + "\" scores by fgd, which needs a mix: name a profile file with mix.podList or mix.classes");
+  }
+}
+
+/// YAML to a scenario; yaml-cpp's own exceptions are caught by the caller.
+Result<Scenario> build(const YAML::Node& document, const std::string& path) {
+  YamlMistake mistake(path);
+  Scenario scenario;
+  scenario.path = path;
+  YamlMap root(mistake, document, "");
+  read_head(root, scenario);
+  read_levels(root, mistake, scenario);
+  read_nodes(root, mistake, scenario);
+  read_queues(root, mistake, scenario);
+  read_failures(root, mistake, scenario);
+  if (!mistake.happened()) read_arrival_streams(root, mistake, scenario);
+  if (!mistake.happened()) read_traces(root, mistake, scenario);
+  root.has("arrivals");
+  root.has("trace");
+  root.finish();
+  if (scenario.arrivals.empty() && scenario.traces.empty()) root.reject_self("expected work: the key \"arrivals\" or \"trace\"");
+  if (mistake.happened()) return mistake.error();
+  return scenario;
+}
+
+}  // namespace
+
+std::int64_t Scenario::cards() const {
+  std::int64_t cards = 0;
+  for (const ScenarioNode& node : nodes) cards += node.gpus;
+  return cards;
+}
+
+void read_levels(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
+  for (const auto& [item, where] : root.items("topology")) {
+    ScenarioLevel level;
+    if (item.IsScalar()) {
+      level.name = item.Scalar();
+    } else {
+      YamlMap map(mistake, item, where);
+      map.require("name", "the level's name, such as rack");
+      level.name = map.text("name").value_or("");
+      level.label = map.text("label").value_or("");
+      map.finish();
+    }
+    if (level.label.empty()) level.label = std::string(kLabelPrefix) + level.name;
+    const bool is_there = std::any_of(scenario.levels.begin(), scenario.levels.end(),
+                                      [&](const ScenarioLevel& other) { return other.name == level.name || other.label == level.label; });
+    if (level.name.empty()) mistake.reject(item.Mark(), where, "expected the level's name, such as rack, got nothing");
+    if (level.name == "node") mistake.reject(item.Mark(), where, "expected no level \"node\": it is always there, as the innermost");
+    if (scenario.levels.size() >= kLevelsBesidesNode)
+      mistake.reject(item.Mark(), where, "expected at most " + std::to_string(kLevelsBesidesNode) + " levels besides \"node\"");
+    if (is_there) mistake.reject(item.Mark(), where, "expected every level and label once, got \"" + level.name + "\" twice");
+    scenario.levels.push_back(std::move(level));
+  }
+}
+
+void read_nodes(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
+  root.require("nodes", "a list of groups of nodes");
+  std::int64_t total = 0;
+  for (const auto& [item, where] : root.items("nodes")) {
+    YamlMap map(mistake, item, where);
+    const NodeGroup group = read_group(map, mistake, scenario);
+    total += group.count;
+    if (total > kScenarioNodesMax) map.reject("count", "expected at most 1000000 nodes in all, got " + std::to_string(total));
+    add_nodes(group, map, mistake, scenario);
+    if (mistake.happened()) return;
+  }
+  if (scenario.nodes.empty()) return root.reject("nodes", "expected at least one group of nodes, got none");
+  std::unordered_set<std::string_view> names;
+  for (const ScenarioNode& node : scenario.nodes) {
+    if (!names.insert(node.name).second)
+      return root.reject("nodes", "expected every node's name once, got \"" + node.name + "\" twice (use {i} or {n} in \"name\")");
+  }
+}
+
+std::vector<std::string> queue_names(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const ScenarioQueue& queue : scenario.queues) names.push_back(queue.name);
+  return names;
+}
+
+std::int32_t queue_index(const std::string& name, YamlMap& map, const std::string& key, const Scenario& scenario) {
+  for (std::size_t i = 0; i < scenario.queues.size(); ++i) {
+    if (scenario.queues[i].name == name) return static_cast<std::int32_t>(i);
+  }
+  map.reject(key, YamlMap::expected("the name of a queue", name) + did_you_mean(name, queue_names(scenario)));
+  return -1;
+}
+
+void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
+  struct Draft {
+    ScenarioQueue queue;
+    std::string parent;
+    YAML::Mark mark;
+    std::string where;
+  };
+  std::vector<Draft> drafts;
+  std::vector<std::string> names;
+  for (const auto& [item, where] : root.items("queues")) {
+    YamlMap map(mistake, item, where);
+    map.require("name", "the queue's name");
+    Draft draft;
+    draft.queue.name = map.text("name").value_or("");
+    draft.parent = map.text("parent").value_or("");
+    draft.mark = item.Mark();
+    draft.where = where;
+    if (draft.queue.name.empty()) map.reject_self("expected the queue's name, got nothing");
+    if (std::find(names.begin(), names.end(), draft.queue.name) != names.end())
+      map.reject("name", "expected every queue once, got \"" + draft.queue.name + "\" twice");
+    if (const YAML::Node* node = map.find("quota")) {
+      YamlMap quota(mistake, *node, map.path("quota"));
+      draft.queue.quota = {quota.amount<MilliGpu>("gpus", &parse_gpus, kGpusForm), quota.amount<MilliCores>("cpu", &parse_cores, kCoresForm),
+                           quota.amount<Bytes>("memory", &parse_bytes, kBytesForm)};
+      quota.finish();
+    }
+    map.finish();
+    names.push_back(draft.queue.name);
+    drafts.push_back(std::move(draft));
+  }
+  // Parents before children: pass over the drafts until no pass adds one; what then remains waits for itself.
+  std::unordered_map<std::string, std::int32_t> rows;
+  std::vector<bool> is_placed(drafts.size(), false);
+  for (bool has_added = true; has_added && !mistake.happened();) {
+    has_added = false;
+    for (std::size_t i = 0; i < drafts.size(); ++i) {
+      Draft& draft = drafts[i];
+      const auto parent = rows.find(draft.parent);
+      if (is_placed[i] || (!draft.parent.empty() && parent == rows.end())) continue;
+      draft.queue.parent = draft.parent.empty() ? -1 : parent->second;
+      int depth = 1;
+      for (std::int32_t above = draft.queue.parent; above >= 0; above = scenario.queues[static_cast<std::size_t>(above)].parent) ++depth;
+      if (depth > kQueueDepthMax)
+        return mistake.reject(draft.mark, draft.where + ".parent",
+                              "expected queues at most " + std::to_string(kQueueDepthMax) + " below one another");
+      rows.emplace(draft.queue.name, static_cast<std::int32_t>(scenario.queues.size()));
+      scenario.queues.push_back(draft.queue);
+      is_placed[i] = has_added = true;
+    }
+  }
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    if (is_placed[i]) continue;
+    const bool is_known = std::find(names.begin(), names.end(), drafts[i].parent) != names.end();
+    mistake.reject(drafts[i].mark, drafts[i].where + ".parent",
+                   is_known ? "expected a tree, got a circle through \"" + drafts[i].queue.name + "\""
+                            : YamlMap::expected("the name of a queue", drafts[i].parent) + did_you_mean(drafts[i].parent, names));
+  }
+  if (scenario.queues.empty()) scenario.queues.push_back({"default", -1, {}});
+}
+
+void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
+  for (const auto& [item, where] : root.items("failures")) {
+    YamlMap map(mistake, item, where);
+    map.require("node", "the name of a node");
+    map.require("at", kDurationForm);
+    ScenarioFailure failure;
+    const std::string name = map.text("node").value_or("");
+    const auto node = std::find_if(scenario.nodes.begin(), scenario.nodes.end(), [&](const ScenarioNode& each) { return each.name == name; });
+    if (node == scenario.nodes.end()) {
+      std::vector<std::string> names;
+      for (const ScenarioNode& each : scenario.nodes) names.push_back(each.name);
+      map.reject("node", YamlMap::expected("the name of a node", name) + did_you_mean(name, names));
+    } else {
+      failure.node = static_cast<std::uint32_t>(node - scenario.nodes.begin());
+    }
+    failure.at = map.duration("at").value_or(Millis(0));
+    failure.lasts = map.duration("for");
+    map.finish();
+    scenario.failures.push_back(failure);
+  }
+  std::stable_sort(scenario.failures.begin(), scenario.failures.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+}
+
+Result<Scenario> parse_scenario(const std::string& text, const std::string& path) {
+  if (text.size() > kScenarioBytesMax)
+    return invalid(path + ": expected a scenario of at most 16 MiB, got " + std::to_string(text.size()) + " bytes");
+  try {
+    return build(config::only_document(text), path);
+  } catch (const YAML::Exception& error) {
+    const int line = std::max(error.mark.line, 0) + 1;
+    const int column = std::max(error.mark.column, 0) + 1;
+    return invalid(path + ":" + std::to_string(line) + ":" + std::to_string(column) + ": expected YAML: " + error.msg);
+  } catch (const std::exception& error) {
+    return invalid(path + ":1:1: expected YAML: " + error.what());
+  }
+}
+
+Result<Scenario> read_scenario(const std::string& path) {
+  Result<std::string> text = read_text(path);
+  if (!text) return text.error();
+  return parse_scenario(*text, path);
+}
+
+}  // namespace ashlar::sim

@@ -1,0 +1,246 @@
+// The work of a scenario: streams of generated jobs, and traces.
+#include <algorithm>
+#include <filesystem>
+
+#include "sim/scenario/scenario_parts.h"
+#include "sim/scenario/units.h"
+
+namespace ashlar::sim {
+namespace {
+
+constexpr double kWeightMax = 1e9;
+constexpr std::string_view kWeightForm = "a weight above 0";
+constexpr IntegerForm kMembers{1, 1'000'000, "the size of the gang, a whole number from 1"};
+constexpr IntegerForm kMemberGpus{0, 128, "the GPUs of each member, a whole number 0..128"};
+constexpr IntegerForm kGpuMilli{1, 1000, "thousandths of the GPU, a whole number 1..1000"};
+constexpr IntegerForm kPriority{INT32_MIN, INT32_MAX, "a priority, a whole number"};
+constexpr IntegerForm kJobs{1, kScenarioJobsMax, "a number of jobs, a whole number 1..100000000"};
+
+double seconds(const std::optional<Millis>& time) { return time ? static_cast<double>(time->value) / 1000.0 : 0.0; }
+
+/// The one law of a `duration:` map.
+DurationLaw read_law(YamlMap& map, YamlMistake& mistake) {
+  DurationLaw law;
+  int laws = 0;
+  if (map.has("fixed")) {
+    ++laws;
+    law = {.kind = DurationLaw::Kind::kFixed, .first = seconds(map.duration("fixed")), .second = 0};
+  }
+  if (map.has("exponential")) {
+    ++laws;
+    law = {.kind = DurationLaw::Kind::kExponential, .first = seconds(map.duration("exponential")), .second = 0};
+  }
+  if (const YAML::Node* node = map.find("lognormal")) {
+    ++laws;
+    YamlMap pair(mistake, *node, map.path("lognormal"));
+    pair.require("median", kDurationForm);
+    pair.require("sigma", "the standard deviation of the logarithm, 0..10");
+    law = {.kind = DurationLaw::Kind::kLognormal,
+           .first = seconds(pair.duration("median")),
+           .second = pair.real("sigma", 0, 10, "the standard deviation of the logarithm, 0..10").value_or(0)};
+    pair.finish();
+  }
+  if (const YAML::Node* node = map.find("uniform")) {
+    ++laws;
+    YamlMap pair(mistake, *node, map.path("uniform"));
+    pair.require("from", kDurationForm);
+    pair.require("to", kDurationForm);
+    law = {.kind = DurationLaw::Kind::kUniform, .first = seconds(pair.duration("from")), .second = seconds(pair.duration("to"))};
+    if (law.second < law.first) pair.reject("to", "expected a time not before \"from\"");
+    pair.finish();
+  }
+  if (laws != 1) map.reject_self("expected one of fixed, exponential, lognormal, uniform, got " + std::to_string(laws));
+  return law;
+}
+
+/// `duration: 1h`, or a map with a law and optionally min and max.
+DurationLaw read_duration(YamlMap& shape, YamlMistake& mistake) {
+  shape.require("duration", "a time, or a law such as {exponential: 1h}");
+  const YAML::Node* node = shape.find("duration");
+  DurationLaw law;
+  if (node == nullptr) return law;
+  if (node->IsScalar()) {
+    law.first = seconds(shape.duration("duration"));
+  } else {
+    YamlMap map(mistake, *node, shape.path("duration"));
+    law = read_law(map, mistake);
+    law.min = std::max(map.duration("min").value_or(Millis(1)), Millis(1));  // a load of jobs that take no time would be endlessly many
+    law.max = map.duration("max").value_or(Millis::max());
+    if (law.max < law.min) map.reject("max", "expected a time not below \"min\"");
+    map.finish();
+  }
+  if (law.first <= 0 && law.kind != DurationLaw::Kind::kUniform) shape.reject("duration", "expected a time above 0, got 0");
+  return law;
+}
+
+/// A level of the topology, or "node", or empty.
+std::string read_level(YamlMap& shape, const std::string& key, const Scenario& scenario) {
+  const std::optional<std::string> name = shape.text(key);
+  if (!name) return "";
+  std::vector<std::string> names = {"node"};
+  for (const ScenarioLevel& level : scenario.levels) names.push_back(level.name);
+  if (std::find(names.begin(), names.end(), *name) == names.end()) {
+    shape.reject(key, YamlMap::expected("a level of the topology", *name) + did_you_mean(*name, names));
+  }
+  return *name;
+}
+
+using QueueShares = std::vector<std::pair<std::int32_t, double>>;
+
+/// `queue: a` or `queues: {a: 3, b: 1}`; empty where the map says neither.
+QueueShares read_queue_shares(YamlMap& map, YamlMistake& mistake, const Scenario& scenario) {
+  QueueShares shares;
+  if (const auto name = map.text("queue")) shares.emplace_back(queue_index(*name, map, "queue", scenario), 1.0);
+  if (const YAML::Node* node = map.find("queues")) {
+    if (!shares.empty()) map.reject("queues", "expected either \"queue\" or \"queues\", got both");
+    YamlMap weights(mistake, *node, map.path("queues"));
+    for (const std::string& name : queue_names(scenario)) {
+      const auto weight = weights.real(name, 1e-9, kWeightMax, kWeightForm);
+      if (weight) shares.emplace_back(queue_index(name, weights, name, scenario), *weight);
+    }
+    weights.finish();
+    if (shares.empty()) map.reject("queues", "expected at least one queue with its weight, got none");
+  }
+  return shares;
+}
+
+void read_estimate(YamlMap& map, YamlMistake& mistake, JobShape& shape) {
+  const YAML::Node* node = map.find("estimate");
+  if (node == nullptr) return;
+  if (node->IsMap()) {
+    YamlMap estimate(mistake, *node, map.path("estimate"));
+    estimate.require("error", "the standard deviation of the logarithm of estimate / duration, 0..10");
+    shape.estimate_error = estimate.real("error", 0, 10, "the standard deviation of the logarithm of estimate / duration, 0..10").value_or(0);
+    estimate.finish();
+    return;
+  }
+  const std::string word = map.text("estimate").value_or("exact");
+  shape.has_estimate = word != "none";
+  if (word != "none" && word != "exact") map.reject("estimate", YamlMap::expected("exact, none or {error: SIGMA}", word));
+}
+
+JobShape read_shape(YamlMap& map, YamlMistake& mistake, const Scenario& scenario) {
+  JobShape shape;
+  shape.name = map.text("name").value_or("");
+  shape.weight = map.real("weight", 1e-9, kWeightMax, kWeightForm).value_or(1);
+  shape.members = static_cast<std::int32_t>(map.integer("members", kMembers).value_or(1));
+  shape.gpus = static_cast<std::int32_t>(map.integer("gpus", kMemberGpus).value_or(0));
+  if (const auto milli = map.integer("gpu_milli", kGpuMilli)) {
+    shape.milli_each = MilliGpu(static_cast<std::int32_t>(*milli));
+    shape.gpus = 1;
+    if (map.has("gpus")) map.reject("gpu_milli", "expected no \"gpus\" beside it; a job asks for whole GPUs or for a part of one");
+  }
+  const Bytes card_memory = map.amount<Bytes>("gpu_memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
+  shape.gpu_memory = MiB(card_memory.value >> 20);
+  shape.cpu = map.amount<MilliCores>("cpu", &parse_cores, kCoresForm).value_or(MilliCores(0));
+  shape.memory = map.amount<Bytes>("memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
+  shape.models = map.words("models");
+  for (const std::string& model : shape.models) {
+    std::vector<std::string> known;
+    for (const ScenarioNode& node : scenario.nodes) {
+      if (!node.model.empty() && std::find(known.begin(), known.end(), node.model) == known.end()) known.push_back(node.model);
+    }
+    if (std::find(known.begin(), known.end(), model) == known.end()) {
+      map.reject("models", YamlMap::expected("the model of some node", model) + did_you_mean(model, known));
+    }
+  }
+  shape.within = read_level(map, "within", scenario);
+  shape.prefer = read_level(map, "prefer", scenario);
+  shape.priority = static_cast<std::int32_t>(map.integer("priority", kPriority).value_or(0));
+  shape.duration = read_duration(map, mistake);
+  read_estimate(map, mistake, shape);
+  shape.queues = read_queue_shares(map, mistake, scenario);
+  map.finish();
+  return shape;
+}
+
+/// How many jobs come, and when: exactly one pace, and at least one end.
+void check_pace(YamlMap& map, const Scenario& scenario, const ArrivalStream& stream) {
+  const int paces = (stream.rate_per_hour ? 1 : 0) + (stream.load ? 1 : 0);
+  const bool has_window = stream.count && (stream.until || scenario.horizon);
+  if (paces > 1) map.reject_self("expected either \"rate\" or \"load\", got both");
+  if (paces == 0 && !has_window) map.reject_self("expected \"rate\" or \"load\" (or \"count\" with \"until\" or a horizon), got none");
+  if (paces == 1 && !stream.count && !stream.until && !scenario.horizon) {
+    map.reject_self("expected an end: \"count\" or \"until\" here, or \"horizon\" of the scenario");
+  }
+  const std::optional<Millis> end = stream.until ? stream.until : scenario.horizon;
+  if (end && *end <= stream.start) map.reject_self("expected \"start\" before \"until\" and the horizon");
+  if (stream.load && scenario.cards() == 0) map.reject("load", "expected nodes with GPUs, of which the load is a share");
+  const bool uses_cards = std::any_of(stream.jobs.begin(), stream.jobs.end(), [](const JobShape& shape) { return shape.gpus > 0; });
+  if (stream.load && !uses_cards) map.reject("load", "expected jobs that ask for GPUs, of which the load is made");
+}
+
+ArrivalStream read_stream(YamlMap& map, YamlMistake& mistake, const Scenario& scenario) {
+  // Any odd constant keeps the streams of neighbouring seeds apart.
+  constexpr std::uint64_t kStreamStep = 0x9e3779b97f4a7c15ull;
+  ArrivalStream stream;
+  stream.name = map.text("name").value_or("stream-" + std::to_string(scenario.arrivals.size()));
+  const std::string process = map.text("process").value_or("poisson");
+  if (process != "poisson" && process != "uniform") map.reject("process", YamlMap::expected("poisson or uniform", process));
+  stream.process = process == "uniform" ? ArrivalStream::Process::kUniform : ArrivalStream::Process::kPoisson;
+  stream.rate_per_hour = map.amount<double>("rate", &parse_rate_per_hour, kRateForm);
+  stream.load = map.real("load", 1e-6, 100, "the demanded share of all GPUs, such as 0.85");
+  stream.count = map.integer("count", kJobs);
+  stream.start = map.duration("start").value_or(Millis(0));
+  stream.until = map.duration("until");
+  const std::uint64_t derived = scenario.seed + kStreamStep * (scenario.arrivals.size() + 1);
+  const auto seed = map.integer("seed", {0, INT64_MAX, "a seed, a whole number from 0"});
+  stream.seed = seed ? static_cast<std::uint64_t>(*seed) : derived;
+  QueueShares shares = read_queue_shares(map, mistake, scenario);
+  map.require("jobs", "a list of job shapes");
+  for (const auto& [item, where] : map.items("jobs")) {
+    YamlMap shape_map(mistake, item, where);
+    JobShape shape = read_shape(shape_map, mistake, scenario);
+    if (shape.queues.empty()) shape.queues = shares;
+    if (shape.queues.empty() && scenario.queues.size() == 1) shape.queues.emplace_back(0, 1.0);
+    if (shape.queues.empty()) shape_map.reject_self("expected \"queue\" (here or in the stream), because there are several queues");
+    stream.jobs.push_back(std::move(shape));
+  }
+  if (stream.jobs.empty()) map.reject_self("expected at least one job shape in \"jobs\", got none");
+  check_pace(map, scenario, stream);
+  map.finish();
+  return stream;
+}
+
+ScenarioTrace read_trace(YamlMap& map, const Scenario& scenario) {
+  ScenarioTrace trace;
+  map.require("path", "the path of the trace, absolute or from the scenario's folder");
+  map.require("format", "swf or csv");
+  const std::string format = map.text("format").value_or("csv");
+  if (format != "swf" && format != "csv") map.reject("format", YamlMap::expected("swf or csv", format));
+  trace.format = format == "swf" ? ScenarioTrace::Format::kSwf : ScenarioTrace::Format::kCsv;
+  const std::filesystem::path path = map.text("path").value_or("");
+  trace.path = path.is_absolute() ? path.string() : (std::filesystem::path(scenario.path).parent_path() / path).string();
+  const std::string width = map.text("width").value_or("gpus");
+  if (width != "gpus" && width != "cpu") map.reject("width", YamlMap::expected("gpus or cpu", width));
+  trace.is_processors = width == "cpu";
+  trace.gpus_per_member =
+      static_cast<std::int32_t>(map.integer("per_member", {1, 100'000, "the width of one member, a whole number from 1"}).value_or(8));
+  if (!trace.is_processors && trace.gpus_per_member > 128) map.reject("per_member", "expected at most 128 GPUs on one node");
+  trace.cpu_per_gpu = map.amount<MilliCores>("cpu_per_gpu", &parse_cores, kCoresForm).value_or(MilliCores(0));
+  trace.memory_per_gpu = map.amount<Bytes>("memory_per_gpu", &parse_bytes, kBytesForm).value_or(Bytes(0));
+  if (const auto queue = map.text("queue")) trace.queue = queue_index(*queue, map, "queue", scenario);
+  if (!map.has("queue") && scenario.queues.size() == 1) trace.queue = 0;
+  trace.limit = map.integer("limit", kJobs);
+  trace.time_scale = map.real("time_scale", 1e-6, 1e6, "a factor for submit times, above 0").value_or(1);
+  map.finish();
+  return trace;
+}
+
+}  // namespace
+
+void read_arrival_streams(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
+  for (const auto& [item, where] : root.items("arrivals")) {
+    YamlMap map(mistake, item, where);
+    scenario.arrivals.push_back(read_stream(map, mistake, scenario));
+  }
+}
+
+void read_traces(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
+  const YAML::Node* node = root.find("trace");
+  if (node == nullptr) return;
+  YamlMap map(mistake, *node, "trace");
+  scenario.traces.push_back(read_trace(map, scenario));
+}
+
+}  // namespace ashlar::sim

@@ -1,0 +1,94 @@
+// Strict reading of YAML maps. Answers: what stands under a key, as the type the caller needs, and did the file hold anything nobody asked for?
+// The first mistake is kept as an Error with file, line, column, the key's path and what was expected; reading goes on with fallbacks, so that a
+// reader checks once, at the end.
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/quantity.h"
+#include "base/result.h"
+#include "sim/trace/csv.h"
+
+namespace ashlar::sim {
+
+/// The first mistake of one file.
+class YamlMistake {
+ public:
+  explicit YamlMistake(std::string file) : file_(std::move(file)) {}
+  /// `FILE:LINE:COLUMN: WHERE: MESSAGE`
+  void reject(const YAML::Mark& mark, const std::string& where, const std::string& message);
+  bool happened() const { return error_.has_value(); }
+  const Error& error() const { return *error_; }
+  const std::string& file() const { return file_; }
+
+ private:
+  std::string file_;
+  std::optional<Error> error_;
+};
+
+/// The known word nearest to `word`, or empty when none is near.
+std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
+/// `; did you mean "nodes"?` or nothing.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
+
+class YamlMap {
+ public:
+  /// `where` names the map in messages, "" for the whole file. Anything but a map is a mistake.
+  YamlMap(YamlMistake& mistake, const YAML::Node& node, std::string where);
+
+  /// The value of a key, or null. Asking makes the key known.
+  const YAML::Node* find(const std::string& key);
+  bool has(const std::string& key) { return find(key) != nullptr; }
+  /// "nodes[0].gpus"
+  std::string path(const std::string& key) const { return where_.empty() ? key : where_ + "." + key; }
+
+  std::optional<std::string> text(const std::string& key);
+  std::optional<std::int64_t> integer(const std::string& key, const IntegerForm& form);
+  std::optional<double> real(const std::string& key, double min, double max, std::string_view form);
+  std::optional<Millis> duration(const std::string& key);
+  /// Any amount that `parse` reads from text; `form` says what it expects.
+  template <class Amount>
+  std::optional<Amount> amount(const std::string& key, std::optional<Amount> (*parse)(std::string_view), std::string_view form) {
+    const std::optional<std::string> value = text(key);
+    if (!value) return std::nullopt;
+    const std::optional<Amount> parsed = parse(*value);
+    if (!parsed) reject(key, expected(form, *value));
+    return parsed;
+  }
+  /// A list of words, or one word.
+  std::vector<std::string> words(const std::string& key);
+  /// The entries of a list, each with its path.
+  std::vector<std::pair<YAML::Node, std::string>> items(const std::string& key);
+
+  /// Makes a missing key a mistake.
+  void require(const std::string& key, std::string_view form);
+  void reject(const std::string& key, const std::string& message);
+  void reject_self(const std::string& message);
+  /// Makes every key that nobody asked for a mistake. Call when all keys were asked.
+  void finish();
+
+  static std::string expected(std::string_view form, std::string_view got);
+
+ private:
+  struct Entry {
+    std::string key;
+    YAML::Node value;
+    YAML::Mark mark;
+    bool is_known = false;
+  };
+
+  YamlMistake& mistake_;
+  YAML::Mark mark_;
+  std::string where_;
+  std::vector<Entry> entries_;
+  std::vector<std::string> asked_;
+};
+
+}  // namespace ashlar::sim

@@ -1,0 +1,74 @@
+#include "sim/world/catalog.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+
+namespace ashlar::sim {
+namespace {
+
+std::uint64_t hash_of(const Demand& demand) {
+  std::uint64_t hash = hash_combine(static_cast<std::uint64_t>(demand.cards.count), static_cast<std::uint64_t>(demand.cards.milli_each.value));
+  hash = hash_combine(hash, static_cast<std::uint64_t>(demand.cards.memory_each.value));
+  for (const ResourceAmount& a : demand.amounts) hash = hash_combine(hash_combine(hash, a.resource.value), static_cast<std::uint64_t>(a.amount));
+  return hash;
+}
+
+}  // namespace
+
+Demand demand_of(const MemberSize& size) {
+  Demand demand;
+  demand.cards = size.cards;
+  if (size.cpu.value > 0) demand.amounts.push_back({resource::kCpu, size.cpu.value});
+  if (size.memory.value > 0) demand.amounts.push_back({resource::kMemory, size.memory.value});
+  demand.amounts.push_back({resource::kPods, 1});
+  return demand;
+}
+
+ModelId Catalog::model(std::string_view name) {
+  if (name.empty()) return ModelId::none();
+  return models_.try_emplace(std::string(name), ModelId(models_.size())).first->second;
+}
+
+ModelId Catalog::find_model(std::string_view name) const {
+  const auto it = models_.find(std::string(name));
+  return it == models_.end() ? ModelId::none() : it->second;
+}
+
+DemandId Catalog::demand(const Demand& demand) {
+  const std::uint64_t hash = hash_of(demand);
+  const auto [first, last] = demand_rows_.equal_range(hash);
+  for (auto it = first; it != last; ++it)
+    if (demands_[it->second.row()] == demand) return it->second;
+  const DemandId id(demands_.size());
+  demands_.push_back(demand);
+  demand_rows_.emplace(hash, id);
+  return id;
+}
+
+ConstraintId Catalog::constraint(std::vector<ModelId> models) {
+  // A run has a handful of these.
+  for (std::size_t i = 0; i < constraints_.size(); ++i)
+    if (constraints_[i].models == models) return ConstraintId(i);
+  constraints_.emplace_back();
+  constraints_.back().models = std::move(models);
+  return ConstraintId(constraints_.size() - 1);
+}
+
+KindId Catalog::add_kind(JobKind kind) {
+  kind.members = 0;
+  kind.cards = 0;
+  for (const MemberNeed& need : kind.needs) {
+    kind.members += need.count;
+    kind.cards += static_cast<std::int64_t>(need.count) * demands_[need.demand.row()].cards.count;
+  }
+  kinds_.push_back(std::move(kind));
+  return KindId(kinds_.size() - 1);
+}
+
+void Catalog::define(std::vector<Event>& out) const {
+  for (std::size_t i = 0; i < demands_.size(); ++i) out.push_back({Millis(0), DemandDefined{DemandId(i), demands_[i]}});
+  for (std::size_t i = 0; i < constraints_.size(); ++i) out.push_back({Millis(0), ConstraintDefined{ConstraintId(i), constraints_[i]}});
+}
+
+}  // namespace ashlar::sim

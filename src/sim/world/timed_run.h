@@ -1,0 +1,27 @@
+// The loop of every timed simulation: move the clock to the next thing that happens, let the Driver take one step, repeat. Answers: what becomes of
+// this work on this cluster under this profile? It holds no rule of scheduling; cadence and the times to look again come from profile and plan.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "engine/driver.h"
+#include "sim/world/clock.h"
+#include "sim/world/world.h"
+
+namespace ashlar::sim {
+
+struct TimedRun {
+  SimClock& clock;
+  World& world;
+  Driver& driver;
+  Millis cadence{0};                                   ///< of the profile: step only at its multiples
+  std::optional<Millis> horizon;                       ///< nothing after this happens
+  std::function<void(std::int64_t arrived)> progress;  ///< called every few thousand steps
+};
+
+/// Runs until nothing can happen any more or the horizon is reached.
+void run_to_end(const TimedRun& run);
+
+}  // namespace ashlar::sim

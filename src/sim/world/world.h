@@ -1,0 +1,200 @@
+// World: what happens outside the engine in every simulated run: published replays, packings, scenarios, cases, random histories. It submits the jobs of a
+// feed or of a script when their time has come, answers every action (at once, late, by a refusal, twice), runs what is bound for as long as it takes,
+// lets nodes fail and return, and tells the engine by events: the EventSource and the Actuator of simulated time. It decides nothing.
+// Order within one instant: answers to the last plan, ends and late answers, nodes, the script, arrivals. Cost: O(log running) an event; rows of a feed's
+// ended jobs are used again, so memory is that of the jobs present, not of all jobs.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "engine/ports.h"
+#include "sim/results/results.h"
+#include "sim/world/catalog.h"
+#include "sim/world/clock.h"
+#include "sim/world/scripted_event.h"
+
+namespace ashlar::sim {
+
+/// One job as it will happen: unknown to the engine but for what stands in Submitted.
+struct SimJob {
+  Millis submit;
+  Millis duration;        ///< true run time; max() = it never ends by itself
+  Estimate estimate;      ///< what the engine is told of it
+  std::int64_t rank = 0;  ///< Workload::rank
+  std::int32_t priority = 0;
+  QueueId queue{0u};
+  KindId kind;
+  std::uint32_t vc = 0;  ///< index into the meter's names
+};
+
+/// Fills in the next job in order of submission; false when there are no more.
+using JobFeed = std::function<bool(SimJob& out)>;
+
+/// A node comes (back) or goes.
+struct NodeChange {
+  Millis at;
+  NodeId node;
+  bool is_there = false;
+};
+
+/// How the world behaves where published simulators differ.
+struct WorldRules {
+  Millis end_lag{0};  ///< a job that starts at t and is never stopped ends at t + duration + end_lag
+  /// Work that a stop adds, by the job's cards: of one card, of at most eight, of more.
+  Millis restart_of_one{0}, restart_of_eight{0}, restart_of_more{0};
+  bool is_refusal_final = false;  ///< a job of the feed that was not placed as it came is withdrawn when the next one comes
+  bool keeps_going = false;       ///< a gang that runs goes on while one member is left; else it starts over once it is whole again
+  Millis restart_of(std::int64_t cards) const { return cards <= 1 ? restart_of_one : cards <= 8 ? restart_of_eight : restart_of_more; }
+};
+
+/// What becomes of an action: when it is carried out, whether it is refused, and when its answer is told a second time.
+struct Fate {
+  Millis after{0};
+  bool is_refused = false;  ///< binds only
+  Millis told_again_after = Millis::max();
+};
+using FateOf = std::function<Fate(const Action&)>;
+
+/// Who is told what happened; either may be empty.
+struct WorldListeners {
+  std::function<void(const JobOutcome&)> ended;
+  /// Cards in use and jobs waiting from this time on.
+  std::function<void(Millis at, std::int64_t busy_cards, std::int64_t waiting_jobs)> load;
+};
+
+class World final : public EventSource, public Actuator {
+ public:
+  /// Jobs of a feed; every action is carried out at once.
+  World(SimClock& clock, const Catalog& catalog, JobFeed feed, WorldRules rules);
+  /// A script in order of time, which must outlive the world; `fate_of` says what becomes of each action. A job that the script gives no time to run
+  /// is ended by the script or never.
+  World(SimClock& clock, std::span<const Happening> script, FateOf fate_of, WorldRules rules);
+
+  /// So many jobs at most will be present at a time: room is made for them at once, not by copying what is there again and again.
+  void expect(std::size_t jobs) { live_.reserve(jobs); }
+  /// The first events: definitions and nodes, in the order given.
+  void open_with(std::vector<Event> events) { opening_ = std::move(events); }
+  /// Nodes that fail and return, ascending by time; `facts` by NodeId row must outlive the world.
+  void set_node_changes(std::vector<NodeChange> changes, std::span<const NodeFacts> facts);
+  void listen(WorldListeners listeners) { listeners_ = std::move(listeners); }
+
+  /// When something will happen next; Millis::max() if never.
+  Millis next_event();
+  void take(std::vector<Event>& out) override;
+  void submit(const Plan& plan) override;
+
+  std::int64_t preemptions() const { return preemptions_; }
+  std::int64_t arrived() const { return arrived_; }
+  /// When the first job of the feed came; Millis::max() before that.
+  Millis first_arrival() const { return first_arrival_; }
+  /// Jobs that have arrived and not ended.
+  std::int64_t present() const { return arrived_ - ended_; }
+
+ private:
+  struct Live {
+    Millis submit;
+    Millis duration;
+    Estimate estimate;
+    KindId kind;
+    std::uint32_t vc = 0;
+    Millis remaining = Millis::max();
+    Millis started_at;
+    Millis waiting_since;
+    Millis queued;
+    std::uint32_t bound = 0;  ///< members on a node
+    std::uint32_t min = 1;    ///< it starts with so many
+    std::uint32_t run = 0;    ///< grows at each stop, so that an outdated end is known as such; never reset when the row is used again
+    bool is_running = false;  ///< what never ends by itself is not said to run
+    boost::container::small_vector<MemberId, 2> members;
+  };
+  /// The end of a run, or, where `job` is none, the answer in row `run` of late_answers_.
+  struct Due {
+    Millis at;
+    std::uint64_t turn = 0;
+    JobId job;
+    std::uint32_t run = 0;
+    friend bool operator>(const Due& a, const Due& b) { return a.at != b.at ? a.at > b.at : a.turn > b.turn; }
+  };
+  struct LateAnswer {
+    EventBody body;
+    std::uint32_t attempt = 0;  ///< which bind of the member it answers
+    std::uint32_t losses = 0;   ///< of its node, when it was asked
+    bool is_again = false;      ///< told once already: told again only if it still holds
+  };
+  /// What the cluster knows of a member; kept only where nodes may fail or answers take time.
+  struct Placed {
+    JobId job;
+    NodeId node;
+    CardMask cards;
+    std::uint32_t attempts = 0;  ///< binds so far
+    std::uint32_t dropped = 0;   ///< so many of them came before its job was stopped: who has not answered yet never does
+  };
+  friend struct ScriptNotes;
+
+  bool is_current(const Due& due) const { return due.job.is_none() || live_[due.job.row()].run == due.run; }
+  void drop_outdated_ends();
+  void fetch();
+  void arrive(std::vector<Event>& out);
+  void withdraw_last(std::vector<Event>& out);
+  void end_job(const Due& end, std::vector<Event>& out);
+  void release_rows(JobId id);
+  void change_node(const NodeChange& change, std::vector<Event>& out);
+  void happen(const Happening& happening, std::vector<Event>& out);
+  void carry_out_late(const Action& action, Millis now);
+  void answer_late(LateAnswer answer, Millis at);
+  void deliver_late(std::uint32_t row, Millis at, std::vector<Event>& out);
+  void bind(const Bind& bind, Millis at);
+  void unbind(MemberId member, Millis at);
+  void lose_node(NodeId node, Millis at, std::vector<Event>& out);
+  void start_if_ready(JobId id, Millis at);
+  void start_job(JobId id, Millis at);
+  void stop_job(Live& live, Millis at);
+  void evict_job(JobId id, Millis at);
+  void forget_nodes(const Live& live);
+  void drop_binds(const Live& live);
+  void tell_load(Millis at);
+  bool is_there(NodeId node) const { return node.row() < is_node_there_.size() && is_node_there_[node.row()] != 0; }
+  std::uint32_t losses_of(NodeId node) const { return node.row() < node_losses_.size() ? node_losses_[node.row()] : 0; }
+  std::int64_t cards_of(const Live& live) const { return live.kind.is_none() ? 0 : catalog_->kind(live.kind).cards; }
+
+  SimClock& clock_;
+  const Catalog* catalog_ = nullptr;
+  JobFeed feed_;
+  FateOf fate_of_;
+  WorldRules rules_;
+  WorldListeners listeners_;
+  std::vector<Event> opening_;
+  std::vector<Event> answers_;  ///< to the last plan
+  bool has_stops_ = false;      ///< among the answers
+  SimJob next_job_;
+  bool has_next_job_ = false;
+  JobId last_arrived_;
+  Millis first_arrival_ = Millis::max();
+  std::span<const Happening> script_;
+  std::size_t next_happening_ = 0;
+  std::set<MemberId> refused_next_;
+  std::vector<Live> live_;  ///< by JobId
+  std::vector<JobId> spare_jobs_;
+  std::vector<MemberId> spare_members_;
+  std::uint32_t member_rows_ = 0;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  std::vector<LateAnswer> late_answers_;
+  std::vector<std::uint32_t> spare_answers_;
+  std::uint64_t turns_ = 0;
+  std::vector<NodeChange> node_changes_;
+  std::size_t next_node_change_ = 0;
+  std::span<const NodeFacts> facts_;
+  bool follows_members_ = false;
+  std::vector<Placed> placed_;               ///< by MemberId, if it follows them
+  std::vector<std::uint8_t> is_node_there_;  ///< by NodeId, as the script says
+  std::vector<std::uint32_t> node_losses_;   ///< by NodeId: how often it went, so that one that came back is known as another
+  std::int64_t preemptions_ = 0, arrived_ = 0, ended_ = 0, busy_cards_ = 0, running_ = 0;
+};
+
+}  // namespace ashlar::sim
