@@ -5,9 +5,9 @@
 
 #include "engine/engine.h"
 #include "store/codec.h"
-#include "store/event_guard.h"
+#include "store/event_validation.h"
 #include "store/log_reader.h"
-#include "store/second_opinion.h"
+#include "store/profile_comparison.h"
 #include "store/snapshot.h"
 #include "store/words.h"
 

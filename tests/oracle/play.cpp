@@ -7,7 +7,7 @@
 #include "known.h"
 #include "sim/world/clock.h"
 #include "store/codec.h"
-#include "store/event_guard.h"
+#include "store/event_validation.h"
 #include "store/snapshot.h"
 #include "story.h"
 

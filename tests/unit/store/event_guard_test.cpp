@@ -1,5 +1,5 @@
 // Which events of a file may be applied: the last one that may, the first that may not, and what is said of it.
-#include "store/event_guard.h"
+#include "store/event_validation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A second opinion stands on the recorded state at every step, and tells each job that it would have treated otherwise once.
-#include "store/second_opinion.h"
+#include "store/profile_comparison.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "store/second_opinion.h"
+#include "store/profile_comparison.h"
 
 #include <algorithm>
 

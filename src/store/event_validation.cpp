@@ -1,4 +1,4 @@
-#include "store/event_guard.h"
+#include "store/event_validation.h"
 
 #include <algorithm>
 #include <span>
