@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "kube/api.h"
-#include "kube/reflector.h"
-#include "kube/writes.h"
+#include "kubeclient/api.h"
+#include "kubeclient/reflector.h"
+#include "kubeclient/writes.h"
 
 namespace ashlar::bench {
 

@@ -8,8 +8,8 @@
 #include <unordered_map>
 
 #include "../rawbind.h"
-#include "kube/api.h"
-#include "kube/decode.h"
+#include "kubeclient/api.h"
+#include "kubeclient/decode/decode.h"
 
 namespace ashlar::bench {
 

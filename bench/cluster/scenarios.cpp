@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "kube/reflector.h"
+#include "kubeclient/reflector.h"
 
 namespace ashlar::bench {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "kube/writes.h"
+#include "kubeclient/writes.h"
 
 namespace ashlar::demo {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "demo/script.h"
-#include "kube/api.h"
-#include "kube/objects.h"
-#include "kube/reflector.h"
+#include "kubeclient/api.h"
+#include "kubeclient/objects.h"
+#include "kubeclient/reflector.h"
 
 namespace ashlar::demo {
 

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "base/quantity.h"
-#include "kube/bind_outcome.h"
 #include "kube/live_pods.h"
-#include "kube/text.h"
+#include "kubeclient/bind_outcome.h"
+#include "kubeclient/pooled_string.h"
 
 namespace ashlar::kube {
 

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "base/check.h"
-#include "kube/decode.h"
+#include "kubeclient/decode/decode.h"
 
 namespace ashlar::kube {
 namespace {

@@ -14,12 +14,12 @@
 #include <string>
 
 #include "engine/ports.h"
-#include "kube/api.h"
-#include "kube/bind_outcome.h"
 #include "kube/bind_queue.h"
 #include "kube/live_intake.h"
 #include "kube/live_log.h"
-#include "kube/writes.h"
+#include "kubeclient/api.h"
+#include "kubeclient/bind_outcome.h"
+#include "kubeclient/writes.h"
 
 namespace ashlar::kube {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "kube/live_translate.h"
-#include "kube/objects.h"
+#include "kubeclient/objects.h"
 
 namespace ashlar::kube {
 

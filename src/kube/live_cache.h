@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/reflector.h"
+#include "kubeclient/reflector.h"
 
 namespace ashlar::kube {
 

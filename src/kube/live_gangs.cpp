@@ -4,9 +4,9 @@
 #include <cctype>
 #include <charconv>
 
-#include "kube/bind_outcome.h"
 #include "kube/live_translate.h"
-#include "kube/pod_draft.h"
+#include "kubeclient/bind_outcome.h"
+#include "kubeclient/pod_builder.h"
 #include "text/nearest_name.h"
 
 namespace ashlar::kube {

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "kube/live_pods.h"
-#include "kube/objects.h"
+#include "kubeclient/objects.h"
 
 namespace ashlar::kube {
 

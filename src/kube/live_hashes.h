@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kube/objects.h"
+#include "kubeclient/objects.h"
 
 namespace ashlar::kube {
 

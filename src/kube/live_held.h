@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kube/live_intake.h"
-#include "kube/text.h"
+#include "kubeclient/pooled_string.h"
 
 namespace ashlar::kube {
 

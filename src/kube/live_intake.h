@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/grown.h"
-#include "kube/bind_outcome.h"
 #include "kube/live_anti_affinity.h"
 #include "kube/live_company.h"
 #include "kube/live_gangs.h"
@@ -23,7 +22,8 @@
 #include "kube/live_quarantine.h"
 #include "kube/live_source.h"
 #include "kube/live_translate.h"
-#include "kube/reflector.h"
+#include "kubeclient/bind_outcome.h"
+#include "kubeclient/reflector.h"
 #include "model/event.h"
 #include "state/cluster/cluster.h"
 

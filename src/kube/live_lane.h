@@ -14,10 +14,10 @@
 #include <string>
 #include <utility>
 
-#include "kube/api.h"
 #include "kube/live_intake.h"
 #include "kube/live_text.h"
-#include "kube/writes.h"
+#include "kubeclient/api.h"
+#include "kubeclient/writes.h"
 
 namespace ashlar::kube {
 

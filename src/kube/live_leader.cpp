@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "kube/bind_outcome.h"
+#include "kubeclient/bind_outcome.h"
 
 namespace ashlar::kube {
 namespace {

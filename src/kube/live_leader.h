@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "kube/api.h"
-#include "kube/writes.h"
+#include "kubeclient/api.h"
+#include "kubeclient/writes.h"
 
 namespace ashlar::kube {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "kube/bind_outcome.h"
-#include "kube/text.h"
+#include "kubeclient/bind_outcome.h"
+#include "kubeclient/pooled_string.h"
 
 namespace ashlar::kube {
 

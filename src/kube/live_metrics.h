@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/quantity.h"
-#include "kube/text.h"
+#include "kubeclient/pooled_string.h"
 #include "model/plan.h"
 
 namespace ashlar::kube {

@@ -14,7 +14,7 @@
 
 #include "base/grown.h"
 #include "base/id.h"
-#include "kube/text.h"
+#include "kubeclient/pooled_string.h"
 #include "model/constraint.h"
 #include "model/demand.h"
 #include "model/event.h"

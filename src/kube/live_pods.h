@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "base/grown.h"
 #include "base/id.h"
-#include "kube/objects.h"
+#include "kubeclient/objects.h"
 #include "model/demand.h"
 
 namespace ashlar::kube {

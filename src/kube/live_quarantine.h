@@ -12,7 +12,7 @@
 
 #include "base/quantity.h"
 #include "base/result.h"
-#include "kube/text.h"
+#include "kubeclient/pooled_string.h"
 
 namespace ashlar::kube {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "engine/explain/explain.h"
-#include "kube/json_writer.h"
 #include "kube/live_held.h"
 #include "kube/live_text.h"
+#include "kubeclient/json_writer.h"
 
 namespace ashlar::kube {
 namespace {

@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "base/digest.h"
-#include "kube/json_writer.h"
-#include "kube/writes.h"
+#include "kubeclient/json_writer.h"
+#include "kubeclient/writes.h"
 
 namespace ashlar::kube {
 namespace {

@@ -14,11 +14,11 @@
 
 #include "base/result.h"
 #include "http/server.h"
-#include "kube/api.h"
 #include "kube/live_leader.h"
 #include "kube/live_log.h"
 #include "kube/live_metrics.h"
 #include "kube/live_reign.h"
+#include "kubeclient/api.h"
 
 namespace ashlar::kube {
 

@@ -13,7 +13,7 @@
 #include "kube/live_names.h"
 #include "kube/live_source.h"
 #include "kube/live_value_rows.h"
-#include "kube/objects.h"
+#include "kubeclient/objects.h"
 #include "model/event.h"
 
 namespace ashlar::kube {

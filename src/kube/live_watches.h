@@ -12,8 +12,8 @@
 #include "kube/live_cache.h"
 #include "kube/live_log.h"
 #include "kube/live_metrics.h"
-#include "kube/pod_group_api.h"
-#include "kube/reflector.h"
+#include "kubeclient/pod_group_api.h"
+#include "kubeclient/reflector.h"
 
 namespace ashlar::kube {
 

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kube/api.h"
-#include "kube/pod_group_api.h"
+#include "kubeclient/api.h"
+#include "kubeclient/pod_group_api.h"
 #include "local/process.h"
 
 namespace ashlar::local {

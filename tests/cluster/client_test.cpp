@@ -15,8 +15,8 @@
 
 #include "cluster/deployed.h"
 #include "cluster/fixture/control_plane.h"
-#include "kube/reflector.h"
-#include "kube/writes.h"
+#include "kubeclient/reflector.h"
+#include "kubeclient/writes.h"
 
 namespace ashlar::kube {
 namespace {

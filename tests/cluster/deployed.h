@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "folders.h"
-#include "kube/api.h"
+#include "kubeclient/api.h"
 #include "local/control_plane.h"
 
 namespace ashlar::local {

@@ -8,8 +8,8 @@
 
 #include "cluster/deployed.h"
 #include "cluster/fixture/control_plane.h"
-#include "kube/api.h"
-#include "kube/writes.h"
+#include "kubeclient/api.h"
+#include "kubeclient/writes.h"
 
 namespace ashlar::kube {
 namespace {

@@ -1,6 +1,6 @@
 // The API server's answers in JSON: objects, lists, watch events, failures.
 #include "fuzz/fuzz.h"
-#include "kube/decode.h"
+#include "kubeclient/decode/decode.h"
 
 namespace {
 

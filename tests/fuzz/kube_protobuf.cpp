@@ -1,6 +1,6 @@
 // Pods, nodes and failures in Kubernetes' protobuf.
 #include "fuzz/fuzz.h"
-#include "kube/decode.h"
+#include "kubeclient/decode/decode.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // A kubeconfig, and what an exec plugin prints.
-#include "kube/kubeconfig.h"
+#include "kubeclient/credentials/kubeconfig.h"
 #include "fuzz/fuzz.h"
 
 namespace {

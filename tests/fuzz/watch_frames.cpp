@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "fuzz/fuzz.h"
-#include "kube/decode.h"
+#include "kubeclient/decode/decode.h"
 
 namespace {
 

@@ -66,8 +66,8 @@ room('demo', 'apps: the demo is a program, not a floor', [
 room('http', 'http: what is sent again until it is answered, by what it does', [('http/question','http/retrying_get')])
 
 EXTRA = {  # whole folders and other files: moved as they are
- 'kubeclient': [('src/kube/proto','src/kubeclient/proto'),('src/kube/README.md','src/kubeclient/README.md'),('src/kube/CMakeLists.txt','src/kubeclient/CMakeLists.txt'),
-                ('tests/unit/kube_client','tests/unit/kubeclient')],
+ 'kubeclient': [('src/kubeclient/proto','src/kubeclient/proto'),('src/kubeclient/README.md','src/kubeclient/README.md'),('src/kubeclient/CMakeLists.txt','src/kubeclient/CMakeLists.txt'),
+                ('tests/unit/kubeclient','tests/unit/kubeclient')],
  'live': [('tests/unit/kube_live','tests/unit/live')],
  'envtest': [('src/local/README.md','src/envtest/README.md'),('src/local/CMakeLists.txt','src/envtest/CMakeLists.txt'),('tests/unit/local','tests/unit/envtest')],
  'demo': [('src/demo/README.md','src/apps/demo/README.md'),('src/demo/CMakeLists.txt','src/apps/demo/CMakeLists.txt')],

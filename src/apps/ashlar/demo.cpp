@@ -14,7 +14,7 @@
 #include "cli/terminal.h"
 #include "demo/play.h"
 #include "demo/view.h"
-#include "kube/writes.h"
+#include "kubeclient/writes.h"
 #include "local/control_plane.h"
 
 namespace ashlar {

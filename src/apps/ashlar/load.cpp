@@ -10,8 +10,8 @@
 
 #include "apps/ashlar/verbs.h"
 #include "cli/progress.h"
-#include "kube/kubeconfig.h"
-#include "kube/writes.h"
+#include "kubeclient/credentials/kubeconfig.h"
+#include "kubeclient/writes.h"
 #include "sim/trace/openb.h"
 
 namespace ashlar {

@@ -12,7 +12,7 @@
 #include "apps/ashlar/live_setup.h"
 #include "apps/ashlar/verbs.h"
 #include "config/scheduler_config.h"
-#include "kube/kubeconfig.h"
+#include "kubeclient/credentials/kubeconfig.h"
 
 namespace ashlar {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "bench_of_intake.h"
 #include "folders.h"
-#include "kube/decode.h"
+#include "kubeclient/decode/decode.h"
 
 namespace ashlar::kube {
 namespace {

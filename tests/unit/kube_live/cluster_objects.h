@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "kube/objects.h"
+#include "kubeclient/objects.h"
 
 namespace ashlar::kube {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cluster_objects.h"
-#include "kube/api.h"
 #include "kube/live_reign.h"
+#include "kubeclient/api.h"
 
 namespace ashlar::kube {
 

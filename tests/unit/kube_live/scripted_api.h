@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "http/server.h"
-#include "kube/api.h"
+#include "kubeclient/api.h"
 
 namespace ashlar::kube {
 

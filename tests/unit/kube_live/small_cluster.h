@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "http/server.h"
-#include "kube/api.h"
+#include "kubeclient/api.h"
 #include "scripted_api.h"
 
 namespace ashlar::kube {

@@ -1,0 +1,90 @@
+#include "kubeclient/bind_outcome.h"
+
+#include <algorithm>
+#include <array>
+
+#include "kubeclient/decode/decode.h"
+
+namespace ashlar::kube {
+namespace {
+
+constexpr int kUnboundReadsMax = 3;
+/// The server asks for patience, and others may use the place meanwhile.
+constexpr Millis kThrottledPlaceKept{30'000};
+
+constexpr std::array<BindRule, kBindOutcomes> kRules{{
+    {BindOutcome::kBound, "Bound", BindStep::kConfirm, 0, Millis(0)},
+    {BindOutcome::kRefused, "Denied", BindStep::kGiveUp, 0, Millis(0)},
+    {BindOutcome::kConflict, "Conflict", BindStep::kReread, kUnboundReadsMax, Millis(0)},
+    {BindOutcome::kMissing, "NotFound", BindStep::kReread, kUnboundReadsMax, Millis(0)},
+    {BindOutcome::kThrottled, "Throttled", BindStep::kResend, 0, kThrottledPlaceKept},
+    {BindOutcome::kFailed, "ServerError", BindStep::kReread, kUnboundReadsMax, Millis(0)},
+    {BindOutcome::kUnknown, "Unknown", BindStep::kReread, kUnboundReadsMax, Millis(0)},
+}};
+
+/// Whatever else answers with 2xx (a proxy's page, an empty answer) has not said that the pod is bound.
+bool says_bound(const Answer& answer) {
+  const Result<StatusText> status = decode_status(answer.body, Encoding::kJson);
+  return status.ok() && status->is_success;
+}
+
+/// Bytes of the control character that `text` begins with, 0 where it is another: C0, DEL, C1 and what turns the direction of writing (Unicode's
+/// Bidi_Control), so that the words are shown in the order in which they were written.
+std::size_t control_size(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
+  if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;
+  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) <= 0x9f) return 2;  // U+0080 to U+009F
+  if (byte(0) == 0xd8 && byte(1) == 0x9c) return 2;                     // U+061C
+  if (byte(0) != 0xe2) return 0;
+  const bool is_mark = byte(1) == 0x80 && (byte(2) == 0x8e || byte(2) == 0x8f);     // U+200E, U+200F
+  const bool is_embedding = byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae;  // U+202A to U+202E
+  const bool is_isolate = byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9;    // U+2066 to U+2069
+  return is_mark || is_embedding || is_isolate ? 3 : 0;
+}
+
+}  // namespace
+
+BindOutcome bind_outcome(const Answer& answer) {
+  if (answer.ok()) return says_bound(answer) ? BindOutcome::kBound : BindOutcome::kUnknown;
+  switch (answer.status) {
+    case 0:
+    case 408:
+    case 504:
+      return BindOutcome::kUnknown;
+    case 404:
+    case 410:
+      return BindOutcome::kMissing;
+    case 409:
+      return BindOutcome::kConflict;
+    case 429:
+      return BindOutcome::kThrottled;
+    default:
+      return answer.status >= 400 && answer.status < 500 ? BindOutcome::kRefused : BindOutcome::kFailed;
+  }
+}
+
+const BindRule& rule_of(BindOutcome outcome) { return kRules[static_cast<std::size_t>(outcome)]; }
+
+Millis hold_time(Millis first, Millis longest, int times) {
+  const int doublings = std::clamp(times - 1, 0, 30);
+  return std::min(longest, Millis(first.value << doublings));
+}
+
+std::string bounded_words(std::string_view words, std::size_t bytes_max) {
+  constexpr std::string_view kCut = "...";
+  std::size_t end = words.size();
+  if (end > bytes_max) {
+    end = bytes_max - kCut.size();
+    while (end > 0 && (static_cast<unsigned char>(words[end]) & 0xc0) == 0x80) --end;  // 10xxxxxx goes on with a character
+  }
+  std::string text;
+  text.reserve(std::min(words.size(), bytes_max));
+  for (std::size_t i = 0; i < end;) {
+    const std::size_t control = control_size(words.substr(i, end - i));
+    text += control > 0 ? ' ' : words[i];
+    i += std::max<std::size_t>(control, 1);
+  }
+  return end < words.size() ? text.append(kCut) : text;
+}
+
+}  // namespace ashlar::kube

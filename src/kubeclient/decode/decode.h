@@ -1,0 +1,93 @@
+// What does this answer say? Decoders of the API server's lists and watch events into stripped objects, from JSON (simdjson on demand) or, for
+// pods and nodes, from Kubernetes protobuf. No DOM is built for lists. Input is not trusted: garbage gives kInvalid with the place, never a
+// crash, and limits on depth and size hold. An object of which a part cannot be read comes with what was read and says so in `problem`; one that
+// is no sound message at all with what names it. Cost per pod: see docs in README (JSON about 10 us for 3 KB, protobuf about 4 us).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kubeclient/objects.h"
+
+namespace ashlar::kube {
+
+enum class Encoding : unsigned char { kJson, kProtobuf };
+
+/// Page of a list. One broken object does not hide the others: it is an item with a `problem`.
+template <class T>
+struct ListPage {
+  std::vector<T> items;
+  std::string resource_version, continue_token;
+  std::vector<std::string> nameless;  ///< items of which not even the name can be read: why. They are in no other list
+};
+
+enum class WatchEventKind : unsigned char { kAdded, kModified, kDeleted, kBookmark, kError };
+/// "ADDED", "MODIFIED", ... as the server writes them; kInvalid for any other word.
+Result<WatchEventKind> watch_event_kind(std::string_view type);
+
+template <class T>
+struct WatchEvent {
+  using Kind = WatchEventKind;
+  Kind kind = Kind::kError;
+  T object;                         ///< of kAdded, kModified, kDeleted
+  std::string resource_version;     ///< of the object or bookmark
+  bool initial_events_end = false;  ///< bookmark that closes the initial events of a streaming list
+  Error error;                      ///< of kError; kExpired where the server says 410
+};
+
+// Defined for Pod, Node, Namespace, PriorityClass, PodGroup and Lease; protobuf for Pod and Node only, others answer kInvalid. kInvalid too where not
+// even the object's name can be read, and for a Lease with any problem.
+template <class T>
+Result<T> decode_object(std::string_view body, Encoding encoding);
+template <class T>
+Result<ListPage<T>> decode_list(std::string_view body, Encoding encoding);
+/// One event: a line of JSON without its newline, or one protobuf frame without its length.
+template <class T>
+Result<WatchEvent<T>> decode_watch_event(std::string_view frame, Encoding encoding);
+
+/// metav1.Status of a failed request.
+struct StatusText {
+  std::string message, reason;
+  std::int32_t code = 0, retry_after_seconds = 0;
+  bool is_success = false;  ///< a Status that says "Success"; read from JSON only
+};
+Result<StatusText> decode_status(std::string_view body, Encoding encoding);
+/// What an ERROR event of a watch means: kExpired where the server says 410 (list again), else kUnavailable.
+Error watch_error(const StatusText& status);
+
+/// Cuts a watch stream into frames: lines for JSON, 4-byte big-endian lengths for protobuf. Chunks may be cut anywhere.
+class FrameSplitter {
+ public:
+  explicit FrameSplitter(Encoding encoding, std::size_t frame_bytes_max = 64u << 20);
+  /// Adds bytes and calls `on_frame` for each complete frame; the view is valid during the call only. kInvalid where a frame is too long.
+  template <class OnFrame>
+  Result<void> feed(std::string_view chunk, OnFrame&& on_frame);
+  bool has_partial_frame() const { return begin_ < buffer_.size(); }
+  void reset();
+
+ private:
+  /// The next complete frame of the buffer, or an empty view with `found` false.
+  Result<std::string_view> next(bool& found);
+  void append(std::string_view chunk);
+
+  Encoding encoding_;
+  std::size_t frame_bytes_max_, begin_ = 0, scanned_ = 0;
+  std::string buffer_;
+};
+
+template <class OnFrame>
+Result<void> FrameSplitter::feed(std::string_view chunk, OnFrame&& on_frame) {
+  append(chunk);
+  for (;;) {
+    bool found = false;
+    Result<std::string_view> frame = next(found);
+    if (!frame) return frame.error();
+    if (!found) return {};
+    if (!frame->empty() && !on_frame(*frame)) return {};
+  }
+}
+
+}  // namespace ashlar::kube

@@ -1,0 +1,495 @@
+#include "kubeclient/decode/json.h"
+
+#include <algorithm>
+
+namespace ashlar::kube::json {
+namespace {
+
+void read_owner(Value value, Meta& meta) {
+  Text uid, kind;
+  bool is_controller = false;
+  each_field(value, [&](std::string_view key, Value member) {
+    if (key == "uid")
+      uid = text_of(member);
+    else if (key == "kind")
+      kind = text_of(member);
+    else if (key == "controller")
+      is_controller = bool_of(member);
+  });
+  if (meta.has_controller || (!meta.owner_uid.empty() && !is_controller)) return;
+  meta.has_controller = is_controller;
+  meta.owner_uid = std::move(uid);
+  meta.owner_kind = std::move(kind);
+}
+
+void read_meta_time(Value value, Millis& into, std::string_view where, std::string& problem) {
+  if (is_null(value)) return;
+  Result<Millis> time = read_time(text_of(value));
+  if (time)
+    into = *time;
+  else
+    note(problem, where, time.error());
+}
+
+void read_taint(Value value, std::vector<Taint>& taints) {
+  Taint taint;
+  each_field(value, [&](std::string_view key, Value member) {
+    if (key == "key")
+      taint.key = text_of(member);
+    else if (key == "value")
+      taint.value = text_of(member);
+    // An effect from the future is treated as the strictest one that a scheduler knows.
+    else if (key == "effect" && (!read_taint_effect(text_of(member), taint.effect) || taint.effect == TaintEffect::kAny))
+      taint.effect = TaintEffect::kNoSchedule;
+  });
+  taints.push_back(std::move(taint));
+}
+
+void read_node_status(Value value, Node& node, std::string& problem) {
+  each_field(value, [&](std::string_view key, Value member) {
+    if (key == "allocatable") {
+      each_field(member, [&](std::string_view name, Value quantity) {
+        const std::string kept(name);
+        if (Result<void> added = add_allocatable(node, kept, quantity_of(quantity)); !added) note(problem, "status.allocatable", added.error());
+      });
+    } else if (key == "conditions") {
+      each_item(member, [&](Value item) {
+        Condition condition;
+        if (read_condition(item, condition, problem) == "Ready") node.ready = condition.status;
+      });
+    }
+  });
+}
+
+template <class T>
+void take_meta(Meta& meta, T& object) {
+  object.ns = std::move(meta.ns);
+  object.name = std::move(meta.name);
+  object.uid = std::move(meta.uid);
+  object.resource_version = read_resource_version(meta.resource_version);
+}
+
+template <class T>
+void take_words(Meta& meta, T& object) {
+  object.labels = std::move(meta.labels);
+  object.annotations = std::move(meta.annotations);
+  sort_by_key(object.labels);
+  sort_by_key(object.annotations);
+}
+
+void read_group_policy(Value value, PodGroup& group) {
+  each_field(value, [&](std::string_view policy, Value part) {
+    if (policy == "gang") {
+      each_field(part, [&](std::string_view name, Value count) {
+        if (name == "minCount") group.min_count = static_cast<std::int32_t>(integer_of(count));
+      });
+    } else if (policy != "basic" && !is_null(part) && group.unsupported.empty()) {
+      group.unsupported = "spec.schedulingPolicy." + std::string(policy);
+    }
+  });
+}
+
+void read_group_spec(Value value, PodGroup& group) {
+  const auto refuse = [&](std::string_view path) {
+    if (group.unsupported.empty()) group.unsupported = path;
+  };
+  each_field(value, [&](std::string_view key, Value member) {
+    if (key == "schedulingPolicy")
+      read_group_policy(member, group);
+    else if (key == "priorityClassName")
+      group.priority_class = text_of(member);
+    else if (key == "priority" && !is_null(member))
+      group.priority = static_cast<std::int32_t>(integer_of(member));
+    else if (key == "parentCompositePodGroupName" && !is_null(member))
+      refuse("spec.parentCompositePodGroupName");
+    else if (key == "resourceClaims")
+      each_item(member, [&](Value) { refuse("spec.resourceClaims"); });
+    else if (key == "schedulingConstraints") {
+      each_field(member, [&](std::string_view kind, Value constraints) {
+        if (kind != "topology") {
+          if (!is_null(constraints)) refuse("spec.schedulingConstraints." + std::string(kind));
+          return;
+        }
+        each_item(constraints, [&](Value constraint) {
+          each_field(constraint, [&](std::string_view name, Value text) {
+            if (name != "key") return;
+            if (group.topology_key.empty())
+              group.topology_key = text_of(text);
+            else
+              refuse("spec.schedulingConstraints.topology[1]");
+          });
+        });
+      });
+    }
+  });
+}
+
+/// Both parts of an event or the whole of an object are read through this: errors of simdjson end here.
+template <class Read>
+Result<void> guarded(std::string_view body, std::string_view what, Read&& read) {
+  try {
+    simdjson::ondemand::document document = Parser::of_thread().parse(body);
+    read(Value(document.get_value().value()));
+    return {};
+  } catch (const simdjson::simdjson_error& error) {
+    return to_error(error, what);
+  }
+}
+
+StatusText read_status_text(Value value) {
+  StatusText status;
+  std::string kind, outcome;
+  each_field(value, [&](std::string_view key, Value member) {
+    if (key == "kind")
+      kind = text_of(member);
+    else if (key == "status")
+      outcome = text_of(member);
+    else if (key == "message")
+      status.message = text_of(member);
+    else if (key == "reason")
+      status.reason = text_of(member);
+    else if (key == "code")
+      status.code = static_cast<std::int32_t>(integer_of(member));
+    else if (key == "details") {
+      each_field(member, [&](std::string_view name, Value part) {
+        if (name == "retryAfterSeconds") status.retry_after_seconds = static_cast<std::int32_t>(integer_of(part));
+      });
+    }
+  });
+  status.is_success = kind == "Status" && outcome == "Success";
+  if (kind != "Status") status.reason.clear();  // others' answers have fields of that name too
+  return status;
+}
+
+template <class T>
+std::string text_version(const T& object) {
+  if constexpr (std::is_same_v<T, Lease>)
+    return object.resource_version;
+  else
+    return std::to_string(object.resource_version);
+}
+
+template <class T>
+std::string title(const T& object) {
+  return object.ns.empty() ? object.name.str() : object.ns.str() + "/" + object.name.str();
+}
+
+template <class T>
+void read_event_object(Value value, WatchEvent<T>& event, std::string& problem) {
+  using Kind = typename WatchEvent<T>::Kind;
+  if (event.kind == Kind::kError) {
+    event.error = watch_error(read_status_text(value));
+  } else if (event.kind == Kind::kBookmark) {
+    Meta meta;
+    each_field(value, [&](std::string_view key, Value member) {
+      if (key == "metadata") read_meta(member, meta, problem);
+    });
+    event.resource_version = std::move(meta.resource_version);
+    event.initial_events_end = meta.initial_events_end;
+  } else {
+    read_object(value, event.object, problem);
+  }
+}
+
+/// What names an object and, of a pod, says whose it is and where it runs.
+template <class T>
+T read_identity(std::string_view body) {
+  T object;
+  object.ns = text_at(body, "/metadata/namespace");
+  object.name = text_at(body, "/metadata/name");
+  object.uid = text_at(body, "/metadata/uid");
+  if constexpr (!std::is_same_v<T, Lease>) object.resource_version = read_resource_version(text_at(body, "/metadata/resourceVersion"));
+  if constexpr (std::is_same_v<T, Pod>) {
+    object.node_name = text_at(body, "/spec/nodeName");
+    object.scheduler_name = text_at(body, "/spec/schedulerName");
+    object.phase = read_phase(text_at(body, "/status/phase"));
+    object.lacks_amounts = true;
+  }
+  return object;
+}
+
+/// The object with its problem; an error where it has no name, and for any problem of a lease.
+template <class T>
+Result<T> conclude(T&& object, const std::string& problem) {
+  if (object.name.empty()) return invalid(problem.empty() ? "metadata.name is missing" : problem);
+  if constexpr (std::is_same_v<T, Lease>) {
+    if (!problem.empty()) return invalid(title(object) + ": " + problem);
+  } else {
+    object.problem = problem;
+  }
+  return std::forward<T>(object);
+}
+
+/// One object by itself.
+template <class T>
+Result<T> read_alone(std::string_view body) {
+  T object;
+  std::string problem;
+  if (const Result<void> read = guarded(body, "the object", [&](Value value) { read_object(value, object, problem); }); !read) {
+    object = read_identity<T>(body);
+    problem = read.error().message;
+  }
+  return conclude(std::move(object), problem);
+}
+
+template <class T>
+void take_item(Result<T> item, ListPage<T>& page) {
+  if (item)
+    page.items.push_back(std::move(item).value());
+  else
+    page.nameless.push_back(item.error().message);
+}
+
+/// The list around its items.
+template <class T, class TakeItem>
+Result<void> read_list(std::string_view body, ListPage<T>& page, TakeItem&& take) {
+  bool has_items = false;
+  Result<void> read = guarded(body, "the list", [&](Value value) {
+    each_field(value, [&](std::string_view key, Value member) {
+      if (key == "metadata") {
+        each_field(member, [&](std::string_view name, Value part) {
+          if (name == "resourceVersion")
+            page.resource_version = text_of(part);
+          else if (name == "continue")
+            page.continue_token = text_of(part);
+        });
+      } else if (key == "items") {
+        has_items = true;
+        each_item(member, take);
+      }
+    });
+  });
+  if (read.ok() && (!has_items || page.resource_version.empty()))
+    return invalid("the answer is no list: items or metadata.resourceVersion is missing");
+  return read;
+}
+
+}  // namespace
+
+void note(std::string& problem, std::string_view where, const Error& error) {
+  if (problem.empty()) problem = std::string(where) + ": " + error.message;
+}
+
+void read_meta(Value value, Meta& meta, std::string& problem) {
+  each_field(value, [&](std::string_view key, Value member) {
+    if (key == "name")
+      meta.name = text_of(member);
+    else if (key == "namespace")
+      meta.ns = text_of(member);
+    else if (key == "uid")
+      meta.uid = text_of(member);
+    else if (key == "resourceVersion")
+      meta.resource_version = text_of(member);
+    else if (key == "creationTimestamp")
+      read_meta_time(member, meta.created, "metadata.creationTimestamp", problem);
+    else if (key == "deletionTimestamp")
+      read_meta_time(member, meta.deletion_requested, "metadata.deletionTimestamp", problem);
+    else if (key == "ownerReferences")
+      each_item(member, [&](Value item) { read_owner(item, meta); });
+    else if (key == "labels" || key == "annotations") {
+      const bool is_label = key == "labels";
+      each_field(member, [&](std::string_view name, Value text) {
+        if (is_label) {
+          const Text kept(name);
+          meta.labels.push_back({kept, text_of(text)});
+        } else if (is_our_annotation(name)) {
+          const Text kept(name);
+          meta.annotations.push_back({kept, text_of(text)});
+        } else if (name == "k8s.io/initial-events-end") {
+          meta.initial_events_end = text_of(text) == "true";
+        }
+      });
+    }
+  });
+}
+
+void read_object(Value value, Node& node, std::string& problem) {
+  each_field(value, [&](std::string_view key, Value member) {
+    if (key == "metadata") {
+      Meta meta;
+      read_meta(member, meta, problem);
+      node.created = meta.created;
+      node.deletion_requested = meta.deletion_requested;
+      take_words(meta, node);
+      take_meta(meta, node);
+    } else if (key == "spec") {
+      each_field(member, [&](std::string_view name, Value part) {
+        if (name == "unschedulable")
+          node.unschedulable = bool_of(part);
+        else if (name == "taints")
+          each_item(part, [&](Value item) { read_taint(item, node.taints); });
+      });
+    } else if (key == "status") {
+      read_node_status(member, node, problem);
+    }
+  });
+}
+
+void read_object(Value value, Namespace& ns, std::string& problem) {
+  each_field(value, [&](std::string_view key, Value member) {
+    if (key == "metadata") {
+      Meta meta;
+      read_meta(member, meta, problem);
+      take_words(meta, ns);
+      take_meta(meta, ns);
+    } else if (key == "status") {
+      each_field(member, [&](std::string_view name, Value part) {
+        if (name == "phase") ns.is_terminating = text_of(part) == "Terminating";
+      });
+    }
+  });
+}
+
+void read_object(Value value, PriorityClass& priority_class, std::string& problem) {
+  each_field(value, [&](std::string_view key, Value member) {
+    if (key == "value")
+      priority_class.value = static_cast<std::int32_t>(integer_of(member));
+    else if (key == "globalDefault")
+      priority_class.is_global_default = bool_of(member);
+    else if (key == "preemptionPolicy")
+      priority_class.never_preempts = text_of(member) == "Never";
+    else if (key == "metadata") {
+      Meta meta;
+      read_meta(member, meta, problem);
+      take_meta(meta, priority_class);
+    }
+  });
+}
+
+void read_object(Value value, PodGroup& group, std::string& problem) {
+  each_field(value, [&](std::string_view key, Value member) {
+    if (key == "metadata") {
+      Meta meta;
+      read_meta(member, meta, problem);
+      group.created = meta.created;
+      group.deletion_requested = meta.deletion_requested;
+      take_words(meta, group);
+      take_meta(meta, group);
+    } else if (key == "spec") {
+      read_group_spec(member, group);
+    } else if (key == "status") {
+      each_field(member, [&](std::string_view name, Value part) {
+        if (name != "conditions") return;
+        each_item(part, [&](Value item) {
+          Condition condition;
+          const std::string type = read_condition(item, condition, problem);
+          if (type == "PodGroupInitiallyScheduled" || type == "PodGroupScheduled") group.scheduled = std::move(condition);
+        });
+      });
+    }
+  });
+}
+
+void read_object(Value value, Lease& lease, std::string& problem) {
+  each_field(value, [&](std::string_view key, Value member) {
+    if (key == "metadata") {
+      Meta meta;
+      read_meta(member, meta, problem);
+      lease.ns = std::move(meta.ns);
+      lease.name = std::move(meta.name);
+      lease.uid = std::move(meta.uid);
+      lease.resource_version = std::move(meta.resource_version);
+    } else if (key == "spec") {
+      each_field(member, [&](std::string_view name, Value part) {
+        if (name == "holderIdentity")
+          lease.holder = text_of(part);
+        else if (name == "leaseDurationSeconds")
+          lease.duration_seconds = static_cast<std::int32_t>(integer_of(part));
+        else if (name == "leaseTransitions")
+          lease.transitions = static_cast<std::int32_t>(integer_of(part));
+        else if (name == "acquireTime")
+          read_meta_time(part, lease.acquired, "spec.acquireTime", problem);
+        else if (name == "renewTime")
+          read_meta_time(part, lease.renewed, "spec.renewTime", problem);
+      });
+    }
+  });
+}
+
+template <class T>
+Result<T> decode_object(std::string_view body) {
+  return read_alone<T>(body);
+}
+
+template <class T>
+Result<ListPage<T>> decode_list(std::string_view body) {
+  ListPage<T> page;
+  Result<void> read = read_list(body, page, [&](Value item) {
+    T object;
+    std::string problem;
+    read_object(item, object, problem);
+    take_item(conclude(std::move(object), problem), page);
+  });
+  if (read.ok()) return page;
+  // An item is not the JSON expected, or all of it is garbage: each item by itself shows which.
+  page = {};
+  std::vector<std::string> texts;
+  if (Result<void> again = read_list(body, page, [&](Value item) { texts.push_back(raw_of(item)); }); !again) return again.error();
+  for (const std::string& text : texts) take_item(read_alone<T>(text), page);
+  return page;
+}
+
+template <class T>
+Result<WatchEvent<T>> decode_watch_event(std::string_view line) {
+  WatchEvent<T> event;
+  std::string problem, object_text;
+  Result<void> kind_read;
+  const auto read_with = [&](auto&& read_event) {
+    return guarded(line, "the watch event", [&](Value value) {
+      simdjson::ondemand::object object = value.get_object().value();
+      const Result<WatchEventKind> kind = watch_event_kind(object.find_field_unordered("type").get_string().value());
+      if (!kind) {
+        kind_read = kind.error();
+        return;
+      }
+      event.kind = *kind;
+      read_event(Value(object.find_field_unordered("object").value()));
+    });
+  };
+  const Result<void> read = read_with([&](Value object) { read_event_object(object, event, problem); });
+  if (!kind_read) return kind_read.error();
+  if (event.kind == WatchEventKind::kBookmark || event.kind == WatchEventKind::kError) {
+    if (!read) return read.error();
+    return event;
+  }
+  if (read.ok()) {
+    Result<T> object = conclude(std::move(event.object), problem);
+    if (!object) return object.error();
+    event.object = std::move(object).value();
+  } else {
+    if (const Result<void> text = read_with([&](Value object) { object_text = raw_of(object); }); !text) return text.error();
+    Result<T> object = read_alone<T>(object_text);
+    if (!object) return object.error();
+    event.object = std::move(object).value();
+  }
+  event.resource_version = text_version(event.object);
+  return event;
+}
+
+Result<StatusText> decode_status(std::string_view body) {
+  StatusText status;
+  Result<void> read = guarded(body, "the status", [&](Value value) { status = read_status_text(value); });
+  if (!read) return read.error();
+  return status;
+}
+
+template Result<Pod> decode_object<Pod>(std::string_view);
+template Result<Node> decode_object<Node>(std::string_view);
+template Result<Namespace> decode_object<Namespace>(std::string_view);
+template Result<PriorityClass> decode_object<PriorityClass>(std::string_view);
+template Result<PodGroup> decode_object<PodGroup>(std::string_view);
+template Result<Lease> decode_object<Lease>(std::string_view);
+template Result<ListPage<Pod>> decode_list<Pod>(std::string_view);
+template Result<ListPage<Node>> decode_list<Node>(std::string_view);
+template Result<ListPage<Namespace>> decode_list<Namespace>(std::string_view);
+template Result<ListPage<PriorityClass>> decode_list<PriorityClass>(std::string_view);
+template Result<ListPage<PodGroup>> decode_list<PodGroup>(std::string_view);
+template Result<ListPage<Lease>> decode_list<Lease>(std::string_view);
+template Result<WatchEvent<Pod>> decode_watch_event<Pod>(std::string_view);
+template Result<WatchEvent<Node>> decode_watch_event<Node>(std::string_view);
+template Result<WatchEvent<Namespace>> decode_watch_event<Namespace>(std::string_view);
+template Result<WatchEvent<PriorityClass>> decode_watch_event<PriorityClass>(std::string_view);
+template Result<WatchEvent<PodGroup>> decode_watch_event<PodGroup>(std::string_view);
+template Result<WatchEvent<Lease>> decode_watch_event<Lease>(std::string_view);
+
+}  // namespace ashlar::kube::json

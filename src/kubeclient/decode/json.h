@@ -1,0 +1,48 @@
+// The JSON half of decode.h. Each function reads one object, list or event from a value; semantic trouble inside one object (a malformed
+// quantity or time) is noted in `problem` and reading goes on, so that the rest of a list stays readable. Private to the folder.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kubeclient/decode/decode.h"
+#include "kubeclient/decode/json_reader.h"
+#include "kubeclient/pod_builder.h"
+
+namespace ashlar::kube::json {
+
+/// metadata of any object, in the form all decoders need.
+struct Meta {
+  Text ns, name, uid, owner_uid, owner_kind;
+  std::string resource_version;
+  Labels labels, annotations;
+  Millis created, deletion_requested;
+  bool has_controller = false, initial_events_end = false;
+};
+void read_meta(Value value, Meta& meta, std::string& problem);
+
+/// Notes the first problem.
+void note(std::string& problem, std::string_view where, const Error& error);
+
+void read_spec(Value value, PodDraft& draft, std::string& problem);
+void read_status(Value value, PodDraft& draft, std::string& problem);
+/// Returns the condition's type.
+std::string read_condition(Value value, Condition& condition, std::string& problem);
+
+// One object each; `problem` stays empty where it is sound.
+void read_object(Value value, Pod& pod, std::string& problem);
+void read_object(Value value, Node& node, std::string& problem);
+void read_object(Value value, Namespace& ns, std::string& problem);
+void read_object(Value value, PriorityClass& priority_class, std::string& problem);
+void read_object(Value value, PodGroup& group, std::string& problem);
+void read_object(Value value, Lease& lease, std::string& problem);
+
+template <class T>
+Result<T> decode_object(std::string_view body);
+template <class T>
+Result<ListPage<T>> decode_list(std::string_view body);
+template <class T>
+Result<WatchEvent<T>> decode_watch_event(std::string_view line);
+Result<StatusText> decode_status(std::string_view body);
+
+}  // namespace ashlar::kube::json

@@ -1,0 +1,62 @@
+#include "kubeclient/objects.h"
+
+#include <algorithm>
+
+namespace ashlar::kube {
+namespace {
+
+const std::shared_ptr<const Labels>& no_labels() {
+  static const auto none = std::make_shared<const Labels>();
+  return none;
+}
+
+const std::shared_ptr<const PodRules>& no_rules() {
+  static const auto none = std::make_shared<const PodRules>();
+  return none;
+}
+
+bool holds(const Requirement& requirement, const Labels& labels) {
+  const Text* value = find_label(labels, requirement.key);
+  const auto listed = [&] { return std::find(requirement.values.begin(), requirement.values.end(), *value) != requirement.values.end(); };
+  switch (requirement.op) {
+    case SelectorOp::kIn:
+      return value != nullptr && listed();
+    case SelectorOp::kNotIn:
+      return value == nullptr || !listed();
+    case SelectorOp::kExists:
+      return value != nullptr;
+    case SelectorOp::kDoesNotExist:
+      return value == nullptr;
+    case SelectorOp::kGt:
+    case SelectorOp::kLt:
+      return false;  // no such operators in label selectors
+  }
+  return false;
+}
+
+}  // namespace
+
+Pod::Pod() : labels(no_labels()), annotations(no_labels()), rules(no_rules()) {}
+
+const Text* find_label(const Labels& labels, std::string_view key) {
+  for (const KeyValue& label : labels)
+    if (label.key == key) return &label.value;
+  return nullptr;
+}
+
+std::int64_t amount_of(const Resources& resources, std::string_view extended_name) {
+  for (const Amount& amount : resources.extended)
+    if (amount.name == extended_name) return amount.value;
+  return 0;
+}
+
+bool matches(const LabelSelector& selector, const Labels& labels) {
+  if (!selector.present) return false;
+  for (const KeyValue& wanted : selector.match_labels) {
+    const Text* value = find_label(labels, wanted.key);
+    if (value == nullptr || !(*value == wanted.value)) return false;
+  }
+  return std::all_of(selector.expressions.begin(), selector.expressions.end(), [&](const Requirement& r) { return holds(r, labels); });
+}
+
+}  // namespace ashlar::kube

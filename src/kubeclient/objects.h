@@ -1,0 +1,208 @@
+// What does the scheduler keep of a Kubernetes object? Plain structs stripped to the fields that decide, at most 1 KB a pod. Strings are pooled
+// (Text), label sets and scheduling rules shared between pods of one template. Amounts: CPU in thousandths of a core, memory and storage in
+// bytes, extended resources in whole units; requests are rounded up. Times are milliseconds since the Unix epoch, 0 where absent.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/quantity.h"
+#include "kubeclient/pooled_string.h"
+
+namespace ashlar::kube {
+
+struct KeyValue {
+  Text key, value;
+  friend bool operator==(const KeyValue&, const KeyValue&) = default;
+};
+/// Sorted by key.
+using Labels = std::vector<KeyValue>;
+
+/// The value, or nullptr where the key is absent. O(number of labels).
+const Text* find_label(const Labels& labels, std::string_view key);
+
+struct Amount {
+  Text name;
+  std::int64_t value = 0;
+  friend bool operator==(const Amount&, const Amount&) = default;
+};
+
+/// A set of resource amounts. `extended` is sorted by name and includes hugepages-* (bytes) but neither cpu, memory, ephemeral-storage nor pods.
+struct Resources {
+  MilliCores cpu;
+  Bytes memory, ephemeral_storage;
+  std::vector<Amount> extended;
+  friend bool operator==(const Resources&, const Resources&) = default;
+};
+/// 0 where absent.
+std::int64_t amount_of(const Resources& resources, std::string_view extended_name);
+
+enum class SelectorOp : unsigned char { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
+
+struct Requirement {
+  Text key;
+  SelectorOp op = SelectorOp::kIn;
+  std::vector<Text> values;
+  friend bool operator==(const Requirement&, const Requirement&) = default;
+};
+
+/// All requirements must hold. A term without any matches nothing (upstream's rule).
+struct NodeTerm {
+  std::vector<Requirement> expressions;  ///< on node labels
+  std::vector<Requirement> fields;       ///< on metadata.name only, as upstream
+  friend bool operator==(const NodeTerm&, const NodeTerm&) = default;
+};
+
+struct PreferredTerm {
+  std::int32_t weight = 0;
+  NodeTerm term;
+  friend bool operator==(const PreferredTerm&, const PreferredTerm&) = default;
+};
+
+enum class TaintEffect : unsigned char { kAny, kNoSchedule, kPreferNoSchedule, kNoExecute };
+
+struct Toleration {
+  Text key;  ///< empty with `exists`: every taint
+  Text value;
+  bool exists = false;  ///< operator Exists; otherwise Equal
+  TaintEffect effect = TaintEffect::kAny;
+  friend bool operator==(const Toleration&, const Toleration&) = default;
+};
+
+struct Taint {
+  Text key, value;
+  TaintEffect effect = TaintEffect::kNoSchedule;
+  friend bool operator==(const Taint&, const Taint&) = default;
+};
+
+struct HostPort {
+  enum class Protocol : unsigned char { kTcp, kUdp, kSctp };
+  Protocol protocol = Protocol::kTcp;
+  std::uint16_t port = 0;
+  Text host_ip;  ///< empty stands for every address (0.0.0.0)
+  friend bool operator==(const HostPort&, const HostPort&) = default;
+};
+
+/// metav1.LabelSelector. Absent selects nothing, present and empty everything.
+struct LabelSelector {
+  bool present = false;
+  Labels match_labels;
+  std::vector<Requirement> expressions;
+  friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
+};
+bool matches(const LabelSelector& selector, const Labels& labels);
+
+struct PodAffinityTerm {
+  LabelSelector selector;
+  LabelSelector namespace_selector;  ///< united with `namespaces`; both empty: the pod's own namespace
+  std::vector<Text> namespaces;
+  Text topology_key;
+  friend bool operator==(const PodAffinityTerm&, const PodAffinityTerm&) = default;
+};
+
+/// Everything of a pod that restricts where it may run beyond amounts. Pods of one template share one object; compare by value or by address.
+struct PodRules {
+  Labels node_selector;
+  bool has_required_affinity = false;
+  std::vector<NodeTerm> required_affinity;  ///< one of them must match; none can where the list is empty
+  std::vector<PreferredTerm> preferred_affinity;
+  std::vector<Toleration> tolerations;
+  std::vector<HostPort> host_ports;
+  std::vector<PodAffinityTerm> required_anti_affinity;  ///< also honoured for pods already bound
+  Text unsupported;                                     ///< path of the first hard field that Ashlar does not evaluate; empty: none
+  std::vector<Text> ignored_soft;                       ///< paths of preferences that are present and not evaluated
+  friend bool operator==(const PodRules&, const PodRules&) = default;
+};
+
+enum class PodPhase : unsigned char { kPending, kRunning, kSucceeded, kFailed, kUnknown };
+enum class ConditionStatus : unsigned char { kAbsent, kTrue, kFalse, kUnknown };
+
+struct Condition {
+  ConditionStatus status = ConditionStatus::kAbsent;
+  Text reason, message;
+  Millis last_transition;
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
+struct Pod {
+  Text ns, name, uid;
+  std::uint64_t resource_version = 0;  ///< 0 where the server's text is no number
+  Text scheduler_name, node_name, nominated_node_name;
+  Text priority_class, group_name;  ///< group_name: spec.schedulingGroup.podGroupName
+  Text owner_uid, owner_kind;       ///< the controlling owner, else the first one
+  std::int32_t priority = 0;
+  PodPhase phase = PodPhase::kPending;
+  std::uint8_t scheduling_gates = 0;  ///< how many, at most 255
+  Millis created, deletion_requested;
+  Resources requests;  ///< effective request by Kubernetes' rules, see resources.h
+  std::shared_ptr<const Labels> labels;
+  std::shared_ptr<const Labels> annotations;  ///< only keys with the prefix ashlar.dev/
+  std::shared_ptr<const PodRules> rules;
+  Condition scheduled;         ///< PodScheduled
+  Text problem;                ///< what could not be read of it: "field: why"; empty: it was read whole
+  bool lacks_amounts = false;  ///< with `problem`: an amount of its spec could not be read, so that `requests` is less than it holds
+
+  Pod();
+  bool is_terminal() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
+};
+
+struct Node {
+  Text ns;  ///< always empty; keeps the shape of keys uniform
+  Text name, uid;
+  std::uint64_t resource_version = 0;
+  Labels labels, annotations;  ///< annotations: only keys with the prefix ashlar.dev/
+  std::vector<Taint> taints;
+  bool unschedulable = false;
+  ConditionStatus ready = ConditionStatus::kAbsent;
+  Resources allocatable;
+  std::int64_t pods_max = 0;  ///< allocatable "pods"
+  Millis created, deletion_requested;
+  Text problem;  ///< as of Pod
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+struct Namespace {
+  Text ns, name, uid;  ///< ns empty
+  std::uint64_t resource_version = 0;
+  Labels labels, annotations;  ///< annotations: only keys with the prefix ashlar.dev/
+  bool is_terminating = false;
+  Text problem;  ///< as of Pod
+};
+
+struct PriorityClass {
+  Text ns, name, uid;  ///< ns empty
+  std::uint64_t resource_version = 0;
+  std::int32_t value = 0;
+  bool is_global_default = false, never_preempts = false;
+  Text problem;  ///< as of Pod
+};
+
+/// scheduling.k8s.io PodGroup of either API version, see pod_group_api.h.
+struct PodGroup {
+  Text ns, name, uid;
+  std::uint64_t resource_version = 0;
+  std::int32_t min_count = 0;  ///< gang.minCount; 0: basic policy, pods are placed one by one
+  Text topology_key;           ///< schedulingConstraints.topology[0].key; empty: none
+  Text priority_class;
+  std::optional<std::int32_t> priority;
+  Labels labels, annotations;  ///< annotations: only keys with the prefix ashlar.dev/
+  Condition scheduled;         ///< PodGroupInitiallyScheduled (v1beta1) or PodGroupScheduled (v1alpha2)
+  Text unsupported;            ///< path of the first hard field that Ashlar does not evaluate; empty: none
+  Millis created, deletion_requested;
+  Text problem;  ///< as of Pod
+};
+
+/// coordination.k8s.io/v1 Lease; times in microseconds there, kept to the millisecond here.
+struct Lease {
+  Text ns, name, uid;
+  std::string resource_version;  ///< sent back as precondition, hence the server's own text
+  std::string holder;
+  std::int32_t duration_seconds = 0, transitions = 0;
+  Millis acquired, renewed;
+};
+
+}  // namespace ashlar::kube

@@ -1,0 +1,310 @@
+#include "kubeclient/pod_builder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <limits>
+
+#include "text/quantity_text.h"
+
+namespace ashlar::kube {
+namespace {
+
+constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;  ///< more counts as so much: no node has it, and sums of thousands stay within int64
+
+std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
+
+/// Calls `merge(mine, theirs)` for every amount that either side has; absent ones count as 0.
+template <class Merge>
+void merge_into(Resources& into, const Resources& from, Merge&& merge) {
+  into.cpu.value = merge(into.cpu.value, from.cpu.value);
+  into.memory.value = merge(into.memory.value, from.memory.value);
+  into.ephemeral_storage.value = merge(into.ephemeral_storage.value, from.ephemeral_storage.value);
+  for (const Amount& amount : from.extended) {
+    const auto at =
+        std::lower_bound(into.extended.begin(), into.extended.end(), amount, [](const Amount& a, const Amount& b) { return a.name < b.name; });
+    if (at != into.extended.end() && at->name == amount.name)
+      at->value = merge(at->value, amount.value);
+    else
+      into.extended.insert(at, {amount.name, merge(0, amount.value)});
+  }
+}
+
+void add(Resources& into, const Resources& from) { merge_into(into, from, saturating_add); }
+void raise(Resources& into, const Resources& from) {
+  merge_into(into, from, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+}
+
+/// What a container counts for: the larger of its spec and its status; only the status while a resize is infeasible.
+Resources counted(const ContainerDraft& container, const std::vector<ContainerDraft>& statuses, bool resize_infeasible) {
+  for (const ContainerDraft& status : statuses) {
+    if (!(status.name == container.name) || !status.has_requests) continue;
+    Resources amounts = status.requests;
+    // Extended resources cannot be resized; they may be absent from the status.
+    if (resize_infeasible) {
+      for (const Amount& amount : container.requests.extended)
+        if (amount_of(amounts, amount.name) == 0) {
+          Resources one;
+          one.extended.push_back(amount);
+          raise(amounts, one);
+        }
+      return amounts;
+    }
+    raise(amounts, container.requests);
+    return amounts;
+  }
+  return container.requests;
+}
+
+template <class T, std::size_t N>
+std::shared_ptr<const T> share_among(std::shared_ptr<const T> (&remembered)[N], std::size_t& next, T&& value) {
+  for (const std::shared_ptr<const T>& known : remembered)
+    if (known && *known == value) return known;
+  std::shared_ptr<const T> fresh = std::make_shared<const T>(std::forward<T>(value));
+  remembered[next] = fresh;
+  next = (next + 1) % N;
+  return fresh;
+}
+
+}  // namespace
+
+void PodDraft::reset() {
+  pod = Pod();
+  rules = PodRules();
+  labels.clear();
+  annotations.clear();
+  containers.clear();
+  init_containers.clear();
+  statuses.clear();
+  init_statuses.clear();
+  overhead = Resources();
+  pod_level = Resources();
+  pod_level_names.clear();
+  has_pod_level = resize_infeasible = false;
+}
+
+void PodDraft::ignore(std::string_view path) {
+  const Text text(path);
+  if (std::find(rules.ignored_soft.begin(), rules.ignored_soft.end(), text) == rules.ignored_soft.end()) rules.ignored_soft.push_back(text);
+}
+
+std::shared_ptr<const Labels> SharedParts::share(Labels&& labels) { return share_among(labels_, next_labels_, std::move(labels)); }
+std::shared_ptr<const PodRules> SharedParts::share(PodRules&& rules) { return share_among(rules_, next_rules_, std::move(rules)); }
+
+Resources effective_request(const PodDraft& draft) {
+  Resources running, sidecars, starting;
+  for (const ContainerDraft& container : draft.containers) add(running, counted(container, draft.statuses, draft.resize_infeasible));
+  for (const ContainerDraft& init : draft.init_containers) {
+    const Resources amounts = counted(init, draft.init_statuses, draft.resize_infeasible);
+    if (init.is_sidecar) {
+      add(running, amounts);
+      add(sidecars, amounts);
+      raise(starting, sidecars);
+    } else {
+      Resources together = sidecars;
+      add(together, amounts);
+      raise(starting, together);
+    }
+  }
+  raise(running, starting);
+  if (draft.has_pod_level) {
+    for (const Text& name : draft.pod_level_names) {
+      if (name == "cpu")
+        running.cpu = draft.pod_level.cpu;
+      else if (name == "memory")
+        running.memory = draft.pod_level.memory;
+      else if (name.view().starts_with("hugepages-")) {
+        const auto same = [&](const Amount& a) { return a.name == name; };
+        running.extended.erase(std::remove_if(running.extended.begin(), running.extended.end(), same), running.extended.end());
+        Resources one;
+        one.extended.push_back({name, amount_of(draft.pod_level, name)});
+        add(running, one);
+      }
+    }
+  }
+  add(running, draft.overhead);
+  running.extended.shrink_to_fit();
+  return running;
+}
+
+Resources larger_of(Resources a, const Resources& b) {
+  raise(a, b);
+  return a;
+}
+
+Pod finish_pod(PodDraft& draft, SharedParts& shared) {
+  draft.pod.requests = effective_request(draft);
+  sort_by_key(draft.labels);
+  sort_by_key(draft.annotations);
+  sort_by_key(draft.rules.node_selector);
+  if (!draft.labels.empty()) draft.pod.labels = shared.share(std::move(draft.labels));
+  if (!draft.annotations.empty()) draft.pod.annotations = shared.share(std::move(draft.annotations));
+  draft.pod.rules = shared.share(std::move(draft.rules));
+  Pod pod = std::move(draft.pod);
+  draft.reset();
+  return pod;
+}
+
+Result<void> add_quantity(Resources& resources, std::string_view name, std::string_view quantity) {
+  const bool is_cpu = name == "cpu";
+  Result<std::int64_t> value = parse_quantity(quantity, is_cpu ? 1000 : 1, Overflow::kSaturate);
+  if (!value) return invalid(std::string(name) + ": " + value.error().message);
+  *value = std::min(*value, kAmountMax);
+  if (*value < 0) return invalid(std::string(name) + ": quantity \"" + std::string(quantity) + "\" is negative");
+  if (is_cpu)
+    resources.cpu.value = *value;
+  else if (name == "memory")
+    resources.memory.value = *value;
+  else if (name == "ephemeral-storage")
+    resources.ephemeral_storage.value = *value;
+  else {
+    const Text text(name);
+    const auto at =
+        std::lower_bound(resources.extended.begin(), resources.extended.end(), text, [](const Amount& a, const Text& b) { return a.name < b; });
+    if (at != resources.extended.end() && at->name == text)
+      at->value = *value;
+    else
+      resources.extended.insert(at, {text, *value});
+  }
+  return {};
+}
+
+Result<void> add_allocatable(Node& node, std::string_view name, std::string_view quantity) {
+  if (name != "pods") return add_quantity(node.allocatable, name, quantity);
+  Result<std::int64_t> value = parse_quantity(quantity, 1, Overflow::kSaturate);
+  if (!value) return invalid("pods: " + value.error().message);
+  node.pods_max = std::max<std::int64_t>(0, *value);
+  return {};
+}
+
+bool read_selector_op(std::string_view text, SelectorOp& op) {
+  if (text == "In")
+    op = SelectorOp::kIn;
+  else if (text == "NotIn")
+    op = SelectorOp::kNotIn;
+  else if (text == "Exists")
+    op = SelectorOp::kExists;
+  else if (text == "DoesNotExist")
+    op = SelectorOp::kDoesNotExist;
+  else if (text == "Gt")
+    op = SelectorOp::kGt;
+  else if (text == "Lt")
+    op = SelectorOp::kLt;
+  else
+    return false;
+  return true;
+}
+
+bool read_taint_effect(std::string_view text, TaintEffect& effect) {
+  if (text.empty())
+    effect = TaintEffect::kAny;
+  else if (text == "NoSchedule")
+    effect = TaintEffect::kNoSchedule;
+  else if (text == "PreferNoSchedule")
+    effect = TaintEffect::kPreferNoSchedule;
+  else if (text == "NoExecute")
+    effect = TaintEffect::kNoExecute;
+  else
+    return false;
+  return true;
+}
+
+PodPhase read_phase(std::string_view text) {
+  if (text == "Pending" || text.empty()) return PodPhase::kPending;
+  if (text == "Running") return PodPhase::kRunning;
+  if (text == "Succeeded") return PodPhase::kSucceeded;
+  if (text == "Failed") return PodPhase::kFailed;
+  return PodPhase::kUnknown;
+}
+
+ConditionStatus read_condition_status(std::string_view text) {
+  if (text == "True") return ConditionStatus::kTrue;
+  if (text == "False") return ConditionStatus::kFalse;
+  return text.empty() ? ConditionStatus::kAbsent : ConditionStatus::kUnknown;
+}
+
+std::uint64_t read_resource_version(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? value : 0;
+}
+
+bool is_our_annotation(std::string_view key) { return key.starts_with(kOwnPrefix); }
+
+std::string_view hard_volume_source(std::string_view source) {
+  // persistentVolumeClaim and ephemeral bind late; the others have exclusive-attach or per-node limits that upstream filters by.
+  if (source == "persistentVolumeClaim") return "spec.volumes[].persistentVolumeClaim";
+  if (source == "ephemeral") return "spec.volumes[].ephemeral";
+  if (source == "gcePersistentDisk") return "spec.volumes[].gcePersistentDisk";
+  if (source == "awsElasticBlockStore") return "spec.volumes[].awsElasticBlockStore";
+  if (source == "azureDisk") return "spec.volumes[].azureDisk";
+  if (source == "iscsi") return "spec.volumes[].iscsi";
+  if (source == "rbd") return "spec.volumes[].rbd";
+  return {};
+}
+
+void sort_by_key(Labels& labels) {
+  if (!std::is_sorted(labels.begin(), labels.end(), [](const KeyValue& a, const KeyValue& b) { return a.key < b.key; }))
+    std::sort(labels.begin(), labels.end(), [](const KeyValue& a, const KeyValue& b) { return a.key < b.key; });
+}
+
+namespace {
+
+/// Reads exactly `count` digits at `position` and moves it on; -1 where they are not there.
+int read_digits(std::string_view text, std::size_t& position, int count) {
+  int value = 0;
+  for (int i = 0; i < count; ++i, ++position) {
+    if (position >= text.size() || text[position] < '0' || text[position] > '9') return -1;
+    value = value * 10 + (text[position] - '0');
+  }
+  return value;
+}
+
+bool skip(std::string_view text, std::size_t& position, char c) {
+  if (position >= text.size() || (text[position] | 0x20) != (c | 0x20)) return false;
+  ++position;
+  return true;
+}
+
+/// Days since 1970-01-01 of a proleptic Gregorian date; a day that its month lacks is one of the next month.
+std::int64_t days_of(int year, int month, int day) { return std::chrono::sys_days(std::chrono::year(year) / month / day).time_since_epoch().count(); }
+
+}  // namespace
+
+Result<Millis> read_time(std::string_view text) {
+  const Error bad = invalid("\"" + std::string(text.substr(0, 40)) + "\" is not a time such as 2026-01-31T12:00:00Z");
+  std::size_t at = 0;
+  const int year = read_digits(text, at, 4);
+  if (year < 0 || !skip(text, at, '-')) return bad;
+  const int month = read_digits(text, at, 2);
+  if (month < 1 || month > 12 || !skip(text, at, '-')) return bad;
+  const int day = read_digits(text, at, 2);
+  if (day < 1 || day > 31 || !skip(text, at, 'T')) return bad;
+  const int hour = read_digits(text, at, 2);
+  if (hour < 0 || hour > 24 || !skip(text, at, ':')) return bad;
+  const int minute = read_digits(text, at, 2);
+  if (minute < 0 || minute > 59 || !skip(text, at, ':')) return bad;
+  const int second = read_digits(text, at, 2);
+  if (second < 0 || second > 60) return bad;
+  std::int64_t millis = 0, unit = 100;
+  if (at < text.size() && text[at] == '.')
+    for (++at; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10) millis += unit * (text[at] - '0');
+  std::int64_t zone_minutes = 0;
+  if (!skip(text, at, 'Z')) {
+    if (at >= text.size() || (text[at] != '+' && text[at] != '-')) return bad;
+    const bool is_west = text[at++] == '-';
+    const int zone_hours = read_digits(text, at, 2);
+    if (zone_hours < 0 || !skip(text, at, ':')) return bad;
+    const int minutes = read_digits(text, at, 2);
+    if (minutes < 0) return bad;
+    zone_minutes = (zone_hours * 60 + minutes) * (is_west ? -1 : 1);
+  }
+  if (at != text.size()) return bad;
+  const std::int64_t seconds = days_of(year, month, day) * 86400 + hour * 3600 + (minute - zone_minutes) * 60 + second;
+  return Millis(seconds * 1000 + millis);
+}
+
+}  // namespace ashlar::kube

@@ -1,0 +1,85 @@
+// What does a decoder collect of a pod before its rules and effective request can be computed? PodDraft: reused from pod to pod, so that a list
+// costs few allocations; both encodings fill it, finish_pod() turns it into a Pod. Private to the folder.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kubeclient/objects.h"
+
+namespace ashlar::kube {
+
+/// Amounts of one container or status.
+struct ContainerDraft {
+  Text name;
+  bool is_sidecar = false;  ///< init container with restartPolicy Always
+  Resources requests;
+  bool has_requests = false;
+};
+
+struct PodDraft {
+  Pod pod;  ///< metadata and plain fields, filled directly
+  PodRules rules;
+  Labels labels, annotations;
+  std::vector<ContainerDraft> containers, init_containers;
+  std::vector<ContainerDraft> statuses, init_statuses;  ///< larger of allocatedResources and resources.requests
+  Resources overhead, pod_level;
+  bool has_pod_level = false, resize_infeasible = false;
+  std::vector<Text> pod_level_names;
+
+  void reset();
+  /// Records a hard field that is not evaluated; the first one stays.
+  void refuse(std::string_view path) {
+    if (rules.unsupported.empty()) rules.unsupported = path;
+  }
+  void ignore(std::string_view path);
+};
+
+/// Shares equal label sets and rules between pods decoded one after the other (pods of a template come in runs).
+class SharedParts {
+ public:
+  std::shared_ptr<const Labels> share(Labels&& labels);
+  std::shared_ptr<const PodRules> share(PodRules&& rules);
+
+ private:
+  static constexpr std::size_t kRemembered = 8;
+  std::shared_ptr<const Labels> labels_[kRemembered];
+  std::shared_ptr<const PodRules> rules_[kRemembered];
+  std::size_t next_labels_ = 0, next_rules_ = 0;
+};
+
+/// Computes the effective request and shares what can be shared; `draft` is empty afterwards.
+Pod finish_pod(PodDraft& draft, SharedParts& shared);
+
+/// Kubernetes' effective request (component-helpers resource.PodRequests): max(sum of containers + sidecars, max over init containers of
+/// that one + the sidecars before it), each container at the larger of spec and status (in-place resize) unless the resize is infeasible;
+/// pod-level requests replace cpu, memory and hugepages; overhead is added.
+Resources effective_request(const PodDraft& draft);
+
+/// The larger amount of each resource.
+Resources larger_of(Resources a, const Resources& b);
+
+/// Adds one "name: quantity" of a request to `resources`, rounding up. kInvalid with the name where the quantity is malformed or negative.
+Result<void> add_quantity(Resources& resources, std::string_view name, std::string_view quantity);
+/// The node's side: fills allocatable and, for the resource "pods", pods_max.
+Result<void> add_allocatable(Node& node, std::string_view name, std::string_view quantity);
+
+// Vocabulary shared by the two decoders. Unknown words give false.
+bool read_selector_op(std::string_view text, SelectorOp& op);
+bool read_taint_effect(std::string_view text, TaintEffect& effect);
+PodPhase read_phase(std::string_view text);
+ConditionStatus read_condition_status(std::string_view text);
+/// Decimal resource version; 0 where it is none.
+std::uint64_t read_resource_version(std::string_view text);
+/// RFC 3339 (with optional fraction and zone) to milliseconds since the epoch; kInvalid otherwise.
+Result<Millis> read_time(std::string_view text);
+inline constexpr std::string_view kOwnPrefix = "ashlar.dev/";  ///< of labels and annotations that are ours
+bool is_our_annotation(std::string_view key);
+/// Path of a volume source that binds late or has hard placement rules, empty for the harmless ones.
+std::string_view hard_volume_source(std::string_view source_name);
+void sort_by_key(Labels& labels);
+
+}  // namespace ashlar::kube

@@ -1,0 +1,98 @@
+// What does Ashlar write to the cluster? One function for each write: it builds the body, sends it and hands the Answer back through Api::poll().
+// Nothing is retried here: a timeout leaves the effect unknown, and only the caller knows whether reading again or repeating is right.
+// Times are milliseconds since the Unix epoch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/quantity.h"
+#include "kubeclient/api.h"
+#include "kubeclient/decode/decode.h"
+#include "kubeclient/objects.h"
+#include "kubeclient/pod_group_api.h"
+
+namespace ashlar::kube {
+
+/// May this write still leave? Asked when it would go out on a connection, however long it waited for one; see http::Request::may_leave.
+using Fence = std::function<bool()>;
+
+/// POST pods/NAME/binding with uid precondition. 201; 409 (kConflict) where bound, deleted, gated or another uid; 404 where gone.
+struct Binding {
+  Text ns, pod, uid, node;
+  std::vector<std::pair<std::string, std::string>> annotations;  ///< merged into the pod by the server, such as ashlar.dev/cards
+};
+std::string binding_body(const Binding& binding, Encoding encoding = Encoding::kJson);
+http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding = Encoding::kJson, Fence fence = {});
+
+/// Condition to set, in the caller's words.
+struct ConditionUpdate {
+  std::string_view type = "PodScheduled";
+  bool is_true = false;
+  std::string_view reason, message;
+  Millis now;
+};
+/// Strategic-merge PATCH of pods/NAME/status; the uid is a precondition (kConflict where the pod is another one of the same name).
+http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer, Fence fence = {});
+/// PATCH of podgroups/NAME/status. `update.type` empty: the version's own "scheduled" condition.
+http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group, const ConditionUpdate& update, OnAnswer on_answer,
+                                          Fence fence = {});
+
+/// events.k8s.io/v1 Event about one object.
+struct EventNote {
+  std::string_view kind = "Pod", api_version = "v1";
+  Text ns, name, uid;
+  std::string_view type = "Normal";  ///< or "Warning"
+  std::string_view reason, action, note;
+  std::string_view controller = "ashlar", instance;  ///< reportingController, reportingInstance
+  Millis now;
+  std::uint64_t sequence = 0;  ///< makes the event's name unique within the instance
+};
+http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer, Fence fence = {});
+
+// Leases for leader election. The resource version inside `lease` makes the update conditional.
+http::RequestId get_lease(Api& api, std::string_view ns, std::string_view name, std::function<void(Answer, Lease)> on_answer);
+http::RequestId create_lease(Api& api, const Lease& lease, std::function<void(Answer, Lease)> on_answer);
+http::RequestId update_lease(Api& api, const Lease& lease, std::function<void(Answer, Lease)> on_answer);
+
+/// A node to post (ashlar load, tests, demo): created, then its status set (allocatable, Ready) and the server's not-ready taint removed.
+struct NodeSpec {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> labels, annotations;
+  std::vector<std::pair<std::string, std::string>> allocatable;  ///< resource → quantity text, such as {"nvidia.com/gpu", "8"}
+  std::vector<Taint> taints;
+  bool unschedulable = false;
+};
+/// Three writes (create, status, untaint); `on_answer` sees the first failure or the last answer.
+void post_node(Api& api, const NodeSpec& spec, Millis now, const OnAnswer& on_answer);
+
+struct PodSpec {
+  std::string ns = "default", name, scheduler_name, node_name, group_name, priority_class;
+  std::vector<std::pair<std::string, std::string>> labels, annotations, node_selector;
+  std::vector<std::pair<std::string, std::string>> requests;  ///< resource → quantity text; extended ones are set as limits too
+  std::string image = "pause";
+  std::string extra_spec_json;  ///< members of spec, ready-made, such as "\"hostNetwork\":true"; empty: none
+};
+std::string pod_body(const PodSpec& spec);
+http::RequestId create_pod(Api& api, const PodSpec& spec, OnAnswer on_answer);
+
+struct PodGroupSpec {
+  std::string ns = "default", name, topology_key, priority_class;
+  std::int32_t min_count = 0;  ///< 0: basic policy
+  std::vector<std::pair<std::string, std::string>> labels;
+};
+http::RequestId create_pod_group(Api& api, PodGroupVersion version, const PodGroupSpec& spec, OnAnswer on_answer);
+
+http::RequestId create_namespace(Api& api, std::string_view name, OnAnswer on_answer);
+/// DELETE; `grace_seconds` < 0 leaves the server's default.
+http::RequestId remove(Api& api, std::string path, int grace_seconds, OnAnswer on_answer);
+
+/// "/api/v1/namespaces/NS/pods/NAME" and "/api/v1/nodes/NAME", percent-encoded.
+std::string pod_path(std::string_view ns, std::string_view name);
+std::string node_path(std::string_view name);
+
+}  // namespace ashlar::kube

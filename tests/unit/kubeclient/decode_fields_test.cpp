@@ -1,0 +1,355 @@
+// Fields that the recorded answers do not have, said in both encodings: both decoders must read the same.
+#include <gtest/gtest.h>
+
+#include "kube/proto/kubernetes.pb.h"
+#include "kubeclient/decode/decode.h"
+#include "kubeclient/pod_builder.h"
+
+namespace ashlar::kube {
+namespace {
+
+std::string in_envelope(const google::protobuf::MessageLite& message) {
+  pb::Unknown envelope;
+  message.SerializeToString(envelope.mutable_raw());
+  return std::string("k8s\0", 4) + envelope.SerializeAsString();
+}
+
+template <class Pairs>
+void put(Pairs* pairs, const std::string& name, const std::string& quantity) {
+  auto& pair = *pairs->Add();
+  pair.set_key(name);
+  pair.mutable_value()->set_string(quantity);
+}
+
+/// A pod named p with these members beside its metadata, and the same as a message.
+std::vector<Pod> both(const std::string& json_members, pb::Pod message) {
+  message.mutable_metadata()->set_name("p");
+  const Result<Pod> of_json = decode_object<Pod>(R"({"metadata":{"name":"p"},)" + json_members + "}", Encoding::kJson);
+  const Result<Pod> of_protobuf = decode_object<Pod>(in_envelope(message), Encoding::kProtobuf);
+  EXPECT_TRUE(of_json.ok() && of_protobuf.ok()) << json_members;
+  if (!of_json.ok() || !of_protobuf.ok()) return {};
+  EXPECT_EQ(of_json->problem, of_protobuf->problem);
+  EXPECT_EQ(of_json->lacks_amounts, of_protobuf->lacks_amounts);
+  EXPECT_EQ(of_json->requests, of_protobuf->requests);
+  EXPECT_EQ(*of_json->rules, *of_protobuf->rules);
+  return {*of_json, *of_protobuf};
+}
+
+TEST(DecodeFields, AStatusThatHoldsMoreThanTheSpecCountsByItself) {
+  pb::Pod message;
+  auto& container = *message.mutable_spec()->add_containers();
+  container.set_name("c");
+  put(container.mutable_resources()->mutable_requests(), "cpu", "1");
+  auto& init = *message.mutable_spec()->add_initcontainers();
+  init.set_name("i");
+  put(init.mutable_resources()->mutable_requests(), "memory", "1");
+  auto& bare = *message.mutable_status()->add_containerstatuses();
+  bare.set_name("c");
+  auto& status = *message.mutable_status()->add_containerstatuses();
+  status.set_name("c");
+  put(status.mutable_allocatedresources(), "cpu", "2");
+  put(status.mutable_resources()->mutable_requests(), "cpu", "3");
+  auto& init_status = *message.mutable_status()->add_initcontainerstatuses();
+  init_status.set_name("i");
+  put(init_status.mutable_resources()->mutable_requests(), "memory", "5");
+  message.mutable_status()->set_nominatednodename("n7");
+  for (const Pod& pod : both(R"("spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}],)"
+                             R"("initContainers":[{"name":"i","resources":{"requests":{"memory":"1"}}}]},)"
+                             R"("status":{"nominatedNodeName":"n7","containerStatuses":[{"name":"c"},{"name":"c","allocatedResources":{"cpu":"2"},)"
+                             R"("resources":{"requests":{"cpu":"3"},"limits":{"cpu":"9"}}}],"initContainerStatuses":[{"name":"i","resources":)"
+                             R"({"requests":{"memory":"5"}}}]})",
+                             message)) {
+    EXPECT_EQ(pod.requests.cpu, MilliCores(3'000));
+    EXPECT_EQ(pod.requests.memory, Bytes(5));
+    EXPECT_EQ(pod.nominated_node_name, Text("n7"));
+  }
+}
+
+TEST(DecodeFields, AResizeThatCannotBeLeavesTheStatus) {
+  for (const char* reason : {"Infeasible", "Deferred"}) {
+    const bool is_infeasible = std::string(reason) == "Infeasible";
+    pb::Pod message;
+    auto& container = *message.mutable_spec()->add_containers();
+    container.set_name("c");
+    put(container.mutable_resources()->mutable_requests(), "cpu", "8");
+    auto& status = *message.mutable_status()->add_containerstatuses();
+    status.set_name("c");
+    put(status.mutable_allocatedresources(), "cpu", "2");
+    auto& condition = *message.mutable_status()->add_conditions();
+    condition.set_type("PodResizePending");
+    condition.set_reason(reason);
+    for (const Pod& pod : both(R"("spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"8"}}}]},"status":{"conditions":[)"
+                               R"({"type":"PodResizePending","reason":")" +
+                                   std::string(reason) + R"("}],"containerStatuses":[{"name":"c","allocatedResources":{"cpu":"2"}}]})",
+                               message)) {
+      EXPECT_EQ(pod.requests.cpu, MilliCores(is_infeasible ? 2'000 : 8'000)) << reason;
+      EXPECT_EQ(pod.scheduled.status, ConditionStatus::kAbsent) << "another condition";
+    }
+  }
+}
+
+TEST(DecodeFields, AmountsOfTheWholePodReplaceThoseOfItsContainers) {
+  pb::Pod message;
+  auto& container = *message.mutable_spec()->add_containers();
+  for (const auto& [name, amount] : {std::pair("cpu", "1"), {"ephemeral-storage", "7"}, {"hugepages-2Mi", "4Mi"}, {"memory", "1"}, {"x/y", "3"}})
+    put(container.mutable_resources()->mutable_requests(), name, amount);
+  for (const auto& [name, amount] : {std::pair("cpu", "4"), {"hugepages-2Mi", "6Mi"}, {"hugepages-1Gi", "1Gi"}, {"memory", "2"}, {"x/y", "9"}})
+    put(message.mutable_spec()->mutable_resources()->mutable_requests(), name, amount);
+  put(message.mutable_spec()->mutable_overhead(), "cpu", "250m");
+  for (const Pod& pod :
+       both(R"("spec":{"containers":[{"resources":{"requests":{"cpu":"1","ephemeral-storage":"7","hugepages-2Mi":"4Mi","memory":"1",)"
+            R"("x/y":"3"}}}],"resources":{"requests":{"cpu":"4","hugepages-2Mi":"6Mi","hugepages-1Gi":"1Gi","memory":"2","x/y":"9"}},)"
+            R"("overhead":{"cpu":"250m"}})",
+            message)) {
+    EXPECT_EQ(pod.requests.cpu, MilliCores(4'250));
+    EXPECT_EQ(pod.requests.memory, Bytes(2));
+    EXPECT_EQ(pod.requests.ephemeral_storage, Bytes(7));
+    const std::vector<Amount> extended{{Text("hugepages-1Gi"), 1 << 30}, {Text("hugepages-2Mi"), 6 << 20}, {Text("x/y"), 3}};
+    EXPECT_EQ(pod.requests.extended, extended);
+  }
+}
+
+TEST(DecodeFields, AmountsThatCannotBeReadAreNamed) {
+  struct Case {
+    const char *json, *problem;
+    void (*fill)(pb::Pod&);
+    bool lacks_amounts;
+  };
+  const Case cases[] = {
+      {R"("spec":{"containers":[{"resources":{"requests":{"cpu":"x","memory":"y"}}}]})",
+       "spec.containers[].resources.requests: cpu: quantity \"x\" is not a number; write for example 640, 1500m, 2.5 or 4Ti",
+       [](pb::Pod& p) {
+         auto& container = *p.mutable_spec()->add_containers();
+         put(container.mutable_resources()->mutable_requests(), "cpu", "x");
+         put(container.mutable_resources()->mutable_requests(), "memory", "y");
+       },
+       true},
+      {R"("spec":{"overhead":{"cpu":"-1"}})", "spec.overhead: cpu: quantity \"-1\" is negative",
+       [](pb::Pod& p) { put(p.mutable_spec()->mutable_overhead(), "cpu", "-1"); }, true},
+      {R"("spec":{"resources":{"requests":{"memory":"-2"}}})", "spec.resources.requests: memory: quantity \"-2\" is negative",
+       [](pb::Pod& p) { put(p.mutable_spec()->mutable_resources()->mutable_requests(), "memory", "-2"); }, true},
+      {R"("status":{"containerStatuses":[{"name":"c","allocatedResources":{"cpu":"-3"}}]})",
+       "status.containerStatuses[].allocatedResources: cpu: quantity \"-3\" is negative",
+       [](pb::Pod& p) { put(p.mutable_status()->add_containerstatuses()->mutable_allocatedresources(), "cpu", "-3"); }, false},
+      {R"("status":{"initContainerStatuses":[{"name":"c","resources":{"requests":{"cpu":"-4"}}}]})",
+       "status.containerStatuses[].resources: cpu: quantity \"-4\" is negative",
+       [](pb::Pod& p) { put(p.mutable_status()->add_initcontainerstatuses()->mutable_resources()->mutable_requests(), "cpu", "-4"); }, false},
+  };
+  for (const Case& c : cases) {
+    pb::Pod message;
+    c.fill(message);
+    for (const Pod& pod : both(c.json, message)) {
+      EXPECT_EQ(pod.problem.str(), c.problem);
+      EXPECT_EQ(pod.lacks_amounts, c.lacks_amounts) << c.problem;
+    }
+  }
+}
+
+TEST(DecodeFields, HardFieldsAreRefusedAndSoftOnesIgnoredByName) {
+  struct Case {
+    const char *json, *refused, *ignored;
+    void (*fill)(pb::PodSpec&);
+  };
+  const Case cases[] = {
+      {R"("topologySpreadConstraints":[{"whenUnsatisfiable":"DoNotSchedule"}])", "spec.topologySpreadConstraints[] (DoNotSchedule)", "",
+       [](pb::PodSpec& s) { s.add_topologyspreadconstraints()->set_whenunsatisfiable("DoNotSchedule"); }},
+      {R"("topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"},{"whenUnsatisfiable":"ScheduleAnyway"}])", "",
+       "spec.topologySpreadConstraints[] (ScheduleAnyway)",
+       [](pb::PodSpec& s) {
+         for (int i = 0; i < 2; ++i) s.add_topologyspreadconstraints()->set_whenunsatisfiable("ScheduleAnyway");
+       }},
+      {R"("tolerations":[{"key":"k","operator":"Gt"}])", "", "spec.tolerations[]: operator or effect",
+       [](pb::PodSpec& s) { s.add_tolerations()->set_operator_("Gt"); }},
+      {R"("tolerations":[{"key":"k","effect":"NoExecuteEver"}])", "", "spec.tolerations[]: operator or effect",
+       [](pb::PodSpec& s) { s.add_tolerations()->set_effect("NoExecuteEver"); }},
+      {R"("affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":3,"preference":{"matchExpressions":)"
+       R"([{"key":"k","operator":"Near"}]}}]}})",
+       "", "spec.affinity.nodeAffinity.preferred: operator",
+       [](pb::PodSpec& s) {
+         s.mutable_affinity()->mutable_nodeaffinity()->add_preferred()->mutable_preference()->add_matchexpressions()->set_operator_("Near");
+       }},
+      {R"("resourceClaims":[{"name":"x"}])", "spec.resourceClaims", "", [](pb::PodSpec& s) { s.add_resourceclaims(); }},
+      {R"("workloadRef":{"name":"x"})", "spec.workloadRef", "", [](pb::PodSpec& s) { s.mutable_workloadref(); }},
+  };
+  for (const Case& c : cases) {
+    pb::Pod message;
+    c.fill(*message.mutable_spec());
+    for (const Pod& pod : both(R"("spec":{)" + std::string(c.json) + "}", message)) {
+      EXPECT_EQ(pod.rules->unsupported.str(), c.refused);
+      const std::vector<Text> ignored = *c.ignored == '\0' ? std::vector<Text>{} : std::vector<Text>{Text(c.ignored)};
+      EXPECT_EQ(pod.rules->ignored_soft, ignored);
+      EXPECT_TRUE(pod.rules->tolerations.empty());
+      EXPECT_TRUE(pod.rules->preferred_affinity.empty());
+    }
+  }
+}
+
+TEST(DecodeFields, ASelectorWithAnUnknownOperatorIsRefused) {
+  pb::Pod message;
+  auto& term = *message.mutable_spec()->mutable_affinity()->mutable_podantiaffinity()->add_required();
+  auto& expression = *term.mutable_labelselector()->add_matchexpressions();
+  expression.set_key("k");
+  expression.set_operator_("Near");
+  term.set_topologykey("l/rack");
+  for (const Pod& pod : both(R"("spec":{"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":)"
+                             R"({"matchExpressions":[{"key":"k","operator":"Near"}]},"topologyKey":"l/rack"}]}}})",
+                             message))
+    EXPECT_EQ(pod.rules->unsupported, Text("labelSelector: operator")) << "named before what holds it";
+}
+
+TEST(DecodeFields, EveryWordOfTheVocabulary) {
+  const std::pair<const char*, SelectorOp> ops[] = {{"In", SelectorOp::kIn},         {"NotIn", SelectorOp::kNotIn},
+                                                    {"Exists", SelectorOp::kExists}, {"DoesNotExist", SelectorOp::kDoesNotExist},
+                                                    {"Gt", SelectorOp::kGt},         {"Lt", SelectorOp::kLt}};
+  for (const auto& [text, expected] : ops) {
+    SelectorOp op = expected == SelectorOp::kIn ? SelectorOp::kLt : SelectorOp::kIn;
+    EXPECT_TRUE(read_selector_op(text, op)) << text;
+    EXPECT_EQ(op, expected) << text;
+  }
+  SelectorOp op = SelectorOp::kIn;
+  EXPECT_FALSE(read_selector_op("in", op));
+  const std::pair<const char*, TaintEffect> effects[] = {{"", TaintEffect::kAny},
+                                                         {"NoSchedule", TaintEffect::kNoSchedule},
+                                                         {"PreferNoSchedule", TaintEffect::kPreferNoSchedule},
+                                                         {"NoExecute", TaintEffect::kNoExecute}};
+  for (const auto& [text, expected] : effects) {
+    TaintEffect effect = expected == TaintEffect::kAny ? TaintEffect::kNoExecute : TaintEffect::kAny;
+    EXPECT_TRUE(read_taint_effect(text, effect)) << text;
+    EXPECT_EQ(effect, expected) << text;
+  }
+  TaintEffect effect = TaintEffect::kAny;
+  EXPECT_FALSE(read_taint_effect("Never", effect));
+  EXPECT_EQ(read_phase(""), PodPhase::kPending);
+  EXPECT_EQ(read_phase("Pending"), PodPhase::kPending);
+  EXPECT_EQ(read_phase("Running"), PodPhase::kRunning);
+  EXPECT_EQ(read_phase("Succeeded"), PodPhase::kSucceeded);
+  EXPECT_EQ(read_phase("Failed"), PodPhase::kFailed);
+  EXPECT_EQ(read_phase("Odd"), PodPhase::kUnknown);
+  EXPECT_EQ(read_condition_status("True"), ConditionStatus::kTrue);
+  EXPECT_EQ(read_condition_status("False"), ConditionStatus::kFalse);
+  EXPECT_EQ(read_condition_status(""), ConditionStatus::kAbsent);
+  EXPECT_EQ(read_condition_status("Unknown"), ConditionStatus::kUnknown);
+  EXPECT_EQ(read_resource_version("18446744073709551615"), 18446744073709551615ull);
+  for (const char* bad : {"", "1x", "x", "-1", "18446744073709551616"}) EXPECT_EQ(read_resource_version(bad), 0u) << bad;
+  const char* const hard[] = {"persistentVolumeClaim", "ephemeral", "gcePersistentDisk", "awsElasticBlockStore", "azureDisk", "iscsi", "rbd"};
+  for (const char* source : hard) EXPECT_EQ(hard_volume_source(source), "spec.volumes[]." + std::string(source));
+  EXPECT_EQ(hard_volume_source("emptyDir"), "");
+}
+
+TEST(DecodeFields, AnAmountThatIsSaidTwiceIsTheLastOne) {
+  Resources resources;
+  for (const char* amount : {"1", "2"}) ASSERT_TRUE(add_quantity(resources, "x/y", amount).ok());
+  EXPECT_EQ(resources.extended, (std::vector<Amount>{{Text("x/y"), 2}}));
+  ASSERT_TRUE(add_quantity(resources, "a/b", "0").ok());
+  EXPECT_EQ(resources.extended, (std::vector<Amount>{{Text("a/b"), 0}, {Text("x/y"), 2}}));
+  Node node;
+  ASSERT_TRUE(add_allocatable(node, "pods", "110").ok());
+  EXPECT_EQ(node.pods_max, 110);
+  ASSERT_TRUE(add_allocatable(node, "pods", "-3").ok());
+  EXPECT_EQ(node.pods_max, 0);
+  EXPECT_EQ(add_allocatable(node, "pods", "x").error().message.find("pods: "), 0u);
+  ASSERT_TRUE(add_allocatable(node, "cpu", "2").ok());
+  EXPECT_EQ(node.allocatable.cpu, MilliCores(2'000));
+}
+
+TEST(DecodeFields, LabelsAreSortedByKey) {
+  Labels labels{{Text("c"), Text("1")}, {Text("a"), Text("2")}, {Text("b"), Text("3")}};
+  sort_by_key(labels);
+  EXPECT_EQ(labels, (Labels{{Text("a"), Text("2")}, {Text("b"), Text("3")}, {Text("c"), Text("1")}}));
+}
+
+TEST(DecodeFields, TaintsOfUnknownEffectAreTheStrictestThatASchedulerKnows) {
+  pb::Node message;
+  message.mutable_metadata()->set_name("n");
+  for (const char* effect : {"Odd", "", "PreferNoSchedule"}) message.mutable_spec()->add_taints()->set_effect(effect);
+  const Result<Node> nodes[] = {decode_object<Node>(R"({"metadata":{"name":"n"},"spec":{"taints":[{"effect":"Odd"},{"effect":""},)"
+                                                    R"({"effect":"PreferNoSchedule"}]}})",
+                                                    Encoding::kJson),
+                                decode_object<Node>(in_envelope(message), Encoding::kProtobuf)};
+  for (const Result<Node>& node : nodes) {
+    ASSERT_TRUE(node.ok());
+    ASSERT_EQ(node->taints.size(), 3u);
+    EXPECT_EQ(node->taints[0].effect, TaintEffect::kNoSchedule);
+    EXPECT_EQ(node->taints[1].effect, TaintEffect::kNoSchedule);
+    EXPECT_EQ(node->taints[2].effect, TaintEffect::kPreferNoSchedule);
+  }
+}
+
+// ---- events and refusals of a protobuf watch -------------------------------------------------------------------------------------------------
+
+std::string watch_frame(const std::string& type, const std::string& raw) {
+  pb::WatchEvent event;
+  event.set_type(type);
+  event.mutable_object()->set_raw(raw);
+  return event.SerializeAsString();
+}
+
+TEST(DecodeFields, AnErrorOfAProtobufWatchSaysWhatItMeans) {
+  for (const auto& [code, kind] : {std::pair(410, Error::Kind::kExpired), std::pair(500, Error::Kind::kUnavailable)}) {
+    pb::Status status;
+    status.set_message("too old");
+    status.set_reason("Because");
+    status.set_code(code);
+    const Result<WatchEvent<Pod>> event = decode_watch_event<Pod>(watch_frame("ERROR", in_envelope(status)), Encoding::kProtobuf);
+    ASSERT_TRUE(event.ok());
+    EXPECT_EQ(event->kind, WatchEventKind::kError);
+    EXPECT_EQ(event->error.kind, kind) << code;
+    EXPECT_EQ(event->error.message, "Because: too old");
+  }
+  EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ERROR", "odd"), Encoding::kProtobuf).error().message,
+            "the answer is no Kubernetes protobuf: it does not begin with k8s\\0");
+  EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ADDED", "odd"), Encoding::kProtobuf).error().message,
+            "the answer is no Kubernetes protobuf: it does not begin with k8s\\0");
+  EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ODD", ""), Encoding::kProtobuf).error().message, "watch event of unknown type \"ODD\"");
+}
+
+TEST(DecodeFields, WhatIsNoEnvelopeIsRefused) {
+  EXPECT_EQ(decode_object<Pod>("{}", Encoding::kProtobuf).error().message, "the answer is no Kubernetes protobuf: it does not begin with k8s\\0");
+  const std::string magic("k8s\0", 4);
+  EXPECT_EQ(decode_object<Pod>(magic + "\x08\x01", Encoding::kProtobuf).error().message, "the protobuf envelope holds an unexpected field");
+  EXPECT_EQ(decode_object<Pod>(magic + "\x12\x05x", Encoding::kProtobuf).error().message, "the protobuf envelope is cut off");
+  EXPECT_EQ(decode_object<Pod>(magic + "\x12", Encoding::kProtobuf).error().message, "the protobuf envelope is cut off");
+  EXPECT_EQ(decode_object<Pod>(magic, Encoding::kProtobuf).error().message, "metadata.name is missing");
+  EXPECT_FALSE(decode_object<Namespace>(magic, Encoding::kProtobuf).ok()) << "only pods and nodes are read so";
+  EXPECT_FALSE(decode_watch_event<Namespace>(magic, Encoding::kProtobuf).ok());
+  EXPECT_FALSE(decode_list<Namespace>(magic, Encoding::kProtobuf).ok());
+}
+
+TEST(DecodeFields, APriorityClassMayBeTheDefault) {
+  for (const bool is_default : {false, true}) {
+    const Result<PriorityClass> read = decode_object<PriorityClass>(
+        std::string(R"({"metadata":{"name":"c"},"value":7,"globalDefault":)") + (is_default ? "true" : "false") + "}", Encoding::kJson);
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(read->is_global_default, is_default);
+    EXPECT_EQ(read->value, 7);
+  }
+}
+
+TEST(DecodeFields, ALongStreamIsCutAtItsLinesAlsoWhereTheBufferIsMovedUp) {
+  FrameSplitter splitter(Encoding::kJson);
+  const std::string line(70'000, 'a');
+  std::vector<std::string> frames;
+  const auto keep = [&](std::string_view frame) {
+    frames.emplace_back(frame);
+    return true;
+  };
+  ASSERT_TRUE(splitter.feed(line + "\nbb", keep).ok());
+  ASSERT_TRUE(splitter.feed("b", keep).ok());
+  EXPECT_TRUE(splitter.has_partial_frame());
+  ASSERT_TRUE(splitter.feed("b\ncc\n", keep).ok());
+  EXPECT_EQ(frames, (std::vector<std::string>{line, "bbbb", "cc"}));
+  EXPECT_FALSE(splitter.has_partial_frame());
+}
+
+TEST(DecodeFields, LabelSelectorsDoNotCompareNumbers) {
+  const Labels labels{{Text("n"), Text("5")}};
+  for (const SelectorOp op : {SelectorOp::kGt, SelectorOp::kLt}) {
+    LabelSelector selector;
+    selector.present = true;
+    selector.expressions = {{Text("n"), op, {Text("1")}}};
+    EXPECT_FALSE(matches(selector, labels));
+  }
+}
+
+}  // namespace
+}  // namespace ashlar::kube

@@ -1,0 +1,117 @@
+// Both API versions of PodGroup through one adapter; answers/*v1alpha2* were recorded from a real 1.36.3 server.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "../http/loopback.h"
+#include "folders.h"
+#include "kubeclient/decode/decode.h"
+#include "kubeclient/pod_group_api.h"
+#include "kubeclient/writes.h"
+
+namespace ashlar::kube {
+namespace {
+
+std::string answer(const std::string& name) {
+  std::ifstream in(std::string(ASHLAR_SOURCE_DIR) + "/tests/unit/kube_client/answers/" + name, std::ios::binary);
+  EXPECT_TRUE(in.good()) << name;
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+TEST(PodGroupApi, ReadsTheListOfAVersion136Server) {
+  Result<ListPage<PodGroup>> page = decode_list<PodGroup>(answer("podgroups-v1alpha2.json"), Encoding::kJson);
+  ASSERT_TRUE(page.ok()) << page.error().message;
+  ASSERT_EQ(page->items.size(), 2u);
+  const PodGroup& gang = page->items[0];
+  EXPECT_EQ(gang.name, "gang-a");
+  EXPECT_EQ(gang.min_count, 4);
+  EXPECT_EQ(gang.topology_key, "rack");
+  EXPECT_EQ(gang.scheduled.status, ConditionStatus::kFalse);
+  EXPECT_EQ(gang.scheduled.message, "no rack has room");
+  EXPECT_TRUE(gang.unsupported.empty()) << gang.unsupported.view();
+  EXPECT_EQ(page->items[1].min_count, 0);
+}
+
+TEST(PodGroupApi, ReadsTheWatchOfAVersion136Server) {
+  FrameSplitter lines(Encoding::kJson);
+  int events = 0;
+  Result<void> fed = lines.feed(answer("podgroups-watch-v1alpha2.json"), [&](std::string_view line) {
+    Result<WatchEvent<PodGroup>> event = decode_watch_event<PodGroup>(line, Encoding::kJson);
+    EXPECT_TRUE(event.ok()) << event.error().message;
+    events += event.ok() && event->kind == WatchEvent<PodGroup>::Kind::kAdded;
+    return true;
+  });
+  EXPECT_TRUE(fed.ok());
+  EXPECT_EQ(events, 2);
+}
+
+TEST(PodGroupApi, PodsOfAVersion136ServerNameTheirGroup) {
+  Result<Pod> pod = decode_object<Pod>(answer("pod-1.36.json"), Encoding::kJson);
+  ASSERT_TRUE(pod.ok()) << pod.error().message;
+  EXPECT_EQ(pod->group_name, "gang-a");
+}
+
+TEST(PodGroupApi, FieldsThatAreNotEvaluatedAreNamed) {
+  const auto unsupported = [](const std::string& spec) {
+    Result<PodGroup> group = decode_object<PodGroup>(R"({"metadata":{"name":"g"},"spec":)" + spec + "}", Encoding::kJson);
+    EXPECT_TRUE(group.ok());
+    return group->unsupported.str();
+  };
+  EXPECT_EQ(unsupported(R"({"parentCompositePodGroupName":"x"})"), "spec.parentCompositePodGroupName");
+  EXPECT_EQ(unsupported(R"({"resourceClaims":[{"name":"x"}]})"), "spec.resourceClaims");
+  EXPECT_EQ(unsupported(R"({"schedulingPolicy":{"tree":{}}})"), "spec.schedulingPolicy.tree");
+  EXPECT_EQ(unsupported(R"({"schedulingConstraints":{"topology":[{"key":"a"},{"key":"b"}]}})"), "spec.schedulingConstraints.topology[1]");
+  EXPECT_EQ(unsupported(R"({"parentCompositePodGroupName":null,"resourceClaims":null,"schedulingPolicy":{"basic":{},"gang":null}})"), "");
+}
+
+/// Asks a server that knows only the given API versions.
+Result<PodGroupVersion> discovered(const std::string& known_version, const std::string& body, int other_status = 404) {
+  http::Loopback server([&](http::Wire& wire, const std::string& request) {
+    const bool known = !known_version.empty() && request.find("/apis/scheduling.k8s.io/" + known_version + " ") != std::string::npos;
+    const std::string text = known ? body : "{}";
+    wire.say("HTTP/1.1 " + std::to_string(known ? 200 : other_status) + " X\r\nConnection: close\r\nContent-Length: " + std::to_string(text.size()) +
+             "\r\n\r\n" + text);
+  });
+  auto api = Api::create({.access = {.server = server.url()}});
+  std::optional<Result<PodGroupVersion>> found;
+  discover_pod_groups(**api, [&](Result<PodGroupVersion> version) { found = std::move(version); });
+  while (!found) (*api)->poll(Millis(20));
+  return *found;
+}
+
+TEST(PodGroupApi, TakesWhicheverVersionTheServerHas) {
+  EXPECT_EQ(discovered("v1beta1", answer("resources-v1beta1.json")).value(), PodGroupVersion::kV1Beta1);
+  EXPECT_EQ(discovered("v1alpha2", answer("resources-v1alpha2.json")).value(), PodGroupVersion::kV1Alpha2);
+  EXPECT_EQ(discovered("v1", answer("resources-v1beta1.json")).value(), PodGroupVersion::kV1);
+  EXPECT_EQ(discovered("", "").value(), PodGroupVersion::kNone);
+  EXPECT_EQ(discovered("v1beta1", R"({"resources":[{"name":"workloads"}]})").value(), PodGroupVersion::kNone);
+  EXPECT_EQ(discovered("v1beta1", "a proxy's page").value(), PodGroupVersion::kNone);
+  EXPECT_FALSE(discovered("", "", 503).ok()) << "not knowing is not the same as there being none";
+}
+
+TEST(PodGroupApi, WordsOfEachVersion) {
+  EXPECT_EQ(pod_group_path(PodGroupVersion::kV1Alpha2, "a", "b"), "/apis/scheduling.k8s.io/v1alpha2/namespaces/a/podgroups/b");
+  EXPECT_EQ(pod_groups_path(PodGroupVersion::kV1Beta1), "/apis/scheduling.k8s.io/v1beta1/podgroups");
+  EXPECT_EQ(scheduled_condition_type(PodGroupVersion::kV1Alpha2), "PodGroupScheduled");
+  EXPECT_EQ(scheduled_condition_type(PodGroupVersion::kV1Beta1), "PodGroupInitiallyScheduled");
+  EXPECT_EQ(pod_groups_path(PodGroupVersion::kNone), "");
+}
+
+TEST(Writes, BindingsCarryUidAndAnnotations) {
+  EXPECT_EQ(binding_body({.ns = "n", .pod = "p", .uid = "u", .node = "w", .annotations = {{"ashlar.dev/cards", "0,1"}}}),
+            R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"p","namespace":"n","uid":"u","annotations":{"ashlar.dev/cards":"0,1"}},)"
+            R"("target":{"apiVersion":"v1","kind":"Node","name":"w"}})");
+}
+
+TEST(Writes, PodsCarryLimitsForExtendedResources) {
+  const std::string body = pod_body({.name = "p", .requests = {{"cpu", "1"}, {"nvidia.com/gpu", "2"}}, .extra_spec_json = R"("hostNetwork":true)"});
+  EXPECT_NE(body.find(R"("requests":{"cpu":"1","nvidia.com/gpu":"2"},"limits":{"nvidia.com/gpu":"2"})"), std::string::npos) << body;
+  EXPECT_TRUE(decode_object<Pod>(body, Encoding::kJson).ok());
+}
+
+}  // namespace
+}  // namespace ashlar::kube

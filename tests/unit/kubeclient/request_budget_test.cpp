@@ -1,0 +1,111 @@
+#include "kubeclient/request_budget.h"
+
+#include <gtest/gtest.h>
+
+namespace ashlar::kube {
+namespace {
+
+using Pass = RequestBudget::Pass;
+constexpr RequestBudget::Report kSound{}, kTrouble{ServerHealth::kTrouble, Millis(0)}, kUnclear{ServerHealth::kUnclear, Millis(0)};
+
+TEST(RequestBudget, IsNoLimitWhileTheServerWorks) {
+  RequestBudget budget;
+  for (int i = 0; i < 1'000; ++i) {
+    ASSERT_TRUE(budget.may_send(Millis(0)));
+    budget.begin(Millis(0));
+  }
+}
+
+TEST(RequestBudget, InTroubleOneRequestGoesAtATimeAfterAPauseThatDoubles) {
+  RequestBudget budget;
+  budget.end(budget.begin(Millis(0)), kTrouble, Millis(0));
+  Millis now(0);
+  for (const std::int64_t pause : {200, 400, 800, 1'600, 3'200, 5'000, 5'000}) {
+    EXPECT_FALSE(budget.may_send(now + Millis(pause - 1))) << pause;
+    EXPECT_EQ(budget.next_at(), now + Millis(pause));
+    now += Millis(pause);
+    ASSERT_TRUE(budget.may_send(now)) << pause;
+    const Pass probe = budget.begin(now);
+    EXPECT_FALSE(budget.may_send(now)) << "one";
+    budget.end(probe, kTrouble, now);
+  }
+}
+
+TEST(RequestBudget, AProbeWithoutAnswerDoesNotKeepTheNextFromGoing) {
+  RequestBudget budget;
+  budget.end(budget.begin(Millis(0)), kTrouble, Millis(0));
+  budget.begin(Millis(200));
+  EXPECT_FALSE(budget.may_send(Millis(399)));
+  EXPECT_TRUE(budget.may_send(Millis(400)));
+}
+
+TEST(RequestBudget, HonoursRetryAfterUpToAMinute) {
+  RequestBudget budget;
+  const Pass before = budget.begin(Millis(0));
+  budget.end(budget.begin(Millis(0)), {ServerHealth::kTrouble, Millis(7'000)}, Millis(0));
+  EXPECT_FALSE(budget.may_send(Millis(6'999)));
+  EXPECT_TRUE(budget.may_send(Millis(7'000)));
+  budget.end(before, {ServerHealth::kTrouble, Millis(3'600'000)}, Millis(1'000));
+  EXPECT_FALSE(budget.may_send(Millis(60'999)));
+  EXPECT_TRUE(budget.may_send(Millis(61'000))) << "an old request's answer may ask for more patience, and for a minute at most";
+}
+
+TEST(RequestBudget, ManyAnswersToOneBurstAreOneTrouble) {
+  RequestBudget budget;
+  for (int i = 0; i < 64; ++i) budget.begin(Millis(0));
+  for (int i = 0; i < 64; ++i) budget.end(Pass{0}, kTrouble, Millis(0));
+  EXPECT_TRUE(budget.may_send(Millis(200)));
+}
+
+TEST(RequestBudget, OnlyAnAnswerToWhatWasSentSinceEndsTheTrouble) {
+  RequestBudget budget;
+  const Pass before = budget.begin(Millis(0));
+  budget.end(budget.begin(Millis(0)), kTrouble, Millis(0));
+  budget.end(before, kSound, Millis(10));
+  EXPECT_TRUE(budget.is_in_trouble());
+  budget.end(budget.begin(Millis(200)), kSound, Millis(210));
+  EXPECT_FALSE(budget.is_in_trouble());
+  EXPECT_EQ(budget.next_at(), Millis(0));
+}
+
+TEST(RequestBudget, ANewTroubleBeginsWithAShortPause) {
+  RequestBudget budget;
+  budget.end(budget.begin(Millis(0)), kTrouble, Millis(0));
+  budget.end(budget.begin(Millis(200)), kTrouble, Millis(200));
+  budget.end(budget.begin(Millis(600)), kSound, Millis(600));
+  budget.end(budget.begin(Millis(600)), kTrouble, Millis(600));
+  EXPECT_EQ(budget.next_at(), Millis(800));
+}
+
+TEST(RequestBudget, AfterTroubleTheWindowGrowsWithSoundAnswers) {
+  RequestBudget budget;
+  budget.end(budget.begin(Millis(0)), kTrouble, Millis(0));
+  budget.end(budget.begin(Millis(200)), kSound, Millis(200));
+  const auto fill = [&] {
+    int sent = 0;
+    for (; budget.may_send(Millis(200)); ++sent) budget.begin(Millis(200));
+    return sent;
+  };
+  EXPECT_EQ(fill(), 8);
+  budget.end(Pass{1}, kSound, Millis(200));
+  EXPECT_EQ(fill(), 2);
+  budget.cancel();
+  EXPECT_EQ(fill(), 1);
+  budget.end(Pass{1}, kUnclear, Millis(200));
+  EXPECT_EQ(fill(), 1) << "no growth, no trouble";
+}
+
+TEST(RequestBudget, UnclearFailuresAreTroubleOnlyWhenManyComeInARow) {
+  RequestBudget budget;
+  for (int i = 0; i < 15; ++i) budget.end(budget.begin(Millis(0)), kUnclear, Millis(0));
+  budget.end(budget.begin(Millis(0)), kSound, Millis(0));
+  for (int i = 0; i < 15; ++i) budget.end(budget.begin(Millis(0)), kUnclear, Millis(0));
+  EXPECT_FALSE(budget.is_in_trouble());
+  budget.end(budget.begin(Millis(0)), kUnclear, Millis(0));
+  EXPECT_TRUE(budget.is_in_trouble());
+  budget.end(budget.begin(Millis(200)), kUnclear, Millis(200));
+  EXPECT_FALSE(budget.may_send(Millis(599))) << "and go on being trouble";
+}
+
+}  // namespace
+}  // namespace ashlar::kube

@@ -1,0 +1,195 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "kubeclient/decode/json_reader.h"
+#include "kubeclient/json_writer.h"
+#include "kubeclient/pod_builder.h"
+#include "kubeclient/pooled_string.h"
+
+namespace ashlar::kube {
+namespace {
+
+TEST(Text, EqualStringsAreOneObject) {
+  const Text a("zone-eu-west"), b(std::string("zone-eu-") + "west"), c("zone-us");
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(a.view().data(), b.view().data());
+  EXPECT_FALSE(a == c);
+  EXPECT_TRUE(a == "zone-eu-west");
+  EXPECT_TRUE(Text("a") < Text("b"));
+}
+
+TEST(Text, EmptyIsEmpty) {
+  EXPECT_TRUE(Text().empty());
+  EXPECT_TRUE(Text("").empty());
+  EXPECT_EQ(Text(), Text(""));
+  EXPECT_EQ(Text().view(), "");
+}
+
+TEST(Text, MemoryReturnsWithTheLastUser) {
+  const Text::PoolSize before = Text::pool_size();
+  {
+    std::vector<Text> many;
+    for (int i = 0; i < 1000; ++i) many.emplace_back("text-for-the-pool-test-" + std::to_string(i));
+    std::vector<Text> copies = many;
+    EXPECT_EQ(Text::pool_size().strings, before.strings + 1000);
+  }
+  EXPECT_EQ(Text::pool_size().strings, before.strings);
+}
+
+TEST(Text, ThreadsMayInternAndDropTheSameStrings) {
+  const Text::PoolSize before = Text::pool_size();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([] {
+      for (int i = 0; i < 20'000; ++i) {
+        const Text text("shared-" + std::to_string(i % 7));
+        const Text copy = text;
+        ASSERT_EQ(copy.view().substr(0, 7), "shared-");
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(Text::pool_size().strings, before.strings);
+}
+
+TEST(JsonWriter, WritesNestedValuesWithTheirCommas) {
+  JsonWriter w;
+  w.begin_object().member("a", 1).key("b").begin_array().string("x").boolean(true).null().begin_object().end_object().end_array();
+  w.member_bool("c", false).key("d").raw("[1,2]").end_object();
+  EXPECT_EQ(w.text(), R"({"a":1,"b":["x",true,null,{}],"c":false,"d":[1,2]})");
+}
+
+TEST(JsonWriter, EscapesSoThatAParserReadsTheSameText) {
+  std::string text = "quote\" back\\ tab\t line\n bell\x07 zero";
+  text += '\0';
+  text += "é € \xf0\x9f\x98\x80 end";
+  JsonWriter w;
+  w.begin_object().member("t", text).end_object();
+  simdjson::ondemand::document document = json::Parser::of_thread().parse(w.text());
+  EXPECT_EQ(std::string_view(document["t"].get_string()), text);
+}
+
+TEST(JsonWriter, ReplacesBytesThatAreNoUtf8) {
+  JsonWriter w;
+  w.string(
+      "a\xff"
+      "b\xc3"
+      "c\xed\xa0\x80"
+      "d\xf5\x80\x80\x80"
+      "e\xc0\x80"
+      "f\xf4\x90\x80\x80");
+  EXPECT_NO_THROW({
+    const std::string document = "{\"t\":" + w.text() + "}";
+    auto parsed = json::Parser::of_thread().parse(document);
+    EXPECT_TRUE(std::string_view(parsed["t"].get_string())
+                    .starts_with("a\xef\xbf\xbd"
+                                 "b"));
+    EXPECT_EQ(document.find('\xf4'), std::string::npos) << "beyond the last character that there is";
+    EXPECT_EQ(document.find('\xed'), std::string::npos);
+  });
+}
+
+TEST(Time, ReadsRfc3339) {
+  EXPECT_EQ(read_time("1970-01-01T00:00:00Z").value(), Millis(0));
+  EXPECT_EQ(read_time("2026-11-21T09:02:02Z").value(), Millis(1795251722000));
+  EXPECT_EQ(read_time("2026-11-21T10:02:02.123456+01:00").value(), Millis(1795251722123));
+  EXPECT_EQ(read_time("2024-02-29T12:00:00z").value(), Millis(1709208000000));
+  for (const char* text :
+       {"", "2026", "2026-13-01T00:00:00Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00", "2026-01-01T00:00:00Zx", "x026-01-01T00:00:00Z"})
+    EXPECT_FALSE(read_time(text).ok()) << text;
+}
+
+Resources amounts(std::int64_t cpu, std::int64_t memory, std::int64_t gpus = 0) {
+  Resources r;
+  r.cpu = MilliCores(cpu);
+  r.memory = Bytes(memory);
+  if (gpus > 0) r.extended.push_back({"nvidia.com/gpu", gpus});
+  return r;
+}
+
+TEST(EffectiveRequest, IsTheLargerOfRunningAndStarting) {
+  PodDraft draft;
+  draft.containers = {{"a", false, amounts(500, 10, 1)}, {"b", false, amounts(700, 20, 2)}};
+  draft.init_containers = {{"init", false, amounts(2000, 5)}};
+  EXPECT_EQ(effective_request(draft), amounts(2000, 30, 3));
+}
+
+TEST(EffectiveRequest, CountsSidecarsForAllThatFollows) {
+  PodDraft draft;
+  draft.containers = {{"main", false, amounts(1000, 100)}};
+  draft.init_containers = {{"first", false, amounts(1500, 0)}, {"sidecar", true, amounts(300, 50)}, {"second", false, amounts(1200, 10)}};
+  // Running: 1000 + 300; starting: max(1500, 300, 300 + 1200).
+  EXPECT_EQ(effective_request(draft), amounts(1500, 150));
+}
+
+TEST(EffectiveRequest, AddsOverheadAndLetsPodLevelAmountsReplaceCpuAndMemory) {
+  PodDraft draft;
+  draft.containers = {{"main", false, amounts(1000, 100, 1)}};
+  draft.overhead = amounts(10, 7);
+  draft.has_pod_level = true;
+  draft.pod_level = amounts(300, 0);
+  draft.pod_level_names = {"cpu"};
+  EXPECT_EQ(effective_request(draft), amounts(310, 107, 1));
+}
+
+TEST(EffectiveRequest, TakesTheLargerOfSpecAndStatusWhileAResizeIsUnderWay) {
+  PodDraft draft;
+  draft.containers = {{"main", false, amounts(1000, 400, 1)}};
+  draft.statuses = {{"main", false, amounts(2000, 100), true}};
+  EXPECT_EQ(effective_request(draft), amounts(2000, 400, 1));
+  draft.resize_infeasible = true;
+  EXPECT_EQ(effective_request(draft), amounts(2000, 100, 1)) << "an infeasible spec does not count, extended resources stay";
+}
+
+TEST(EffectiveRequest, SaturatesInsteadOfOverflowing) {
+  PodDraft draft;
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  draft.containers = {{"a", false, amounts(kMax, 1)}, {"b", false, amounts(kMax, 1)}};
+  EXPECT_EQ(effective_request(draft), amounts(kMax, 2));
+}
+
+TEST(LabelSelector, FollowsKubernetes) {
+  const Labels labels{{"app", "train"}, {"tier", "gpu"}};
+  EXPECT_FALSE(matches({}, labels)) << "an absent selector selects nothing";
+  EXPECT_TRUE(matches({.present = true}, labels)) << "an empty one everything";
+  EXPECT_TRUE(matches({.present = true, .match_labels = {{"app", "train"}}}, labels));
+  EXPECT_FALSE(matches({.present = true, .match_labels = {{"app", "web"}}}, labels));
+  const auto with = [](const char* key, SelectorOp op, std::vector<Text> values) {
+    return LabelSelector{.present = true, .expressions = {{key, op, std::move(values)}}};
+  };
+  EXPECT_TRUE(matches(with("tier", SelectorOp::kIn, {"cpu", "gpu"}), labels));
+  EXPECT_FALSE(matches(with("tier", SelectorOp::kNotIn, {"gpu"}), labels));
+  EXPECT_TRUE(matches(with("absent", SelectorOp::kNotIn, {"gpu"}), labels));
+  EXPECT_TRUE(matches(with("app", SelectorOp::kExists, {}), labels));
+  EXPECT_FALSE(matches(with("app", SelectorOp::kDoesNotExist, {}), labels));
+}
+
+TEST(Text, TheHashOfItsCharactersOutlivesTheString) {
+  const auto hash_of = [](const std::string& text) { return Text(text).content_hash(); };
+  const std::uint64_t before = hash_of("a string that nobody else uses");
+  EXPECT_EQ(hash_of("a string that nobody else uses"), before);
+  EXPECT_NE(hash_of("a string that nobody else used"), before);
+  EXPECT_EQ(Text().content_hash(), 0u);
+}
+
+/// Tenants choose names; who knew the hash could choose many that collide. Three children, since two processes agree on a byte now and then.
+TEST(TextDeathTest, EveryProcessHashesAnotherWay) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a child that starts anew instead of one that is forked
+  const auto byte_of_hash = [] { return static_cast<int>(Text("team-a/train-0").content_hash() & 0xff); };
+  std::vector<int> seen{byte_of_hash()};
+  const auto note = [&](int status) {
+    seen.push_back(WEXITSTATUS(status));
+    return WIFEXITED(status);
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_EXIT(std::_Exit(byte_of_hash()), note, "");
+  ASSERT_EQ(seen.size(), 4u);
+  EXPECT_NE(std::count(seen.begin(), seen.end(), seen[0]), 4) << "one in 16 million runs may do so by chance";
+}
+
+}  // namespace
+}  // namespace ashlar::kube
