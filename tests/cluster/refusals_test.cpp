@@ -1,6 +1,6 @@
 // A policy of the cluster that denies bindings: who is denied keeps nobody from the nodes, is told why in the policy's words, and is bound when it goes.
 #include "cluster/scheduler_world.h"
-#include "kube/live_text.h"
+#include "live/read/pod_text.h"
 
 namespace ashlar::live_tests {
 namespace {

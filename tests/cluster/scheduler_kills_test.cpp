@@ -7,7 +7,7 @@
 #include "cluster/scheduler_world.h"
 #include "folders.h"
 #include "http/question.h"
-#include "kube/live_quarantine.h"
+#include "live/lead/quarantine.h"
 #include "local/fault_proxy.h"
 
 namespace ashlar::live_tests {

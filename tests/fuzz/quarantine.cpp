@@ -1,5 +1,5 @@
 // The file of pods for which a scheduler stopped. It lies in a folder that can be written, or it would not be read.
-#include "kube/live_quarantine.h"
+#include "live/lead/quarantine.h"
 
 #include <stdlib.h>
 

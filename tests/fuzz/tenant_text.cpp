@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "fuzz/fuzz.h"
-#include "kube/live_gangs.h"
-#include "kube/live_intake.h"
-#include "kube/live_translate.h"
+#include "live/track/gangs.h"
+#include "live/track/tracker.h"
+#include "live/track/translate.h"
 
 namespace {
 

@@ -68,7 +68,7 @@ room('http', 'http: what is sent again until it is answered, by what it does', [
 EXTRA = {  # whole folders and other files: moved as they are
  'kubeclient': [('src/kubeclient/proto','src/kubeclient/proto'),('src/kubeclient/README.md','src/kubeclient/README.md'),('src/kubeclient/CMakeLists.txt','src/kubeclient/CMakeLists.txt'),
                 ('tests/unit/kubeclient','tests/unit/kubeclient')],
- 'live': [('tests/unit/kube_live','tests/unit/live')],
+ 'live': [('tests/unit/live','tests/unit/live')],
  'envtest': [('src/local/README.md','src/envtest/README.md'),('src/local/CMakeLists.txt','src/envtest/CMakeLists.txt'),('tests/unit/local','tests/unit/envtest')],
  'demo': [('src/demo/README.md','src/apps/demo/README.md'),('src/demo/CMakeLists.txt','src/apps/demo/CMakeLists.txt')],
 }

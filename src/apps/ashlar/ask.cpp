@@ -7,8 +7,8 @@
 
 #include "http/question.h"
 #include "http/url.h"
-#include "kube/live_text.h"
 #include "kubeclient/bind_outcome.h"
+#include "live/read/pod_text.h"
 
 namespace ashlar {
 namespace {

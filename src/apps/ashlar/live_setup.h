@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "config/scheduler_config.h"
-#include "kube/live_scheduler.h"
+#include "live/lead/scheduler.h"
 #include "store/file_writer.h"
 
 namespace ashlar {

@@ -1,0 +1,338 @@
+#include "live/lead/leader_term.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/digest.h"
+#include "kubeclient/json_writer.h"
+#include "kubeclient/writes.h"
+
+namespace ashlar::kube {
+namespace {
+
+/// Confirmations change no decision; so many are taken all the same, so that they do not pile up.
+constexpr std::size_t kConfirmationsMax = 1024;
+
+std::int64_t monotonic_micros() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Result<Profile> live_profile(Profile profile) {
+  if (!profile.keeps_the_laws())
+    return invalid("profile '" + profile.name +
+                   "' stops running jobs for waiting ones, which the live scheduler does not do; choose one without preemption");
+  for (const std::string_view name : {"ready", "taints", "selector", "model", "ports", "card-fit", "resources"}) {
+    const FeasiblePolicy* policy = find_feasible(name);
+    const bool is_there = std::find(profile.feasible.begin(), profile.feasible.end(), policy) != profile.feasible.end();
+    if (policy != nullptr && !is_there) profile.feasible.push_back(policy);
+  }
+  return profile;
+}
+
+LiveReign::LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::function<bool()> may_write)
+    : options_(std::move(options)),
+      api_(api),
+      metrics_(metrics),
+      clock_([&api] { return api.now(); }),
+      source_(clock_),
+      intake_(options_.intake, source_,
+              {.on_condition_due = [this](PodSlot slot) { lane_.want_condition(slot, false); },
+               .on_group_condition_due = [this](GangSlot slot) { lane_.want_group_condition(slot); },
+               .on_bound =
+                   [this](PodSlot slot) {
+                     const PodRecord& pod = intake_.pods()[slot];
+                     metrics_.observe_decision(pod.gang != kNoGang, source_.now() - pod.seen);
+                     lane_.want_scheduled_event(slot);
+                   },
+               .on_cards_changed = [this](PodSlot slot) { cards_due_[slot] = intake_.pods()[slot].generation; },
+               .log = options_.log}),
+      state_(std::make_unique<State>()),
+      actuator_(api, intake_, options_.actuator,
+                {.may_write = may_write,
+                 .on_plan = [this](const Plan& plan) { take_plan(plan); },
+                 .cluster_now = [this]() -> const Cluster& { return cluster_now(); },
+                 .log = options_.log}),
+      lane_(api, intake_, options_.lane,
+            {.may_write = may_write,
+             .is_quiet = [this] { return actuator_.is_idle(); },
+             .pod_text = [this](PodSlot slot) { return pod_text(slot); },
+             .group_text = [this](GangSlot slot, bool& is_true) { return group_text(slot, is_true); }}),
+      may_write_(std::move(may_write)) {
+  intake_.open();
+  const auto model_of = [this](std::string_view name) { return intake_.names().configured_model(Text(name)); };
+  Result<Profile> profile = live_profile(options_.profile(model_of));
+  ASHLAR_CHECK(profile.ok());  // refused at start otherwise
+  engine_ = std::make_unique<Engine>(std::move(profile).value(), EngineOptions{.binds_per_step_max = options_.binds_per_step_max});
+  engine_->before_stop([this](JobId job) { quarantine(job); });
+  if (options_.open_recorder) recorder_ = options_.open_recorder(*state_, *engine_, intake_);
+  driver_ = std::make_unique<Driver>(*state_, *engine_, Driver::Ports{clock_, source_, actuator_, recorder_.get()});
+}
+
+LiveReign::~LiveReign() = default;
+
+void LiveReign::quarantine(JobId job) {
+  const JobOwner owner = intake_.owner(job);
+  std::vector<PodSlot> slots{owner.pod};
+  if (owner.gang != kNoGang) slots = intake_.gangs()[owner.gang].pods;
+  std::vector<Quarantine::Entry> entries;
+  for (const PodSlot slot : slots) {
+    if (slot == kNoPod || intake_.pods()[slot].phase == PodRecord::Phase::kBound) continue;
+    const PodRecord& pod = intake_.pods()[slot];
+    entries.push_back({pod.uid, pod.ns, pod.name, {}});
+  }
+  Quarantine* const list = options_.intake.quarantine;
+  const Result<void> kept = list == nullptr ? Result<void>(invalid("no quarantineFile is configured")) : list->add(entries, clock_.now());
+  if (!options_.log) return;
+  const Quarantine::Entry first = entries.empty() ? Quarantine::Entry{} : entries.front();
+  const std::string of = first.ns.str() + "/" + first.name.str() + (entries.size() > 1 ? " and the others of its gang" : "");
+  options_.log(LogLevel::kError, {"stopping for a bug in a decision about pod " + of +
+                                      (kept ? "; it is kept in " + list->path() + " and not tried again"
+                                            : "; it is not remembered and will be tried again: " + kept.error().message),
+                                  "pod", first.ns, first.name});
+}
+
+bool LiveReign::should_step(Millis now) {
+  if (!is_deciding_ || !may_write_()) return false;
+  // Plans are assumed as soon as they are made: no further one is made before most of the last is on its way.
+  if (actuator_.backlog() > options_.binds_per_step_max / 4) return false;
+  if (look_again_at_ <= now) return true;
+  if (!has_news()) {
+    news_since_ = Millis::max();
+    return source_.size() >= std::min(kConfirmationsMax, options_.events_per_step_max);
+  }
+  if (news_since_ == Millis::max()) news_since_ = now;
+  const bool is_starving = actuator_.in_window() * 2 < options_.actuator.in_flight_max;
+  return is_starving || now >= news_since_ + options_.window || source_.size() >= options_.events_per_step_max;
+}
+
+Millis LiveReign::turn() {
+  actuator_.pump();
+  const Millis now = clock_.now();
+  if (next_tick_ <= now) next_tick_ = intake_.tick(now);
+  pending_since_ = has_news() ? std::min(pending_since_, now) : Millis::max();
+  if (should_step(now)) step();
+  lane_.pump();
+  restore_cards();
+  // Without the right to write there is nothing to hurry for either: the lease's own timers go on.
+  const bool is_full = actuator_.backlog() > options_.binds_per_step_max / 4 || !is_deciding_ || !may_write_();
+  Millis next = next_tick_;
+  if (const Millis due = lane_.due_in(); may_write_() && due != Millis::max()) next = std::min(next, now + due);
+  if (!is_full) {
+    next = std::min(next, look_again_at_);
+    if (has_news()) next = std::min(next, news_since_ == Millis::max() ? now : news_since_ + options_.window);
+  }
+  return next;
+}
+
+/// Within a step nothing new can have come. Of what waits to be settled only bound pods take room on nodes.
+const Cluster& LiveReign::cluster_now() {
+  if (!is_stepping_) {
+    intake_.settle_bound();
+    driver_->catch_up();
+  }
+  return state_->cluster;
+}
+
+void LiveReign::step() {
+  const std::int64_t began = monotonic_micros();
+  intake_.settle();
+  news_since_ = pending_since_ = Millis::max();
+  is_stepping_ = true;
+  const Plan& plan = driver_->step();
+  is_stepping_ = false;
+  intake_.note_taken();
+  ++steps_;
+  say_overfull_cards();
+  look_again_at_ = plan.look_again_at;
+  next_tick_ = Millis(0);  // settling may have begun to wait for a gang
+  metrics_.observe_step(static_cast<double>(monotonic_micros() - began) * 1e-6, plan);
+}
+
+void LiveReign::take_plan(const Plan& plan) {
+  text_key_ = 0;
+  for (const VerdictChange& change : plan.verdicts) {
+    if (change.verdict.kind == VerdictKind::kPlaced)
+      note_placed(change.job, plan);
+    else if (change.verdict.kind != VerdictKind::kPending)
+      say(change);
+  }
+}
+
+void LiveReign::note_placed(JobId job, const Plan& plan) {
+  if (!state_->is_live(job)) return;
+  const Job& j = state_->job(job);
+  const Text queue = intake_.names().queues.name(j.queue);
+  metrics_.observe_queue_wait(queue, clock_.now() - j.submitted);
+  const JobOwner owner = intake_.owner(job);
+  if (owner.gang == kNoGang) return;
+  const std::string level = level_of_placement(job);
+  metrics_.observe_gang(queue, level);
+  if (!options_.log) return;
+  const GangRecord& gang = intake_.gangs()[owner.gang];
+  const std::string where = level == "node" ? "on one node" : level == "any" ? "across domains" : "within one " + level;
+  const auto count = std::count_if(plan.actions.begin(), plan.actions.end(), [job](const Action& a) {
+    const Bind* bind = std::get_if<Bind>(&a);
+    return bind != nullptr && bind->job == job;
+  });
+  const std::string pods = std::to_string(count) + (count == 1 ? " pod" : " pods");
+  const std::string in_all = count == j.members_placed ? " " : ", " + std::to_string(j.members_placed) + " in all, ";
+  const std::string_view kind = gang.is_lone_pod() ? "pod" : "gang";
+  const Text name(gang.name.view().substr(gang.is_lone_pod() ? kLonePodPrefix.size() : 0));
+  options_.log(LogLevel::kInfo,
+               {"placed " + std::string(kind) + " " + gang.ns.str() + "/" + name.str() + ": " + pods + in_all + where, kind, gang.ns, name});
+}
+
+std::string LiveReign::level_of_placement(JobId job) const {
+  const Cluster& cluster = state_->cluster;
+  std::vector<DomainId> common;
+  NodeId first;
+  bool is_one_node = true;
+  state_->each_member(job, [&](MemberId, const Member& m) {
+    if (!m.is_placed()) return;
+    const std::vector<DomainId>& domains = cluster.facts(m.node).domains;
+    if (first.is_none()) {
+      first = m.node;
+      common = domains;
+    }
+    is_one_node = is_one_node && m.node == first;
+    if (is_one_node) return;
+    for (std::size_t l = 0; l < common.size(); ++l)
+      if (l >= domains.size() || domains[l] != common[l]) common[l] = DomainId::none();
+  });
+  if (is_one_node) return "node";
+  for (std::size_t l = std::min<std::size_t>(common.size(), intake_.names().nested_count()); l-- > 0;)
+    if (!common[l].is_none()) return intake_.names().levels()[l].name.str();
+  return "any";
+}
+
+void LiveReign::say(const VerdictChange& change) {
+  const JobOwner owner = intake_.owner(change.job);
+  if (owner.pod != kNoPod) {
+    lane_.want_condition(owner.pod, true);
+    lane_.want_failed_event(owner.pod);
+    return;
+  }
+  if (owner.gang == kNoGang) return;
+  const GangRecord& gang = intake_.gangs()[owner.gang];
+  if (gang.is_pod_group && gang.is_gang) lane_.want_group_condition(owner.gang);
+  bool is_first = true;
+  state_->each_member(change.job, [&](MemberId member, const Member& m) {
+    if (m.is_placed()) return;
+    const PodSlot slot = intake_.pods().of_member(member);
+    if (slot == kNoPod) return;
+    lane_.want_condition(slot, is_first);
+    if (is_first) lane_.want_failed_event(slot);
+    is_first = false;
+  });
+}
+
+void LiveReign::restore_cards() {
+  while (!cards_due_.empty() && may_write_() && api_.budget().may_send(api_.monotonic())) {
+    const auto [slot, generation] = *cards_due_.begin();
+    cards_due_.erase(cards_due_.begin());
+    if (intake_.pods().is_current(slot, generation) && intake_.pods()[slot].are_cards_changed) restore_cards(slot);
+  }
+}
+
+/// Through its status, which is what we may write. Tried once for each change by others.
+void LiveReign::restore_cards(PodSlot slot) {
+  const PodRecord& pod = intake_.pods()[slot];
+  JsonWriter w;
+  w.begin_object().key("metadata").begin_object().member("uid", pod.uid.view());
+  w.key("annotations").begin_object().member(kCardsAnnotation, cards_text(pod.cards)).end_object().end_object().end_object();
+  const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
+  // May be answered after the end of this leadership, but not after that of the API.
+  const auto on_answer = [&api = api_, pass, log = options_.log, ns = pod.ns, name = pod.name](const Answer& answer) {
+    api.budget().end(pass, {health_of(answer), answer.retry_after}, api.monotonic());
+    if (!answer.ok() && log)
+      log(LogLevel::kWarning,
+          {"the cards of pod " + ns.str() + "/" + name.str() + " could not be written back: " + answer.result.error().message, "pod", ns, name});
+  };
+  api_.send({.method = http::Method::kPatch,
+             .path = pod_path(pod.ns, pod.name) + "/status",
+             .body = w.take(),
+             .content_type = "application/merge-patch+json",
+             .may_leave = may_write_},
+            on_answer);
+}
+
+/// Cards that pods claim beyond what they have take nothing new; whose claims these are.
+void LiveReign::say_overfull_cards() {
+  const Cluster& cluster = state_->cluster;
+  if (cluster.overfull_card_count() == 0) return overfull_told_.clear();
+  for (std::size_t row = 0; row < cluster.rows(); ++row) {
+    const CardMask cards = cluster.is_live(NodeId(row)) ? cluster.overfull_cards(NodeId(row)) : CardMask{};
+    const auto told = overfull_told_.find(static_cast<std::uint32_t>(row));
+    const CardMask before = told == overfull_told_.end() ? CardMask{} : told->second;
+    if (cards == before) continue;
+    if (cards.is_empty())
+      overfull_told_.erase(told);
+    else
+      overfull_told_[static_cast<std::uint32_t>(row)] = cards;
+    if (((cards.low & ~before.low) | (cards.high & ~before.high)) == 0 || !options_.log) continue;
+    std::string pods;
+    for (PodSlot slot = 0; slot < intake_.pods().slots(); ++slot) {
+      const PodRecord& pod = intake_.pods()[slot];
+      const bool is_there = pod.phase == PodRecord::Phase::kBound && pod.node == NodeId(row);
+      if (is_there && ((pod.cards.low & cards.low) | (pod.cards.high & cards.high)) != 0)
+        pods += (pods.empty() ? "" : ", ") + pod.ns.str() + "/" + pod.name.str();
+    }
+    const Text name = intake_.names().nodes.name(NodeId(row));
+    const bool is_one = cards.count() == 1;
+    options_.log(LogLevel::kWarning, {(is_one ? "card " : "cards ") + cards_text(cards) + " of node " + name.str() +
+                                          (is_one ? " is claimed for more than it has, by " : " are claimed for more than they have, by ") + pods +
+                                          (is_one ? "; it takes" : "; they take") + " nothing new until that is over",
+                                      "node", Text(), name});
+  }
+}
+
+Verdict LiveReign::verdict_of(JobId job) const {
+  if (job.is_none() || !state_->is_live(job)) return {};
+  return engine_->verdict_of(job);
+}
+
+Verdict LiveReign::verdict_of_now(JobId job) {
+  if (job.is_none() || !state_->is_live(job)) return {};
+  return is_engine_behind() ? engine_->verdict_of(job) : engine_->verdict_with_numbers_of_now(*state_, job);
+}
+
+ConditionText LiveReign::job_text(JobId job) {
+  const Verdict verdict = verdict_of(job);
+  if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) return {};
+  std::uint64_t key = hash_combine(1, static_cast<std::uint64_t>(verdict.kind));
+  for (const Reason& r : verdict.reasons) {
+    key = hash_combine(key, (std::uint64_t{r.subject} << 8) | static_cast<std::uint64_t>(r.code));
+    for (const std::int64_t number : r.numbers) key = hash_combine(key, static_cast<std::uint64_t>(number));
+  }
+  // Besides its verdict a text speaks of the nodes there are, and of the gang and how much of it is placed.
+  key = hash_combine(key, state_->cluster.live_count());
+  const JobOwner owner = intake_.owner(job);
+  const Job& j = state_->job(job);
+  if (owner.gang != kNoGang) key = hash_combine(hash_combine(key, owner.gang + 1), std::uint64_t{j.members_placed} << 32 | j.members_present);
+  if (key != text_key_) {
+    text_ = verdict_text(text_context(), job, verdict);
+    ++texts_made_;
+    text_key_ = key;
+  }
+  return text_;
+}
+
+ConditionText LiveReign::pod_text(PodSlot slot) {
+  const PodRecord& pod = intake_.pods()[slot];
+  return pod.is_in_engine() ? job_text(pod.job) : hold_condition(intake_, pod);
+}
+
+ConditionText LiveReign::group_text(GangSlot slot, bool& is_true) {
+  const GangRecord& gang = intake_.gangs()[slot];
+  const auto bound = static_cast<std::uint32_t>(
+      std::count_if(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) { return intake_.pods()[s].phase == PodRecord::Phase::kBound; }));
+  is_true = bound >= gang.size;
+  if (is_true && gang.size == 1) return {"Scheduled", "the one pod that must start is bound"};
+  if (is_true) return {"Scheduled", "all " + std::to_string(gang.size) + " pods that must start together are bound"};
+  if (!gang.is_open) return hold_condition(intake_, gang);
+  return gang.job.is_none() ? ConditionText{} : job_text(gang.job);
+}
+
+}  // namespace ashlar::kube

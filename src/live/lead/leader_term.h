@@ -1,0 +1,138 @@
+// What exists only while this process leads? LiveReign: tables, state, engine, driver, actuator and lane of one leadership. It begins empty, is fed
+// with everything the reflectors know, and is thrown away when leadership ends, so that nothing assumed by an old leader survives. One thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "engine/driver.h"
+#include "engine/engine.h"
+#include "live/read/metrics.h"
+#include "live/track/event_buffer.h"
+#include "live/track/tracker.h"
+#include "live/write/binder.h"
+#include "live/write/status_writer.h"
+#include "state/state.h"
+
+namespace ashlar::kube {
+
+/// The profile with its accelerator models named by rows of these tables.
+using MakeProfile = std::function<Profile(const std::function<ModelId(std::string_view)>&)>;
+/// A recorder for this state and engine, or nothing. Both outlive it.
+using OpenRecorder = std::function<std::unique_ptr<Recorder>(const State&, const Engine&, const LiveIntake&)>;
+
+struct ReignOptions {
+  IntakeOptions intake;
+  MakeProfile profile;
+  ActuatorOptions actuator;
+  LaneOptions lane;
+  std::uint32_t binds_per_step_max = 64;     ///< with the window of the actuator: how long a newcomer may have to wait for its turn
+  Millis window{2};                          ///< news are gathered for so long before a decision while bindings are under way
+  std::size_t events_per_step_max = 10'000;  ///< so many gathered events bring the decision before the window is over
+  OpenRecorder open_recorder;
+  OnLog log;
+};
+
+/// The profile as the live scheduler uses it: every rule that Kubernetes has is among its feasible policies, whatever the profile leaves out.
+/// kInvalid for profiles that stop running jobs.
+Result<Profile> live_profile(Profile profile);
+
+class LiveReign {
+ public:
+  LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::function<bool()> may_write);
+  ~LiveReign();
+  LiveReign(const LiveReign&) = delete;
+  LiveReign& operator=(const LiveReign&) = delete;
+
+  template <class T>
+  void take(Change<T>&& change) {
+    intake_.take(std::move(change));
+  }
+
+  /// Which version of PodGroup is written, and why none can be read; empty: they can.
+  void note_pod_groups(PodGroupVersion version, const std::string& problem) {
+    lane_.set_pod_groups(version);
+    intake_.note_pod_groups(problem);
+  }
+
+  void note_priority_classes(const std::string& problem) { intake_.note_priority_classes(problem); }
+
+  /// Decides if there is something to decide and room for its bindings. Returns when to be called again at the latest.
+  Millis turn();
+  /// Decides nothing more; bindings under way are still answered.
+  void stop_deciding() { is_deciding_ = false; }
+  bool is_idle() const { return actuator_.is_idle(); }
+
+  // ---- reading (same thread) ---------------------------------------------------------------------------------------------------------
+  LiveIntake& intake() { return intake_; }
+  State& state() { return *state_; }
+  Engine& engine() { return *engine_; }
+  const LiveActuator& actuator() const { return actuator_; }
+  const LiveLane& lane() const { return lane_; }
+  Millis now() { return clock_.now(); }
+  /// Has the state taken news that the engine has not looked at yet? What both must agree on is to be asked of the engine alone until its next step.
+  bool is_engine_behind() const { return driver_->is_behind(); }
+  std::uint64_t steps() const { return steps_; }
+  /// How long the oldest news has waited for the engine; 0 where none waits.
+  Millis snapshot_age() { return pending_since_ == Millis::max() ? Millis(0) : clock_.now() - pending_since_; }
+  TextContext text_context() { return {intake_, *state_, now(), &tally_}; }
+  /// Texts of verdicts made so far: none in a decision.
+  std::uint64_t texts_made() const { return texts_made_; }
+  ConditionText pod_text(PodSlot slot);
+  /// The engine's word on a job, kPending where it has not seen it.
+  Verdict verdict_of(JobId job) const;
+  /// The same with the numbers of this moment; O(nodes).
+  Verdict verdict_of_now(JobId job);
+
+ private:
+  /// Is there anything that could change a decision?
+  bool has_news() const { return source_.has_news() || intake_.has_unsettled() || driver_->is_behind(); }
+  bool should_step(Millis now);
+  const Cluster& cluster_now();
+  void step();
+  void take_plan(const Plan& plan);
+  void say(const VerdictChange& change);
+  void note_placed(JobId job, const Plan& plan);
+  /// The innermost level of whose domains one holds the whole job: "node", a level's name, or "any".
+  std::string level_of_placement(JobId job) const;
+  ConditionText group_text(GangSlot slot, bool& is_true);
+  ConditionText job_text(JobId job);
+  /// A decision for this job turned out to be a bug and the process stops: its pods that are not bound go into the quarantine first.
+  void quarantine(JobId job);
+  /// Writes back what pods were bound with whose cards somebody changed, as far as the server may be asked.
+  void restore_cards();
+  void restore_cards(PodSlot slot);
+  void say_overfull_cards();
+
+  ReignOptions options_;
+  Api& api_;
+  LiveMetrics& metrics_;
+  LiveClock clock_;
+  LiveSource source_;
+  LiveIntake intake_;
+  std::unique_ptr<State> state_;
+  std::unique_ptr<Engine> engine_;
+  LiveActuator actuator_;
+  LiveLane lane_;
+  std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<Driver> driver_;
+  std::function<bool()> may_write_;
+  Millis look_again_at_ = Millis::max(), news_since_ = Millis::max(), next_tick_{0};
+  Millis pending_since_ = Millis::max();
+  std::uint64_t steps_ = 0;
+  std::map<std::uint32_t, CardMask> overfull_told_;  ///< by row of the node
+  std::map<PodSlot, std::uint32_t> cards_due_;       ///< of these pods they are to be written back; with the generation
+  bool is_deciding_ = true;
+  bool is_stepping_ = false;
+  // Jobs of one shape share a verdict: its text is made once.
+  std::uint64_t text_key_ = 0;
+  ConditionText text_;
+  std::uint64_t texts_made_ = 0;
+  NodeTally tally_;
+};
+
+}  // namespace ashlar::kube

@@ -1,0 +1,278 @@
+#include "live/lead/scheduler.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "live/read/read_api.h"
+#include "live/track/watches.h"
+
+namespace ashlar::kube {
+namespace {
+
+constexpr Millis kPollMax{500};         ///< a signal's wish to stop is noticed so soon
+constexpr Millis kMetricsAge{1'000};    ///< anybody may ask for metrics at any rate: on the probes' port a text serves so long
+constexpr Millis kStuckAfter{30'000};   ///< a loop that has not turned for so long does not come back: /livez says so
+constexpr Millis kProgressMax{30'000};  ///< a leader that cannot decide for so long gives way; longer than a list of 150,000 pods takes
+
+Millis steady_now() {
+  return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+}  // namespace
+
+struct LiveScheduler::Loop {
+  using Level = LiveOptions::LogLevel;
+
+  explicit Loop(LiveOptions o) : options(std::move(o)) {
+    if (!options.monotonic) options.monotonic = steady_now;
+  }
+  ~Loop() {
+    is_ending = true;
+    server.reset();
+    probe_server.reset();
+    drop_reign();
+    leader.reset();
+    watches.reset();
+  }
+
+  LiveOptions options;
+  std::unique_ptr<Api> api;
+  LiveMetrics metrics;
+  std::unique_ptr<LiveLeader> leader;
+  std::unique_ptr<LiveReign> reign;
+  std::unique_ptr<http::Server> server, probe_server;
+  std::unique_ptr<LiveWatches> watches;
+  std::atomic<bool> must_stop{false}, must_abandon{false}, is_ending{false}, is_ready{false};
+  std::atomic<std::int64_t> turned_at{0};  ///< monotonic; when the loop turned last
+  Millis decided_at;                       ///< monotonic; when a leader was last able to decide
+  bool has_won = false, has_lost = false;
+  http::ServerResponse public_metrics;  ///< as last made for the probes' port
+  Millis public_metrics_at;
+
+  void log(Level level, const LogLine& line) const {
+    if (options.log) options.log(level, line);
+  }
+  LogLine about_lease(const std::string& message) const {
+    return {message, "lease", Text(options.leader.lease_namespace), Text(options.leader.lease_name)};
+  }
+
+  // ---- leadership --------------------------------------------------------------------------------------------------------------------
+  void begin_reign();
+  void end_reign();
+  /// Nothing that comes by watch reaches it any more.
+  void drop_reign() {
+    if (watches) watches->feed(nullptr);
+    reign.reset();
+  }
+  std::string identity() const { return options.leader.identity; }
+
+  // ---- the loop ----------------------------------------------------------------------------------------------------------------------
+  void run();
+  Millis turn();
+  void finish();
+
+  // ---- questions ---------------------------------------------------------------------------------------------------------------------
+  Result<void> listen();
+  std::vector<http::Route> health_routes(MetricsReader reader);
+  http::ServerResponse metrics_answer(MetricsReader reader);
+  http::LateHandler on_loop(std::function<http::ServerResponse(const http::ServerRequest&)> question);
+  ProcessFacts facts() const;
+  /// Any thread. A server that is silent or away is no reason to end this process, only a loop that no longer turns.
+  http::ServerResponse live_answer() const {
+    const Millis silent = options.monotonic() - Millis(turned_at.load());
+    if (turned_at == 0 || silent <= kStuckAfter) return http::text(200, "ok\n");
+    return http::text(503, "the loop has not turned for " + std::to_string(silent.value / 1000) + " s\n");
+  }
+};
+
+void LiveScheduler::Loop::begin_reign() {
+  has_won = false;
+  decided_at = options.monotonic();
+  log(Level::kInfo, about_lease(identity() + " leads"));
+  ReignOptions o = options.reign;
+  o.lane.identity = identity();
+  o.log = options.log;
+  reign = std::make_unique<LiveReign>(*api, std::move(o), metrics, [this] { return leader->may_write(); });
+  watches->feed(reign.get());
+  watches->start();  // where nobody led, the first list is made under the lease
+}
+
+void LiveScheduler::Loop::end_reign() {
+  has_lost = false;
+  log(Level::kWarning, about_lease(identity() + " stands by"));
+  watches->stop();
+  drop_reign();
+  api->reset_connections();
+  watches->start();
+}
+
+Millis LiveScheduler::Loop::turn() {
+  turned_at = options.monotonic().value;
+  if (has_lost) end_reign();
+  if (has_won) begin_reign();
+  // Somebody else leads, or nobody: follow along, so as to be warm.
+  if (!reign && leader->has_seen_lease()) watches->start();
+  watches->advance();
+  const bool is_now_ready = watches->is_synced();
+  if (is_now_ready != is_ready.load(std::memory_order_relaxed)) {
+    is_ready = is_now_ready;
+    if (is_now_ready)
+      log(Level::kInfo, "caches are filled; nodes: " + std::to_string(watches->known_nodes()) + ", pods: " + std::to_string(watches->known_pods()));
+  }
+  if (!reign) return Millis::max();
+  if (is_now_ready) {
+    const Millis next = reign->turn();
+    decided_at = options.monotonic();
+    return next;
+  }
+  if (options.monotonic() >= decided_at + kProgressMax)
+    leader->give_way("nodes, namespaces and pods have not been known whole for " + std::to_string(kProgressMax.value / 1000) + " s");
+  return Millis::max();
+}
+
+void LiveScheduler::Loop::run() {
+  turned_at = options.monotonic().value;
+  leader->start();
+  while (!must_stop && !must_abandon) {
+    const Millis next = turn();
+    const Millis now = api->now();
+    const Millis wait = next <= now ? Millis(0) : std::min(kPollMax, next - now);
+    api->poll(wait);
+  }
+  if (!must_abandon) finish();
+}
+
+/// Bindings under way are answered, the lease is given back. With a binding that is not answered in time the lease is left to end by itself: its
+/// successor must not list before that binding has landed or can land no more.
+void LiveScheduler::Loop::finish() {
+  log(Level::kInfo, "stopping");
+  const Millis until = api->now() + options.drain_max;
+  bool is_drained = true;
+  if (reign) {
+    reign->stop_deciding();
+    while (!reign->is_idle() && api->now() < until) {
+      turned_at = options.monotonic().value;
+      reign->turn();
+      api->poll(Millis(50));
+    }
+    is_drained = reign->is_idle();
+  }
+  if (!is_drained) {
+    log(Level::kWarning, about_lease("bindings are not answered: the lease is not given back but left to end"));
+    drop_reign();
+    api->reset_connections();
+    return;
+  }
+  bool is_released = false;
+  leader->release([&] { is_released = true; });
+  while (!is_released && api->now() < until) api->poll(Millis(50));
+}
+
+// ---- questions -------------------------------------------------------------------------------------------------------------------------
+
+/// Runs the question on the loop's thread; the server's goes on meanwhile.
+http::LateHandler LiveScheduler::Loop::on_loop(std::function<http::ServerResponse(const http::ServerRequest&)> question) {
+  return [this, question = std::move(question)](const http::ServerRequest& request, http::Reply reply) {
+    if (is_ending || must_stop) return reply(http::text(503, "stopping\n"));
+    api->post([question, request, reply = std::move(reply)] { reply(question(request)); });
+  };
+}
+
+ProcessFacts LiveScheduler::Loop::facts() const {
+  ProcessFacts f;
+  f.version = options.version;
+  f.is_leading = leader->may_write();
+  f.is_ready = is_ready;
+  f.requests = api->counters().requests;
+  f.request_failures = api->counters().failures;
+  f.connections = api->counters().connections;
+  watches->add_facts(f.watches);
+  if (options.decision_log) f.decision_log = options.decision_log();
+  return f;
+}
+
+http::ServerResponse LiveScheduler::Loop::metrics_answer(MetricsReader reader) {
+  const bool is_public = reader == MetricsReader::kAnybody;
+  if (is_public && !public_metrics.body.empty() && api->now() - public_metrics_at < kMetricsAge) return public_metrics;
+  http::ServerResponse response = http::text(200, metrics.text(is_ready ? reign.get() : nullptr, facts(), reader));
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  if (!is_public) return response;
+  public_metrics_at = api->now();
+  return public_metrics = std::move(response);
+}
+
+std::vector<http::Route> LiveScheduler::Loop::health_routes(MetricsReader reader) {
+  return {
+      {"/healthz", [](const http::ServerRequest&) { return http::text(200, "ok\n"); }},
+      {"/livez", [this](const http::ServerRequest&) { return live_answer(); }},
+      {"/readyz", [this](const http::ServerRequest&) { return is_ready ? http::text(200, "ok\n") : http::text(503, "caches are not filled\n"); }},
+      {.path = "/metrics", .handler = {}, .late = on_loop([this, reader](const http::ServerRequest&) { return metrics_answer(reader); })},
+  };
+}
+
+Result<void> LiveScheduler::Loop::listen() {
+  const auto read = [this](http::ServerResponse (*answer)(LiveReign&, const http::ServerRequest&)) {
+    return on_loop([this, answer](const http::ServerRequest& request) {
+      if (!reign) return standby_answer(leader->holder(), leader->trouble());
+      if (!is_ready) return not_ready_answer();
+      return answer(*reign, request);
+    });
+  };
+  const auto start = [](const http::ServerOptions& o, std::vector<http::Route> routes, std::unique_ptr<http::Server>& out) -> Result<void> {
+    Result<std::unique_ptr<http::Server>> started = http::Server::start(o, std::move(routes));
+    if (!started) return started.error();
+    out = std::move(started).value();
+    return {};
+  };
+  if (options.has_probes)
+    if (Result<void> started = start(options.probes, health_routes(MetricsReader::kAnybody), probe_server); !started) return started;
+  if (!options.is_listening) return {};
+  std::vector<http::Route> routes = health_routes(MetricsReader::kOperator);
+  routes.push_back({.path = "/api/v1/why", .handler = {}, .late = read(answer_why)});
+  routes.push_back({.path = "/api/v1/queue", .handler = {}, .late = read(answer_queue)});
+  routes.push_back({.path = "/api/v1/nodes", .handler = {}, .late = read(answer_nodes)});
+  return start(options.listen, std::move(routes), server);
+}
+
+Result<std::unique_ptr<LiveScheduler>> LiveScheduler::create(LiveOptions options) {
+  const Result<Profile> profile = live_profile(options.reign.profile([](std::string_view) { return ModelId(0u); }));
+  if (!profile) return profile.error();
+  auto loop = std::make_unique<Loop>(std::move(options));
+  Result<std::unique_ptr<Api>> api = Api::create(
+      {.access = loop->options.access, .user_agent = "ashlar/" + loop->options.version, .unacknowledged_max = fence_slack(loop->options.leader)});
+  if (!api) return api.error();
+  loop->api = std::move(api).value();
+  for (const std::string& warning : warnings_about(loop->options.access)) loop->log(LogLevel::kWarning, warning);
+  loop->watches = std::make_unique<LiveWatches>(
+      *loop->api, WatchesOptions{.encoding = loop->options.encoding, .silence_max = loop->options.watch_silence_max, .log = loop->options.log});
+  loop->leader =
+      std::make_unique<LiveLeader>(*loop->api, loop->options.leader,
+                                   LiveLeader::Hooks{.may_take = [l = loop.get()] { return l->watches->is_synced(); },
+                                                     .on_started = [l = loop.get()] { l->has_won = true; },
+                                                     .on_stopped =
+                                                         [l = loop.get()] {
+                                                           l->has_won = false;
+                                                           l->has_lost = l->reign != nullptr;
+                                                         },
+                                                     .log = [l = loop.get()](const std::string& m) { l->log(LogLevel::kWarning, l->about_lease(m)); },
+                                                     .monotonic = {}});
+  if (const Result<void> listening = loop->listen(); !listening) return listening.error();
+  return std::unique_ptr<LiveScheduler>(new LiveScheduler(std::move(loop)));
+}
+
+LiveScheduler::LiveScheduler(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
+LiveScheduler::~LiveScheduler() = default;
+void LiveScheduler::run() { loop_->run(); }
+void LiveScheduler::stop() {
+  loop_->must_stop = true;
+  loop_->api->wakeup();
+}
+void LiveScheduler::abandon() {
+  loop_->must_abandon = true;
+  loop_->api->wakeup();
+}
+std::uint16_t LiveScheduler::port() const { return loop_->server ? loop_->server->port() : 0; }
+std::uint16_t LiveScheduler::probe_port() const { return loop_->probe_server ? loop_->probe_server->port() : 0; }
+
+}  // namespace ashlar::kube

@@ -1,0 +1,273 @@
+#include "live/read/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "live/lead/leader_term.h"
+#include "live/read/pod_text.h"
+#include "live/track/held.h"
+
+namespace ashlar::kube {
+namespace {
+
+using prometheus::BuildCounter;
+using prometheus::BuildGauge;
+using prometheus::BuildHistogram;
+using Buckets = prometheus::Histogram::BucketBoundaries;
+
+const Buckets kStepBuckets{1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1};
+const Buckets kLatencyBuckets{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3600};
+
+/// A gauge family that is written anew at each reading.
+struct Snapshot {
+  prometheus::Registry registry;
+  void set(const std::string& name, const std::string& help, const prometheus::Labels& labels, double value) {
+    BuildGauge().Name(name).Help(help).Register(registry).Add(labels).Set(value);
+  }
+  void count(const std::string& name, const std::string& help, const prometheus::Labels& labels, double value) {
+    BuildCounter().Name(name).Help(help).Register(registry).Add(labels).Increment(value);
+  }
+};
+
+}  // namespace
+
+struct LiveMetrics::Series {
+  std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
+  prometheus::Histogram& step = BuildHistogram()
+                                    .Name("ashlar_scheduling_cycle_duration_seconds")
+                                    .Help("Time of one decision with all its events")
+                                    .Register(*registry)
+                                    .Add({{"phase", "all"}}, kStepBuckets);
+  prometheus::Family<prometheus::Histogram>& decisions =
+      BuildHistogram().Name("ashlar_decision_latency_seconds").Help("From a pod being seen to its confirmed binding").Register(*registry);
+  prometheus::Histogram& decision_single = decisions.Add({{"kind", "pod"}}, kLatencyBuckets);
+  prometheus::Histogram& decision_gang = decisions.Add({{"kind", "gang"}}, kLatencyBuckets);
+  prometheus::Family<prometheus::Counter>& attempts =
+      BuildCounter().Name("ashlar_scheduling_attempts_total").Help("Outcomes of looking at a job").Register(*registry);
+  std::array<prometheus::Counter*, 8> by_verdict{};
+  /// The series that an operator sees by queue, and everybody as one.
+  struct Placements {
+    std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
+    prometheus::Family<prometheus::Histogram>& waits =
+        BuildHistogram().Name("ashlar_queue_wait_seconds").Help("From a job being known to its placement").Register(*registry);
+    prometheus::Family<prometheus::Counter>& gangs =
+        BuildCounter().Name("ashlar_gang_placement_total").Help("Gangs placed, by the innermost level that holds the gang whole").Register(*registry);
+  };
+  Placements by_queue, together;
+  prometheus::Histogram& every_wait = together.waits.Add({}, kLatencyBuckets);
+  prometheus::Counter& examined = BuildCounter().Name("ashlar_jobs_examined_total").Help("Jobs looked at").Register(*registry).Add({});
+  Series() {
+    for (std::size_t v = 0; v < by_verdict.size(); ++v) {
+      const std::string_view name = v <= static_cast<std::size_t>(VerdictKind::kDeferred) ? verdict_name(static_cast<VerdictKind>(v)) : "other";
+      by_verdict[v] = &attempts.Add({{"result", std::string(name)}});
+    }
+  }
+};
+
+LiveMetrics::LiveMetrics() : series_(std::make_unique<Series>()) {}
+LiveMetrics::~LiveMetrics() = default;
+
+void LiveMetrics::observe_step(double seconds, const Plan& plan) {
+  series_->step.Observe(seconds);
+  if (plan.examined > 0) series_->examined.Increment(plan.examined);
+  for (const VerdictChange& change : plan.verdicts) series_->by_verdict[static_cast<std::size_t>(change.verdict.kind) & 7]->Increment();
+}
+
+void LiveMetrics::observe_decision(bool is_gang, Millis latency) {
+  (is_gang ? series_->decision_gang : series_->decision_single).Observe(static_cast<double>(latency.value) * 1e-3);
+}
+
+void LiveMetrics::observe_queue_wait(const Text& queue, Millis wait) {
+  const double seconds = static_cast<double>(wait.value) * 1e-3;
+  series_->by_queue.waits.Add({{"queue", queue.str()}}, kLatencyBuckets).Observe(seconds);
+  series_->every_wait.Observe(seconds);
+}
+
+void LiveMetrics::observe_gang(const Text& queue, const std::string& level) {
+  series_->by_queue.gangs.Add({{"queue", queue.str()}, {"level", level}}).Increment();
+  series_->together.gangs.Add({{"level", level}}).Increment();
+}
+
+namespace {
+
+void add_process(Snapshot& out, const ProcessFacts& process) {
+  out.set("ashlar_build_info", "Version of this program", {{"version", process.version}}, 1);
+  out.set("ashlar_leader", "1 while this process may write", {}, process.is_leading ? 1 : 0);
+  out.set("ashlar_ready", "1 when the caches are filled", {}, process.is_ready ? 1 : 0);
+  out.count("ashlar_http_client_requests_total", "Requests sent to the API server", {}, static_cast<double>(process.requests));
+  out.count("ashlar_http_client_failures_total", "Requests without an answer", {}, static_cast<double>(process.request_failures));
+  if (process.decision_log) {
+    out.count("ashlar_decision_log_steps_lost_total", "Decisions that are not in the decision log", {},
+              static_cast<double>(process.decision_log->steps_lost));
+    out.set("ashlar_decision_log_stopped", "1 while the decision log cannot be written", {}, process.decision_log->is_stopped ? 1 : 0);
+  }
+  for (const auto& [resource, watch] : process.watches) {
+    const prometheus::Labels labels{{"resource", std::string(resource)}};
+    out.set("ashlar_watch_lag_seconds", "Time since the watch last brought a byte", labels, static_cast<double>(watch.silent.value) * 1e-3);
+    out.count("ashlar_watch_events_total", "Changes received", labels, static_cast<double>(watch.events));
+    out.count("ashlar_watch_relists_total", "Lists made", labels, static_cast<double>(watch.lists));
+    out.count("ashlar_watch_expired_total", "Places in the history that the server had forgotten (410)", labels, static_cast<double>(watch.expired));
+    out.count("ashlar_watch_errors_total", "Troubles survived", labels, static_cast<double>(watch.errors));
+    out.set("ashlar_watch_objects", "Objects known", labels, static_cast<double>(watch.objects));
+    out.set("ashlar_watch_listed", "1 while the kind is listed whole and followed", labels, watch.is_listed ? 1 : 0);
+    out.set("ashlar_unreadable_objects", "Objects of which a part cannot be read", labels, static_cast<double>(watch.unreadable));
+  }
+}
+
+void add_writes(Snapshot& out, const LiveReign& reign) {
+  const ActuatorCounters& a = reign.actuator().counters();
+  const LaneCounters& l = reign.lane().counters();
+  const std::string requests = "ashlar_api_requests_total", help = "Writes and re-reads by kind and outcome";
+  const auto add = [&](const char* verb, const char* resource, const char* code, std::uint64_t n) {
+    out.count(requests, help, {{"verb", verb}, {"resource", resource}, {"code", code}}, static_cast<double>(n));
+  };
+  const std::uint64_t failures = std::accumulate(a.by_outcome.begin(), a.by_outcome.end(), std::uint64_t{0}) - a.bound();
+  const std::uint64_t conflicts = a.of(BindOutcome::kConflict), missing = a.of(BindOutcome::kMissing), throttled = a.of(BindOutcome::kThrottled);
+  add("create", "pods/binding", "201", a.bound());
+  add("create", "pods/binding", "409", conflicts);
+  add("create", "pods/binding", "404", missing);
+  add("create", "pods/binding", "429", throttled);
+  add("create", "pods/binding", "other", failures - conflicts - missing - throttled);
+  add("get", "pods", "any", a.reread);
+  add("patch", "pods/status", "any", l.conditions);
+  add("patch", "podgroups/status", "any", l.group_conditions);
+  add("create", "events", "any", l.events);
+  for (std::size_t i = 1; i < kBindOutcomes; ++i)
+    out.count("ashlar_bind_errors_total", "Bindings that failed", {{"reason", std::string(rule_of(static_cast<BindOutcome>(i)).name)}},
+              static_cast<double>(a.by_outcome[i]));
+  out.count("ashlar_binds_given_up_total", "Bindings given up: the pods wait outside the engine and say why", {}, static_cast<double>(a.given_up));
+  out.set("ashlar_binds_held", "Pods and gangs that wait for another try after a binding was given up", {},
+          static_cast<double>(reign.actuator().held()));
+  out.set("ashlar_binds_in_flight", "Bindings sent and not answered", {}, static_cast<double>(reign.actuator().in_flight()));
+  out.set("ashlar_binds_waiting", "Bindings decided and not sent", {}, static_cast<double>(reign.actuator().queued()));
+  out.set("ashlar_binds_slow", "Bindings in flight in namespaces whose bindings are answered slowly", {},
+          static_cast<double>(reign.actuator().slow_under_way()));
+  out.set("ashlar_lane_depth", "Conditions and events not yet written", {}, static_cast<double>(reign.lane().depth()));
+  out.count("ashlar_events_dropped_total", "Events given up because their queue was full", {}, static_cast<double>(l.events_dropped));
+  out.count("ashlar_lane_failures_total", "Conditions and events that could not be written", {}, static_cast<double>(l.failures));
+  out.count("ashlar_lane_retries_total", "Conditions kept for another try", {}, static_cast<double>(l.retries));
+}
+
+/// Wholly free cards of the best domain of each level, on nodes that take pods: what a gang within that level can get at most.
+void add_largest_gangs(Snapshot& out, LiveReign& reign) {
+  const Cluster& cluster = reign.state().cluster;
+  const LiveNames& names = reign.intake().names();
+  const std::size_t levels = names.levels().size();
+  // Best sums by model and level; level `levels` is the node, one more is the whole cluster.
+  std::map<std::uint32_t, std::vector<std::int64_t>> best;
+  std::map<std::uint32_t, std::vector<std::vector<std::int64_t>>> sums;  // model, level, domain
+  for (std::size_t row = 0; row < cluster.rows(); ++row) {
+    const NodeId node(row);
+    if (!cluster.is_live(node) || cluster.cards()[row] == 0 || !cluster.facts(node).is_ready) continue;
+    const std::int64_t idle = std::max(cluster.idle_cards()[row], 0);
+    const std::uint32_t model = cluster.models()[row].value;
+    std::vector<std::int64_t>& most = best[model];
+    std::vector<std::vector<std::int64_t>>& by_level = sums[model];
+    most.resize(levels + 2);
+    by_level.resize(levels);
+    most[levels] = std::max(most[levels], idle);
+    most[levels + 1] += idle;
+    const std::vector<DomainId>& domains = cluster.facts(node).domains;
+    for (std::size_t l = 0; l < std::min(levels, domains.size()); ++l) {
+      if (domains[l].is_none()) continue;
+      if (domains[l].row() >= by_level[l].size()) by_level[l].resize(domains[l].row() + 1);
+      most[l] = std::max(most[l], by_level[l][domains[l].row()] += idle);
+    }
+  }
+  for (const auto& [model, most] : best) {
+    const std::string name = ModelId(model).is_none() ? "unknown" : names.models.name(ModelId(model)).str();
+    for (std::size_t l = 0; l < most.size(); ++l) {
+      const std::string level = l < levels ? names.levels()[l].name.str() : l == levels ? "node" : "any";
+      out.set("ashlar_largest_placeable_gang_gpus", "Wholly free cards of the best domain", {{"model", name}, {"level", level}},
+              static_cast<double>(most[l]));
+    }
+  }
+}
+
+void add_quotas(Snapshot& out, LiveReign& reign) {
+  const State& state = reign.state();
+  const LiveNames& names = reign.intake().names();
+  for (std::size_t q = 1; q < names.queues.size(); ++q) {
+    const QueueId queue(q);
+    if (queue.row() >= state.queues.rows()) continue;
+    const prometheus::Labels labels{{"queue", names.queues.name(queue).str()}, {"model", "any"}};
+    out.set("ashlar_queue_allocated_gpus", "Cards in use by the queue", labels, static_cast<double>(state.queues.used(queue)[0]) / 1000);
+    const std::int64_t quota = state.queues.quota(queue)[0];
+    out.set("ashlar_queue_guaranteed_gpus", "Cards that the queue may use", labels,
+            quota == kUnlimited ? std::numeric_limits<double>::infinity() : static_cast<double>(quota) / 1000);
+  }
+}
+
+/// Jobs that wait by queue and reason; under no queue at all for anybody.
+void add_pending(Snapshot& out, LiveReign& reign, MetricsReader reader) {
+  const LiveNames& names = reign.intake().names();
+  const auto labels_of = [&](const QueueId queue, const char* other, const std::string& value) {
+    prometheus::Labels labels{{other, value}};
+    if (reader == MetricsReader::kOperator) labels.emplace("queue", names.queues.name(queue).str());
+    return labels;
+  };
+  std::map<prometheus::Labels, double> jobs, cards;
+  reign.engine().agenda().each_shape([&](ShapeId, const Agenda::Shape& shape) {
+    const auto count = [&](const Verdict& verdict, std::size_t count_of_jobs) {
+      const ReasonCode code = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
+      jobs[labels_of(shape.key.queue, "reason", std::string(reason_name(code)))] += static_cast<double>(count_of_jobs);
+      cards[labels_of(shape.key.queue, "model", "any")] += static_cast<double>(count_of_jobs) * static_cast<double>(shape.cards);
+    };
+    if (!shape.is_open) return count(shape.verdict, shape.jobs.size());
+    for (const Agenda::Entry& e : shape.jobs) count(reign.engine().verdict_of(e.job), 1);  // some are held, some were not looked at yet
+  });
+  for (const auto& [labels, n] : jobs) out.set("ashlar_queue_pending_jobs", "Jobs that wait", labels, n);
+  for (const auto& [labels, n] : cards) out.set("ashlar_queue_pending_gpus", "Cards that waiting jobs ask for", labels, n);
+}
+
+/// Pods that wait outside the engine, by why.
+void add_held(Snapshot& out, LiveReign& reign) {
+  for (const auto& [reason, pods] : held_pods(reign.intake()))
+    out.set("ashlar_pods_held", "Pods that have no place in a queue, by what stands in their way",
+            {{"reason", std::string(hold_reason_name(reason))}}, static_cast<double>(pods));
+}
+
+}  // namespace
+
+std::string LiveMetrics::text(LiveReign* reign, const ProcessFacts& process, MetricsReader reader) {
+  Snapshot snapshot;
+  add_process(snapshot, process);
+  if (reign != nullptr) {
+    add_writes(snapshot, *reign);
+    if (reader == MetricsReader::kOperator) add_quotas(snapshot, *reign);
+    add_pending(snapshot, *reign, reader);
+    add_held(snapshot, *reign);
+    add_largest_gangs(snapshot, *reign);
+    snapshot.set("ashlar_snapshot_age_seconds", "How long the oldest change that the engine has not seen has waited", {},
+                 static_cast<double>(reign->snapshot_age().value) * 1e-3);
+    snapshot.set("ashlar_nodes", "Nodes known", {}, static_cast<double>(reign->state().cluster.live_count()));
+    snapshot.set("ashlar_pods", "Pods known", {}, static_cast<double>(reign->intake().pods().size()));
+    snapshot.set("ashlar_quarantined_pods", "Pods not placed because the scheduler stopped for them before", {},
+                 static_cast<double>(reign->intake().quarantined_count()));
+    snapshot.count("ashlar_never_fits_unproven_total", "Verdicts on waiting jobs of which it was not settled whether they could ever run", {},
+                   static_cast<double>(reign->engine().unproven_count()));
+    snapshot.set("ashlar_resources_refused", "Extended resources of nodes that are not followed, since all columns are taken", {},
+                 static_cast<double>(reign->intake().names().refused_resources().size()));
+    snapshot.set("ashlar_gangs_without_level", "Gangs that wait because their label would be a topology level too many", {},
+                 static_cast<double>(reign->intake().gangs_without_level()));
+    snapshot.set("ashlar_cards_overclaimed", "Cards that pods claim for more than they have; they take nothing new", {},
+                 static_cast<double>(reign->state().cluster.overfull_card_count()));
+    snapshot.count("ashlar_steps_total", "Decisions", {}, static_cast<double>(reign->steps()));
+  }
+  std::vector<prometheus::MetricFamily> families = series_->registry->Collect();
+  const Series::Placements& placements = reader == MetricsReader::kOperator ? series_->by_queue : series_->together;
+  for (auto& family : placements.registry->Collect()) families.push_back(std::move(family));
+  for (auto& family : snapshot.registry.Collect()) families.push_back(std::move(family));
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace ashlar::kube

@@ -1,0 +1,70 @@
+// What does one say about a pod that waits? The words of conditions, events and `ashlar why`: kube-scheduler's sentence for what autoscalers read,
+// our own for the rest. Functions of the intake's tables and the engine's state; what they count over all nodes is kept in a NodeTally, so that a text
+// costs microseconds where the nodes stand as they stood.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "live/read/node_tally.h"
+#include "live/track/tracker.h"
+#include "model/plan.h"
+#include "state/state.h"
+
+namespace ashlar::kube {
+
+/// For comparing conditions without keeping their text; never 0.
+std::uint64_t condition_hash(std::string_view reason, std::string_view message);
+
+/// A condition's reason is one of the API's own words, since autoscalers and tools know no others: kUnschedulable where other or more nodes would
+/// help (autoscalers add nodes for exactly this), kSchedulerError for everything else; the message begins with our own word then.
+inline constexpr std::string_view kUnschedulable = "Unschedulable";
+inline constexpr std::string_view kSchedulerError = "SchedulerError";
+
+/// Why the pod is not shown to the engine.
+std::string hold_text(const PodRecord& pod);
+/// The token for a condition's reason: the API's SchedulingGated for gates, else kSchedulerError, since no hold is ended by a node.
+std::string_view hold_reason_token(HoldReason reason);
+/// Our own word for it: "FieldNotEvaluated", "MembersMissing", ...
+std::string_view hold_reason_name(HoldReason reason);
+
+struct ConditionText {
+  std::string reason, message;
+};
+
+/// What to say on a pod that is held, or that waits in a gang that is; an empty reason where there is nothing to say.
+ConditionText hold_condition(const LiveIntake& intake, const PodRecord& pod);
+/// What to say on the PodGroup of a gang that is held; an empty reason where it is not.
+ConditionText hold_condition(const LiveIntake& intake, const GangRecord& gang);
+
+struct TextContext {
+  const LiveIntake& intake;
+  const State& state;
+  Millis now;                 ///< of the clock: the state's time stands still while nothing happens
+  NodeTally* kept = nullptr;  ///< of this state's cluster, and outlives the context; nullptr: what is counted is kept as long as the context
+  mutable NodeTally own = {};
+
+  NodeTally& tally() const { return kept == nullptr ? own : *kept; }
+};
+
+/// "0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {team: blue}. ..." for a waiting job, or
+/// "QuotaExhausted: queue team uses 8 GPU of its 8 GPU".
+ConditionText verdict_text(const TextContext& context, JobId job, const Verdict& verdict);
+/// Is it kept off nodes by the anti-affinity of pods there? Then "never fits" means: not as long as they stay.
+bool waits_for_company_to_leave(const TextContext& context, const Verdict& verdict);
+/// The reasons worth telling: a pod short of cards is short of the resource that counts them too, which is said once; what waits for pods to leave, or
+/// for a label, would fit an empty cluster that has it.
+std::vector<Reason> told_reasons(const TextContext& context, const Verdict& verdict);
+/// The first of them in our own words; what would not even fit an empty cluster is told with what it is short of. Empty where there is none.
+std::string headline_text(const TextContext& context, const std::vector<Reason>& told);
+/// One reason in our own words with its numbers as of now, for `why`.
+std::string reason_text(const TextContext& context, const Reason& reason);
+std::string quota_dimension_text(std::int64_t dimension, std::int64_t amount);
+/// "2 cores", "16 GiB", pieces as a number.
+std::string amount_text(ResourceId resource, std::int64_t amount);
+/// "1h12m", "3.2s"
+std::string duration_text(Millis duration);
+
+}  // namespace ashlar::kube

@@ -1,0 +1,412 @@
+#include "live/read/read_api.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "engine/explain/explain.h"
+#include "kubeclient/json_writer.h"
+#include "live/read/pod_text.h"
+#include "live/track/held.h"
+
+namespace ashlar::kube {
+namespace {
+
+JsonWriter document(std::string_view kind) {
+  JsonWriter w;
+  w.begin_object().member("apiVersion", kReadApiVersion).member("kind", kind);
+  return w;
+}
+
+http::ServerResponse finish(JsonWriter& w, int status = 200) { return http::json(status, w.end_object().take() + "\n"); }
+
+http::ServerResponse failure(int status, std::string_view reason, const std::string& message) {
+  JsonWriter w = document("Status");
+  w.member("reason", reason).member("message", message);
+  return finish(w, status);
+}
+
+/// What is asked about: a pod, or a gang and through it one of its pods.
+struct Subject {
+  PodSlot pod = kNoPod;
+  GangSlot gang = kNoGang;
+  bool is_whole_gang = false;  ///< the gang was asked about, not one of its pods
+};
+
+Subject find_subject(const LiveIntake& intake, const std::string& name) {
+  const std::size_t slash = name.find('/');
+  const Text ns(slash == std::string::npos ? std::string("default") : name.substr(0, slash));
+  const Text own(slash == std::string::npos ? name : name.substr(slash + 1));
+  Subject s;
+  s.pod = intake.pods().find(ns, own);
+  if (s.pod != kNoPod) {
+    s.gang = intake.pods()[s.pod].gang;
+    return s;
+  }
+  for (const bool is_pod_group : {true, false}) {
+    s.gang = intake.gangs().find(ns, own, is_pod_group);
+    if (s.gang == kNoGang) continue;
+    s.is_whole_gang = true;
+    const std::vector<PodSlot>& pods = intake.gangs()[s.gang].pods;
+    const auto waiting = std::find_if(pods.begin(), pods.end(), [&](PodSlot p) { return intake.pods()[p].phase != PodRecord::Phase::kBound; });
+    if (!pods.empty()) s.pod = waiting != pods.end() ? *waiting : pods.front();
+    return s;
+  }
+  return s;
+}
+
+std::string counted(std::int64_t count, const char* thing) { return std::to_string(count) + " " + thing + (count == 1 ? "" : "s"); }
+
+bool has_begun(const LiveIntake& intake, const GangRecord& gang) {
+  return std::any_of(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) { return intake.pods()[s].phase == PodRecord::Phase::kBound; });
+}
+
+/// What would have to be so: "it had 7 members".
+std::string remedy_text(const LiveIntake& intake, const GangRecord* gang, const Remedy& r) {
+  const LiveNames& names = intake.names();
+  const bool is_of_group = gang != nullptr && !gang->topology_key.empty();
+  const bool is_of_both = is_of_group && !gang->within_wish.empty();
+  const std::string of_group = "in a new PodGroup, since spec.schedulingConstraints cannot be changed";
+  const std::string beside = is_of_both ? ", and in ashlar.dev/within of its pods" : "";
+  const std::string level = r.level.row() < names.levels().size() ? names.levels()[r.level.row()].name.str() : std::string();
+  const std::string in_level = level.empty() ? "" : (gang != nullptr && has_begun(intake, *gang) ? " in its " : " in one ") + level;
+  switch (r.kind) {
+    case Remedy::Kind::kDropWithin:
+      return "it could be spread over any nodes (without " + (is_of_group ? "its topology, " + of_group + beside : "ashlar.dev/within") + ")";
+    case Remedy::Kind::kWidenWithin:
+      return "it could be spread over one " + level +
+             (is_of_group ? " (key " + names.levels()[r.level.row()].label.str() + ", " + of_group + beside + ")"
+                          : " (ashlar.dev/within: " + level + ")");
+    case Remedy::Kind::kFewerMembers:
+      return "it had " + counted(r.amount, "member");
+    case Remedy::Kind::kFewerCards:
+      return "no pod asked for more than " + counted(r.amount, "card");
+    case Remedy::Kind::kMoreQuota: {
+      std::string text;
+      for (const Remedy::Limit& l : r.limits)
+        text += (text.empty() ? "queue " : " and queue ") + names.queues.name(l.queue).str() + " had " +
+                quota_dimension_text(static_cast<std::int64_t>(l.dimension), l.lacking) + " more quota";
+      return text;
+    }
+    case Remedy::Kind::kFreeCards:
+      return counted(r.amount, "more card") + (r.amount == 1 ? " was free" : " were free") + in_level;
+    case Remedy::Kind::kMoreNodes:
+      return "there " + std::string(r.amount == 1 ? "was " : "were ") + counted(r.amount, "more empty node") + " like " +
+             names.nodes.name(r.node).str() + in_level;
+  }
+  return {};
+}
+
+/// What has begun keeps its domain, whatever its pods say from now on.
+std::vector<Remedy> remedies_for(LiveReign& reign, JobId job, const GangRecord* gang) {
+  const LiveNames& names = reign.intake().names();
+  const std::array<LabelKeyId, 2> of_one_node = {names.label_keys.find(Text("kubernetes.io/hostname")), names.label_keys.find(Text("metadata.name"))};
+  std::vector<Remedy> found =
+      find_remedies(reign.state(), reign.engine(), job, {.counts_cards = names.find_resource(Text(kGpuResource)), .node_names = of_one_node});
+  if (gang != nullptr && has_begun(reign.intake(), *gang))
+    std::erase_if(found, [](const Remedy& r) { return r.kind == Remedy::Kind::kDropWithin || r.kind == Remedy::Kind::kWidenWithin; });
+  return found;
+}
+
+std::string_view remedy_name(Remedy::Kind kind) {
+  constexpr std::string_view kNames[] = {"DropWithin", "WidenWithin", "FewerMembers", "FewerCards", "MoreQuota", "FreeCards", "MoreNodes"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+void write_reasons(JsonWriter& w, const TextContext& context, const Verdict& verdict) {
+  w.key("reasons").begin_array();
+  for (const Reason& r : told_reasons(context, verdict)) {
+    w.begin_object().member("code", reason_name(r.code)).member("message", reason_text(context, r)).member("subject", std::int64_t{r.subject});
+    w.key("numbers").begin_array();
+    for (const std::int64_t n : r.numbers) w.integer(n);
+    w.end_array().end_object();
+  }
+  w.end_array();
+}
+
+void write_ask(JsonWriter& w, const LiveIntake& intake, const PodRecord& pod) {
+  if (pod.demand.is_none()) return;
+  const Demand& demand = intake.translator().demand_of(pod.demand);
+  w.key("asks").begin_object();
+  w.member("gpus", static_cast<std::int64_t>(demand.cards.is_whole() ? demand.cards.count : 0));
+  if (!demand.cards.is_whole()) w.member("milliGpu", demand.cards.milli_total());
+  w.member("milliCores", amount_of(demand, resource::kCpu)).member("memoryBytes", amount_of(demand, resource::kMemory)).end_object();
+}
+
+/// "n0", or "12 nodes: n0, n1, n2 and 9 more".
+std::string nodes_of(const LiveIntake& intake, const GangRecord& gang) {
+  constexpr std::size_t kNamed = 3;
+  std::set<std::string> nodes;
+  for (const PodSlot s : gang.pods) nodes.insert(intake.pods()[s].node_name.str());
+  if (nodes.size() == 1) return *nodes.begin();
+  std::string text = std::to_string(nodes.size()) + " nodes: ";
+  std::size_t named = 0;
+  for (auto it = nodes.begin(); it != nodes.end() && named < kNamed; ++it) text += (named++ == 0 ? "" : ", ") + *it;
+  return nodes.size() > kNamed ? text + " and " + std::to_string(nodes.size() - kNamed) + " more" : text;
+}
+
+struct Headline {
+  std::string state, text;  ///< "Bound", "Waiting", "Never", "Held"
+  int exit_status = 0;
+};
+
+Headline headline_of(LiveReign& reign, const Subject& subject, const Verdict& verdict) {
+  const LiveIntake& intake = reign.intake();
+  if (subject.pod == kNoPod) return {"Waiting", "its pods do not exist yet", 4};
+  const PodRecord& pod = intake.pods()[subject.pod];
+  switch (pod.phase) {
+    case PodRecord::Phase::kBound: {
+      if (subject.is_whole_gang) return {"Bound", "runs on " + nodes_of(intake, intake.gangs()[subject.gang]), 0};
+      const std::string cards = pod.cards.is_empty() ? "" : ", cards " + cards_text(pod.cards);
+      return {"Bound", "runs on " + pod.node_name.str() + cards, 0};
+    }
+    case PodRecord::Phase::kParked:
+      return {"Bound", "is bound to " + pod.node_name.str() + ", a node that does not exist", 0};
+    case PodRecord::Phase::kAssumed:
+      return {"Binding", "is being bound to " + intake.names().nodes.name(pod.node).str(), 0};
+    case PodRecord::Phase::kHeld: {
+      const bool is_never = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kQueueUnknown;
+      return {is_never ? "Never" : "Held", std::string(hold_reason_name(pod.hold)) + ": " + hold_text(pod), is_never ? 5 : 4};
+    }
+    case PodRecord::Phase::kNominated:
+      return {"Waiting", "another scheduler's pod that keeps a place on " + intake.names().nodes.name(pod.node).str(), 4};
+    default:
+      break;
+  }
+  if (!pod.is_in_engine() && subject.gang != kNoGang) {
+    const Hold hold = intake.gang_hold(intake.gangs()[subject.gang]);
+    if (hold.reason == HoldReason::kNoSuchDomain) return {"Never", std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 5};
+    if (hold.reason != HoldReason::kNone)
+      return {hold.reason == HoldReason::kMembersMissing ? "Waiting" : "Held", std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 4};
+  }
+  if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty()) return {"Waiting", "PendingEvaluation: its turn has not come yet", 4};
+  const TextContext context = reign.text_context();
+  const bool is_for_company = verdict.kind == VerdictKind::kNeverFits && waits_for_company_to_leave(context, verdict);
+  const std::vector<Reason> told = told_reasons(context, verdict);
+  const bool is_never = verdict.kind == VerdictKind::kNeverFits && !is_for_company;
+  return {is_never ? "Never" : "Waiting", std::string(reason_name(told[0].code)) + ": " + headline_text(context, told), is_never ? 5 : 4};
+}
+
+void write_gang(JsonWriter& w, const LiveIntake& intake, GangSlot slot) {
+  const GangRecord& g = intake.gangs()[slot];
+  std::int64_t bound = 0, held = 0;
+  bool is_uniform = true;
+  for (const PodSlot s : g.pods) {
+    const PodRecord& pod = intake.pods()[s];
+    bound += pod.phase == PodRecord::Phase::kBound ? 1 : 0;
+    held += pod.phase == PodRecord::Phase::kHeld ? 1 : 0;
+    is_uniform = is_uniform && pod.demand == intake.pods()[g.pods.front()].demand;
+  }
+  const auto level = [&](LevelId l) { return l.is_none() ? std::string() : intake.names().levels()[l.row()].name.str(); };
+  w.key("gang").begin_object().member("name", g.name.view()).member("size", std::int64_t{g.size});
+  w.member("present", std::int64_t{intake.members_present(g)}).member("bound", bound).member("held", held).member_bool("uniform", is_uniform);
+  w.member("within", level(g.within)).member("prefer", level(g.prefer));
+  if (const std::string trouble = intake.priority_trouble(g); !trouble.empty()) w.member("priorityTrouble", trouble);
+  w.end_object();
+}
+
+void write_pod_line(JsonWriter& w, const LiveIntake& intake, PodSlot slot) {
+  const PodRecord& pod = intake.pods()[slot];
+  w.member("pod", pod.ns.str() + "/" + pod.name.str()).member("priority", std::int64_t{pod.priority});
+  w.member("queue", pod.queue.is_none() ? std::string_view() : intake.names().queues.name(pod.queue).view());
+  if (pod.rules && !pod.rules->ignored_soft.empty()) {
+    w.key("ignored").begin_array();
+    for (const Text& path : pod.rules->ignored_soft) w.string(path);
+    w.end_array();
+  }
+}
+
+}  // namespace
+
+http::ServerResponse standby_answer(const std::string& holder, const std::string& trouble) {
+  const std::string who = holder.empty() ? "nobody leads at this moment" : "this process stands by; " + holder + " leads";
+  return failure(503, "Standby", who + (trouble.empty() ? "" : "; " + trouble));
+}
+
+http::ServerResponse not_ready_answer() { return failure(503, "NotReady", "the caches are not filled yet"); }
+
+http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& request) {
+  const std::string name = request.query_value("name");
+  if (name.empty()) return failure(400, "Invalid", "ask with ?name=NAMESPACE/NAME");
+  LiveIntake& intake = reign.intake();
+  const Subject subject = find_subject(intake, name);
+  if (subject.pod == kNoPod && subject.gang == kNoGang)
+    return failure(404, "NotFound",
+                   "no pod or gang " + name +
+                       " that Ashlar schedules or accounts for; pods of other schedulers are known once they are bound, and none after it has ended");
+  const JobId job = subject.pod == kNoPod ? JobId::none() : intake.pods()[subject.pod].job;
+  const Verdict verdict = reign.verdict_of_now(job);
+  const Headline headline = headline_of(reign, subject, verdict);
+  JsonWriter w = document("Why");
+  w.member("name", name).member("state", headline.state).member("headline", headline.text).member("exitStatus", std::int64_t{headline.exit_status});
+  if (subject.pod != kNoPod) {
+    const PodRecord& pod = intake.pods()[subject.pod];
+    write_pod_line(w, intake, subject.pod);
+    write_ask(w, intake, pod);
+    w.member("ageMillis", (reign.now() - pod.created).value);
+    if (!pod.node_name.empty() && !subject.is_whole_gang) w.member("node", pod.node_name.view()).member("cards", cards_text(pod.cards));
+  }
+  if (subject.gang != kNoGang) write_gang(w, intake, subject.gang);
+  const bool is_waiting = headline.exit_status != 0 && verdict.kind != VerdictKind::kPending && verdict.kind != VerdictKind::kPlaced;
+  if (is_waiting) {
+    w.member("verdict", verdict_name(verdict.kind)).member("wakesOn", wake_name(verdict.wake_on));
+    // Jobs of a kind share a verdict, which may be older than the job.
+    const Millis asked_at = subject.pod == kNoPod ? verdict.at : std::max(verdict.at, intake.pods()[subject.pod].created);
+    w.member("verdictAgeMillis", (reign.now() - asked_at).value);
+    write_reasons(w, reign.text_context(), verdict);
+    w.member("condition", reign.pod_text(subject.pod).message);
+    w.key("remedies").begin_array();
+    if (reign.state().is_live(job) && !reign.is_engine_behind()) {
+      const GangRecord* gang = subject.gang == kNoGang ? nullptr : &intake.gangs()[subject.gang];
+      for (const Remedy& r : remedies_for(reign, job, gang))
+        w.begin_object().member("kind", remedy_name(r.kind)).member("amount", r.amount).member("message", remedy_text(intake, gang, r)).end_object();
+    }
+    w.end_array();
+  }
+  return finish(w);
+}
+
+namespace {
+
+struct WaitingJob {
+  Agenda::Entry entry;
+  QueueId queue;
+  std::int64_t cards = 0;
+  Verdict verdict;
+};
+
+std::vector<WaitingJob> waiting_jobs(LiveReign& reign) {
+  std::vector<WaitingJob> jobs;
+  reign.engine().agenda().each_shape([&](ShapeId, const Agenda::Shape& shape) {
+    for (const Agenda::Entry& e : shape.jobs) jobs.push_back({e, shape.key.queue, shape.cards, reign.engine().verdict_of(e.job)});
+  });
+  std::sort(jobs.begin(), jobs.end(), [](const WaitingJob& a, const WaitingJob& b) { return a.entry < b.entry; });
+  return jobs;
+}
+
+void write_job(JsonWriter& w, LiveReign& reign, const TextContext& context, const WaitingJob& job, std::size_t position, std::int64_t cards_ahead) {
+  const LiveIntake& intake = reign.intake();
+  const JobOwner owner = intake.owner(job.entry.job);
+  const bool is_gang = owner.gang != kNoGang;
+  if (!is_gang && owner.pod == kNoPod) return;
+  const Text ns = is_gang ? intake.gangs()[owner.gang].ns : intake.pods()[owner.pod].ns;
+  const Text name = is_gang ? intake.gangs()[owner.gang].name : intake.pods()[owner.pod].name;
+  const Job& j = reign.state().job(job.entry.job);
+  const std::vector<Reason> told = told_reasons(context, job.verdict);
+  w.begin_object().member("name", ns.str() + "/" + name.str()).member("queue", intake.names().queues.name(job.queue).view());
+  w.member("position", static_cast<std::int64_t>(position)).member("gpus", job.cards).member("gpusAhead", cards_ahead);
+  w.member("members", std::int64_t{j.members_present - j.members_placed}).member("priority", std::int64_t{j.priority});
+  w.member("ageMillis", (reign.now() - j.submitted).value);
+  w.member("reason", told.empty() ? std::string_view("PendingEvaluation") : reason_name(told[0].code));
+  w.member("message", headline_text(context, told)).end_object();
+}
+
+/// Pods and gangs that the engine does not know: they have no place in a queue. With `only` those of that queue.
+void write_held(JsonWriter& w, LiveReign& reign, std::optional<QueueId> only, std::size_t shown_max) {
+  const LiveNames& names = reign.intake().names();
+  std::vector<HeldThing> held = held_things(reign.intake());
+  if (only) std::erase_if(held, [&](const HeldThing& h) { return h.queue.is_none() || h.queue != *only; });
+  w.key("held").begin_array();
+  for (std::size_t i = 0; i < std::min(held.size(), shown_max); ++i) {
+    const HeldThing& h = held[i];
+    w.begin_object().member("name", h.ns.str() + "/" + h.name.str());
+    w.member("queue", h.queue.is_none() ? std::string_view() : names.queues.name(h.queue).view()).member("pods", static_cast<std::int64_t>(h.pods));
+    w.member("ageMillis", (reign.now() - h.created).value).member("reason", hold_reason_name(h.reason));
+    w.member("message", held_text(reign.intake(), h)).end_object();
+  }
+  w.end_array().member("heldTotal", static_cast<std::int64_t>(held.size()));
+}
+
+}  // namespace
+
+http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& request) {
+  const std::vector<WaitingJob> jobs = waiting_jobs(reign);
+  const std::size_t shown_max = request.query_value("all") == "1" ? kJobsListedMax : kJobsShownMax;
+  const LiveNames& names = reign.intake().names();
+  const std::string asked = request.query_value("queue");
+  const std::optional<QueueId> only = asked.empty() ? std::nullopt : std::optional(names.queues.find(Text(asked)));
+  std::size_t shown = 0, total = 0;
+  const QueueTree& tree = reign.state().queues;
+  std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_cards(names.queues.size(), 0);
+  const TextContext context = reign.text_context();
+  JsonWriter w = document("QueueList");
+  w.key("jobs").begin_array();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const std::size_t q = jobs[i].queue.row();
+    if (!only || jobs[i].queue == *only) {
+      if (total++ < shown_max) {
+        ++shown;
+        write_job(w, reign, context, jobs[i], static_cast<std::size_t>(pending_jobs[q] + 1), pending_cards[q]);
+      }
+    }
+    ++pending_jobs[q];
+    pending_cards[q] += jobs[i].cards;
+  }
+  w.end_array().key("queues").begin_array();
+  for (std::size_t q = 0; q < names.queues.size(); ++q) {
+    const QueueId queue(q);
+    if (queue.row() >= tree.rows() || !tree.is_known(queue)) continue;
+    const QueueId parent = tree.parent(queue);
+    w.begin_object()
+        .member("name", names.queues.name(queue).view())
+        .member("parent", parent.is_none() ? std::string_view() : names.queues.name(parent).view());
+    w.member("usedMilliGpu", tree.used(queue)[0]);
+    w.key("quotaMilliGpu");
+    if (tree.quota(queue)[0] == kUnlimited)
+      w.null();
+    else
+      w.integer(tree.quota(queue)[0]);
+    w.member("pendingJobs", pending_jobs[q]).member("pendingGpus", pending_cards[q]).end_object();
+  }
+  w.end_array().member("shown", static_cast<std::int64_t>(shown)).member("total", static_cast<std::int64_t>(total));
+  write_held(w, reign, only, shown_max);
+  return finish(w);
+}
+
+namespace {
+
+/// "key=value:Effect", and "key:Effect" where there is no value.
+std::string taint_text(const LiveNames& names, const ashlar::Taint& taint) {
+  constexpr std::string_view kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", "Any"};  // no node has the last one
+  std::string text = names.label_text(taint.value);
+  if (text == names.label_keys.name(taint.key).str() + "=") text.pop_back();
+  return text.append(":").append(kEffects[static_cast<std::size_t>(taint.effect)]);
+}
+
+}  // namespace
+
+http::ServerResponse answer_nodes(LiveReign& reign, const http::ServerRequest& request) {
+  const std::string only = request.query_value("name");
+  const LiveIntake& intake = reign.intake();
+  const Cluster& cluster = reign.state().cluster;
+  JsonWriter w = document("NodeList");
+  w.key("nodes").begin_array();
+  for (std::size_t row = 0; row < cluster.rows(); ++row) {
+    const NodeId node(row);
+    const Text name = intake.names().nodes.name(node);
+    if (!cluster.is_live(node) || name.empty() || (!only.empty() && name.view() != only)) continue;
+    w.begin_object().member("name", name.view());
+    w.member("model", cluster.models()[row].is_none() ? std::string_view() : intake.names().models.name(cluster.models()[row]).view());
+    w.member("cards", std::int64_t{cluster.cards()[row]}).member("idleCards", std::int64_t{std::max(cluster.idle_cards()[row], 0)});
+    w.key("cardFreeMilli").begin_array();
+    for (const std::int32_t milli : cluster.card_free_milli(node)) w.integer(milli);
+    w.end_array();
+    if (const CardMask closed = cluster.overfull_cards(node); !closed.is_empty()) w.member("closedCards", cards_text(closed));
+    w.member("freeMilliCores", cluster.free(resource::kCpu)[row]).member("freeMemoryBytes", cluster.free(resource::kMemory)[row]);
+    w.member("freePods", cluster.free(resource::kPods)[row]);
+    if (const std::string trouble = intake.node_trouble(node); !trouble.empty()) w.member("closed", trouble);
+    w.key("domains").begin_object();
+    const std::vector<DomainId>& domains = cluster.facts(node).domains;
+    for (std::size_t l = 0; l < domains.size(); ++l)
+      if (!domains[l].is_none()) w.member(intake.names().levels()[l].name.view(), intake.names().domain_name(LevelId(l), domains[l]).view());
+    w.end_object().key("taints").begin_array();
+    for (const ashlar::Taint& t : cluster.facts(node).taints) w.string(taint_text(intake.names(), t));
+    w.end_array().end_object();
+  }
+  w.end_array();
+  return finish(w);
+}
+
+}  // namespace ashlar::kube

@@ -1,0 +1,24 @@
+// What is asked of a running scheduler, and what does it answer? The read API behind `ashlar why|queue|nodes`: JSON documents with apiVersion and
+// kind, made on the loop's thread from the live tables. GET /api/v1/why?name=NS/NAME, /api/v1/queue[?all=1], /api/v1/nodes[?name=NODE].
+// Cost: why O(nodes), queue O(waiting jobs; a microsecond for each shown), nodes O(nodes).
+#pragma once
+
+#include <string>
+
+#include "http/server.h"
+#include "live/lead/leader_term.h"
+
+namespace ashlar::kube {
+
+inline constexpr std::string_view kReadApiVersion = "ashlar.dev/v1alpha1";
+inline constexpr std::size_t kJobsShownMax = 500;      ///< of one answer about queues; the counts are always whole
+inline constexpr std::size_t kJobsListedMax = 20'000;  ///< with all=1: a few megabytes, and the loop does nothing else meanwhile
+
+http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& request);
+http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& request);
+http::ServerResponse answer_nodes(LiveReign& reign, const http::ServerRequest& request);
+/// This process stands by; who leads is in the answer: its identity is HOST_NUMBER, in a cluster the host is its pod's name.
+http::ServerResponse standby_answer(const std::string& holder, const std::string& trouble = {});
+http::ServerResponse not_ready_answer();
+
+}  // namespace ashlar::kube

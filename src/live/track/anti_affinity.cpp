@@ -1,0 +1,196 @@
+#include "live/track/anti_affinity.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "live/track/hashes.h"
+
+namespace ashlar::kube {
+
+namespace {
+
+constexpr std::size_t kSpareMax = 256;
+
+/// A label without which the selector matches nothing; empty where there is no such. Most are written in one of these two ways.
+KeyValue label_asked_for(const LabelSelector& selector) {
+  if (!selector.match_labels.empty()) return selector.match_labels.front();
+  for (const Requirement& r : selector.expressions)
+    if (r.op == SelectorOp::kIn && r.values.size() == 1) return {r.key, r.values.front()};
+  return {};
+}
+
+}  // namespace
+
+void AntiAffinity::count(const Text& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels, int by) {
+  if (!rules || rules->required_anti_affinity.empty()) return;
+  pods_ += by;
+  for (std::size_t t = 0; t < rules->required_anti_affinity.size(); ++t) {
+    const PodAffinityTerm& term = rules->required_anti_affinity[t];
+    const Text* value = find_label(node_labels, term.topology_key);
+    if (value == nullptr) continue;
+    Rule& rule = rule_of(term.namespace_selector.present || !term.namespaces.empty() ? Text() : ns, rules, t);
+    std::int64_t& pods = rule.values[*value];
+    const bool was_there = pods > 0;
+    pods += by;
+    if (was_there != (pods > 0)) note_changed(rule);
+    if (pods <= 0) rule.values.erase(*value);
+  }
+}
+
+AntiAffinity::Rule& AntiAffinity::rule_of(const Text& ns, const std::shared_ptr<const PodRules>& rules, std::size_t number) {
+  const PodAffinityTerm& term = rules->required_anti_affinity[number];
+  const std::uint64_t hash = hash_combine(hash_of(term), ns.hash());
+  std::unique_ptr<Rule>& first = rules_[hash];
+  for (Rule* rule = first.get(); rule != nullptr; rule = rule->next.get()) {
+    ++work_.compared;
+    if (rule->ns == ns && ((rule->rules == rules && rule->number == number) || rule->term() == term)) return *rule;
+  }
+  auto added = std::make_unique<Rule>();
+  added->ns = ns;
+  added->rules = rules;
+  added->number = number;
+  added->hash = hash;
+  added->next = std::move(first);
+  first = std::move(added);
+  Rule& rule = *first;
+  if (term.namespace_selector.present) ++selecting_;
+  enlist(rule);
+  note_changed(rule);  // looked at by forget_news() whatever it comes to exclude
+  return rule;
+}
+
+template <class Use>
+void AntiAffinity::each_place(const Rule& rule, Use&& use) {
+  const PodAffinityTerm& term = rule.term();
+  Place place{rule.ns, label_asked_for(term.selector)};
+  if (term.namespace_selector.present || term.namespaces.empty()) return use(std::as_const(place), 0u);
+  for (std::uint32_t i = 0; i < term.namespaces.size(); ++i) {  // a name that is there twice stands twice
+    place.ns = term.namespaces[i];
+    use(std::as_const(place), i);
+  }
+}
+
+void AntiAffinity::enlist(Rule& rule) {
+  each_place(rule, [&](const Place& place, std::uint32_t number) {
+    RulesHere& here = places_[place];
+    rule.at.push_back(0);
+    here.rules.emplace_back();
+    here.put(here.rules.size() - 1, {&rule, number});
+    ++work_.listed;
+  });
+}
+
+void AntiAffinity::note_changed(Rule& rule) {
+  ++edition_;
+  if (rule.has_news) return;
+  rule.has_news = true;
+  changed_.push_back(&rule);
+  each_place(rule, [&](const Place& place, std::uint32_t number) {
+    RulesHere& here = places_.find(place)->second;
+    const std::size_t index = rule.at[number];
+    here.put(index, here.rules[here.with_news]);
+    here.put(here.with_news++, {&rule, number});
+    ++work_.listed;
+    scopes_.insert(place.ns);
+  });
+}
+
+void AntiAffinity::note_namespace_changed(const Text& ns) {
+  if (selecting_ > 0) relabelled_.insert(ns);
+}
+
+/// For a rule that stands where its namespace says, or that selects namespaces by their labels.
+bool AntiAffinity::applies(const PodAffinityTerm& term, const Text& ns, const Labels& labels) const {
+  if (!term.namespace_selector.present) return matches(term.selector, labels);
+  if (std::find(term.namespaces.begin(), term.namespaces.end(), ns) == term.namespaces.end()) {
+    const Labels* of_namespace = namespaces_ ? namespaces_(ns) : nullptr;
+    if (of_namespace != nullptr && !matches(term.namespace_selector, *of_namespace)) return false;  // one that we do not know may match
+  }
+  return matches(term.selector, labels);
+}
+
+template <class Question>
+bool AntiAffinity::any_of(Which which, const Text& scope, const Text& ns, const Labels& labels, Question&& is_it) const {
+  const auto any_by = [&](const KeyValue& by) {
+    const auto found = places_.find(Place{scope, by});
+    if (found == places_.end()) return false;
+    const RulesHere& here = found->second;
+    const std::size_t count = which == Which::kAll ? here.rules.size() : here.with_news;
+    return std::any_of(here.rules.begin(), here.rules.begin() + static_cast<std::ptrdiff_t>(count), [&](const Entry& e) {
+      ++work_.matched;
+      return applies(e.rule->term(), ns, labels) && is_it(*e.rule);
+    });
+  };
+  return any_by({}) || std::any_of(labels.begin(), labels.end(), any_by);
+}
+
+AntiAffinity::Meant AntiAffinity::rules_for(const Text& ns, const Labels& labels) const {
+  Meant out;
+  const auto take = [&](const Rule& rule) {
+    if (!rule.values.empty()) out.push_back(&rule);
+    return false;
+  };
+  any_of(Which::kAll, ns, ns, labels, take);
+  if (selecting_ > 0) any_of(Which::kAll, {}, ns, labels, take);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+Exclusions AntiAffinity::exclusions_of(const Meant& rules) {
+  Exclusions out;
+  for (const Rule* rule : rules)
+    for (const auto& [value, pods] : rule->values) out.emplace_back(rule->term().topology_key, value);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+bool AntiAffinity::refuses(const Text& ns, const Labels& labels, const Labels& node_labels) const {
+  const auto is_here = [&](const Rule& rule) {
+    const Text* value = find_label(node_labels, rule.term().topology_key);
+    return value != nullptr && rule.values.contains(*value);
+  };
+  return any_of(Which::kAll, ns, ns, labels, is_here) || (selecting_ > 0 && any_of(Which::kAll, {}, ns, labels, is_here));
+}
+
+bool AntiAffinity::concerns(const Text& ns, const Labels& labels) const {
+  if (relabelled_.contains(ns)) return true;
+  const auto is_it = [](const Rule&) { return true; };
+  return (scopes_.contains(ns) && any_of(Which::kWithNews, ns, ns, labels, is_it)) ||
+         (scopes_.contains(Text()) && any_of(Which::kWithNews, {}, ns, labels, is_it));
+}
+
+void AntiAffinity::forget(Rule& rule) {
+  if (rule.term().namespace_selector.present) --selecting_;
+  each_place(rule, [&](const Place& place, std::uint32_t number) {
+    const auto here = places_.find(place);
+    std::vector<Entry>& list = here->second.rules;
+    here->second.put(rule.at[number], list.back());
+    ++work_.listed;
+    list.pop_back();
+    if (list.capacity() > 4 * list.size() + kSpareMax) list.shrink_to_fit();
+    if (list.empty()) places_.erase(here);
+  });
+  const auto chain = rules_.find(rule.hash);
+  std::unique_ptr<Rule>* at = &chain->second;
+  for (; at->get() != &rule; at = &(*at)->next) ++work_.compared;
+  *at = std::unique_ptr<Rule>(std::move((*at)->next));
+  if (!chain->second) rules_.erase(chain);
+}
+
+void AntiAffinity::forget_news() {
+  for (Rule* rule : changed_) {
+    rule->has_news = false;
+    each_place(*rule, [&](const Place& place, std::uint32_t) { places_.find(place)->second.with_news = 0; });
+  }
+  for (Rule* rule : changed_)
+    if (rule->values.empty()) forget(*rule);
+  changed_ = {};
+  scopes_ = {};
+  relabelled_ = {};
+  if (places_.bucket_count() > 4 * places_.size() + kSpareMax) places_.rehash(0);
+  if (rules_.bucket_count() > 4 * rules_.size() + kSpareMax) rules_.rehash(0);
+}
+
+}  // namespace ashlar::kube

@@ -1,0 +1,162 @@
+#include "live/track/gangs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "kubeclient/bind_outcome.h"
+#include "kubeclient/pod_builder.h"
+#include "live/track/translate.h"
+#include "text/nearest_name.h"
+
+namespace ashlar::kube {
+namespace {
+
+constexpr std::string_view kIndexLabels[] = {"batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index",
+                                             "leaderworkerset.sigs.k8s.io/worker-index"};
+constexpr std::uint32_t kNoIndex = 0xffffffffu;
+
+std::uint32_t index_of(const PodRecord& pod) {
+  if (!pod.labels) return kNoIndex;
+  for (const std::string_view key : kIndexLabels) {
+    const Text* value = find_label(*pod.labels, key);
+    if (value == nullptr) continue;
+    const std::string_view text = value->view();
+    std::uint32_t index = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+    if (error == std::errc() && end == text.data() + text.size()) return index;
+  }
+  return kNoIndex;
+}
+
+constexpr std::string_view kWishes[] = {kGangLabel, kGangSizeLabel, kWithinLabel, kPreferLabel, kQueueLabel, kDurationLabel, kGpuMemoryAsk};
+constexpr std::size_t kOwnKeysMax = 32;  ///< keys of the prefix that are looked at: a tenant may write thousands, at each of many updates
+
+/// The wish that `key` was probably meant to be; empty where it is one, or is like none.
+std::string_view nearly_a_wish(std::string_view key) {
+  if (key == kCardsAnnotation) return {};
+  if (std::find(std::begin(kWishes), std::end(kWishes), key) != std::end(kWishes)) return {};
+  const std::string_view typed = key.substr(kOwnPrefix.size());
+  for (const std::string_view wish : kWishes) {
+    const std::string_view meant = wish.substr(kOwnPrefix.size());
+    const std::size_t near = meant.size() <= 5 ? 1 : 2;
+    const bool may_be_near = std::max(typed.size(), meant.size()) - std::min(typed.size(), meant.size()) <= near;
+    if (may_be_near && edit_distance(typed, meant) <= near) return wish;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string mistyped_wish(const Pod& pod) {
+  std::size_t looked_at = 0;
+  for (const auto& labels : {pod.labels, pod.annotations}) {
+    if (!labels) continue;
+    for (const auto& [key, value] : *labels) {
+      if (!is_our_annotation(key.view())) continue;
+      if (++looked_at > kOwnKeysMax) return {};
+      if (key == Text(kGpuMilliResource)) return key.str() + " is a resource, no label: write it under resources.limits of a container";
+      if (const std::string_view meant = nearly_a_wish(key.view()); !meant.empty())
+        return key.str() + " is no key of Ashlar's; did you mean " + std::string(meant) + "?";
+    }
+  }
+  return {};
+}
+
+Result<GangWish> read_gang_wish(const Pod& pod) {
+  GangWish wish;
+  if (const Text* within = find_wish(pod, kWithinLabel)) wish.within = *within;
+  if (const Text* prefer = find_wish(pod, kPreferLabel)) wish.prefer = *prefer;
+  if (!pod.group_name.empty()) {
+    wish.name = pod.group_name;
+    wish.is_pod_group = true;
+    return wish;
+  }
+  const Text* name = find_wish(pod, kGangLabel);
+  const Text* size = find_wish(pod, kGangSizeLabel);
+  if (name == nullptr || name->empty()) {
+    if (size != nullptr) return invalid("has ashlar.dev/gang-size but not ashlar.dev/gang; name the gang whose pods start together");
+    if (wish.within.empty()) return wish;
+    // Its hard wish binds as in a gang of one. The slash keeps its name apart from those of labels.
+    wish.name = Text(std::string(kLonePodPrefix) + pod.name.str());
+    wish.size = 1;
+    return wish;
+  }
+  if (bounded_words(name->view(), kDetailMax) != name->view())
+    return invalid("ashlar.dev/gang is no name: it has control characters, or is too long");
+  if (name->view().find('/') != std::string_view::npos) return invalid("ashlar.dev/gang is no name: it has a slash");
+  wish.name = *name;
+  if (size == nullptr) return invalid("has the label ashlar.dev/gang but not ashlar.dev/gang-size; state how many pods start together");
+  const std::string_view text = size->view();
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wish.size);
+  if (error != std::errc() || end != text.data() + text.size() || wish.size == 0 || wish.size > kGangSizeMax)
+    return invalid("ashlar.dev/gang-size is '" + std::string(text) + "'; it must be a whole number from 1 to " + std::to_string(kGangSizeMax));
+  return wish;
+}
+
+GangSlot GangTable::find_or_add(const Text& ns, const Text& name, bool is_pod_group) {
+  if (const GangSlot known = find(ns, name, is_pod_group); known != kNoGang) return known;
+  GangSlot slot = static_cast<GangSlot>(records_.size());
+  if (spare_.empty()) {
+    records_.emplace_back();
+  } else {
+    slot = spare_.back();
+    spare_.pop_back();
+  }
+  GangRecord& g = records_[slot];
+  g = GangRecord{};
+  g.ns = ns;
+  g.name = name;
+  g.is_pod_group = is_pod_group;
+  g.is_used = true;
+  slots_.emplace(Key{ns, name, is_pod_group}, slot);
+  return slot;
+}
+
+void GangTable::remove(GangSlot slot) {
+  GangRecord& g = records_[slot];
+  slots_.erase(Key{g.ns, g.name, g.is_pod_group});
+  g = GangRecord{};
+  spare_.push_back(slot);
+}
+
+bool is_name_before(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  std::size_t i = 0, k = 0;
+  while (i < a.size() && k < b.size()) {
+    if (!is_digit(a[i]) || !is_digit(b[k])) {
+      if (a[i] != b[k]) return a[i] < b[k];
+      ++i;
+      ++k;
+      continue;
+    }
+    std::size_t a_end = i, b_end = k;
+    while (a_end < a.size() && is_digit(a[a_end])) ++a_end;
+    while (b_end < b.size() && is_digit(b[b_end])) ++b_end;
+    std::string_view x = a.substr(i, a_end - i), y = b.substr(k, b_end - k);
+    while (x.size() > 1 && x.front() == '0') x.remove_prefix(1);
+    while (y.size() > 1 && y.front() == '0') y.remove_prefix(1);
+    if (x.size() != y.size()) return x.size() < y.size();
+    if (x != y) return x < y;
+    i = a_end;
+    k = b_end;
+  }
+  if (a.size() - i != b.size() - k) return a.size() - i < b.size() - k;
+  return a < b;
+}
+
+void sort_by_rank(const PodTable& pods, std::vector<PodSlot>& slots) {
+  struct Keyed {
+    std::uint32_t index;
+    PodSlot slot;
+  };
+  std::vector<Keyed> keyed;
+  keyed.reserve(slots.size());
+  for (const PodSlot s : slots) keyed.push_back({index_of(pods[s]), s});
+  std::sort(keyed.begin(), keyed.end(), [&](const Keyed& a, const Keyed& b) {
+    return a.index != b.index ? a.index < b.index : is_name_before(pods[a.slot].name, pods[b.slot].name);
+  });
+  for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = keyed[i].slot;
+}
+
+}  // namespace ashlar::kube

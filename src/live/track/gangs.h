@@ -1,0 +1,126 @@
+// Which pods belong together, and may they be placed? A gang is a PodGroup of the upstream API or the pods that share the label ashlar.dev/gang in
+// one namespace. Here live its record, the wishes that pods express (size, within, prefer, queue, duration), and the order of ranks.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kubeclient/objects.h"
+#include "live/track/pods.h"
+
+namespace ashlar::kube {
+
+inline constexpr std::string_view kGangLabel = "ashlar.dev/gang";
+inline constexpr std::string_view kGangSizeLabel = "ashlar.dev/gang-size";
+inline constexpr std::string_view kWithinLabel = "ashlar.dev/within";
+inline constexpr std::string_view kPreferLabel = "ashlar.dev/prefer";
+inline constexpr std::string_view kQueueLabel = "ashlar.dev/queue";
+inline constexpr std::string_view kDurationLabel = "ashlar.dev/duration";
+
+inline constexpr std::uint32_t kGangSizeMax = 100'000;  ///< more is a typing error
+/// A gang that is short of members says nothing on its pods for so long: they are usually still being created.
+inline constexpr Millis kGangPatience{5'000};
+
+/// What a pod says about its gang. `name` empty: it stands alone. A pod without a gang that must stay within a domain is a gang of one, `pod/NAME`.
+struct GangWish {
+  Text name, within, prefer;
+  std::uint32_t size = 0;  ///< 0: not stated (PodGroups state it themselves)
+  bool is_pod_group = false;
+};
+/// kInvalid names the label and the expected form.
+Result<GangWish> read_gang_wish(const Pod& pod);
+/// The first label or annotation of the pod that is nearly one of ours (ashlar.dev/withn), or a resource of ours, as a sentence; empty where there is
+/// none. A wish that is overlooked would place the pod wrongly. Other keys of the prefix say nothing to us.
+std::string mistyped_wish(const Pod& pod);
+
+inline constexpr std::string_view kLonePodPrefix = "pod/";
+
+struct GangRecord {
+  Text ns, name;
+  std::vector<PodSlot> pods;  ///< all of them: waiting, bound and held
+  JobId job;                  ///< none while the engine does not know the gang
+  QueueId queue;
+  LevelId within, prefer;       ///< none with a wish below that is not empty: no node has the label, or it is beyond the limit of levels
+  Text within_wish;             ///< ashlar.dev/within of its pods; hard
+  Text prefer_wish;             ///< ashlar.dev/prefer of its pods
+  Text topology_key;            ///< of the PodGroup; hard
+  std::uint32_t size = 1;       ///< members that must start together
+  std::uint32_t in_engine = 0;  ///< pods that the engine knows as members
+  std::uint32_t told_min = 1;   ///< members that must start together, as the engine was told last
+  std::uint32_t strangers = 0;  ///< pods of other schedulers that name this PodGroup
+  std::int32_t priority = 0;
+  std::optional<std::int32_t> stated_priority;  ///< of the PodGroup
+  Text priority_class;                          ///< of the PodGroup
+  Millis duration;                              ///< 0 = not known
+  Millis first_seen;
+  Millis submitted;                ///< its age in the engine's order, kept when it has to be submitted anew; 0 before that
+  Text bind_hold_detail;           ///< the server's words about a member that it does not bind
+  std::uint64_t bind_hold = 0;     ///< number of the hold that the gang is under since; 0: none
+  PodSlot bind_hold_pod = kNoPod;  ///< that member
+  std::uint8_t bind_failures = 0;  ///< such holds since all members were bound
+  Text stranger_name;              ///< the scheduler that the last of the strangers names
+  Text group_uid;                  ///< of the PodGroup object; empty while there is none
+  std::uint64_t group_condition_hash = 0;
+  bool is_pod_group = false;
+  bool is_gang = true;      ///< false: a PodGroup of basic policy with a topology key: members one by one in one domain
+  bool is_open = false;     ///< complete and sound, or begun: its waiting members are in the engine
+  bool is_started = false;  ///< all members that must start together were bound at the same time, and one still is
+  bool is_dirty = false;
+  bool is_stale = false;              ///< its queue changed after the engine was told
+  bool has_mixed_queues = false;      ///< its waiting pods belong to several queues
+  bool has_quarantined = false;       ///< for one of its pods the scheduler stopped once
+  bool has_mixed_schedulers = false;  ///< its pods name several schedulers that we serve
+  bool has_timer = false;
+  bool is_group_condition_due = false;
+  bool is_group_told = false;    ///< the PodGroup's condition is True already: it never reverts
+  Text group_refusal;            ///< path of a field of the PodGroup that is not evaluated
+  Text group_problem;            ///< why the PodGroup cannot be read, where it never could
+  Hold hold;                     ///< what holds it, as last found
+  std::uint64_t hold_found = 0;  ///< at which edition of the levels; 0: something has happened since
+  bool is_used = false;
+
+  /// The level that all must share a domain of, as it was written; a PodGroup's own counts first.
+  const Text& hard_wish() const { return topology_key.empty() ? within_wish : topology_key; }
+  /// A lone pod with a hard wish is placed as a gang of one, under a name that no label can have.
+  bool is_lone_pod() const { return name.view().starts_with(kLonePodPrefix); }
+  /// "gang g", "pod p"
+  std::string said() const { return is_lone_pod() ? "pod " + name.str().substr(kLonePodPrefix.size()) : "gang " + name.str(); }
+};
+
+class GangTable {
+ public:
+  GangSlot find(const Text& ns, const Text& name, bool is_pod_group) const {
+    const auto it = slots_.find(Key{ns, name, is_pod_group});
+    return it == slots_.end() ? kNoGang : it->second;
+  }
+  GangSlot find_or_add(const Text& ns, const Text& name, bool is_pod_group);
+  void remove(GangSlot slot);
+  GangRecord& operator[](GangSlot slot) { return records_[slot]; }
+  const GangRecord& operator[](GangSlot slot) const { return records_[slot]; }
+  std::size_t slots() const { return records_.size(); }
+
+ private:
+  struct Key {
+    Text ns, name;
+    bool is_pod_group = false;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& k) const { return (k.ns.hash() * 31 + k.name.hash()) * 2 + (k.is_pod_group ? 1 : 0); }
+  };
+  boost::unordered_flat_map<Key, GangSlot, KeyHash> slots_;
+  std::vector<GangRecord> records_;
+  std::vector<GangSlot> spare_;
+};
+
+/// Sorts pods of one gang by rank: the index label of their controller where it has one, else by name with numbers in numeric order.
+void sort_by_rank(const PodTable& pods, std::vector<PodSlot>& slots);
+/// "worker-2" comes before "worker-10".
+bool is_name_before(std::string_view a, std::string_view b);
+
+}  // namespace ashlar::kube

@@ -1,0 +1,31 @@
+// What waits outside the engine, and why: pods that are held, and gangs whose pods are. For `ashlar queue` and the metrics, which would otherwise
+// not know them. Pods that are being deleted and other schedulers' wait for nothing and are left out. Cost of both: O(pods + members of gangs).
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kubeclient/pooled_string.h"
+#include "live/track/tracker.h"
+
+namespace ashlar::kube {
+
+struct HeldThing {
+  Text ns, name;   ///< of the pod or gang
+  QueueId queue;   ///< none where the pod was held before its queue was looked for
+  Millis created;  ///< of the pod, or of the gang's first that waits
+  std::size_t pods = 1;
+  HoldReason reason = HoldReason::kNone;
+  PodSlot pod = kNoPod;  ///< it, or
+  GangSlot gang = kNoGang;
+};
+
+/// In order of namespace and name.
+std::vector<HeldThing> held_things(const LiveIntake& intake);
+/// The same pods, counted.
+std::map<HoldReason, std::size_t> held_pods(const LiveIntake& intake);
+/// Why, in words.
+std::string held_text(const LiveIntake& intake, const HeldThing& held);
+
+}  // namespace ashlar::kube

@@ -1,0 +1,389 @@
+#include "live/track/translate.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/digest.h"
+#include "text/quantity_text.h"
+
+namespace ashlar::kube {
+namespace {
+
+std::uint64_t hash_of(const Demand& d) {
+  std::uint64_t h = hash_combine(static_cast<std::uint64_t>(d.cards.count) << 32 | static_cast<std::uint32_t>(d.cards.milli_each.value),
+                                 static_cast<std::uint64_t>(d.cards.memory_each.value));
+  for (const ResourceAmount& a : d.amounts) h = hash_combine(hash_combine(h, a.resource.value), static_cast<std::uint64_t>(a.amount));
+  for (const ashlar::HostPort& p : d.ports) h = hash_combine(h, (std::uint64_t{p.address} << 32) | (std::uint64_t{p.protocol} << 16) | p.number);
+  return h;
+}
+
+std::uint64_t hash_of(const ashlar::NodeTerm& term, std::uint64_t h) {
+  for (const LabelExpression& e : term.all) {
+    h = hash_combine(h, (std::uint64_t{e.key.value} << 8) | static_cast<std::uint64_t>(e.op));
+    h = hash_combine(h, static_cast<std::uint64_t>(e.number));
+    for (const LabelId v : e.values) h = hash_combine(h, v.value);
+  }
+  return h;
+}
+
+std::uint64_t hash_of(const Constraint& c) {
+  std::uint64_t h = hash_of(c.selector, c.any_of.size());
+  for (const ashlar::NodeTerm& t : c.any_of) h = hash_of(t, h + 1);
+  for (const ModelId m : c.models) h = hash_combine(h, m.value);
+  for (const ashlar::Toleration& t : c.tolerations)
+    h = hash_combine(h, (std::uint64_t{t.key.value} << 32 | t.value.value) + static_cast<std::uint64_t>(t.effect));
+  for (const ashlar::PreferredTerm& p : c.preferred) h = hash_of(p.term, h + static_cast<std::uint64_t>(p.weight));
+  return h;
+}
+
+ashlar::TaintEffect effect_of(TaintEffect effect) {
+  switch (effect) {
+    case TaintEffect::kAny:
+      return ashlar::TaintEffect::kAny;
+    case TaintEffect::kNoSchedule:
+      return ashlar::TaintEffect::kNoSchedule;
+    case TaintEffect::kPreferNoSchedule:
+      return ashlar::TaintEffect::kPreferNoSchedule;
+    case TaintEffect::kNoExecute:
+      return ashlar::TaintEffect::kNoExecute;
+  }
+  return ashlar::TaintEffect::kAny;
+}
+
+std::uint8_t protocol_number(HostPort::Protocol protocol) {
+  return protocol == HostPort::Protocol::kTcp ? 6 : protocol == HostPort::Protocol::kUdp ? 17 : 132;
+}
+
+std::int64_t label_number(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty() ? number : NodeLabel::kNotANumber;
+}
+
+}  // namespace
+
+const Text* find_wish(const Pod& pod, std::string_view key) {
+  if (pod.annotations)
+    if (const Text* found = find_label(*pod.annotations, key)) return found;
+  return pod.labels ? find_label(*pod.labels, key) : nullptr;
+}
+
+namespace {
+
+void sort_by_resource(Demand& demand) {
+  std::sort(demand.amounts.begin(), demand.amounts.end(), [](const ResourceAmount& a, const ResourceAmount& b) { return a.resource < b.resource; });
+}
+
+constexpr std::int64_t kCardMemoryMaxMib = std::int64_t{1} << 30;  ///< of one card; more is a typing error
+
+Result<MiB> memory_each(const Text& ask) {
+  const Result<std::int64_t> bytes = parse_quantity(ask, 1, Overflow::kSaturate);
+  if (!bytes || *bytes < 0) return invalid("ashlar.dev/gpu-memory is not a quantity such as 40Gi: '" + ask.str() + "'");
+  if (*bytes >> 20 >= kCardMemoryMaxMib) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is more than any card has");
+  if (*bytes > 0 && *bytes < 1 << 20) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is less than 1Mi; name the unit (40Gi)");
+  return MiB((*bytes >> 20) + ((*bytes & ((1 << 20) - 1)) != 0 ? 1 : 0));
+}
+
+Result<CardAsk> card_ask(const Pod& pod, const Text* memory_ask) {
+  const std::int64_t whole = amount_of(pod.requests, kGpuResource);
+  const std::int64_t milli = amount_of(pod.requests, kGpuMilliResource);
+  CardAsk ask;
+  if (whole != 0 && milli != 0) return invalid("asks for both nvidia.com/gpu and ashlar.dev/gpu-milli; name one of them");
+  if (milli > kWholeCard && milli % kWholeCard != 0)
+    return invalid("ashlar.dev/gpu-milli is a share of one card (at most 1000) or a multiple of 1000");
+  if (whole > kCardsPerNodeMax || milli > std::int64_t{kCardsPerNodeMax} * kWholeCard) return invalid("asks for more than 128 cards of one node");
+  if (whole > 0)
+    ask.count = static_cast<std::int32_t>(whole);
+  else if (milli >= kWholeCard)
+    ask.count = static_cast<std::int32_t>(milli / kWholeCard);
+  else if (milli > 0)
+    ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
+  if (memory_ask == nullptr) return ask;
+  if (ask.count == 0)
+    return invalid("asks for ashlar.dev/gpu-memory but for no card; add nvidia.com/gpu or ashlar.dev/gpu-milli to resources.limits");
+  const Result<MiB> memory = memory_each(*memory_ask);
+  if (!memory) return memory.error();
+  ask.memory_each = *memory;
+  return ask;
+}
+
+/// Never fewer cards than the pod may hold.
+CardAsk cards_held(const Pod& pod, const Text* memory_ask) {
+  const std::int64_t most = kCardsPerNodeMax;
+  const std::int64_t whole = std::clamp<std::int64_t>(amount_of(pod.requests, kGpuResource), 0, most);
+  const std::int64_t milli = std::clamp<std::int64_t>(amount_of(pod.requests, kGpuMilliResource), 0, most * kWholeCard);
+  CardAsk ask;
+  if (whole == 0 && milli > 0 && milli < kWholeCard)
+    ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
+  else
+    ask.count = static_cast<std::int32_t>(std::min(most, whole + (milli + kWholeCard - 1) / kWholeCard));
+  if (memory_ask == nullptr || ask.count == 0) return ask;
+  if (const Result<MiB> memory = memory_each(*memory_ask); memory) ask.memory_each = *memory;
+  return ask;
+}
+
+}  // namespace
+
+std::string refusal_text(const Text& resource) {
+  return "asks for " + resource.str() + ", but all " + std::to_string(resource::kColumnsMax) + " resource columns are taken";
+}
+
+Demand Translator::plain_demand(const Pod& pod) {
+  Demand demand;
+  const auto add = [&](ResourceId id, std::int64_t amount) {
+    if (amount > 0) demand.amounts.push_back({id, amount});
+  };
+  add(resource::kCpu, pod.requests.cpu.value);
+  add(resource::kMemory, pod.requests.memory.value);
+  add(resource::kEphemeralStorage, pod.requests.ephemeral_storage.value);
+  add(resource::kPods, 1);
+  for (const Amount& a : pod.requests.extended) {
+    add(names_.wished_resource(a.name), a.value);
+  }
+  sort_by_resource(demand);
+  if (pod.rules)
+    for (const HostPort& p : pod.rules->host_ports) demand.ports.push_back({protocol_number(p.protocol), names_.address(p.host_ip), p.port});
+  return demand;
+}
+
+Result<Demand> Translator::build_demand(const Pod& pod, const Text* memory_ask) {
+  Demand demand = plain_demand(pod);
+  for (const Amount& a : pod.requests.extended)
+    if (a.value > 0 && names_.is_refused(a.name)) return invalid(refusal_text(a.name));
+  const Result<CardAsk> cards = card_ask(pod, memory_ask);
+  if (!cards) return cards.error();
+  demand.cards = *cards;
+  return demand;
+}
+
+DemandId Translator::held_by(const Pod& pod) {
+  if (const Result<DemandId> whole = demand(pod); whole) return *whole;
+  Demand held = plain_demand(pod);
+  held.cards = cards_held(pod, find_wish(pod, kGpuMemoryAsk));
+  return intern(std::move(held));
+}
+
+bool Translator::is_demand_of(const Pod& pod, DemandId id) {
+  const Result<Demand> built = build_demand(pod, find_wish(pod, kGpuMemoryAsk));
+  return built && *built == demands_[id];
+}
+
+Result<DemandId> Translator::demand(const Pod& pod) {
+  const Text* wish = find_wish(pod, kGpuMemoryAsk);
+  const Text memory_ask = wish == nullptr ? Text() : *wish;
+  const bool is_blank = wish != nullptr && wish->empty();  // an ask that cannot be read, unlike none
+  for (const Seen& s : seen_)
+    if (!s.id.is_none() && s.requests == pod.requests && s.rules == pod.rules && s.memory_ask == memory_ask && !is_blank) return s.id;
+  Result<Demand> built = build_demand(pod, wish);
+  if (!built) return built.error();
+  const DemandId id = intern(std::move(built).value());
+  seen_[next_seen_] = {pod.requests, pod.rules, memory_ask, id};
+  next_seen_ = (next_seen_ + 1) % kSeen;
+  return id;
+}
+
+DemandId Translator::intern(Demand demand) {
+  const std::uint64_t hash = hash_of(demand);
+  const auto [id, is_new] = demands_.of(std::move(demand), hash);
+  if (is_new) out_.add(DemandDefined{id, demands_[id]});
+  return id;
+}
+
+ConstraintId Translator::intern(Constraint constraint) {
+  const std::uint64_t hash = hash_of(constraint);
+  const auto [id, is_new] = constraints_.of(std::move(constraint), hash);
+  if (is_new) out_.add(ConstraintDefined{id, constraints_[id]});
+  return id;
+}
+
+DemandId Translator::renewed(DemandId id) {
+  Demand renewed = demands_[id];
+  for (ResourceAmount& a : renewed.amounts) {
+    const ResourceId column = resource::has_column(a.resource) ? a.resource : names_.find_resource(names_.resource_name(a.resource));
+    if (!column.is_none()) a.resource = column;
+  }
+  if (renewed == demands_[id]) return id;
+  sort_by_resource(renewed);
+  return intern(std::move(renewed));
+}
+
+Text Translator::refused_in(DemandId id) const {
+  for (const ResourceAmount& a : demands_[id].amounts)
+    if (Text name = resource::has_column(a.resource) ? Text() : names_.resource_name(a.resource); names_.is_refused(name)) return name;
+  return {};
+}
+
+void Translator::note_taken() {
+  // What an empty row says nobody hears of in a decision: it can wait for other news.
+  demands_.settle([this](DemandId id) {
+    for (Seen& s : seen_)
+      if (s.id == id) s = Seen();
+    out_.add_confirmation(DemandDefined{id, {}});
+    ++given_back_;
+  });
+  constraints_.settle([this](ConstraintId id) {
+    for (SeenRules& s : seen_rules_)
+      if (s.id == id) s = SeenRules();
+    out_.add_confirmation(ConstraintDefined{id, {}});
+    ++given_back_;
+  });
+}
+
+void Translator::add_to(LiveNames::InUse& in_use) const {
+  demands_.each([&](DemandId, const Demand& demand) { in_use.add(demand); });
+  constraints_.each([&](ConstraintId, const Constraint& constraint) { in_use.add(constraint); });
+}
+
+LabelExpression Translator::expression(const Requirement& requirement, bool is_field) {
+  LabelExpression e;
+  const Text& key = is_field ? names_.node_name_key() : requirement.key;
+  e.key = names_.label_keys.of(key);
+  switch (requirement.op) {
+    case SelectorOp::kIn:
+      e.op = LabelExpression::Op::kIn;
+      break;
+    case SelectorOp::kNotIn:
+      e.op = LabelExpression::Op::kNotIn;
+      break;
+    case SelectorOp::kExists:
+      e.op = LabelExpression::Op::kExists;
+      break;
+    case SelectorOp::kDoesNotExist:
+      e.op = LabelExpression::Op::kDoesNotExist;
+      break;
+    case SelectorOp::kGt:
+      e.op = LabelExpression::Op::kGreater;
+      break;
+    case SelectorOp::kLt:
+      e.op = LabelExpression::Op::kLess;
+      break;
+  }
+  const bool is_number = e.op == LabelExpression::Op::kGreater || e.op == LabelExpression::Op::kLess;
+  if (!is_number) {
+    for (const Text& value : requirement.values) e.values.push_back(names_.label(key, value));
+    return e;
+  }
+  const std::int64_t bound = requirement.values.size() == 1 ? label_number(requirement.values[0]) : NodeLabel::kNotANumber;
+  if (bound != NodeLabel::kNotANumber)
+    e.number = bound;
+  else
+    e.op = LabelExpression::Op::kIn;  // compares with nothing: an empty list matches no node, as upstream
+  return e;
+}
+
+ashlar::NodeTerm Translator::term(const NodeTerm& from) {
+  ashlar::NodeTerm to;
+  for (const Requirement& r : from.expressions) to.all.push_back(expression(r, false));
+  for (const Requirement& r : from.fields) to.all.push_back(expression(r, true));
+  if (to.all.empty())
+    to.all.push_back({names_.label_keys.of(names_.node_name_key()), LabelExpression::Op::kIn, {}, 0});  // an empty term matches nothing
+  return to;
+}
+
+/// A demand for card models reads better as models than as labels: the engine then counts the nodes that have another card.
+void Translator::take_models(const PodRules& rules, Constraint& into, bool& is_affinity_taken) {
+  is_affinity_taken = false;
+  if (rules.required_affinity.size() != 1) return;
+  const NodeTerm& only = rules.required_affinity[0];
+  if (only.expressions.size() != 1 || !only.fields.empty() || only.expressions[0].key != kGpuProductLabel) return;
+  if (only.expressions[0].op != SelectorOp::kIn || only.expressions[0].values.empty() || !into.models.empty()) return;
+  for (const Text& value : only.expressions[0].values) into.models.push_back(names_.models.of(value));
+  is_affinity_taken = true;
+}
+
+ConstraintId Translator::constraint(const PodRules& rules, const Exclusions& exclusions) {
+  Constraint c;
+  for (const KeyValue& kv : rules.node_selector) {
+    if (kv.key == kGpuProductLabel) {
+      c.models.push_back(names_.models.of(kv.value));
+      continue;
+    }
+    c.selector.all.push_back({names_.label_keys.of(kv.key), LabelExpression::Op::kIn, {names_.label(kv.key, kv.value)}, 0});
+  }
+  bool is_affinity_taken = false;
+  take_models(rules, c, is_affinity_taken);
+  if (rules.has_required_affinity && !is_affinity_taken) {
+    for (const NodeTerm& t : rules.required_affinity) c.any_of.push_back(term(t));
+    if (c.any_of.empty()) c.any_of.push_back(term({}));
+  }
+  for (const auto& [key, value] : exclusions) {
+    const LabelKeyId id = names_.label_keys.of(key);
+    auto it = std::find_if(c.selector.all.begin(), c.selector.all.end(),
+                           [&](const LabelExpression& e) { return e.key == id && e.op == LabelExpression::Op::kNotIn; });
+    if (it == c.selector.all.end()) it = c.selector.all.insert(it, {id, LabelExpression::Op::kNotIn, {}, 0});
+    it->values.push_back(names_.label(key, value));
+  }
+  for (const Toleration& t : rules.tolerations) {
+    ashlar::Toleration to;
+    if (!t.key.empty()) to.key = names_.label_keys.of(t.key);
+    if (!t.exists) to.value = names_.label(t.key, t.value);
+    to.effect = effect_of(t.effect);
+    c.tolerations.push_back(to);
+  }
+  for (const PreferredTerm& p : rules.preferred_affinity) c.preferred.push_back({p.weight, term(p.term)});
+  return intern(std::move(c));
+}
+
+ConstraintId Translator::constraint(const std::shared_ptr<const PodRules>& rules) {
+  for (const SeenRules& s : seen_rules_)
+    if (!s.id.is_none() && s.rules == rules) return s.id;
+  const ConstraintId id = rules ? constraint(*rules, {}) : anywhere();
+  seen_rules_[next_seen_rules_] = {rules, id};
+  next_seen_rules_ = (next_seen_rules_ + 1) % kSeen;
+  return id;
+}
+
+ConstraintId Translator::anywhere() {
+  if (anywhere_.is_none()) constraints_.use(anywhere_ = intern(Constraint{}));
+  return anywhere_;
+}
+
+std::vector<DomainId> Translator::domains_of(const Labels& labels) {
+  std::vector<DomainId> domains(names_.levels().size());
+  DomainId parent;
+  for (std::size_t l = 0; l < domains.size(); ++l) {
+    const Text* value = find_label(labels, names_.levels()[l].label);
+    if (value == nullptr) continue;
+    const bool is_nested = l < names_.nested_count();
+    domains[l] = names_.domain(LevelId(l), is_nested ? parent : DomainId::none(), *value);
+    if (is_nested) parent = domains[l];
+  }
+  return domains;
+}
+
+NodeFacts Translator::node_facts(const Node& node) {
+  NodeFacts facts;
+  facts.allocatable.assign(resource::kFirstExtended, 0);
+  facts.allocatable[resource::kCpu.row()] = node.allocatable.cpu.value;
+  facts.allocatable[resource::kMemory.row()] = node.allocatable.memory.value;
+  facts.allocatable[resource::kEphemeralStorage.row()] = node.allocatable.ephemeral_storage.value;
+  facts.allocatable[resource::kPods.row()] = node.pods_max;
+  for (const Amount& a : node.allocatable.extended) {
+    const ResourceId id = a.value > 0 ? names_.resource(a.name) : ResourceId::none();
+    if (id.is_none()) continue;
+    if (id.row() >= facts.allocatable.size()) facts.allocatable.resize(id.row() + 1, 0);
+    facts.allocatable[id.row()] = a.value;
+  }
+  const std::int64_t cards = std::max(amount_of(node.allocatable, kGpuResource), amount_of(node.allocatable, kGpuMilliResource) / kWholeCard);
+  facts.cards = static_cast<std::int32_t>(std::clamp<std::int64_t>(cards, 0, kCardsPerNodeMax));
+  if (const Text* product = find_label(node.labels, kGpuProductLabel)) facts.model = names_.models.of(*product);
+  if (const Text* memory = find_label(node.labels, kGpuMemoryLabel))
+    facts.memory_per_card = MiB(std::clamp<std::int64_t>(label_number(*memory), 0, kCardMemoryMaxMib));
+  for (const KeyValue& kv : node.labels)
+    facts.labels.push_back({names_.label_keys.of(kv.key), names_.label(kv.key, kv.value), label_number(kv.value)});
+  facts.labels.push_back({names_.label_keys.of(names_.node_name_key()), names_.label(names_.node_name_key(), node.name), NodeLabel::kNotANumber});
+  std::sort(facts.labels.begin(), facts.labels.end(), [](const NodeLabel& a, const NodeLabel& b) { return a.key < b.key; });
+  const auto add_taint = [&](const Text& key, const Text& value, TaintEffect effect) {
+    const ashlar::Taint taint{names_.label_keys.of(key), names_.label(key, value), effect_of(effect)};
+    if (std::find(facts.taints.begin(), facts.taints.end(), taint) == facts.taints.end()) facts.taints.push_back(taint);
+  };
+  for (const Taint& t : node.taints) add_taint(t.key, t.value, t.effect);
+  // What the node controllers would add; said here too, so that a node is left alone from the moment on at which it says so itself.
+  if (node.unschedulable) add_taint(kUnschedulableTaint, {}, TaintEffect::kNoSchedule);
+  if (node.ready == ConditionStatus::kFalse) add_taint(kNotReadyTaint, {}, TaintEffect::kNoSchedule);
+  if (node.ready == ConditionStatus::kUnknown) add_taint(kUnreachableTaint, {}, TaintEffect::kNoSchedule);
+  facts.domains = domains_of(node.labels);
+  return facts;
+}
+
+}  // namespace ashlar::kube

@@ -1,0 +1,94 @@
+// BindQueue: bindings that wait to be sent, in the order of coming, and whose turn it is. A namespace whose bindings are not answered for a while (its
+// admission webhook is slow, or somebody wants it to be) is a slow one until a binding of it is answered in time again: it may have a few bindings under
+// way, and takes no part of the window from others, so that neither their bindings nor the engine wait for it. Cost: O(log namespaces) a binding.
+//
+//   queue.push(ns, ticket);
+//   while (auto next = queue.next(room)) queue.note_sent(request, next->ns, now), send(next->ticket);
+//   queue.note_answered(request, now);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/quantity.h"
+#include "kubeclient/bind_outcome.h"
+#include "kubeclient/pooled_string.h"
+#include "live/track/pods.h"
+
+namespace ashlar::kube {
+
+/// A binding from the plan until it is settled.
+struct BindTicket {
+  PodSlot slot = kNoPod;
+  std::uint32_t generation = 0, turn = 0;
+  int unbound_reads = 0, failed_reads = 0;
+  Millis first_sent;  ///< monotonic
+  BindOutcome outcome = BindOutcome::kUnknown;
+  std::string words;  ///< of the last answer that was no success
+};
+
+class BindQueue {
+ public:
+  static constexpr Millis kSlowAfter{2'000};        ///< without an answer
+  static constexpr std::size_t kSlowShare = 8;      ///< bindings that a slow namespace may have under way
+  static constexpr std::size_t kSlowInAllMax = 64;  ///< bindings that slow namespaces may have under way together
+  struct Next {
+    Text ns;
+    BindTicket ticket;
+  };
+
+  void push(const Text& ns, BindTicket ticket);
+  /// The first that may be sent; nothing if none may. `has_room`: is there room in the window of namespaces that are not slow?
+  std::optional<Next> next(bool has_room);
+  /// The request is a binding of that namespace.
+  void note_sent(std::uint64_t request, const Text& ns, Millis now);
+  /// Answered, cancelled or failed; nothing happens if it was no binding.
+  void note_answered(std::uint64_t request, Millis now);
+  /// Finds who has become slow by now, and returns them.
+  std::vector<Text> find_slow(Millis now);
+  /// When find_slow() should be asked next; max() if nothing is under way.
+  Millis next_look() const;
+
+  std::size_t size() const { return size_; }
+  bool is_empty() const { return size_ == 0; }
+  /// Those that wait for room in the window only, not for a slow namespace.
+  std::size_t unhindered() const { return size_ - hindered_; }
+  /// Under way for slow namespaces: not part of the window.
+  std::size_t slow_under_way() const { return slow_under_way_; }
+
+ private:
+  struct Waiting {
+    std::uint64_t number;
+    BindTicket ticket;
+  };
+  struct Lane {
+    std::deque<Waiting> waiting;
+    std::size_t under_way = 0;
+    bool is_slow = false;
+  };
+  struct Sent {
+    Text ns;
+    Millis at;
+    bool is_overdue = false;
+  };
+  using Lanes = std::map<Text, Lane>;
+  using Heads = std::set<std::pair<std::uint64_t, Text>>;  ///< first waiting number of a lane
+  Heads& heads_of(const Lane& lane) { return lane.is_slow ? slow_heads_ : heads_; }
+  void turn(Lanes::iterator it, bool is_slow);
+  void drop_if_unused(Lanes::iterator it);
+
+  Lanes lanes_;
+  Heads heads_, slow_heads_;
+  std::map<std::uint64_t, Sent> sent_;                  ///< by request
+  std::set<std::pair<Millis, std::uint64_t>> in_time_;  ///< sent and not overdue yet
+  std::uint64_t last_number_ = 0;
+  std::size_t size_ = 0, hindered_ = 0, slow_under_way_ = 0;
+};
+
+}  // namespace ashlar::kube

@@ -1,0 +1,285 @@
+#include "live/write/binder.h"
+
+#include <algorithm>
+#include <string_view>
+#include <variant>
+
+#include "base/check.h"
+#include "kubeclient/decode/decode.h"
+
+namespace ashlar::kube {
+namespace {
+
+constexpr Millis kReadTimeout{10'000};
+constexpr Millis kSlowToldEvery{60'000};
+constexpr std::string_view kNotFound = "NotFound";  // metav1.StatusReasonNotFound
+
+}  // namespace
+
+LiveActuator::LiveActuator(Api& api, LiveIntake& intake, ActuatorOptions options, Hooks hooks)
+    : api_(api), intake_(intake), options_(options), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {}
+
+LiveActuator::~LiveActuator() {
+  for (const auto& [request, id] : under_way_) {
+    api_.cancel(id);
+    api_.budget().cancel();
+  }
+  api_.cancel_timer(timer_);
+}
+
+void LiveActuator::submit(const Plan& plan) {
+  for (const Action& action : plan.actions) {
+    const Bind* bind = std::get_if<Bind>(&action);
+    if (bind == nullptr) continue;  // the profiles that the live scheduler accepts evict nothing; reservations live in the engine
+    const PodSlot slot = intake_.pods().of_member(bind->member);
+    ASHLAR_CHECK(slot != kNoPod);
+    intake_.note_assumed(slot, bind->node, bind->cards);
+    const PodRecord& pod = intake_.pods()[slot];
+    queue_.push(pod.ns, {.slot = slot, .generation = pod.generation, .turn = pod.bind_turn, .first_sent = {}, .words = {}});
+  }
+  if (hooks_.on_plan) hooks_.on_plan(plan);
+  pump();
+}
+
+void LiveActuator::pump() {
+  const Millis now = api_.monotonic();
+  end_holds(now);
+  pump_rereads(now);  // needs no lease: were it left out while the lease's renewal is late, nothing would ask and the place would stay taken
+  pump_resends(now);
+  find_slow(now);
+  while (may_send(now) && hooks_.may_write()) {
+    std::optional<BindQueue::Next> next = queue_.next(in_window() < options_.in_flight_max);
+    if (!next) break;
+    send(std::move(next->ticket));
+  }
+  arm(now);
+}
+
+void LiveActuator::pump_rereads(Millis now) {
+  while (!rereads_.empty() && rereads_.begin()->first <= now && rereads_under_way_ < options_.rereads_max && may_send(now)) {
+    Ticket ticket = std::move(rereads_.begin()->second);
+    rereads_.erase(rereads_.begin());
+    reread(std::move(ticket));
+  }
+}
+
+void LiveActuator::pump_resends(Millis now) {
+  for (auto it = resends_.begin(); it != resends_.end() && it->first <= now;) {
+    const Millis kept_max = rule_of(it->second.outcome).place_kept_max;
+    const bool is_too_late = kept_max.value > 0 && now >= it->second.first_sent + kept_max;
+    const bool may_leave = !is_too_late && may_send(now) && hooks_.may_write();
+    if (!is_too_late && !may_leave) {
+      ++it;
+      continue;
+    }
+    Ticket ticket = std::move(it->second);
+    it = resends_.erase(it);
+    if (is_too_late)
+      give_up(ticket);
+    else
+      send(std::move(ticket));
+  }
+}
+
+void LiveActuator::end_holds(Millis now) {
+  while (!holds_.empty() && holds_.begin()->first <= now) {
+    const BindHold hold = holds_.begin()->second;
+    holds_.erase(holds_.begin());
+    intake_.end_bind_hold(hold);
+  }
+}
+
+void LiveActuator::find_slow(Millis now) {
+  const std::vector<Text> slow = queue_.find_slow(now);
+  if (slow.empty() || !hooks_.log || (slow_told_at_.value != 0 && now < slow_told_at_ + kSlowToldEvery)) return;
+  slow_told_at_ = now;
+  const std::string others = slow.size() > 1 ? " (and " + std::to_string(slow.size() - 1) + " more)" : "";
+  hooks_.log(LogLevel::kWarning,
+             {"bindings in namespace " + slow.front().str() + others +
+                  " are not answered within 2 s, as with a slow admission webhook; until one is, those of other namespaces go first",
+              "namespace", Text(), slow.front()});
+}
+
+void LiveActuator::arm(Millis now) {
+  Millis next = Millis::max();
+  const auto consider = [&](Millis due, bool needs_budget) {
+    if (needs_budget) due = std::max(due, api_.budget().next_at());
+    if (due > now) next = std::min(next, due);  // what is due and still here waits for an answer or for the lease
+  };
+  if (!holds_.empty()) consider(holds_.begin()->first, false);
+  if (!rereads_.empty()) consider(rereads_.begin()->first, true);
+  if (!resends_.empty()) consider(resends_.begin()->first, true);
+  if (!queue_.is_empty()) consider(now, true);
+  consider(queue_.next_look(), false);
+  if (next >= timer_at_ || next == Millis::max()) return;
+  api_.cancel_timer(timer_);
+  timer_at_ = next;
+  timer_ = api_.after(next - now, [this, life = std::weak_ptr<char>(life_)] {
+    if (life.expired()) return;
+    timer_at_ = Millis::max();
+    pump();
+  });
+}
+
+void LiveActuator::dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then) {
+  const std::uint64_t request = ++last_request_;
+  const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
+  under_way_[request] = send([this, request, pass, then = std::move(then)](const Answer& answer) {
+    under_way_.erase(request);
+    queue_.note_answered(request, api_.monotonic());
+    api_.budget().end(pass, {health_of(answer), answer.retry_after}, api_.monotonic());
+    then(answer);
+    pump();
+  });
+}
+
+PodRecord* LiveActuator::find(const Ticket& ticket) {
+  if (!intake_.pods().is_current(ticket.slot, ticket.generation)) return nullptr;
+  return &intake_.pods()[ticket.slot];
+}
+
+PodRecord* LiveActuator::find_assumed(const Ticket& ticket) {
+  PodRecord* pod = find(ticket);
+  return pod != nullptr && pod->phase == PodRecord::Phase::kAssumed && pod->bind_turn == ticket.turn ? pod : nullptr;
+}
+
+void LiveActuator::send(Ticket ticket) {
+  if (find_assumed(ticket) == nullptr) return;
+  const Cluster* news = intake_.has_node_news(ticket.slot) ? &hooks_.cluster_now() : nullptr;
+  PodRecord* pod = find_assumed(ticket);  // the news may have taken its place away
+  if (pod == nullptr) return;
+  if (intake_.is_place_outdated(ticket.slot, news)) return choose_anew(ticket);
+  Binding binding{pod->ns, pod->name, pod->uid, intake_.names().nodes.name(pod->node), {}};
+  if (!pod->cards.is_empty()) binding.annotations.emplace_back(std::string(kCardsAnnotation), cards_text(pod->cards));
+  pod->is_bind_under_way = true;
+  if (ticket.first_sent.value == 0) ticket.first_sent = api_.monotonic();
+  ++counters_.sent;
+  queue_.note_sent(last_request_ + 1, pod->ns, api_.monotonic());
+  dispatch([&](OnAnswer on_answer) { return kube::bind(api_, binding, std::move(on_answer), Encoding::kJson, hooks_.may_write); },
+           [this, ticket = std::move(ticket), node = binding.node, cards = pod->cards](const Answer& answer) {
+             take_answer(ticket, node, cards, answer);
+           });
+}
+
+void LiveActuator::take_answer(Ticket ticket, const Text& node, const CardMask& cards, const Answer& answer) {
+  ticket.outcome = bind_outcome(answer);
+  ++counters_.by_outcome[static_cast<std::size_t>(ticket.outcome)];
+  if (ticket.outcome == BindOutcome::kBound) return confirm(ticket, node, cards);
+  const PodRecord* pod = find(ticket);
+  if (pod == nullptr) return;
+  ticket.words = answer.ok() ? "the server's answer " + std::to_string(answer.status) + " does not say that the pod is bound"
+                             : bounded_words(answer.result.error().message);
+  if (hooks_.log)
+    hooks_.log(LogLevel::kWarning,
+               {"binding " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str() + ": " + ticket.words, "pod", pod->ns, pod->name});
+  follow(std::move(ticket));
+}
+
+/// The cards are those of this binding: the engine may have chosen others since, where the node went and came back.
+void LiveActuator::confirm(const Ticket& ticket, const Text& node, const CardMask& cards) {
+  last_bind_ = api_.now();
+  if (first_bind_.value == 0) first_bind_ = last_bind_;
+  PodRecord* pod = find(ticket);
+  if (pod == nullptr) return;
+  intake_.note_answered(ticket.slot);
+  pod->bind_failures = 0;
+  if (hooks_.log) hooks_.log(LogLevel::kDebug, {"bound " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str(), "pod", pod->ns, pod->name});
+  // Where the watch has said already where it is, that is later news than the answer.
+  if (pod->phase != PodRecord::Phase::kBound) intake_.note_bound(ticket.slot, node, cards);
+}
+
+void LiveActuator::follow(Ticket ticket) {
+  switch (rule_of(ticket.outcome).step) {
+    case BindStep::kConfirm:
+      return;
+    case BindStep::kGiveUp:
+      return give_up(ticket);
+    case BindStep::kResend:
+      return resend_later(std::move(ticket), options_.retry_min);  // the budget knows how long the server wants to be left alone
+    case BindStep::kReread:
+      return reread_later(std::move(ticket), Millis(0));
+  }
+}
+
+void LiveActuator::reread(Ticket ticket) {
+  const PodRecord* pod = find(ticket);
+  if (pod == nullptr || pod->phase == PodRecord::Phase::kBound || pod->phase == PodRecord::Phase::kParked) return;  // the watch was faster
+  ++counters_.reread;
+  ++rereads_under_way_;
+  const std::string path = pod_path(pod->ns, pod->name);
+  dispatch([&](OnAnswer on_answer) { return api_.send({.path = path, .timeout = kReadTimeout}, std::move(on_answer)); },
+           [this, ticket = std::move(ticket)](const Answer& answer) {
+             --rereads_under_way_;
+             take_pod(ticket, answer);
+           });
+}
+
+/// Nobody brings back a pod that is given up as gone while the watch knows it, so only the API server's own word counts: any proxy can say 404.
+void LiveActuator::take_pod(Ticket ticket, const Answer& answer) {
+  PodRecord* pod = find(ticket);
+  if (pod == nullptr) return;
+  Result<Pod> read = answer.ok() ? decode_object<Pod>(answer.body, Encoding::kJson) : answer.result.error();
+  if (!read) {
+    if (answer.status == 404 && answer.reason == kNotFound) return intake_.note_gone(ticket.slot);
+    return reread_after_failure(std::move(ticket), read.error().message);
+  }
+  if (read->uid.empty() && !pod->uid.empty()) return reread_after_failure(std::move(ticket), "the server's answer does not say the pod's uid");
+  if (read->uid != pod->uid) return intake_.note_gone(ticket.slot);  // another pod of that name; the watch brings it
+  ticket.failed_reads = 0;
+  const bool is_unbound = read->node_name.empty() && !read->is_terminal() && read->deletion_requested.value == 0 && read->scheduling_gates == 0;
+  if (!is_unbound) {
+    intake_.note_answered(ticket.slot);
+    return intake_.take({Change<Pod>::Kind::kModified, std::move(read).value()});
+  }
+  if (++ticket.unbound_reads >= rule_of(ticket.outcome).unbound_reads_max) return give_up(ticket);
+  const Millis delay = hold_time(options_.retry_min, options_.retry_max, ticket.unbound_reads);
+  if (find_assumed(ticket) == nullptr) return reread_later(std::move(ticket), delay);  // its node went: nothing is sent again
+  resend_later(std::move(ticket), delay);
+}
+
+/// The pod is known to be unbound. A gang that is held meanwhile gets it back at once.
+void LiveActuator::resend_later(Ticket ticket, Millis delay) {
+  PodRecord* pod = find_assumed(ticket);
+  if (pod == nullptr) return end_old_turn(ticket);
+  intake_.note_answered(ticket.slot);
+  if (intake_.is_gang_held(ticket.slot)) return intake_.note_rejected(ticket.slot);
+  resends_.emplace(api_.monotonic() + delay, std::move(ticket));
+}
+
+/// The pod is known to be unbound: what is sent has not been sent yet, or the server has said that it is not done.
+void LiveActuator::choose_anew(const Ticket& ticket) {
+  const PodRecord& pod = intake_.pods()[ticket.slot];
+  if (hooks_.log)
+    hooks_.log(LogLevel::kDebug, {"the place of " + pod.ns.str() + "/" + pod.name.str() + " on " + intake_.names().nodes.name(pod.node).str() +
+                                      " changed before its binding could be sent: it is decided anew",
+                                  "pod", pod.ns, pod.name});
+  intake_.choose_anew(ticket.slot);
+}
+
+/// Its node went meanwhile; the pod waited for this answer.
+void LiveActuator::end_old_turn(const Ticket& ticket) {
+  if (find(ticket) != nullptr) intake_.note_not_bound(ticket.slot);
+}
+
+void LiveActuator::reread_later(Ticket ticket, Millis delay) { rereads_.emplace(api_.monotonic() + delay, std::move(ticket)); }
+
+void LiveActuator::reread_after_failure(Ticket ticket, const std::string& words) {
+  const PodRecord* pod = find(ticket);
+  if (pod != nullptr && ticket.failed_reads == 0 && hooks_.log)
+    hooks_.log(LogLevel::kWarning, {"reading " + pod->ns.str() + "/" + pod->name.str() + ", to learn whether it is bound: " + bounded_words(words) +
+                                        "; its place stays taken until that is known",
+                                    "pod", pod->ns, pod->name});
+  const Millis delay = hold_time(options_.reread_min, options_.reread_max, ++ticket.failed_reads);
+  reread_later(std::move(ticket), delay);
+}
+
+void LiveActuator::give_up(const Ticket& ticket) {
+  PodRecord* pod = find_assumed(ticket);
+  if (pod == nullptr) return end_old_turn(ticket);
+  intake_.note_answered(ticket.slot);
+  ++counters_.given_up;
+  const BindHold hold = intake_.note_bind_failed(ticket.slot, ticket.words);
+  if (hold.number != 0) holds_.emplace(api_.monotonic() + hold_time(options_.hold_min, options_.hold_max, hold.times), hold);
+}
+
+}  // namespace ashlar::kube

@@ -1,0 +1,129 @@
+// LiveActuator: turns a plan into bindings, at most a window of them at a time, so that newcomers get their turn between batches. An answer that is not
+// a plain success is never guessed at; bind_outcome.h has the table of what follows. What is not settled keeps its part of the window, so that failures
+// hold up the engine instead of sending it on to the next thousand pods; all requests go through the API's RequestBudget. A binding that is given up
+// frees its place at once and is held outside the engine for a growing while. Bindings are fenced: one that still waits for a connection when the right
+// to write ends does not leave, and all are cancelled with this object. Cost: one request a pod. Runs inside Api::poll().
+#pragma once
+
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "engine/ports.h"
+#include "kubeclient/api.h"
+#include "kubeclient/bind_outcome.h"
+#include "kubeclient/writes.h"
+#include "live/lead/log.h"
+#include "live/track/tracker.h"
+#include "live/write/bind_queue.h"
+
+namespace ashlar::kube {
+
+struct ActuatorOptions {
+  std::size_t in_flight_max = 64;                    ///< bindings that are not settled
+  std::size_t rereads_max = 8;                       ///< re-reads under way
+  Millis retry_min{100}, retry_max{1'000};           ///< before an unbound pod's binding is sent again, doubling
+  Millis reread_min{500}, reread_max{10'000};        ///< before a re-read that failed is made again, doubling
+  Millis hold_min{1'000}, hold_max{5 * 60 * 1'000};  ///< outside the engine once the binding was given up, doubling from one time to the next
+};
+
+struct ActuatorCounters {
+  std::uint64_t sent = 0, reread = 0, given_up = 0;
+  std::array<std::uint64_t, kBindOutcomes> by_outcome{};
+  std::uint64_t of(BindOutcome outcome) const { return by_outcome[static_cast<std::size_t>(outcome)]; }
+  std::uint64_t bound() const { return of(BindOutcome::kBound); }
+};
+
+class LiveActuator final : public Actuator {
+ public:
+  struct Hooks {
+    std::function<bool()> may_write;           ///< false: no leader (any more); nothing is written. May be true again later
+    std::function<void(const Plan&)> on_plan;  ///< verdicts, for conditions
+    /// The cluster with all that is seen so far; asked for a binding that has waited while nodes changed.
+    std::function<const Cluster&()> cluster_now;
+    OnLog log;  ///< bindings (debug) and trouble
+  };
+  LiveActuator(Api& api, LiveIntake& intake, ActuatorOptions options, Hooks hooks);
+  /// Cancels what is under way.
+  ~LiveActuator() override;
+  LiveActuator(const LiveActuator&) = delete;
+  LiveActuator& operator=(const LiveActuator&) = delete;
+
+  void submit(const Plan& plan) override;
+  /// Sends what is due while there is room in the window.
+  void pump();
+
+  std::size_t queued() const { return queue_.size(); }
+  /// So many bindings wait that no further ones should be decided: those that wait for a slow namespace hold up nobody else.
+  std::size_t backlog() const { return api_.budget().is_in_trouble() ? queue_.size() : queue_.unhindered(); }
+  /// Requests sent and not answered.
+  std::size_t in_flight() const { return under_way_.size(); }
+  /// Bindings sent and not settled: under way, or to be sent or read again.
+  std::size_t unsettled() const { return under_way_.size() + resends_.size() + rereads_.size(); }
+  /// Nothing waits, nothing is under way.
+  bool is_idle() const { return queue_.is_empty() && unsettled() == 0; }
+  /// The part of the window that is taken.
+  std::size_t in_window() const { return unsettled() - queue_.slow_under_way(); }
+  /// Under way in namespaces whose bindings are answered slowly: no part of the window.
+  std::size_t slow_under_way() const { return queue_.slow_under_way(); }
+  /// Pods and gangs that wait outside the engine, or did until a change of theirs brought them back early.
+  std::size_t held() const { return holds_.size(); }
+  const ActuatorCounters& counters() const { return counters_; }
+  Millis first_bind() const { return first_bind_; }
+  Millis last_bind() const { return last_bind_; }
+
+ private:
+  using Ticket = BindTicket;
+  using Timed = std::multimap<Millis, Ticket>;  ///< by monotonic time
+
+  void send(Ticket ticket);
+  void take_answer(Ticket ticket, const Text& node, const CardMask& cards, const Answer& answer);
+  void confirm(const Ticket& ticket, const Text& node, const CardMask& cards);
+  void follow(Ticket ticket);
+  void reread(Ticket ticket);
+  void take_pod(Ticket ticket, const Answer& answer);
+  void resend_later(Ticket ticket, Millis delay);
+  /// Unknown is not free: the place stays taken until the server can say.
+  void reread_later(Ticket ticket, Millis delay);
+  /// The answer to the re-read says nothing of the pod: `words`, said in the log once until a re-read succeeds.
+  void reread_after_failure(Ticket ticket, const std::string& words);
+  void give_up(const Ticket& ticket);
+  void choose_anew(const Ticket& ticket);
+  void end_old_turn(const Ticket& ticket);
+  void pump_resends(Millis now);
+  void pump_rereads(Millis now);
+  void end_holds(Millis now);
+  void find_slow(Millis now);
+  /// Sees to it that pump() runs when the next thing is due.
+  void arm(Millis now);
+  /// Sends by `send(on_answer)`, keeps count and tells the budget how it ended.
+  void dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then);
+  bool may_send(Millis now) const { return api_.budget().may_send(now); }
+  /// The pod of the ticket if it is still the one that was meant.
+  PodRecord* find(const Ticket& ticket);
+  /// The same if the ticket's binding is what the engine still assumes.
+  PodRecord* find_assumed(const Ticket& ticket);
+
+  Api& api_;
+  LiveIntake& intake_;
+  ActuatorOptions options_;
+  Hooks hooks_;
+  BindQueue queue_;
+  Timed resends_, rereads_;
+  std::multimap<Millis, BindHold> holds_;
+  boost::unordered_flat_map<std::uint64_t, http::RequestId> under_way_;  ///< by our own count
+  std::uint64_t last_request_ = 0;
+  std::size_t rereads_under_way_ = 0;
+  std::uint64_t timer_ = 0;
+  Millis timer_at_ = Millis::max();
+  Millis slow_told_at_;  ///< monotonic
+  ActuatorCounters counters_;
+  Millis first_bind_, last_bind_;
+  std::shared_ptr<char> life_;  ///< timers that ring after the end of this object find it gone
+};
+
+}  // namespace ashlar::kube

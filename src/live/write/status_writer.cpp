@@ -1,0 +1,289 @@
+#include "live/write/status_writer.h"
+
+#include <algorithm>
+
+namespace ashlar::kube {
+namespace {
+
+bool is_gone(const Answer& answer) { return !answer.ok() && answer.result.error().kind == Error::Kind::kNotFound; }
+
+bool is_waiting(const PodRecord& pod) { return pod.phase == PodRecord::Phase::kWaiting || pod.phase == PodRecord::Phase::kHeld; }
+
+std::uint64_t key_of(PodSlot slot, std::uint32_t generation) { return std::uint64_t{slot} << 32 | generation; }
+
+}  // namespace
+
+LiveLane::LiveLane(Api& api, LiveIntake& intake, LaneOptions options, Hooks hooks)
+    : api_(api), intake_(intake), options_(std::move(options)), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {}
+
+LiveLane::~LiveLane() {
+  for (const auto& [request, id] : under_way_) {
+    api_.cancel(id);
+    api_.budget().cancel();
+  }
+}
+
+void LiveLane::want_condition(PodSlot slot, bool is_first) {
+  PodRecord& pod = intake_.pods()[slot];
+  if (pod.is_condition_due) return;
+  pod.is_condition_due = true;
+  (is_first ? first_ : others_).push_back({slot, pod.generation, api_.monotonic()});
+}
+
+void LiveLane::want_group_condition(GangSlot slot) {
+  GangRecord& gang = intake_.gangs()[slot];
+  if (gang.is_group_condition_due || gang.group_uid.empty() || options_.pod_groups == PodGroupVersion::kNone) return;
+  gang.is_group_condition_due = true;
+  groups_.push_back({slot, gang.group_uid, api_.monotonic()});
+}
+
+void LiveLane::want_scheduled_event(PodSlot slot) { want_event(slot, true); }
+
+void LiveLane::want_failed_event(PodSlot slot) {
+  PodRecord& pod = intake_.pods()[slot];
+  if (options_.events_max == 0 || pod.is_refusal_due) return;
+  pod.is_refusal_due = true;
+  want_event(slot, false);
+}
+
+void LiveLane::want_event(PodSlot slot, bool is_scheduled) {
+  if (options_.events_max == 0) return;
+  if (events_.size() >= options_.events_max) {
+    take_off(events_.front());
+    events_.pop_front();
+    ++counters_.events_dropped;
+  }
+  events_.push_back({slot, intake_.pods()[slot].generation, is_scheduled, api_.monotonic()});
+}
+
+void LiveLane::take_off(const EventMark& mark) {
+  if (!mark.is_scheduled && intake_.pods().is_current(mark.slot, mark.generation)) intake_.pods()[mark.slot].is_refusal_due = false;
+}
+
+void LiveLane::pump() {
+  is_cut_short_ = false;
+  if (depth() == 0 || !hooks_.may_write()) return;
+  const bool is_quiet = !hooks_.is_quiet || hooks_.is_quiet();
+  const std::size_t in_flight_max = is_quiet ? options_.in_flight_max : options_.overdue_in_flight_max;
+  std::size_t looks = 0;
+  const auto may_send = [&] { return under_way_.size() < in_flight_max && api_.budget().may_send(api_.monotonic()); };
+  while (looks < options_.looks_per_pump_max && may_send() && send_next(!is_quiet)) ++looks;
+  is_cut_short_ = looks == options_.looks_per_pump_max && depth() > 0 && may_send();
+}
+
+Millis LiveLane::overdue_at() const {
+  if (is_cut_short_) return api_.monotonic();
+  Millis at = Millis::max();
+  if (!groups_.empty()) at = std::min(at, groups_.front().since + options_.condition_delay_max);
+  if (!first_.empty()) at = std::min(at, first_.front().since + options_.condition_delay_max);
+  if (!others_.empty()) at = std::min(at, others_.front().since + options_.condition_delay_max);
+  if (!events_.empty()) at = std::min(at, events_.front().since + options_.event_delay_max);
+  return at;
+}
+
+Millis LiveLane::due_in() const {
+  const Millis at = overdue_at();
+  const Millis now = api_.monotonic(), allowed_at = api_.budget().next_at();
+  const bool waits_for_answer = under_way_.size() >= options_.overdue_in_flight_max || (!api_.budget().may_send(now) && allowed_at <= now);
+  if (at == Millis::max() || waits_for_answer) return Millis::max();
+  return std::max(Millis(0), std::max(at, allowed_at) - now);
+}
+
+bool LiveLane::send_next(bool is_overdue) {
+  const Millis now = api_.monotonic();
+  const auto has = [&](const auto& queue, Millis delay_max) { return !queue.empty() && (!is_overdue || now >= queue.front().since + delay_max); };
+  const auto take_first = [](auto& queue) {
+    auto mark = std::move(queue.front());
+    queue.pop_front();
+    return mark;
+  };
+  if (has(groups_, options_.condition_delay_max))
+    send_group_condition(take_first(groups_));
+  else if (has(first_, options_.condition_delay_max))
+    send_condition(take_first(first_));
+  else if (has(others_, options_.condition_delay_max))
+    send_condition(take_first(others_));
+  else if (has(events_, options_.event_delay_max))
+    send_event(take_first(events_));
+  else
+    return false;
+  return true;
+}
+
+void LiveLane::dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then) {
+  const std::uint64_t request = ++last_request_;
+  const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
+  under_way_[request] = send([this, request, pass, then = std::move(then)](const Answer& answer) {
+    under_way_.erase(request);
+    api_.budget().end(pass, {health_of(answer), answer.retry_after}, api_.monotonic());
+    if (!answer.ok()) ++counters_.failures;
+    if (then) then(answer);
+    pump();
+  });
+}
+
+// ---- conditions ------------------------------------------------------------------------------------------------------------------------
+
+bool LiveLane::begin(Attempts& attempts, std::uint64_t key) {
+  Attempt& attempt = attempts[key];
+  attempt.is_wanted = attempt.is_blocked;
+  if (attempt.is_blocked) return false;
+  attempt.is_blocked = true;
+  return true;
+}
+
+bool LiveLane::settle(Attempts& attempts, std::uint64_t key) {
+  const auto found = attempts.find(key);
+  if (found == attempts.end()) return false;
+  const bool is_wanted = found->second.is_wanted;
+  attempts.erase(found);
+  return is_wanted;
+}
+
+void LiveLane::drop_failed(Attempts& attempts, std::uint64_t key) {
+  if (const auto found = attempts.find(key); found != attempts.end() && !found->second.is_blocked) attempts.erase(found);
+}
+
+void LiveLane::try_again(Attempts& attempts, std::uint64_t key, std::function<void()> want) {
+  Attempt& attempt = attempts[key];
+  const int doublings = std::min<int>(attempt.failures, 16);
+  if (attempt.failures < 255) ++attempt.failures;
+  ++counters_.retries;
+  const Millis delay(std::min(options_.retry_max.value, options_.retry_min.value << doublings));
+  api_.after(delay, [&attempts, key, life = std::weak_ptr<char>(life_), want = std::move(want)] {
+    if (life.expired()) return;
+    attempts[key].is_blocked = false;
+    want();
+  });
+}
+
+void LiveLane::send_condition(PodMark mark) {
+  if (!intake_.pods().is_current(mark.slot, mark.generation)) return;
+  PodRecord& record = intake_.pods()[mark.slot];
+  const std::uint64_t key = key_of(mark.slot, mark.generation);
+  record.is_condition_due = false;
+  if (!is_waiting(record)) return drop_failed(pod_attempts_, key);
+  const ConditionText text = hooks_.pod_text(mark.slot);
+  if (text.reason.empty()) return drop_failed(pod_attempts_, key);
+  const std::uint64_t hash = condition_hash(text.reason, text.message);
+  if (record.condition_hash == hash) {
+    ++counters_.equal_skipped;
+    return drop_failed(pod_attempts_, key);
+  }
+  if (!begin(pod_attempts_, key)) return;
+  record.condition_hash = hash;
+  Pod pod;
+  pod.ns = record.ns;
+  pod.name = record.name;
+  pod.uid = record.uid;
+  ++counters_.conditions;
+  const ConditionUpdate update{.type = "PodScheduled", .is_true = false, .reason = text.reason, .message = text.message, .now = api_.now()};
+  dispatch([&](OnAnswer on_answer) { return patch_pod_condition(api_, pod, update, std::move(on_answer), hooks_.may_write); },
+           [this, mark](const Answer& answer) { take_condition(mark, answer); });
+  if (pod_attempts_[key].failures == 0) speak_for(mark);
+}
+
+/// Who waits outside the engine has no verdict that would bring an event: it comes with the condition. Of a gang that is held one pod speaks.
+void LiveLane::speak_for(const PodMark& mark) {
+  const PodRecord& pod = intake_.pods()[mark.slot];
+  if (pod.is_in_engine()) return;
+  const bool is_held = pod.phase == PodRecord::Phase::kHeld;
+  if (is_held || is_speaker(mark)) want_failed_event(mark.slot);
+}
+
+bool LiveLane::is_speaker(const PodMark& mark) const {
+  const PodRecord& pod = intake_.pods()[mark.slot];
+  if (pod.gang == kNoGang) return true;
+  const GangRecord& gang = intake_.gangs()[pod.gang];
+  return mark.slot == (gang.bind_hold != 0 ? gang.bind_hold_pod : gang.pods.front());
+}
+
+void LiveLane::take_condition(const PodMark& mark, const Answer& answer) {
+  const std::uint64_t key = key_of(mark.slot, mark.generation);
+  const bool is_current = intake_.pods().is_current(mark.slot, mark.generation);
+  if (answer.ok() || is_gone(answer) || !is_current) {
+    if (settle(pod_attempts_, key) && is_current) want_condition(mark.slot, false);
+    return;
+  }
+  intake_.pods()[mark.slot].condition_hash = 0;  // what the server has is not known
+  try_again(pod_attempts_, key, [this, mark, key] {
+    const bool is_there = intake_.pods().is_current(mark.slot, mark.generation) && is_waiting(intake_.pods()[mark.slot]);
+    if (is_there)
+      want_condition(mark.slot, false);
+    else
+      settle(pod_attempts_, key);
+  });
+}
+
+void LiveLane::send_group_condition(const GroupMark& mark) {
+  GangRecord& gang = intake_.gangs()[mark.slot];
+  if (!gang.is_used || gang.group_uid != mark.uid) return;
+  gang.is_group_condition_due = false;
+  if (gang.is_group_told) return drop_failed(group_attempts_, mark.slot);
+  bool is_true = false;
+  const ConditionText text = hooks_.group_text(mark.slot, is_true);
+  if (text.reason.empty()) return drop_failed(group_attempts_, mark.slot);
+  const std::uint64_t hash = condition_hash(text.reason, text.message);
+  if (gang.group_condition_hash == hash) {
+    ++counters_.equal_skipped;
+    return drop_failed(group_attempts_, mark.slot);
+  }
+  if (!begin(group_attempts_, mark.slot)) return;
+  gang.group_condition_hash = hash;
+  PodGroup group;
+  group.ns = gang.ns;
+  group.name = gang.name;
+  group.uid = gang.group_uid;
+  ++counters_.group_conditions;
+  const ConditionUpdate update{.type = "", .is_true = is_true, .reason = text.reason, .message = text.message, .now = api_.now()};
+  dispatch(
+      [&](OnAnswer on_answer) { return patch_pod_group_condition(api_, options_.pod_groups, group, update, std::move(on_answer), hooks_.may_write); },
+      [this, mark, is_true](const Answer& answer) { take_group_condition(mark, is_true, answer); });
+}
+
+void LiveLane::take_group_condition(const GroupMark& mark, bool is_true, const Answer& answer) {
+  GangRecord& gang = intake_.gangs()[mark.slot];
+  const bool is_current = gang.is_used && gang.group_uid == mark.uid;
+  if (is_current && answer.ok() && is_true) gang.is_group_told = true;
+  if (answer.ok() || is_gone(answer) || !is_current) {
+    if (settle(group_attempts_, mark.slot) && gang.is_used) want_group_condition(mark.slot);
+    return;
+  }
+  gang.group_condition_hash = 0;
+  try_again(group_attempts_, mark.slot, [this, slot = mark.slot] {
+    // Whatever gang has the row now: one that is new there may have been kept from speaking.
+    if (intake_.gangs()[slot].is_used)
+      want_group_condition(slot);
+    else
+      settle(group_attempts_, slot);
+  });
+}
+
+// ---- events ----------------------------------------------------------------------------------------------------------------------------
+
+void LiveLane::send_event(const EventMark& mark) {
+  if (!intake_.pods().is_current(mark.slot, mark.generation)) return;
+  take_off(mark);
+  const PodRecord& pod = intake_.pods()[mark.slot];
+  const bool is_scheduled = mark.is_scheduled;
+  if (is_scheduled ? pod.phase != PodRecord::Phase::kBound : !is_waiting(pod)) return;  // the world has moved on
+  const std::string note = is_scheduled ? "Successfully assigned " + pod.ns.str() + "/" + pod.name.str() + " to " + pod.node_name.str()
+                                        : hooks_.pod_text(mark.slot).message;
+  if (note.empty()) return;  // it is looked at anew: the next verdict brings its own
+  EventNote event;
+  event.ns = pod.ns;
+  event.name = pod.name;
+  event.uid = pod.uid;
+  event.type = is_scheduled ? "Normal" : "Warning";
+  event.reason = is_scheduled ? "Scheduled" : "FailedScheduling";
+  event.action = is_scheduled ? "Binding" : "Scheduling";
+  event.note = note;
+  event.controller = "ashlar.dev/scheduler";
+  event.instance = options_.identity;
+  event.now = api_.now();
+  event.sequence = ++sequence_;
+  ++counters_.events;
+  dispatch([&](OnAnswer on_answer) { return create_event(api_, event, std::move(on_answer), hooks_.may_write); });
+}
+
+}  // namespace ashlar::kube

@@ -1,0 +1,139 @@
+// LiveLane: everything that is said about pods, in a lane that moves while no binding waits or is under way. What has waited for too long goes out all the
+// same, a few at a time, so that neither a busy cluster nor one hanging binding keeps autoscalers waiting. Conditions are flags on the pods (never lost, at most one each);
+// events are a bounded queue whose oldest entries are dropped and counted. A text is made when it is sent, so that it is never stale, and no decision waits
+// for the texts of thousands; a pump makes a few at most. PodGroups and the first pod of a job go first.
+// A condition equal to the one the server has is not written again. One that the server did not take is made and sent anew, first after a second,
+// then ever less often, at least once a minute, until it is there or its object is gone. One object has one write under way at a time.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "kubeclient/api.h"
+#include "kubeclient/writes.h"
+#include "live/read/pod_text.h"
+#include "live/track/tracker.h"
+
+namespace ashlar::kube {
+
+struct LaneOptions {
+  std::size_t in_flight_max = 32;                              ///< small, so that a binding that turns up need not wait for long
+  std::size_t overdue_in_flight_max = 4;                       ///< of the overdue, beside bindings
+  std::size_t looks_per_pump_max = 64;                         ///< texts that are made and need not be sent cost time too, which the lease needs
+  Millis condition_delay_max{2'000}, event_delay_max{10'000};  ///< older ones are overdue
+  std::size_t events_max = 20'000;
+  std::string identity = "ashlar";
+  PodGroupVersion pod_groups = PodGroupVersion::kNone;
+  Millis retry_min{1'000}, retry_max{60'000};  ///< before a condition that failed is sent again, doubling
+};
+
+struct LaneCounters {
+  std::uint64_t conditions = 0, group_conditions = 0, events = 0, events_dropped = 0, equal_skipped = 0, failures = 0, retries = 0;
+};
+
+class LiveLane {
+ public:
+  struct Hooks {
+    std::function<bool()> may_write;  ///< leader; asked again when a write goes out on a connection
+    std::function<bool()> is_quiet;   ///< no binding waits or is under way. Empty: always
+    /// What to say on a waiting pod now; empty reason = nothing.
+    std::function<ConditionText(PodSlot)> pod_text;
+    /// What to say on a gang's PodGroup; `is_true` when all members that must start together are bound.
+    std::function<ConditionText(GangSlot, bool& is_true)> group_text;
+  };
+  LiveLane(Api& api, LiveIntake& intake, LaneOptions options, Hooks hooks);
+  /// Cancels what is under way.
+  ~LiveLane();
+  LiveLane(const LiveLane&) = delete;
+  LiveLane& operator=(const LiveLane&) = delete;
+
+  void want_condition(PodSlot slot, bool is_first);
+  void want_group_condition(GangSlot slot);
+  /// The server serves another version of PodGroup now.
+  void set_pod_groups(PodGroupVersion version) { options_.pod_groups = version; }
+  /// "Scheduled" of a pod that is bound.
+  void want_scheduled_event(PodSlot slot);
+  /// "FailedScheduling" with what there is to say on the pod when its turn comes, once; given up if it waits no longer then. Pods that the engine does
+  /// not see get theirs with a new condition by themselves.
+  void want_failed_event(PodSlot slot);
+  void pump();
+  /// How long until something that waits is overdue; Millis::max() where nothing waits, or only an answer can make room for it.
+  Millis due_in() const;
+
+  std::size_t in_flight() const { return under_way_.size(); }
+  std::size_t depth() const { return groups_.size() + first_.size() + others_.size() + events_.size(); }
+  const LaneCounters& counters() const { return counters_; }
+
+ private:
+  struct PodMark {
+    PodSlot slot;
+    std::uint32_t generation;
+    Millis since;  ///< monotonic
+  };
+  struct GroupMark {
+    GangSlot slot;
+    Text uid;
+    Millis since;
+  };
+  struct EventMark {
+    PodSlot slot;
+    std::uint32_t generation;
+    bool is_scheduled;  ///< "Scheduled", else "FailedScheduling"
+    Millis since;
+  };
+  /// A condition's object while a write of it is under way or has failed; absent otherwise.
+  struct Attempt {
+    std::uint8_t failures = 0;
+    bool is_blocked = false;  ///< under way, or waits for its next try
+    bool is_wanted = false;   ///< there may be something newer to say
+  };
+  using Attempts = boost::unordered_flat_map<std::uint64_t, Attempt>;
+
+  /// When the first of what waits may be sent beside bindings; Millis::max() where nothing waits.
+  Millis overdue_at() const;
+  /// The next of those that may go; `is_overdue`: only those that have waited for too long. False: there is none.
+  bool send_next(bool is_overdue);
+  void send_condition(PodMark mark);
+  void send_group_condition(const GroupMark& mark);
+  void want_event(PodSlot slot, bool is_scheduled);
+  void send_event(const EventMark& mark);
+  /// It waits no longer: there may be another.
+  void take_off(const EventMark& mark);
+  bool is_speaker(const PodMark& mark) const;
+  void speak_for(const PodMark& mark);
+  void take_condition(const PodMark& mark, const Answer& answer);
+  void take_group_condition(const GroupMark& mark, bool is_true, const Answer& answer);
+  /// May this object be written about? Two writes could overtake each other; one that failed waits for its time, however often its text changes.
+  bool begin(Attempts& attempts, std::uint64_t key);
+  /// The server has it, or the object is gone. Says whether there may be something newer to say.
+  bool settle(Attempts& attempts, std::uint64_t key);
+  /// What failed before need not be said any more.
+  void drop_failed(Attempts& attempts, std::uint64_t key);
+  /// Runs `want` when it is time for the next try.
+  void try_again(Attempts& attempts, std::uint64_t key, std::function<void()> want);
+  /// Sends by `send(on_answer)` and keeps count.
+  void dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then = {});
+
+  Api& api_;
+  LiveIntake& intake_;
+  LaneOptions options_;
+  Hooks hooks_;
+  std::deque<GroupMark> groups_;
+  std::deque<PodMark> first_, others_;
+  std::deque<EventMark> events_;
+  Attempts pod_attempts_;                                                ///< by slot and generation
+  Attempts group_attempts_;                                              ///< by slot
+  boost::unordered_flat_map<std::uint64_t, http::RequestId> under_way_;  ///< by our own count
+  std::uint64_t last_request_ = 0;
+  std::uint64_t sequence_ = 0;
+  LaneCounters counters_;
+  bool is_cut_short_ = false;   ///< the last pump ended since it had looked at enough, though it might have sent more
+  std::shared_ptr<char> life_;  ///< timers that ring after the end of this object find it gone
+};
+
+}  // namespace ashlar::kube

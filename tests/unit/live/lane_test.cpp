@@ -1,0 +1,488 @@
+// Conditions and events: when they go out, which are dropped, and what becomes of those that the server does not take.
+#include "live/write/status_writer.h"
+
+#include <map>
+
+#include "served_bench.h"
+
+namespace ashlar::kube {
+namespace {
+
+class Lane : public ServedBench {
+ protected:
+  http::ServerResponse serve(const http::ServerRequest& request) override {
+    if (request.method == "PATCH" && !refusals.empty()) {
+      const int code = refusals.front();
+      refusals.erase(refusals.begin());
+      return ScriptedApi::status(code);
+    }
+    return http::json(200, "{}");
+  }
+  LaneOptions options() const { return {.pod_groups = PodGroupVersion::kV1Beta1, .retry_min = Millis(10), .retry_max = Millis(40)}; }
+  std::unique_ptr<LiveLane> lane_of(LaneOptions o) {
+    return std::make_unique<LiveLane>(server.api(), intake, std::move(o),
+                                      LiveLane::Hooks{.may_write = [] { return true; },
+                                                      .is_quiet = [this] { return is_free; },
+                                                      .pod_text =
+                                                          [this](PodSlot) {
+                                                            ++texts_made;
+                                                            return text;
+                                                          },
+                                                      .group_text =
+                                                          [this](GangSlot, bool& is_true) {
+                                                            is_true = is_group_true;
+                                                            return text;
+                                                          }});
+  }
+  PodSlot waiting(const std::string& name) {
+    see(pod(name, 1));
+    return intake.pods().find(Text("ns"), Text(name));
+  }
+  GangSlot group(const std::string& name) {
+    PodGroup g;
+    g.ns = Text("ns");
+    g.name = Text(name);
+    g.uid = Text("uid-" + name);
+    g.min_count = 2;
+    see(std::move(g));
+    return intake.gangs().find(Text("ns"), Text(name), true);
+  }
+  void pump() override { lane->pump(); }
+  /// Until nothing waits and nothing is under way.
+  void drain() {
+    ASSERT_TRUE(until([&] { return lane->depth() == 0 && lane->in_flight() == 0; }));
+  }
+  std::size_t conditions(const std::string& name) { return server.count({"PATCH", "/pods/" + name + "/status"}); }
+  std::size_t events(const std::string& name) { return server.count({"POST", "/events", "\"" + name + "\""}); }
+
+  bool is_free = true, is_group_true = false;
+  std::vector<int> refusals;
+  int texts_made = 0;
+  ConditionText text{"Unschedulable", "0/1 nodes are available"};
+  std::unique_ptr<LiveLane> lane = lane_of(options());
+};
+
+TEST_F(Lane, IsSilentWhileBindingsWaitOrAreUnderWay) {
+  is_free = false;
+  const PodSlot slot = waiting("a");
+  lane->want_condition(slot, true);
+  lane->want_failed_event(slot);
+  lane->pump();
+  server.poll_for(Millis(50));
+  EXPECT_EQ(lane->in_flight(), 0u);
+  EXPECT_EQ(lane->depth(), 2u);
+  is_free = true;
+  drain();
+  EXPECT_EQ(conditions("a"), 1u);
+  EXPECT_EQ(events("a"), 1u);
+}
+
+TEST_F(Lane, WhatIsOverdueGoesOutBesideBindingsAFewAtATime) {
+  is_free = false;
+  for (int i = 0; i < 10; ++i) lane->want_condition(waiting("p" + std::to_string(i)), i == 5);
+  lane->want_failed_event(waiting("e"));
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 0u);
+  EXPECT_GT(lane->due_in(), Millis(1'000));
+  EXPECT_LE(lane->due_in(), Millis(2'000));
+  skipped += Millis(2'000);
+  EXPECT_EQ(lane->due_in(), Millis(0));
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 4u);
+  lane->want_condition(waiting("young"), true);
+  ASSERT_TRUE(until([&] { return server.count({"PATCH"}) == 10 && lane->in_flight() == 0; }));
+  EXPECT_EQ(conditions("young"), 0u);
+  EXPECT_EQ(events("e"), 0u) << "events have more time";
+  skipped += Millis(8'000);
+  drain();
+  EXPECT_EQ(events("e"), 1u);
+  EXPECT_EQ(lane->due_in(), Millis::max());
+}
+
+TEST_F(Lane, APodGroupsConditionIsNotSilencedByABusyClusterEither) {
+  is_free = false;
+  is_group_true = true;
+  text = {"Scheduled", "all 2 pods"};
+  lane->want_group_condition(group("g"));
+  skipped += Millis(1'900);
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 0u);
+  skipped += Millis(100);
+  drain();
+  EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status"}), 1u);
+}
+
+TEST_F(Lane, OfTooManyEventsTheOldestAreDroppedAndCounted) {
+  LaneOptions o = options();
+  o.events_max = 2;
+  lane = lane_of(o);
+  is_free = false;
+  for (const char* name : {"a", "b", "c"}) {
+    const PodSlot slot = waiting(name);
+    lane->want_condition(slot, false);
+    lane->want_failed_event(slot);
+  }
+  EXPECT_EQ(lane->counters().events_dropped, 1u);
+  is_free = true;
+  drain();
+  EXPECT_EQ(events("a"), 0u);
+  EXPECT_EQ(events("b") + events("c"), 2u);
+  EXPECT_EQ(server.count({"PATCH"}), 3u) << "conditions are never dropped";
+}
+
+TEST_F(Lane, AConditionThatIsNotTakenIsSentUntilItIs) {
+  refusals = {409, 403, 504, 503, 422, 418};
+  const PodSlot slot = waiting("a");
+  lane->want_condition(slot, true);
+  lane->pump();
+  ASSERT_TRUE(until([&] { return conditions("a") == 7; })) << conditions("a");
+  drain();
+  EXPECT_EQ(lane->counters().failures, 6u);
+  EXPECT_EQ(lane->counters().retries, 6u);
+  server.poll_for(Millis(100));
+  EXPECT_EQ(conditions("a"), 7u) << "then no more";
+}
+
+TEST_F(Lane, TheConditionOfAPodThatIsGoneIsNotSentAgain) {
+  refusals = {404};
+  lane->want_condition(waiting("a"), true);
+  lane->want_condition(waiting("b"), true);
+  drain();
+  server.poll_for(Millis(100));
+  EXPECT_EQ(server.count({"PATCH"}), 2u);
+  EXPECT_EQ(lane->counters().retries, 0u);
+}
+
+TEST_F(Lane, AFailedConditionWaitsForItsTimeHoweverOftenItsTextChanges) {
+  LaneOptions o = options();
+  o.retry_min = o.retry_max = Millis(150);
+  lane = lane_of(o);
+  refusals = {403};
+  const PodSlot slot = waiting("a");
+  lane->want_condition(slot, true);
+  drain();
+  for (const char* message : {"1", "2", "3"}) {
+    text.message = message;
+    lane->want_condition(slot, true);
+    drain();
+  }
+  EXPECT_EQ(conditions("a"), 1u);
+  ASSERT_TRUE(until([&] { return conditions("a") == 2; }));
+  EXPECT_NE(server.seen({"PATCH"}).back().find(R"("message":"3")"), std::string::npos);
+}
+
+TEST_F(Lane, TwoWritesAboutOnePodAreNeverUnderWayTogether) {
+  const PodSlot slot = waiting("a");
+  server.hold();
+  lane->want_condition(slot, true);
+  lane->pump();
+  text.message = "newer";
+  lane->want_condition(slot, true);
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 1u);
+  server.let_go();
+  ASSERT_TRUE(until([&] { return conditions("a") == 2; }));
+  EXPECT_NE(server.seen({"PATCH"}).back().find("newer"), std::string::npos);
+}
+
+TEST_F(Lane, AnEqualConditionIsNotWrittenAgain) {
+  const PodSlot slot = waiting("a");
+  lane->want_condition(slot, true);
+  drain();
+  lane->want_condition(slot, true);
+  drain();
+  Pod known = pod("b", 1);
+  known.scheduled = {ConditionStatus::kFalse, Text(text.reason), Text(text.message)};
+  see(known);
+  lane->want_condition(intake.pods().find(Text("ns"), Text("b")), true);
+  drain();
+  EXPECT_EQ(server.count({"PATCH"}), 1u);
+  EXPECT_EQ(lane->counters().equal_skipped, 2u);
+}
+
+TEST_F(Lane, ARefusalIsNotToldOfAPodThatIsBoundMeanwhile) {
+  see(node("n", 8));
+  is_free = false;
+  const PodSlot slot = waiting("a");
+  lane->want_failed_event(slot);
+  step();
+  ASSERT_EQ(where("a"), "n");
+  lane->want_scheduled_event(slot);
+  is_free = true;
+  drain();
+  EXPECT_EQ(events("a"), 1u);
+  EXPECT_EQ(server.count({"POST", R"("reason":"Scheduled")"}), 1u);
+}
+
+TEST_F(Lane, ARefusalIsToldOnceInTheWordsThatStandWhenItIsSent) {
+  is_free = false;
+  const PodSlot slot = waiting("a");
+  for (const char* message : {"older", "newer"}) {
+    text.message = message;
+    lane->want_failed_event(slot);
+  }
+  EXPECT_EQ(lane->depth(), 1u);
+  is_free = true;
+  drain();
+  EXPECT_EQ(server.count({"POST", R"("note":"newer")"}), 1u);
+  EXPECT_EQ(events("a"), 1u);
+  lane->want_failed_event(slot);
+  drain();
+  EXPECT_EQ(events("a"), 2u) << "what was told may be told again";
+}
+
+TEST_F(Lane, TheTextOfARefusalIsMadeOnlyForAPodThatStillWaitsWhenItsTurnComes) {
+  see(node("n", 8));
+  is_free = false;
+  lane->want_failed_event(waiting("bound"));
+  step();
+  ASSERT_EQ(where("bound"), "n");
+  lane->want_failed_event(waiting("gone"));
+  gone(pod("gone", 1));
+  lane->want_failed_event(waiting("a"));
+  EXPECT_EQ(texts_made, 0);
+  is_free = true;
+  drain();
+  EXPECT_EQ(texts_made, 1);
+  EXPECT_EQ(server.count({"POST"}), 1u);
+  EXPECT_EQ(events("a"), 1u);
+  text = {};
+  lane->want_failed_event(waiting("b"));
+  drain();
+  EXPECT_EQ(server.count({"POST"}), 1u) << "nothing is known yet that could be said";
+}
+
+TEST_F(Lane, ARefusalThatWasDroppedMayBeToldLater) {
+  LaneOptions o = options();
+  o.events_max = 1;
+  lane = lane_of(o);
+  is_free = false;
+  lane->want_failed_event(waiting("a"));
+  lane->want_failed_event(waiting("b"));
+  lane->want_failed_event(intake.pods().find(Text("ns"), Text("a")));
+  EXPECT_EQ(lane->counters().events_dropped, 2u);
+  is_free = true;
+  drain();
+  EXPECT_EQ(events("a"), 1u);
+  EXPECT_EQ(events("b"), 0u);
+}
+
+TEST_F(Lane, MakesAFewTextsAtATimeWhereNoneOfThemHasToBeSent) {
+  for (int i = 0; i < 150; ++i) {
+    Pod p = pod("p" + std::to_string(i), 1);
+    p.scheduled = {ConditionStatus::kFalse, Text(text.reason), Text(text.message)};
+    see(p);
+    lane->want_condition(intake.pods().find(Text("ns"), p.name), false);
+  }
+  for (const int made : {64, 128}) {
+    lane->pump();
+    EXPECT_EQ(texts_made, made);
+    EXPECT_EQ(lane->due_in(), Millis(0)) << "it asks to go on at once";
+  }
+  lane->pump();
+  EXPECT_EQ(texts_made, 150);
+  EXPECT_EQ(lane->due_in(), Millis::max());
+  EXPECT_EQ(lane->counters().equal_skipped, 150u);
+  EXPECT_EQ(server.count({"PATCH"}), 0u);
+}
+
+TEST_F(Lane, AHeldPodGetsItsEventWithItsCondition) {
+  Pod p = pod("a", 1, {{Text("ashlar.dev/queue"), Text("nobody's")}});
+  see(p);
+  const PodSlot slot = intake.pods().find(Text("ns"), Text("a"));
+  ASSERT_EQ(record("a").phase, PodRecord::Phase::kHeld);
+  for (int i = 0; i < 2; ++i) {
+    lane->want_condition(slot, false);
+    drain();
+  }
+  EXPECT_EQ(server.count({"POST", R"("reason":"FailedScheduling")", text.message}), 1u);
+}
+
+TEST_F(Lane, OfAGangThatIsShortOfMembersOnePodSpeaks) {
+  for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 4, 1));
+  for (int i = 0; i < 3; ++i) lane->want_condition(intake.pods().find(Text("ns"), Text("g-" + std::to_string(i))), false);
+  drain();
+  EXPECT_EQ(server.count({"PATCH"}), 3u);
+  EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u);
+}
+
+TEST_F(Lane, TheConditionOfAPodGroupIsSentUntilItIsTaken) {
+  refusals = {403, 409};
+  is_group_true = true;
+  text = {"Scheduled", "all 2 pods"};
+  const GangSlot slot = group("g");
+  lane->want_group_condition(slot);
+  lane->pump();
+  EXPECT_FALSE(intake.gangs()[slot].is_group_told) << "not before the server has it";
+  ASSERT_TRUE(until([&] { return intake.gangs()[slot].is_group_told; }));
+  EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status"}), 3u);
+  is_group_true = false;
+  lane->want_group_condition(slot);
+  drain();
+  EXPECT_EQ(server.count({"PATCH"}), 3u) << "it never goes back";
+}
+
+/// What was posted as an event, without what differs from run to run.
+std::string without_times(std::string line) {
+  for (const char* key : {R"("eventTime":")", R"("name":"a.)"}) {
+    const std::size_t from = line.find(key) + std::string_view(key).size();
+    line.replace(from, line.find('"', from) - from, "X");
+  }
+  return line;
+}
+
+TEST_F(Lane, AnEventSaysWhatHappenedToWhomAndWhoSaysSo) {
+  LaneOptions o = options();
+  o.identity = "me";
+  lane = lane_of(o);
+  see(node("n", 8));
+  const PodSlot slot = waiting("a");
+  text.message = "no room";
+  lane->want_failed_event(slot);
+  drain();
+  step();
+  ASSERT_EQ(where("a"), "n");
+  lane->want_scheduled_event(slot);
+  drain();
+  const std::vector<std::string> sent = server.seen({"POST"});
+  const std::string start =
+      R"(POST /apis/events.k8s.io/v1/namespaces/ns/events {"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"a.X","namespace":"ns"},)"
+      R"("eventTime":"X","reportingController":"ashlar.dev/scheduler","reportingInstance":"me",)";
+  const std::string end = R"(,"regarding":{"kind":"Pod","apiVersion":"v1","name":"a","namespace":"ns","uid":"uid-ns-a"}})";
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(without_times(sent[0]), start + R"("action":"Scheduling","reason":"FailedScheduling","type":"Warning","note":"no room")" + end);
+  EXPECT_EQ(without_times(sent[1]),
+            start + R"("action":"Binding","reason":"Scheduled","type":"Normal","note":"Successfully assigned ns/a to n")" + end);
+  EXPECT_NE(sent[0].substr(sent[0].find("a."), 40), sent[1].substr(sent[1].find("a."), 40)) << "each has a name of its own";
+  EXPECT_EQ(lane->counters().events, 2u);
+  EXPECT_EQ(lane->counters().failures, 0u);
+}
+
+TEST_F(Lane, AllIsCancelledWithTheLane) {
+  server.hold();
+  for (int i = 0; i < 10; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 10u);
+  lane.reset();
+  server.poll_for(Millis(20));
+  EXPECT_EQ(server.api().in_flight(), 0u);
+}
+
+TEST_F(Lane, OfAGangHeldForABindingTheFailedMemberSpeaks) {
+  see(node("n", 8));
+  for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 3, 1));
+  is_answering = false;
+  step();
+  const PodSlot failed = intake.pods().find(Text("ns"), Text("g-2"));
+  intake.note_bind_failed(failed, "no");
+  intake.settle();
+  for (int i = 0; i < 3; ++i) lane->want_condition(intake.pods().find(Text("ns"), Text("g-" + std::to_string(i))), false);
+  drain();
+  EXPECT_EQ(server.count({"PATCH"}), 3u);
+  EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u);
+  EXPECT_EQ(events("g-2"), 1u);
+}
+
+TEST_F(Lane, WhatWasNotTakenIsForgottenOnceThePodIsPlaced) {
+  LaneOptions o = options();
+  o.retry_min = o.retry_max = Millis(60'000);
+  lane = lane_of(o);
+  see(node("n", 8));
+  refusals = {403};
+  see(gang_pod("g", 0, 1, 1));
+  intake.settle();
+  const PodSlot slot = intake.pods().find(Text("ns"), Text("g-0"));
+  ASSERT_TRUE(record("g-0").is_in_engine());
+  lane->want_condition(slot, true);
+  drain();
+  is_answering = false;
+  step();
+  ASSERT_EQ(record("g-0").phase, PodRecord::Phase::kAssumed);
+  skipped += Millis(60'000);
+  server.api().poll(Millis(0));
+  EXPECT_EQ(server.count({"PATCH"}), 1u);
+  intake.note_bind_failed(slot, "no");
+  intake.settle();
+  lane->want_condition(slot, false);
+  drain();
+  EXPECT_EQ(server.count({"PATCH"}), 2u);
+  EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u) << "it is the first try, which brings the event";
+}
+
+TEST_F(Lane, AsksForItsTurnWhenAnEventIsOverdueAndNotBefore) {
+  is_free = false;
+  lane->want_failed_event(waiting("e"));
+  EXPECT_GT(lane->due_in(), Millis(9'000));
+  EXPECT_LE(lane->due_in(), Millis(10'000));
+}
+
+TEST_F(Lane, EachKindOfWritingIsOverdueInItsOwnTime) {
+  is_free = false;
+  const auto is_due_in = [&](std::int64_t millis) {
+    EXPECT_LE(lane->due_in(), Millis(millis));
+    EXPECT_GT(lane->due_in(), Millis(millis - 1'000));
+    lane = lane_of(options());
+    EXPECT_EQ(lane->due_in(), Millis::max());
+  };
+  lane->want_condition(waiting("first"), true);
+  is_due_in(2'000);
+  lane->want_condition(waiting("other"), false);
+  is_due_in(2'000);
+  lane->want_group_condition(group("g"));
+  is_due_in(2'000);
+  lane->want_failed_event(waiting("event"));
+  is_due_in(10'000);
+  lane->want_failed_event(waiting("both"));
+  lane->want_condition(waiting("both"), false);
+  is_due_in(2'000);
+}
+
+TEST_F(Lane, WhatIsCancelledDoesNotUseUpTheBudget) {
+  server.hold();
+  for (int i = 0; i < 8; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);
+  lane->pump();
+  ASSERT_EQ(lane->in_flight(), 8u);
+  lane.reset();
+  RequestBudget& budget = server.api().budget();
+  budget.end(budget.begin(Millis(0)), {ServerHealth::kTrouble, Millis(0)}, Millis(0));
+  budget.end(budget.begin(Millis(200)), {}, Millis(200));
+  int allowed = 0;
+  for (; budget.may_send(Millis(200)); ++allowed) budget.begin(Millis(200));
+  EXPECT_EQ(allowed, 8);
+  server.let_go();
+}
+
+TEST_F(Lane, AServerInTroubleIsAskedOneByOne) {
+  refusals = {503};
+  for (int i = 0; i < 3; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);
+  server.hold();
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 3u);
+  server.let_go();
+  ASSERT_TRUE(server.until([&] { return lane->in_flight() == 0; }));
+  lane->want_condition(waiting("next"), false);
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 0u);
+  EXPECT_GT(lane->due_in(), Millis(0));
+  skipped += Millis(5'000);
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 1u);
+  lane->want_condition(waiting("and the next"), false);
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 1u);
+  drain();
+}
+
+TEST_F(Lane, DoesNotAskForItsTurnWhileOnlyAnAnswerCanMakeRoom) {
+  is_free = false;
+  server.hold();
+  for (int i = 0; i < 6; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);
+  skipped += Millis(2'000);
+  lane->pump();
+  EXPECT_EQ(lane->in_flight(), 4u);
+  EXPECT_EQ(lane->due_in(), Millis::max()) << "else the loop would spin";
+  server.let_go();
+}
+
+}  // namespace
+}  // namespace ashlar::kube

@@ -1,0 +1,258 @@
+// The whole live scheduler on a small cluster: when it takes the lease, keeps it and gives it back, and what an outage costs its server.
+#include "live/lead/scheduler.h"
+
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include "counting_gate.h"
+#include "small_cluster.h"
+
+namespace ashlar::kube {
+namespace {
+
+class LiveLease : public ::testing::Test {
+ protected:
+  LiveLease() { cluster.put_node("n", 8); }
+  void start(LiveOptions more = {}) {
+    more.access = cluster.access();
+    more.reign.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
+    more.encoding = Encoding::kJson;
+    more.leader.identity = "me";
+    more.log = [this](LogLevel, const LogLine& line) {
+      const std::lock_guard lock(lock_);
+      log_.push_back(line.message);
+    };
+    auto made = LiveScheduler::create(std::move(more));
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    scheduler = std::move(made).value();
+    thread_ = std::thread([this] { scheduler->run(); });
+  }
+  void stop() {
+    scheduler->stop();
+    thread_.join();
+  }
+  ~LiveLease() override {
+    cluster.hold_bindings(false);
+    if (thread_.joinable()) stop();
+  }
+  template <class IsDone>
+  static bool until(IsDone&& is_done) {
+    const auto deadline = SmallCluster::Clock::now() + std::chrono::seconds(20);
+    while (!is_done()) {  // asked once more it might be over again
+      if (SmallCluster::Clock::now() >= deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return true;
+  }
+  bool has_logged(const std::string& part) {
+    const std::lock_guard lock(lock_);
+    return std::any_of(log_.begin(), log_.end(), [&](const std::string& line) { return line.find(part) != std::string::npos; });
+  }
+  /// "200 ok\n", or what went wrong; asked once.
+  std::string answer_to(const std::string& path) {
+    auto client = http::Client::create({.base_url = "http://127.0.0.1:" + std::to_string(scheduler->port())});
+    std::string got;
+    (*client)->send({.path = path}, [&](Result<http::Response> answer) {
+      got = answer ? std::to_string(answer->status) + " " + answer->body : answer.error().message;
+    });
+    until([&] { return (*client)->poll(Millis(5)), !got.empty(); });
+    return got;
+  }
+  bool has_status(const std::string& path, const std::string& status) { return answer_to(path).starts_with(status + " "); }
+  /// The loop answers from its own thread, so it has turned since.
+  void turn_over() {
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(has_status("/metrics", "200"));
+  }
+  std::size_t given_back() { return cluster.count({"PUT", "/leases/", R"("holderIdentity":"")"}); }
+
+  SmallCluster cluster;
+  std::unique_ptr<LiveScheduler> scheduler;
+
+ private:
+  std::thread thread_;
+  std::mutex lock_;
+  std::vector<std::string> log_;
+};
+
+TEST_F(LiveLease, IsGivenBackWhenAllBindingsAreAnswered) {
+  cluster.put_pod("p", 1);
+  start();
+  ASSERT_TRUE(until([&] { return cluster.count({"/binding"}) == 1; }));
+  stop();
+  EXPECT_EQ(given_back(), 1u);
+}
+
+TEST_F(LiveLease, IsLeftToEndWhileABindingIsNotAnswered) {
+  cluster.hold_bindings(true);
+  cluster.put_pod("p", 1);
+  start({.drain_max = Millis(200)});
+  ASSERT_TRUE(until([&] { return cluster.count({"/binding"}) == 1; }));
+  stop();
+  cluster.hold_bindings(false);
+  EXPECT_TRUE(has_logged("the lease is not given back but left to end"));
+  EXPECT_EQ(given_back(), 0u);
+}
+
+TEST_F(LiveLease, IsGivenUpAtTheEndOfThirtySecondsWithoutProgressAndNotBefore) {
+  std::atomic<std::int64_t> now{1'000'000};
+  cluster.refuse("pods", 503);
+  start({.monotonic = [&] { return Millis(now.load()); }});
+  ASSERT_TRUE(until([&] { return has_logged("me leads"); }));
+  now += 29'999;
+  turn_over();
+  EXPECT_FALSE(has_logged("no longer the leader"));
+  now += 1;
+  EXPECT_TRUE(until([&] { return has_logged("no longer the leader: nodes, namespaces and pods have not been known whole for 30 s"); }));
+  EXPECT_TRUE(has_status("/livez", "200"));
+}
+
+TEST_F(LiveLease, IsKeptAsLongAsThereIsProgress) {
+  std::atomic<std::int64_t> now{1'000'000};
+  start({.monotonic = [&] { return Millis(now.load()); }});
+  ASSERT_TRUE(until([&] { return has_logged("caches are filled"); }));
+  for (int i = 0; i < 3; ++i) {
+    turn_over();
+    now += 29'999;
+  }
+  turn_over();
+  EXPECT_FALSE(has_logged("no longer the leader"));
+}
+
+TEST_F(LiveLease, OnlyALoopThatIsStuckForMoreThanThirtySecondsIsNotAlive) {
+  std::atomic<std::int64_t> now{1'000'000};
+  std::atomic<bool> is_stuck{true};
+  LiveOptions o{.listen = {.answer_timeout = Millis(50)}, .monotonic = [&] { return Millis(now.load()); }};
+  o.decision_log = [&] {  // asked on the loop for its metrics
+    while (is_stuck) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return LogFacts{};
+  };
+  start(std::move(o));
+  ASSERT_TRUE(until([&] { return has_logged("caches are filled"); }));
+  EXPECT_TRUE(has_status("/metrics", "503")) << "the loop is stuck with the question";
+  now += 30'000;
+  EXPECT_EQ(answer_to("/livez"), "200 ok\n");
+  now += 1;
+  EXPECT_EQ(answer_to("/livez"), "503 the loop has not turned for 30 s\n");
+  is_stuck = false;
+  EXPECT_TRUE(until([&] { return has_status("/livez", "200"); })) << "it turns again";
+}
+
+TEST_F(LiveLease, IsLostByASilentServerButTheProcessLives) {
+  start({.leader = {.lease_duration = Millis(900), .renew_deadline = Millis(400), .retry_period = Millis(50)}});
+  ASSERT_TRUE(until([&] { return has_logged("caches are filled"); }));
+  EXPECT_TRUE(has_status("/readyz", "200"));
+  cluster.hold_bindings(true);
+  cluster.put_pod("p", 1);  // its binding makes the server silent
+  ASSERT_TRUE(until([&] { return has_logged("me stands by"); }));
+  EXPECT_TRUE(has_status("/livez", "200"));
+  EXPECT_TRUE(until([&] { return has_status("/readyz", "503"); }));  // the loop says so when it turns
+  cluster.hold_bindings(false);
+  EXPECT_TRUE(until([&] { return has_status("/readyz", "200"); })) << "and comes back";
+}
+
+TEST_F(LiveLease, QuestionsAreRefusedOnceItStopsAndBindingsUnderWayAreWaitedFor) {
+  cluster.hold_bindings(true);
+  cluster.put_pod("p", 1);
+  start({.drain_max = Millis(60'000)});
+  ASSERT_TRUE(until([&] { return cluster.count({"/binding"}) == 1; }));
+  EXPECT_TRUE(has_logged("caches are filled; nodes: 1, pods: 1"));
+  EXPECT_EQ(answer_to("/readyz"), "200 ok\n");
+  scheduler->stop();
+  for (const char* path : {"/metrics", "/api/v1/queue", "/api/v1/nodes", "/api/v1/why?name=p"}) EXPECT_EQ(answer_to(path), "503 stopping\n") << path;
+  EXPECT_EQ(answer_to("/livez"), "200 ok\n");
+  EXPECT_EQ(given_back(), 0u);
+  cluster.hold_bindings(false);
+  stop();
+  EXPECT_TRUE(has_logged("stopping"));
+  EXPECT_FALSE(has_logged("not given back"));
+  EXPECT_EQ(given_back(), 1u);
+}
+
+TEST_F(LiveLease, AQuestionBeforeTheCachesAreFilledIsToldSo) {
+  cluster.refuse("pods", 503);
+  start();
+  ASSERT_TRUE(until([&] { return has_logged("me leads"); }));
+  for (const char* path : {"/api/v1/queue", "/api/v1/nodes", "/api/v1/why?name=p"})
+    EXPECT_TRUE(until([&] { return answer_to(path).find("the caches are not filled yet") != std::string::npos; })) << path;
+  EXPECT_EQ(answer_to("/readyz"), "503 caches are not filled\n");
+  EXPECT_NE(answer_to("/metrics").find("ashlar_ready 0\n"), std::string::npos);
+  EXPECT_EQ(answer_to("/metrics").find("ashlar_nodes"), std::string::npos) << "nothing is said of what is not known whole";
+  cluster.refuse("pods", 200);
+  EXPECT_TRUE(until([&] { return answer_to("/readyz") == "200 ok\n"; }));
+  const std::string metrics = answer_to("/metrics");
+  EXPECT_NE(metrics.find("ashlar_ready 1\n"), std::string::npos);
+  EXPECT_NE(metrics.find("ashlar_leader 1\n"), std::string::npos);
+  EXPECT_NE(metrics.find("ashlar_nodes 1\n"), std::string::npos);
+  EXPECT_NE(answer_to("/api/v1/nodes").find(R"("name":"n")"), std::string::npos);
+}
+
+/// A scheduler with much to do, whose server goes away with its first binding.
+class Outstanding {
+ public:
+  Outstanding(int how, bool has_lease) : gate_(cluster_.port(), "/binding", how) {
+    for (int i = 0; i < 16; ++i) cluster_.put_node("n" + std::to_string(i), 8);
+    for (int i = 0; i < 120; ++i) cluster_.put_pod("fits" + std::to_string(i), 1);
+    for (int i = 0; i < 60; ++i) cluster_.put_pod("big" + std::to_string(i), 9);  // conditions and events
+    cluster_.put_group("g", 2);
+    for (int i = 0; i < 2; ++i) cluster_.put_pod("g" + std::to_string(i), 9, "g");
+    LiveOptions o;
+    o.access = {.origin = "test", .server = gate_.url()};
+    o.reign.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
+    o.encoding = Encoding::kJson;
+    o.is_listening = false;
+    o.leader.is_enabled = has_lease;
+    o.leader.identity = "me";
+    auto made = LiveScheduler::create(std::move(o));
+    EXPECT_TRUE(made.ok());
+    scheduler_ = std::move(made).value();
+    thread_ = std::thread([this] { scheduler_->run(); });
+  }
+  ~Outstanding() {
+    scheduler_->abandon();
+    thread_.join();
+  }
+  CountingGate& gate() { return gate_; }
+
+ private:
+  SmallCluster cluster_;
+  CountingGate gate_;
+  std::unique_ptr<LiveScheduler> scheduler_;
+  std::thread thread_;
+};
+
+/// When what had been sent before anybody knew of the outage has all arrived, on a busy machine seconds later: the first second with at most ten.
+CountingGate::Clock::time_point calm_since(CountingGate& gate) {
+  auto from = gate.outage_began();
+  while (gate.between(from, from + std::chrono::seconds(1)).size() > 10) from += std::chrono::milliseconds(100);
+  return from;
+}
+
+TEST(LiveOutage, CostsTheServerAtMostTenRequestsASecondOfAllKindsTogether) {
+  constexpr int kSeconds = 18;  // bindings without an answer end after 15
+  constexpr int kSpan = 4;      // a busy machine may bring together what was sent apart
+  std::map<std::string, std::unique_ptr<Outstanding>> all;
+  for (const int how : {429, 503, 500, CountingGate::kSilent, CountingGate::kCut})
+    for (const bool has_lease : {true, false})
+      all["outage " + std::to_string(how) + (has_lease ? " with" : " without") + " a lease"] = std::make_unique<Outstanding>(how, has_lease);
+  const auto has_begun = [](const auto& one) { return one.second->gate().outage_began() != CountingGate::Clock::time_point::max(); };
+  const auto patience = CountingGate::Clock::now() + std::chrono::seconds(20);
+  while (!std::all_of(all.begin(), all.end(), has_begun) && CountingGate::Clock::now() < patience)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_TRUE(std::all_of(all.begin(), all.end(), has_begun));
+  std::this_thread::sleep_for(std::chrono::seconds(kSeconds));
+  for (const auto& [name, one] : all) {
+    const auto end = one->gate().outage_began() + std::chrono::seconds(kSeconds);
+    const auto calm = calm_since(one->gate());
+    EXPECT_LE(calm - one->gate().outage_began(), std::chrono::seconds(6)) << name << ": what was under way has come long ago";
+    for (auto from = calm; from + std::chrono::seconds(kSpan) <= end; from += std::chrono::seconds(1)) {
+      const std::vector<std::string> seen = one->gate().between(from, from + std::chrono::seconds(kSpan));
+      std::string what;
+      for (const std::string& line : seen) what += "\n  " + line;
+      EXPECT_LE(seen.size(), 10u * kSpan) << name << what;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ashlar::kube

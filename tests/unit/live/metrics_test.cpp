@@ -1,0 +1,187 @@
+// Every series of a leadership with its value: of queues, gangs, jobs that wait, pods that are held, and of what was written.
+#include "live/read/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "reign_bench.h"
+#include "scripted_api.h"
+
+namespace ashlar::kube {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+/// The series that begin with one of these words, in the order of the alphabet; without the buckets of histograms.
+Lines series_of(const std::string& text, const std::vector<std::string_view>& beginnings) {
+  Lines lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    const auto begins_it = [&](std::string_view b) { return line.starts_with(b); };
+    if (line.find("_bucket") == std::string::npos && std::any_of(beginnings.begin(), beginnings.end(), begins_it)) lines.push_back(line);
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+std::string value_of(const std::string& text, const std::string& series) {
+  const std::size_t at = text.find("\n" + series + " ");
+  if (at == std::string::npos) return "none";
+  const std::size_t from = at + 1 + series.size() + 1;
+  return text.substr(from, text.find('\n', from) - from);
+}
+
+TEST(LiveMetrics, WhatIsObservedIsSummedUp) {
+  LiveMetrics metrics;
+  Plan plan;
+  plan.examined = 7;
+  for (const VerdictKind kind : {VerdictKind::kPlaced, VerdictKind::kPlaced, VerdictKind::kWaits, VerdictKind::kDeferred})
+    plan.verdicts.push_back({JobId(0), {kind, {}, {}, {}, {}}});
+  metrics.observe_step(0.25, plan);
+  metrics.observe_step(0.5, {});
+  metrics.observe_decision(true, Millis(2'500));
+  metrics.observe_decision(false, Millis(40));
+  metrics.observe_decision(false, Millis(60));
+  metrics.observe_queue_wait(Text("a"), Millis(1'000));
+  metrics.observe_queue_wait(Text("b"), Millis(3'000));
+  metrics.observe_gang(Text("a"), "rack");
+  metrics.observe_gang(Text("b"), "rack");
+  const std::string told = metrics.text(nullptr, {});
+  EXPECT_EQ(series_of(told, {"ashlar_scheduling", "ashlar_jobs", "ashlar_decision_latency", "ashlar_gang", "ashlar_queue"}),
+            (Lines{R"(ashlar_decision_latency_seconds_count{kind="gang"} 1)",
+                   R"(ashlar_decision_latency_seconds_count{kind="pod"} 2)",
+                   R"(ashlar_decision_latency_seconds_sum{kind="gang"} 2.5)",
+                   R"(ashlar_decision_latency_seconds_sum{kind="pod"} 0.1)",
+                   R"(ashlar_gang_placement_total{level="rack",queue="a"} 1)",
+                   R"(ashlar_gang_placement_total{level="rack",queue="b"} 1)",
+                   "ashlar_jobs_examined_total 7",
+                   R"(ashlar_queue_wait_seconds_count{queue="a"} 1)",
+                   R"(ashlar_queue_wait_seconds_count{queue="b"} 1)",
+                   R"(ashlar_queue_wait_seconds_sum{queue="a"} 1)",
+                   R"(ashlar_queue_wait_seconds_sum{queue="b"} 3)",
+                   R"(ashlar_scheduling_attempts_total{result="Deferred"} 1)",
+                   R"(ashlar_scheduling_attempts_total{result="NeverFits"} 0)",
+                   R"(ashlar_scheduling_attempts_total{result="OverQuota"} 0)",
+                   R"(ashlar_scheduling_attempts_total{result="Pending"} 0)",
+                   R"(ashlar_scheduling_attempts_total{result="Placed"} 2)",
+                   R"(ashlar_scheduling_attempts_total{result="Reserved"} 0)",
+                   R"(ashlar_scheduling_attempts_total{result="Waits"} 1)",
+                   R"(ashlar_scheduling_attempts_total{result="other"} 0)",
+                   R"(ashlar_scheduling_cycle_duration_seconds_count{phase="all"} 2)",
+                   R"(ashlar_scheduling_cycle_duration_seconds_sum{phase="all"} 0.75)"}));
+  EXPECT_EQ(series_of(metrics.text(nullptr, {}, MetricsReader::kAnybody), {"ashlar_gang", "ashlar_queue"}),
+            (Lines{R"(ashlar_gang_placement_total{level="rack"} 2)", "ashlar_queue_wait_seconds_count 2", "ashlar_queue_wait_seconds_sum 4"}));
+  EXPECT_EQ(value_of(told, R"(ashlar_scheduling_cycle_duration_seconds_bucket{phase="all",le="0.1"})"), "0");
+  EXPECT_EQ(value_of(told, R"(ashlar_scheduling_cycle_duration_seconds_bucket{phase="all",le="0.3"})"), "1");
+  EXPECT_EQ(value_of(told, R"(ashlar_scheduling_cycle_duration_seconds_bucket{phase="all",le="1"})"), "2");
+  EXPECT_EQ(value_of(told, R"(ashlar_decision_latency_seconds_bucket{kind="gang",le="1"})"), "0");
+  EXPECT_EQ(value_of(told, R"(ashlar_decision_latency_seconds_bucket{kind="gang",le="3"})"), "1");
+  EXPECT_EQ(value_of(told, R"(ashlar_queue_wait_seconds_bucket{queue="b",le="1"})"), "0");
+  EXPECT_EQ(value_of(told, R"(ashlar_queue_wait_seconds_bucket{queue="b",le="3"})"), "1");
+}
+
+struct MetricsOfAReign : ::testing::Test, ReignBench {
+  Lines lines(const std::vector<std::string_view>& beginnings, MetricsReader reader = MetricsReader::kOperator) {
+    return series_of(metrics.text(reign.get(), {}, reader), beginnings);
+  }
+};
+
+TEST_F(MetricsOfAReign, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
+  options.intake.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}}, {"lab", "", {kUnlimited, kUnlimited, kUnlimited}}};
+  begin();
+  see(node_in("r0", "a"));
+  see(node_in("r1", "b"));
+  see(node("c", 4, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r1")}, {Text("nvidia.com/gpu.product"), Text("H100")}}));
+  see(node("d", 2, {{Text("l/block"), Text("e")}}));
+  Node closed = node_in("r0", "e");
+  closed.problem = Text("status: odd");
+  see(closed);
+  see(node("cpu", 0));
+  Pod runs = with(pod("runs", 1), "ashlar.dev/queue", "team");
+  runs.node_name = Text("a");
+  see(runs);
+  see(with(pod("lab", 1), "ashlar.dev/queue", "lab"));
+  see(with(pod("over", 2), "ashlar.dev/queue", "team"));
+  see(with(pod("over2", 2), "ashlar.dev/queue", "team"));
+  see(pod("big", 9));
+  see(with(pod("lost", 1), "ashlar.dev/queue", "nowhere"));
+  see(gang_pod("g", 0, 2, 1));
+  for (int i = 0; i < 2; ++i) see(gang_pod("h", i, 2, 1));
+  reign->turn();
+  now += Millis(1'000);
+  EXPECT_EQ(lines({"ashlar_queue_a", "ashlar_queue_g", "ashlar_queue_p", "ashlar_pods"}),
+            (Lines{"ashlar_pods 9", R"(ashlar_pods_held{reason="MembersMissing"} 1)", R"(ashlar_pods_held{reason="QueueUnknown"} 1)",
+                   R"(ashlar_queue_allocated_gpus{model="any",queue="default"} 2)", R"(ashlar_queue_allocated_gpus{model="any",queue="lab"} 1)",
+                   R"(ashlar_queue_allocated_gpus{model="any",queue="team"} 1)", R"(ashlar_queue_guaranteed_gpus{model="any",queue="default"} +Inf)",
+                   R"(ashlar_queue_guaranteed_gpus{model="any",queue="lab"} +Inf)", R"(ashlar_queue_guaranteed_gpus{model="any",queue="team"} 2)",
+                   R"(ashlar_queue_pending_gpus{model="any",queue="default"} 9)", R"(ashlar_queue_pending_gpus{model="any",queue="team"} 4)",
+                   R"(ashlar_queue_pending_jobs{queue="default",reason="ExceedsClusterMax"} 1)",
+                   R"(ashlar_queue_pending_jobs{queue="team",reason="QuotaExhausted"} 2)"}));
+  EXPECT_EQ(lines({"ashlar_queue_a", "ashlar_queue_g", "ashlar_queue_p"}, MetricsReader::kAnybody),
+            (Lines{R"(ashlar_queue_pending_gpus{model="any"} 13)", R"(ashlar_queue_pending_jobs{reason="ExceedsClusterMax"} 1)",
+                   R"(ashlar_queue_pending_jobs{reason="QuotaExhausted"} 2)"}));
+  const auto gang = [](const char* level, const char* model, const char* cards) {
+    return std::string("ashlar_largest_placeable_gang_gpus{level=\"") + level + "\",model=\"" + model + "\"} " + cards;
+  };
+  EXPECT_EQ(lines({"ashlar_largest"}),
+            (Lines{gang("any", "H100", "4"), gang("any", "unknown", "14"), gang("block", "H100", "4"), gang("block", "unknown", "13"),
+                   gang("node", "H100", "4"), gang("node", "unknown", "8"), gang("rack", "H100", "4"), gang("rack", "unknown", "8")}))
+      << "d has a block and no rack";
+  EXPECT_EQ(
+      lines({"ashlar_nodes", "ashlar_snapshot", "ashlar_steps", "ashlar_cards", "ashlar_gangs", "ashlar_quarantined", "ashlar_resources",
+             "ashlar_binds", "ashlar_lane_depth", "ashlar_never"}),
+      (Lines{"ashlar_binds_given_up_total 0", "ashlar_binds_held 0", "ashlar_binds_in_flight 3", "ashlar_binds_slow 0", "ashlar_binds_waiting 0",
+             "ashlar_cards_overclaimed 0", "ashlar_gangs_without_level 0", "ashlar_lane_depth 7", "ashlar_never_fits_unproven_total 0",
+             "ashlar_nodes 5", "ashlar_quarantined_pods 0", "ashlar_resources_refused 0", "ashlar_snapshot_age_seconds 0", "ashlar_steps_total 1"}));
+}
+
+struct MetricsOfWrites : ::testing::Test, ReignBench {
+  static http::ServerResponse answer(const http::ServerRequest& request) {
+    if (request.method == "GET") return ScriptedApi::missing();
+    if (!request.path.ends_with("/binding")) return http::json(200, "{}");
+    const std::string name = request.path.substr(0, request.path.size() - 8);
+    const int status = std::stoi(name.substr(name.rfind('-') + 1));
+    return status == 201 ? ScriptedApi::done() : ScriptedApi::status(status);
+  }
+  ~MetricsOfWrites() override { reign.reset(); }
+  ScriptedApi server{answer};
+};
+
+TEST_F(MetricsOfWrites, CountBindingsByTheirOutcome) {
+  options.actuator.retry_min = options.actuator.hold_min = Millis(3'600'000);
+  begin(server.api());
+  see(node_in("r0", "n0", 16));
+  for (const char* name : {"a-201", "b-201", "c-409", "d-404", "e-403", "f-500", "g-504"}) see(pod(name, 1));
+  for (const char* name : {"i-201", "j-201", "k-201"}) see(pod(name, 20));  // no node has so many
+  const auto turned_until = [&](const auto& is_done) {
+    return server.until([&] {
+      reign->turn();
+      return is_done() && server.api().in_flight() == 0;
+    });
+  };
+  const auto& counters = reign->actuator().counters();
+  ASSERT_TRUE(turned_until([&] { return counters.sent == 7 && counters.reread == 4 && reign->lane().depth() == 0; }));
+  see(pod("h-429", 1));
+  ASSERT_TRUE(turned_until([&] { return counters.sent == 8; }));
+  const auto requests = [](const char* verb, const char* resource, const char* code, int count) {
+    return std::string("ashlar_api_requests_total{code=\"") + code + "\",resource=\"" + resource + "\",verb=\"" + verb + "\"} " +
+           std::to_string(count);
+  };
+  EXPECT_EQ(
+      series_of(all_metrics(), {"ashlar_api"}),
+      (Lines{requests("create", "pods/binding", "201", 2), requests("create", "pods/binding", "404", 1), requests("create", "pods/binding", "409", 1),
+             requests("create", "pods/binding", "429", 1), requests("create", "events", "any", 6), requests("patch", "podgroups/status", "any", 0),
+             requests("get", "pods", "any", 4), requests("patch", "pods/status", "any", 4), requests("create", "pods/binding", "other", 3)}));
+  EXPECT_EQ(series_of(all_metrics(), {"ashlar_bind", "ashlar_lane", "ashlar_events", "ashlar_pods"}),
+            (Lines{R"(ashlar_bind_errors_total{reason="Conflict"} 1)", R"(ashlar_bind_errors_total{reason="Denied"} 1)",
+                   R"(ashlar_bind_errors_total{reason="NotFound"} 1)", R"(ashlar_bind_errors_total{reason="ServerError"} 1)",
+                   R"(ashlar_bind_errors_total{reason="Throttled"} 1)", R"(ashlar_bind_errors_total{reason="Unknown"} 1)",
+                   "ashlar_binds_given_up_total 1", "ashlar_binds_held 1", "ashlar_binds_in_flight 0", "ashlar_binds_slow 0",
+                   "ashlar_binds_waiting 0", "ashlar_events_dropped_total 0", "ashlar_lane_depth 0", "ashlar_lane_failures_total 0",
+                   "ashlar_lane_retries_total 0", "ashlar_pods 7", R"(ashlar_pods_held{reason="BindFailed"} 1)"}));
+}
+
+}  // namespace
+}  // namespace ashlar::kube

@@ -1,0 +1,527 @@
+// What the read API answers: every state of a pod, a gang by its name, what would help, and the nodes.
+#include "live/read/read_api.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace ashlar::kube {
+namespace {
+
+/// A leadership whose clock stands still and whose bindings are never answered.
+class Read : public ::testing::Test {
+ protected:
+  Read() {
+    api = Api::create(
+              {.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [this] { return now; }, .monotonic = [this] { return now; }})
+              .value();
+    options.intake.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}};
+    options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
+  }
+  void begin() {
+    reign = std::make_unique<LiveReign>(*api, options, metrics, [] { return true; });
+  }
+  static Node node(const std::string& name, std::int64_t gpus, const std::string& rack = "r0") {
+    Node n;
+    n.name = Text(name);
+    n.ready = ConditionStatus::kTrue;
+    n.allocatable.cpu = MilliCores(64'000);
+    n.allocatable.memory = Bytes(std::int64_t{1} << 30);
+    n.pods_max = 110;
+    n.allocatable.extended = {{Text("ashlar.dev/gpu-milli"), gpus * 1000}, {Text("nvidia.com/gpu"), gpus}};
+    n.labels = {{Text("l/block"), Text("b")}, {Text("l/rack"), Text(rack)}};
+    return n;
+  }
+  static Pod pod(const std::string& name, std::int64_t gpus, Labels labels = {}) {
+    Pod p;
+    p.ns = Text("ns");
+    p.name = Text(name);
+    p.uid = Text("uid-" + name);
+    p.scheduler_name = Text("ashlar");
+    p.requests.cpu = MilliCores(500);
+    p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
+    p.labels = std::make_shared<const Labels>(std::move(labels));
+    return p;
+  }
+  static Pod bound(Pod p, const std::string& node_name, const std::string& cards = "") {
+    p.node_name = Text(node_name);
+    if (!cards.empty()) p.annotations = std::make_shared<const Labels>(Labels{{Text(kCardsAnnotation), Text(cards)}});
+    return p;
+  }
+  static Pod grouped(Pod p, const std::string& group) {
+    p.group_name = Text(group);
+    return p;
+  }
+  static PodGroup group(const std::string& name, int count) {
+    PodGroup g;
+    g.ns = Text("ns");
+    g.name = Text(name);
+    g.uid = Text("uid-" + name);
+    g.min_count = count;
+    return g;
+  }
+  static Pod gang_pod(const std::string& gang, int index, int size, std::int64_t gpus, Labels more = {}) {
+    Labels labels{{Text("ashlar.dev/gang"), Text(gang)}, {Text("ashlar.dev/gang-size"), Text(std::to_string(size))}};
+    labels.insert(labels.end(), more.begin(), more.end());
+    return pod(gang + "-" + std::to_string(index), gpus, std::move(labels));
+  }
+  template <class T>
+  void see(T object) {
+    reign->take(Change<T>{Change<T>::Kind::kAdded, std::move(object)});
+  }
+  http::ServerResponse ask_why(const std::string& name) {
+    http::ServerRequest request;
+    request.query = "name=" + name;
+    return answer_why(*reign, request);
+  }
+  std::string why(const std::string& name) { return ask_why("ns%2F" + name).body; }
+  /// state, headline and exit status
+  std::string headline(const std::string& name) {
+    const std::string body = why(name);
+    const std::size_t from = body.find(R"("state":)"), end = body.find_first_of(",}", body.find(R"("exitStatus":)"));
+    return from == std::string::npos ? body : body.substr(from, end - from);
+  }
+  std::string remedies(const std::string& name) {
+    const std::string body = why(name);
+    const std::size_t from = body.find(R"("remedies":)");
+    return from == std::string::npos ? body : body.substr(from);
+  }
+  std::string queue() { return answer_queue(*reign, {}).body; }
+  std::string nodes(const std::string& name = "") {
+    http::ServerRequest request;
+    if (!name.empty()) request.query = "name=" + name;
+    const http::ServerResponse answer = answer_nodes(*reign, request);
+    EXPECT_EQ(answer.status, 200);
+    return answer.body;
+  }
+  static std::string document(const std::string& kind, const std::string& rest) {
+    return R"({"apiVersion":"ashlar.dev/v1alpha1","kind":")" + kind + "\"," + rest + "}\n";
+  }
+
+  Millis now{1'000'000};
+  std::unique_ptr<Api> api;
+  LiveMetrics metrics;
+  ReignOptions options;
+  std::unique_ptr<LiveReign> reign;
+};
+
+// ---- refusals ------------------------------------------------------------------------------------------------------------------------------
+
+TEST_F(Read, WhatCannotBeAnsweredIsSaidWithItsStatus) {
+  begin();
+  const auto says = [](const http::ServerResponse& answer, int status, const std::string& reason, const std::string& message) {
+    EXPECT_EQ(answer.status, status);
+    EXPECT_EQ(answer.content_type, "application/json");
+    EXPECT_EQ(answer.body, document("Status", R"("reason":")" + reason + R"(","message":")" + message + "\""));
+  };
+  says(standby_answer(""), 503, "Standby", "nobody leads at this moment");
+  says(standby_answer("a_1"), 503, "Standby", "this process stands by; a_1 leads");
+  says(not_ready_answer(), 503, "NotReady", "the caches are not filled yet");
+  says(ask_why(""), 400, "Invalid", "ask with ?name=NAMESPACE/NAME");
+  says(ask_why("x"), 404, "NotFound",
+       "no pod or gang x that Ashlar schedules or accounts for; pods of other schedulers are known once they are bound, and none after it has ended");
+}
+
+// ---- pods ----------------------------------------------------------------------------------------------------------------------------------
+
+TEST_F(Read, ABoundPodRunsSomewhere) {
+  begin();
+  see(node("n0", 8));
+  Pod p = bound(pod("p", 2), "n0", "1,3");
+  p.created = now - Millis(5'000);
+  p.priority = 7;
+  see(p);
+  reign->turn();
+  EXPECT_EQ(why("p"), document("Why", R"("name":"ns/p","state":"Bound","headline":"runs on n0, cards 1,3","exitStatus":0,"pod":"ns/p","priority":7,)"
+                                      R"("queue":"default","asks":{"gpus":2,"milliCores":500,"memoryBytes":0},"ageMillis":5000,"node":"n0",)"
+                                      R"("cards":"1,3")"));
+  see(bound(pod("plain", 0), "n0"));
+  reign->turn();
+  EXPECT_EQ(headline("plain"), R"("state":"Bound","headline":"runs on n0","exitStatus":0)");
+}
+
+TEST_F(Read, APodOfTheDefaultNamespaceIsFoundWithoutIt) {
+  begin();
+  Pod p = pod("p", 0);
+  p.ns = Text("default");
+  see(p);
+  EXPECT_EQ(ask_why("p").status, 200);
+  EXPECT_EQ(ask_why("default%2Fp").status, 200);
+  EXPECT_EQ(ask_why("ns%2Fp").status, 404);
+}
+
+TEST_F(Read, EveryPhaseHasItsHeadline) {
+  begin();
+  see(node("n0", 8));
+  see(pod("assumed", 1));
+  see(bound(pod("parked", 1), "elsewhere"));
+  Pod gated = pod("gated", 1);
+  gated.scheduling_gates = 1;
+  see(gated);
+  see(pod("malformed", 1, {{Text("ashlar.dev/gang"), Text("m")}, {Text("ashlar.dev/gang-size"), Text("many")}}));
+  PodRules rules;
+  rules.unsupported = Text("spec.resourceClaims");
+  Pod unsupported = pod("unsupported", 1);
+  unsupported.rules = std::make_shared<const PodRules>(rules);
+  see(unsupported);
+  see(pod("queueless", 1, {{Text("ashlar.dev/queue"), Text("nobodys")}}));
+  Pod unread = pod("unread", 1);
+  unread.problem = Text("spec: odd");
+  see(unread);
+  Pod nominated = pod("nominated", 1);
+  nominated.scheduler_name = Text("other");
+  nominated.nominated_node_name = Text("n0");
+  see(nominated);
+  EXPECT_EQ(headline("assumed"), R"("state":"Waiting","headline":"PendingEvaluation: its turn has not come yet","exitStatus":4)");
+  reign->turn();
+  EXPECT_EQ(headline("assumed"), R"("state":"Binding","headline":"is being bound to n0","exitStatus":0)");
+  EXPECT_EQ(headline("parked"), R"("state":"Bound","headline":"is bound to elsewhere, a node that does not exist","exitStatus":0)");
+  EXPECT_EQ(headline("gated"), R"("state":"Held","headline":"AdmissionGated: the pod has scheduling gates","exitStatus":4)");
+  EXPECT_EQ(
+      headline("malformed"),
+      R"("state":"Never","headline":"Misconfigured: ashlar.dev/gang-size is 'many'; it must be a whole number from 1 to 100000","exitStatus":5)");
+  EXPECT_EQ(headline("queueless"),
+            R"("state":"Never","headline":"QueueUnknown: queue nobodys is not configured; `ashlar queue` lists those that are","exitStatus":5)");
+  EXPECT_EQ(headline("unread"), R"("state":"Held","headline":"Unreadable: the pod cannot be read: spec: odd","exitStatus":4)");
+  EXPECT_EQ(headline("nominated"), R"("state":"Waiting","headline":"another scheduler's pod that keeps a place on n0","exitStatus":4)");
+  EXPECT_EQ(ask_why("ns%2Funsupported").body.find(R"("state":"Never")") != std::string::npos, true) << why("unsupported");
+}
+
+TEST_F(Read, AWaitingPodIsExplainedInFull) {
+  begin();
+  see(node("n0", 4));
+  see(bound(pod("runs", 3), "n0", "0-2"));
+  Pod p = pod("p", 4);
+  p.created = now;
+  see(p);
+  reign->turn();
+  now += Millis(1'500);
+  EXPECT_EQ(
+      why("p"),
+      document("Why", R"("name":"ns/p","state":"Waiting","headline":"InsufficientGPU: 1 node is short of cards: at most 1 GPU free on one, 4 GPU )"
+                      R"(asked","exitStatus":4,"pod":"ns/p","priority":0,"queue":"default","asks":{"gpus":4,"milliCores":500,"memoryBytes":0},)"
+                      R"("ageMillis":1500,"verdict":"Waits","wakesOn":"JobEnded","verdictAgeMillis":1500,"reasons":[{"code":)"
+                      R"("InsufficientGPU","message":"1 node is short of cards: at most 1 GPU free on one, 4 GPU asked","subject":1,"numbers":)"
+                      R"([1,1000,4000]}],"condition":"0/1 nodes are available: 1 Insufficient nvidia.com/gpu.","remedies":[)"
+                      R"({"kind":"FewerCards","amount":1,"message":"no pod asked for more than 1 card"},)"
+                      R"({"kind":"FreeCards","amount":3,"message":"3 more cards were free"},)"
+                      R"({"kind":"MoreNodes","amount":1,"message":"there was 1 more empty node like n0"}])"));
+}
+
+TEST_F(Read, AShareSaysHowMuchOfACardItAsks) {
+  begin();
+  see(node("n0", 1));
+  Pod p = pod("p", 0);
+  p.requests.extended = {{Text("ashlar.dev/gpu-milli"), 300}};
+  see(p);
+  EXPECT_NE(why("p").find(R"("asks":{"gpus":0,"milliGpu":300,"milliCores":500,"memoryBytes":0})"), std::string::npos) << why("p");
+}
+
+TEST_F(Read, APodThatOnlyCompanyKeepsAwayIsNotSaidNeverToFit) {
+  begin();
+  see(node("n0", 8));
+  PodRules rules;
+  rules.required_anti_affinity = {{.selector = {.present = true, .match_labels = {{Text("app"), Text("web")}}}, .topology_key = Text("l/rack")}};
+  Pod first = bound(pod("first", 1), "n0");
+  first.rules = std::make_shared<const PodRules>(rules);
+  see(first);
+  see(pod("web", 1, {{Text("app"), Text("web")}}));
+  see(pod("large", 9));
+  reign->turn();
+  EXPECT_EQ(headline("web"),
+            R"("state":"Waiting","headline":"SelectorMismatch: 1 node is refused by the anti-affinity of pods there","exitStatus":4)");
+  EXPECT_EQ(headline("large"), R"("state":"Never","headline":"ExceedsClusterMax: it would not fit this cluster even if it were empty)"
+                               R"x( (when judged: 1 node is short of cards: at most 7 GPU free on one, 9 GPU asked)","exitStatus":5)x");
+}
+
+// ---- gangs ---------------------------------------------------------------------------------------------------------------------------------
+
+TEST_F(Read, AGangIsFoundByItsNameAndAnsweredByAPodThatWaits) {
+  begin();
+  see(node("n0", 8));
+  see(node("n1", 8));
+  see(bound(pod("other", 8), "n1", "0-7"));
+  see(group("g", 2));
+  EXPECT_EQ(headline("g"), R"("state":"Waiting","headline":"its pods do not exist yet","exitStatus":4)");
+  see(grouped(bound(pod("g-0", 8), "n0", "0-7"), "g"));
+  reign->turn();
+  EXPECT_NE(why("g").find(R"("pod":"ns/g-0")"), std::string::npos) << "the only one there is";
+  see(grouped(pod("g-1", 8), "g"));
+  reign->turn();
+  const std::string body = why("g");
+  EXPECT_NE(body.find(R"("name":"ns/g","state":"Waiting")"), std::string::npos) << body;
+  EXPECT_NE(body.find(R"("pod":"ns/g-1")"), std::string::npos) << body;
+  EXPECT_NE(body.find(R"("gang":{"name":"g","size":2,"present":2,"bound":1,"held":0,"uniform":true,"within":"","prefer":""})"), std::string::npos)
+      << body;
+}
+
+TEST_F(Read, AGangByLabelsHasItsDomainsNamed) {
+  begin();
+  see(node("n0", 8));
+  const Labels domains{{Text("ashlar.dev/prefer"), Text("rack")}, {Text("ashlar.dev/within"), Text("block")}};
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 3, 1, domains));
+  reign->turn();
+  EXPECT_NE(why("g").find(R"("gang":{"name":"g","size":3,"present":2,"bound":0,"held":0,"uniform":true,"within":"block","prefer":"rack"})"),
+            std::string::npos)
+      << why("g");
+  EXPECT_EQ(headline("g"),
+            R"("state":"Waiting","headline":"MembersMissing: gang g waits until 3 of its pods exist without scheduling gates","exitStatus":4)");
+}
+
+TEST_F(Read, OfAGangThatRunsTheNodesAreNamed) {
+  begin();
+  for (int i = 0; i < 5; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    see(node(name, 8));
+    for (const char* gang : {"wide", "narrow"}) {
+      Pod p = gang_pod(gang, i, 5, 1);
+      p.node_name = Text(gang == std::string("wide") ? name : "n0");
+      see(p);
+    }
+  }
+  reign->turn();
+  EXPECT_EQ(headline("wide"), R"("state":"Bound","headline":"runs on 5 nodes: n0, n1, n2 and 2 more","exitStatus":0)");
+  EXPECT_EQ(headline("narrow"), R"("state":"Bound","headline":"runs on n0","exitStatus":0)");
+  EXPECT_EQ(why("wide").find(R"("node":)"), std::string::npos) << "of no single pod";
+  EXPECT_EQ(headline("wide-3").find(R"("state":"Bound","headline":"runs on n3)"), 0u);
+}
+
+TEST_F(Read, AGangThatIsHeldSaysWhy) {
+  options.intake.queues = {{"team", "", {}}};
+  begin();
+  see(node("n0", 8));
+  see(gang_pod("far", 0, 1, 1, {{Text("ashlar.dev/within"), Text("l/nothing")}}));
+  see(gang_pod("mixed", 0, 2, 1, {{Text("ashlar.dev/queue"), Text("default")}}));
+  see(gang_pod("mixed", 1, 2, 1, {{Text("ashlar.dev/queue"), Text("team")}}));
+  see(grouped(pod("early", 1), "none"));
+  reign->turn();
+  EXPECT_EQ(
+      headline("far-0"),
+      R"("state":"Never","headline":"NoSuchDomain: gang far must stay within one domain of l/nothing, and no node has that label","exitStatus":5)");
+  EXPECT_EQ(
+      headline("mixed"),
+      R"("state":"Held","headline":"GangHeld: the pods of gang mixed belong to different queues: pod mixed-0 to default, pod mixed-1 to team; all must name the same","exitStatus":4)");
+  const std::string held = queue().substr(queue().find(R"("held":)"));
+  EXPECT_NE(held.find(R"x({"name":"ns/none","queue":"default","pods":1,)x"), std::string::npos) << held;
+  EXPECT_NE(held.find(R"x({"name":"ns/far","queue":"default","pods":1,)x"), std::string::npos) << held;
+  EXPECT_NE(held.find(R"x({"name":"ns/mixed","queue":"default","pods":2,)x"), std::string::npos) << held;
+  EXPECT_NE(held.find(R"x("reason":"GangHeld","message":"the pods of gang mixed belong)x"), std::string::npos) << held;
+  EXPECT_TRUE(held.ends_with("\"heldTotal\":3}\n")) << held;
+  const std::string told = metrics.text(reign.get(), {});
+  EXPECT_NE(told.find("ashlar_pods_held{reason=\"GangHeld\"} 2\n"), std::string::npos) << told;
+  EXPECT_NE(told.find("ashlar_pods_held{reason=\"NoSuchDomain\"} 1\n"), std::string::npos) << told;
+  EXPECT_EQ(headline("early"), R"x("state":"Held","headline":"PodGroupMissing: PodGroup none does not exist (yet)","exitStatus":4)x");
+  see(group("none", 1));
+  reign->turn();
+  EXPECT_TRUE(queue().ends_with("\"heldTotal\":2}\n")) << "nothing holds it any more: " << queue();
+}
+
+// ---- remedies ------------------------------------------------------------------------------------------------------------------------------
+
+TEST_F(Read, MoreQuotaIsNamedForEachQueueThatLacksIt) {
+  options.intake.queues = {{"team", "", {3'000, kUnlimited, kUnlimited}}, {"group", "team", {2'000, kUnlimited, kUnlimited}}};
+  begin();
+  see(node("n0", 8));
+  const Labels in_group{{Text("ashlar.dev/queue"), Text("group")}};
+  see(bound(pod("runs", 2, in_group), "n0", "0-1"));
+  see(pod("p", 2, in_group));
+  see(pod("q", 1, in_group));
+  reign->turn();
+  EXPECT_EQ(remedies("p"),
+            R"("remedies":[{"kind":"MoreQuota","amount":0,"message":"queue group had 2 GPU more quota and queue team had 1 GPU more quota"}]})"
+            "\n");
+}
+
+TEST_F(Read, WhatWouldHelpIsSaidOfOneAndOfMany) {
+  begin();
+  for (const char* name : {"a", "b"}) see(node(name, 8, "r0"));
+  for (const char* name : {"c", "d"}) see(node(name, 8, "r1"));
+  see(bound(pod("runs-a", 1), "a", "0"));
+  see(bound(pod("runs-c", 1), "c", "0"));
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8, {{Text("ashlar.dev/within"), Text("rack")}}));
+  see(pod("p", 9));
+  reign->turn();
+  EXPECT_EQ(remedies("g"),
+            R"x("remedies":[{"kind":"WidenWithin","amount":2,"message":"it could be spread over one block (ashlar.dev/within: block)"},)x"
+            R"x({"kind":"DropWithin","amount":2,"message":"it could be spread over any nodes (without ashlar.dev/within)"},)x"
+            R"x({"kind":"FewerMembers","amount":1,"message":"it had 1 member"},)x"
+            R"x({"kind":"FewerCards","amount":7,"message":"no pod asked for more than 7 cards"},)x"
+            R"x({"kind":"FreeCards","amount":1,"message":"1 more card was free in one rack"},)x"
+            R"x({"kind":"MoreNodes","amount":1,"message":"there was 1 more empty node like a in one rack"}]})x"
+            "\n");
+  EXPECT_EQ(remedies("p"), R"("remedies":[{"kind":"FewerCards","amount":8,"message":"no pod asked for more than 8 cards"}]})"
+                           "\n");
+}
+
+TEST_F(Read, WhatWouldHelpAGangOfAPodGroupIsAChangeOfThePodGroup) {
+  begin();
+  see(node("a", 8, "r0"));
+  see(node("b", 8, "r1"));
+  PodGroup within_a_rack = group("g", 2);
+  within_a_rack.topology_key = Text("l/rack");
+  see(within_a_rack);
+  for (int i = 0; i < 2; ++i) see(grouped(pod("g-" + std::to_string(i), 8), "g"));
+  reign->turn();
+  const std::string told = remedies("g");
+  EXPECT_NE(told.find("it could be spread over one block (key l/block, in a new PodGroup, since spec.schedulingConstraints cannot be changed)"),
+            std::string::npos)
+      << told;
+  EXPECT_NE(
+      told.find("it could be spread over any nodes (without its topology, in a new PodGroup, since spec.schedulingConstraints cannot be changed)"),
+      std::string::npos)
+      << told;
+}
+
+TEST_F(Read, HeldPodsAreListedBesideTheQueuesButNotThoseThatWaitForNothing) {
+  begin();
+  see(node("n0", 8));
+  Pod gated = pod("gated", 1), going = pod("going", 1);
+  gated.scheduling_gates = 1;
+  going.deletion_requested = now;
+  see(gated);
+  see(going);
+  see(pod("lost", 1, {{Text("ashlar.dev/queue"), Text("nowhere")}}));
+  reign->turn();
+  const std::string held = queue().substr(queue().find(R"("held":)"));
+  EXPECT_NE(held.find(R"x("reason":"AdmissionGated")x"), std::string::npos) << held;
+  EXPECT_NE(held.find(R"x({"name":"ns/lost","queue":"","pods":1,)x"), std::string::npos) << held;
+  EXPECT_TRUE(held.ends_with("\"heldTotal\":2}\n")) << held;
+}
+
+TEST_F(Read, AQueueIsAskedForByItsName) {
+  options.intake.queues = {{"team", "", {}}};
+  begin();
+  see(node("n0", 1));
+  const Labels of_team{{Text("ashlar.dev/queue"), Text("team")}};
+  see(bound(pod("runs", 1), "n0", "0"));
+  see(pod("a", 1));
+  see(pod("b", 1, of_team));
+  see(gang_pod("half", 0, 2, 1, of_team));
+  see(gang_pod("part", 0, 2, 1));
+  reign->turn();
+  const auto asked = [&](const std::string& name) {
+    http::ServerRequest request;
+    request.query = "queue=" + name;
+    return answer_queue(*reign, request).body;
+  };
+  const std::string team = asked("team"), nobodys = asked("nobodys");
+  EXPECT_NE(team.find("ns/b"), std::string::npos) << team;
+  EXPECT_NE(team.find("ns/half"), std::string::npos) << team;
+  EXPECT_EQ(team.find("ns/a"), std::string::npos) << team;
+  EXPECT_EQ(team.find("ns/part"), std::string::npos) << team;
+  EXPECT_NE(team.find(R"("shown":1,"total":1,)"), std::string::npos) << team;
+  EXPECT_TRUE(team.ends_with("\"heldTotal\":1}\n")) << team;
+  EXPECT_NE(nobodys.find(R"("shown":0,"total":0,"held":[],"heldTotal":0})"), std::string::npos) << nobodys;
+  EXPECT_NE(queue().find(R"("shown":2,"total":2,)"), std::string::npos) << queue();
+}
+
+TEST_F(Read, QueuesAreToldInFull) {
+  options.intake.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}}, {"sub", "team", {kUnlimited, kUnlimited, kUnlimited}}};
+  begin();
+  see(node("n0", 4));
+  const Labels of_team{{Text("ashlar.dev/queue"), Text("team")}}, of_sub{{Text("ashlar.dev/queue"), Text("sub")}};
+  see(bound(pod("runs", 1, of_sub), "n0", "0"));
+  const auto aged = [&](Pod p, std::int64_t age) {
+    p.created = now - Millis(age);
+    return p;
+  };
+  see(aged(pod("a", 5), 3'000));
+  see(aged(pod("b", 6), 2'000));
+  see(aged(pod("c", 2, of_team), 1'000));
+  see(aged(pod("lost", 1, {{Text("ashlar.dev/queue"), Text("nowhere")}}), 500));
+  see(aged(gang_pod("g", 0, 2, 1, of_team), 400));
+  for (int i = 0; i < 2; ++i) see(gang_pod("h", i, 2, 4));
+  reign->turn();
+  now += Millis(10);
+  const auto job = [](const std::string& numbers, const std::string& why, int age) {
+    return R"({"name":"ns/)" + numbers + R"(,"priority":0,"ageMillis":)" + std::to_string(age) + R"(,"reason":)" + why + "}";
+  };
+  const auto exceeds = [](const std::string& now) {
+    return R"("ExceedsClusterMax","message":"it would not fit this cluster even if it were empty (when judged: )" + now + R"x()")x";
+  };
+  const auto asks = [&](int cards) {
+    return exceeds("1 node is short of cards: at most 3 GPU free on one, " + std::to_string(cards) + " GPU asked");
+  };
+  EXPECT_EQ(
+      queue(),
+      document(
+          "QueueList",
+          R"("jobs":[)" + job(R"(a","queue":"default","position":1,"gpus":5,"gpusAhead":0,"members":1)", asks(5), 3010) + "," +
+              job(R"(b","queue":"default","position":2,"gpus":6,"gpusAhead":5,"members":1)", asks(6), 2010) + "," +
+              job(R"(c","queue":"team","position":1,"gpus":2,"gpusAhead":0,"members":1)",
+                  R"("QuotaExhausted","message":"queue team uses 1 GPU of its 2 GPU")", 1010) +
+              "," +
+              job(R"(h","queue":"default","position":3,"gpus":8,"gpusAhead":11,"members":2)",
+                  exceeds("all nodes together have room for 0 of 2 members"), 10) +
+              R"(],"queues":[{"name":"root","parent":"","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
+              R"({"name":"team","parent":"root","usedMilliGpu":1000,"quotaMilliGpu":2000,"pendingJobs":1,"pendingGpus":2},)"
+              R"({"name":"sub","parent":"team","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
+              R"({"name":"default","parent":"root","usedMilliGpu":0,"quotaMilliGpu":null,"pendingJobs":3,"pendingGpus":19}],)"
+              R"("shown":4,"total":4,"held":[{"name":"ns/g","queue":"team","pods":1,"ageMillis":410,"reason":"MembersMissing",)"
+              R"("message":"gang g waits until 2 of its pods exist without scheduling gates"},{"name":"ns/lost","queue":"","pods":1,"ageMillis":510,)"
+              R"("reason":"QueueUnknown","message":"queue nowhere is not configured; `ashlar queue` lists those that are"}],"heldTotal":2)"));
+}
+
+TEST_F(Read, AllJobsAreListedWhenAskedFor) {
+  begin();
+  see(node("n0", 1));
+  for (std::size_t i = 0; i < kJobsShownMax + 1; ++i) {
+    see(pod("p" + std::to_string(i), 2));
+    see(pod("q" + std::to_string(i), 1, {{Text("ashlar.dev/queue"), Text("nowhere")}}));
+  }
+  reign->turn();
+  const auto count = [](const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  http::ServerRequest all;
+  all.query = "all=1";
+  const std::string some = queue(), every = answer_queue(*reign, all).body;
+  EXPECT_NE(some.find(R"("shown":500,"total":501,)"), std::string::npos);
+  EXPECT_TRUE(some.ends_with("\"heldTotal\":501}\n"));
+  EXPECT_EQ(count(some, R"("name":"ns/p)"), 500u);
+  EXPECT_EQ(count(some, R"("name":"ns/q)"), 500u);
+  EXPECT_NE(every.find(R"("shown":501,"total":501,)"), std::string::npos);
+  EXPECT_EQ(count(every, R"("name":"ns/p)"), 501u);
+  EXPECT_EQ(count(every, R"("name":"ns/q)"), 501u);
+}
+
+// ---- nodes ---------------------------------------------------------------------------------------------------------------------------------
+
+TEST_F(Read, NodesAreToldWithCardsDomainsTaintsAndWhatClosesThem) {
+  begin();
+  Node n = node("n0", 2);
+  n.taints = {{Text("team"), Text("blue"), kube::TaintEffect::kNoSchedule},
+              {Text("node.kubernetes.io/unschedulable"), Text(), kube::TaintEffect::kNoSchedule},
+              {Text("old"), Text("y="), kube::TaintEffect::kPreferNoSchedule},
+              {Text("x"), Text(), kube::TaintEffect::kNoExecute}};
+  see(n);
+  Node bare = node("n1", 0);
+  bare.labels = {{Text("nvidia.com/gpu.product"), Text("H100")}};
+  see(bare);
+  see(node("gone", 1));
+  see(bound(pod("p", 1), "n0", "0"));
+  see(bound(pod("q", 1), "n0", "0"));
+  see(bound(pod("r", 1), "n0", "0"));
+  Pod unread = bound(pod("unread", 0), "n1");
+  unread.problem = Text("spec: odd");
+  unread.lacks_amounts = true;
+  see(unread);
+  reign->turn();
+  reign->take(Change<Node>{Change<Node>::Kind::kDeleted, node("gone", 1)});
+  now += Millis(1'000);
+  reign->turn();
+  const std::string n0 = R"({"name":"n0","model":"","cards":2,"idleCards":0,"cardFreeMilli":[-2000,1000],"closedCards":"0","freeMilliCores":62500,)"
+                         R"("freeMemoryBytes":1073741824,"freePods":107,"domains":{"block":"b","rack":"r0"},"taints":["team=blue:NoSchedule",)"
+                         R"("node.kubernetes.io/unschedulable:NoSchedule","old=y=:PreferNoSchedule","x:NoExecute"]})";
+  const std::string n1 =
+      R"({"name":"n1","model":"H100","cards":0,"idleCards":0,"cardFreeMilli":[],"freeMilliCores":63500,"freeMemoryBytes":1073741824,"freePods":109,)"
+      R"("closed":"pod ns/unread: spec: odd","domains":{},"taints":[]})";
+  EXPECT_EQ(nodes(), document("NodeList", R"("nodes":[)" + n0 + "," + n1 + "]"));
+  EXPECT_EQ(nodes("n1"), document("NodeList", R"("nodes":[)" + n1 + "]"));
+  EXPECT_EQ(nodes("gone"), document("NodeList", R"("nodes":[])"));
+}
+
+}  // namespace
+}  // namespace ashlar::kube

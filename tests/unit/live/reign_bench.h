@@ -1,0 +1,62 @@
+// A bench for a whole leadership: a clock that stands where it is put, changes made by hand, and what it says. Its server is whatever a test gives it;
+// none at all by default, so that bindings stay under way.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster_objects.h"
+#include "kubeclient/api.h"
+#include "live/lead/leader_term.h"
+
+namespace ashlar::kube {
+
+struct ReignBench : ClusterObjects {
+  ReignBench() {
+    options.intake.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}};
+    options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
+    options.log = [this](LogLevel level, const LogLine& line) {
+      if (level == LogLevel::kInfo) log.push_back(line);
+    };
+  }
+  void begin(Api& api) {
+    reign = std::make_unique<LiveReign>(api, options, metrics, [this] { return is_leading; });
+  }
+  void begin() {
+    auto made = Api::create(
+        {.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [this] { return now; }, .monotonic = [this] { return now; }});
+    ASSERT_TRUE(made.ok());
+    nowhere = std::move(made).value();
+    begin(*nowhere);
+  }
+
+  template <class T>
+  void see(T object) {
+    reign->take(Change<T>{Change<T>::Kind::kAdded, std::move(object)});
+  }
+  void gone(Pod p) { reign->take(Change<Pod>{Change<Pod>::Kind::kDeleted, std::move(p)}); }
+  /// In rack `rack` of block b.
+  static Node node_in(const std::string& rack, const std::string& name, std::int64_t gpus = 8) {
+    return node(name, gpus, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text(rack)}});
+  }
+  PodSlot slot_of(const std::string& name) { return reign->intake().pods().find(Text("ns"), Text(name)); }
+  const PodRecord& record(const std::string& name) { return reign->intake().pods()[slot_of(name)]; }
+  PodRecord::Phase phase(const std::string& name) { return record(name).phase; }
+  ConditionText condition_of(const std::string& name) { return reign->pod_text(slot_of(name)); }
+  std::string all_metrics() { return metrics.text(reign.get(), {}); }
+  bool says(const std::string& part) { return all_metrics().find(part) != std::string::npos; }
+
+  Millis now{1'000'000};
+  bool is_leading = true;
+  LiveMetrics metrics;
+  ReignOptions options;
+  std::vector<LogLine> log;
+  std::unique_ptr<Api> nowhere;
+  std::unique_ptr<LiveReign> reign;
+};
+
+}  // namespace ashlar::kube

@@ -1,0 +1,290 @@
+// What a leadership does about single pods beside placing them: cards that others changed are written back, cards that are claimed twice are told, and
+// what a decision stopped the process for goes into the quarantine.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "live/lead/leader_term.h"
+#include "scripted_api.h"
+
+namespace ashlar::kube {
+namespace {
+
+class ReignWrites : public ::testing::Test {
+ protected:
+  ReignWrites() {
+    options.intake.levels = {{Text("rack"), Text("l/rack")}};
+    options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
+    options.log = [this](LogLevel level, const LogLine& line) {
+      if (level == LogLevel::kWarning) warnings.push_back(line);
+      if (level == LogLevel::kInfo) told.push_back(line.message);
+    };
+  }
+  void begin() {
+    reign = std::make_unique<LiveReign>(server.api(), options, metrics, [this] { return is_leading; });
+  }
+  void see(const std::string& node_name, std::int64_t gpus) {
+    Node n;
+    n.name = Text(node_name);
+    n.ready = ConditionStatus::kTrue;
+    n.allocatable.cpu = MilliCores(64'000);
+    n.pods_max = 110;
+    n.allocatable.extended = {{Text("nvidia.com/gpu"), gpus}};
+    n.labels = {{Text("l/rack"), Text("r0")}};
+    reign->take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
+  }
+  static Pod pod(const std::string& name, std::int64_t gpus, Labels labels = {}) {
+    Pod p;
+    p.ns = Text("ns");
+    p.name = Text(name);
+    p.uid = Text("uid-" + name);
+    p.scheduler_name = Text("ashlar");
+    p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
+    p.labels = std::make_shared<const Labels>(std::move(labels));
+    return p;
+  }
+  static Pod on(Pod p, const std::string& node_name, const std::string& cards) {
+    p.node_name = Text(node_name);
+    if (!cards.empty()) p.annotations = std::make_shared<const Labels>(Labels{{Text(kCardsAnnotation), Text(cards)}});
+    return p;
+  }
+  void see(Pod p) { reign->take(Change<Pod>{Change<Pod>::Kind::kModified, std::move(p)}); }
+  std::vector<std::string> warned() {
+    std::vector<std::string> lines;
+    for (const LogLine& line : std::exchange(warnings, {})) lines.push_back(line.message);
+    return lines;
+  }
+
+  int status = 200;
+  std::vector<LogLine> warnings;
+  std::vector<std::string> told;
+  bool is_leading = true;
+  ScriptedApi server{[this](const http::ServerRequest&) { return status == 200 ? http::json(200, "{}") : ScriptedApi::status(status); }};
+  LiveMetrics metrics;
+  ReignOptions options;
+  std::unique_ptr<LiveReign> reign;
+};
+
+TEST_F(ReignWrites, CardsThatSomebodyChangedAreWrittenBackOnceForEachChange) {
+  begin();
+  see("n0", 8);
+  see(on(pod("p", 2), "n0", "1,3"));
+  EXPECT_EQ(warned(), std::vector<std::string>());
+  for (int i = 0; i < 2; ++i) see(on(pod("p", 2), "n0", "4,5"));
+  reign->turn();
+  ASSERT_TRUE(server.settle());
+  EXPECT_EQ(warned(), std::vector<std::string>{"somebody changed the cards of pod ns/p from 1,3 to '4,5'; it holds what it was bound with"});
+  EXPECT_EQ(server.seen({}), std::vector<std::string>{R"(PATCH /api/v1/namespaces/ns/pods/p/status {"metadata":{"uid":"uid-p",)"
+                                                      R"("annotations":{"ashlar.dev/cards":"1,3"}}})"});
+  see(on(pod("p", 2), "n0", "1,3"));
+  see(on(pod("p", 2), "n0", ""));
+  reign->turn();
+  ASSERT_TRUE(server.settle());
+  EXPECT_EQ(server.count({"PATCH"}), 2u);
+  EXPECT_EQ(warned(), std::vector<std::string>{"somebody changed the cards of pod ns/p from 1,3 to ''; it holds what it was bound with"});
+}
+
+TEST_F(ReignWrites, CardsThatCannotBeWrittenBackAreTold) {
+  status = 403;
+  begin();
+  see("n0", 8);
+  see(on(pod("p", 1), "n0", "1"));
+  see(on(pod("p", 1), "n0", "2"));
+  reign->turn();
+  ASSERT_TRUE(server.settle());
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_EQ(warnings[1].message, "the cards of pod ns/p could not be written back: HTTP 403: no");
+  EXPECT_EQ(warnings[1].kind, "pod");
+  EXPECT_EQ(warnings[1].ns, Text("ns"));
+  EXPECT_EQ(warnings[1].name, Text("p"));
+}
+
+TEST_F(ReignWrites, NothingIsWrittenBackWithoutTheRightToWrite) {
+  begin();
+  see("n0", 8);
+  see(on(pod("p", 1), "n0", "1"));
+  is_leading = false;
+  see(on(pod("p", 1), "n0", "2"));
+  ASSERT_TRUE(server.settle());
+  EXPECT_EQ(warned().size(), 1u);
+  EXPECT_EQ(server.seen({}), std::vector<std::string>());
+}
+
+TEST_F(ReignWrites, CardsThatAreClaimedTwiceAreToldWithWhoseClaimsTheyAre) {
+  begin();
+  see("n0", 8);
+  see("n1", 128);
+  see("n2", 8);
+  see(on(pod("a", 1), "n0", "1"));
+  see(on(pod("b", 2), "n0", "1,2"));
+  see(on(pod("c", 1), "n0", "3"));
+  see(on(pod("far", 1), "n2", "1"));
+  reign->turn();
+  EXPECT_EQ(warnings.at(0).kind, "node");
+  EXPECT_EQ(warnings.at(0).name, Text("n0"));
+  EXPECT_EQ(warned(),
+            std::vector<std::string>{"card 1 of node n0 is claimed for more than it has, by ns/a, ns/b; it takes nothing new until that is over"});
+  see(on(pod("d", 1), "n2", "2"));
+  reign->turn();
+  EXPECT_EQ(warned(), std::vector<std::string>()) << "nothing new of that kind";
+  see(on(pod("x", 2), "n1", "100,127"));
+  see(on(pod("y", 2), "n1", "100,127"));
+  reign->turn();
+  EXPECT_EQ(warned(), (std::vector<std::string>{
+                          "cards 100,127 of node n1 are claimed for more than they have, by ns/x, ns/y; they take nothing new until that is over"}));
+  reign->take(Change<Pod>{Change<Pod>::Kind::kDeleted, pod("x", 2)});
+  reign->turn();
+  EXPECT_EQ(warned(), std::vector<std::string>()) << "one less is no news";
+  see(on(pod("x", 2), "n1", "100,127"));
+  reign->turn();
+  EXPECT_EQ(warned().size(), 1u) << "again one more; what stood all the time is not said again";
+}
+
+TEST_F(ReignWrites, AGangOfOneIsNotSaidToBeMany) {
+  begin();
+  see("n0", 8);
+  see(pod("g-0", 1, {{Text("ashlar.dev/gang"), Text("g")}, {Text("ashlar.dev/gang-size"), Text("1")}}));
+  reign->turn();
+  EXPECT_EQ(told, std::vector<std::string>{"placed gang ns/g: 1 pod on one node"});
+}
+
+TEST_F(ReignWrites, WhoseVerdictIsNewIsToldBeforeWhoeverIsHeld) {
+  options.lane.in_flight_max = 1;
+  begin();
+  see("n0", 8);
+  for (const char* name : {"h-0", "h-1"}) see(pod(name, 1, {{Text("ashlar.dev/queue"), Text("nobody's")}}));
+  see(pod("large", 9));
+  reign->turn();
+  ASSERT_TRUE(server.settle());
+  std::vector<std::string> told_in_order;
+  for (const std::string& line : server.seen({"PATCH"})) told_in_order.push_back(line.substr(0, line.find(" {")));
+  EXPECT_EQ(told_in_order, (std::vector<std::string>{"PATCH /api/v1/namespaces/ns/pods/large/status", "PATCH /api/v1/namespaces/ns/pods/h-0/status",
+                                                     "PATCH /api/v1/namespaces/ns/pods/h-1/status"}));
+}
+
+TEST_F(ReignWrites, APodGroupIsToldWhenSoManyOfItsPodsAreBoundAsMustStartTogether) {
+  begin();
+  reign->note_pod_groups(PodGroupVersion::kV1Beta1, "");
+  see("n0", 8);
+  for (const auto& [name, count] : std::map<std::string, int>{{"one", 1}, {"two", 2}, {"three", 3}}) {
+    PodGroup group;
+    group.ns = Text("ns");
+    group.name = Text(name);
+    group.uid = Text("uid-" + name);
+    group.min_count = count;
+    reign->take(Change<PodGroup>{Change<PodGroup>::Kind::kAdded, std::move(group)});
+    for (int i = 0; i < 2; ++i) {
+      Pod member = on(pod(name + "-" + std::to_string(i), 1), "n0", "");
+      member.group_name = Text(name);
+      see(std::move(member));
+    }
+  }
+  reign->turn();
+  ASSERT_TRUE(server.settle());
+  const auto is_told = [&](const std::string& name, const std::string& message) {
+    return server.count({"PATCH", "/podgroups/" + name + "/status", R"("status":"True")", "\"" + message + "\""}) == 1;
+  };
+  EXPECT_TRUE(is_told("one", "the one pod that must start is bound"));
+  EXPECT_TRUE(is_told("two", "all 2 pods that must start together are bound"));
+  EXPECT_EQ(server.count({"/podgroups/three/status", R"("status":"True")"}), 0u);
+}
+
+// ---- the quarantine ------------------------------------------------------------------------------------------------------------------------
+
+/// What no policy may do: the node whose cards it chooses moves to a rack of its own, behind the back of the search.
+const CardPolicy kMover{"mover", [](const NodeView& view, NodeId node) {
+                          NodeFacts facts = view.cluster.facts(node);
+                          facts.domains = {DomainId(static_cast<std::uint32_t>(50 + node.row()))};
+                          const_cast<Cluster&>(view.cluster).see_node(node, facts);
+                          return choose_cards(view.cluster, node, view.demand.cards);
+                        }};
+
+class ReignStops : public ::testing::Test {
+ protected:
+  ReignStops() : folder(std::filesystem::temp_directory_path() / ("ashlar-stops-" + std::to_string(::getpid()))) {
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    api = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [] { return Millis(1'795'000'000'000); }}).value();
+    options.intake = {.levels = {{Text("rack"), Text("l/rack")}}};
+    options.profile = [](const auto&) {
+      Profile profile = builtin_profile("ashlar").value();
+      profile.card = &kMover;
+      return profile;
+    };
+    options.log = [](LogLevel level, const LogLine& line) {
+      if (level == LogLevel::kError)
+        std::fprintf(stderr, "E %s [%s %s/%s]\n", line.message.c_str(), line.kind.data(), line.ns.str().c_str(), line.name.str().c_str());
+    };
+  }
+  ~ReignStops() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  }
+  /// Decides about a gang of which the first member is bound already.
+  void decide(int size) {
+    LiveMetrics metrics;
+    LiveReign reign(*api, options, metrics, [] { return true; });
+    for (const char* name : {"n0", "n1", "n2"}) {
+      Node n;
+      n.name = Text(name);
+      n.ready = ConditionStatus::kTrue;
+      n.allocatable.cpu = MilliCores(64'000);
+      n.pods_max = 110;
+      n.allocatable.extended = {{Text("nvidia.com/gpu"), 8}};
+      n.labels = {{Text("l/rack"), Text("r0")}};
+      reign.take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
+    }
+    const Labels gang{{Text(kGangLabel), Text("g")}, {Text(kGangSizeLabel), Text(std::to_string(size))}, {Text(kWithinLabel), Text("rack")}};
+    for (int i = 0; i < size; ++i) {
+      Pod p;
+      p.ns = Text("ns");
+      p.name = Text("p-" + std::to_string(i));
+      p.uid = Text("uid-" + std::to_string(i));
+      p.scheduler_name = Text("ashlar");
+      p.requests.extended = {{Text("nvidia.com/gpu"), 8}};
+      p.labels = std::make_shared<const Labels>(gang);
+      if (i == 0) p.node_name = Text("n0");
+      reign.take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
+    }
+    reign.turn();
+  }
+  std::string file() const { return (folder / "quarantine").string(); }
+  /// The lines of the file without its heading.
+  std::vector<std::string> kept() const {
+    std::ifstream in(file());
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);)
+      if (!line.empty() && line.front() != '#') lines.push_back(line);
+    return lines;
+  }
+
+  std::filesystem::path folder;
+  std::unique_ptr<Api> api;
+  ReignOptions options;
+};
+using ReignStopsDeathTest = ReignStops;
+
+TEST_F(ReignStopsDeathTest, TheOnlyMemberThatDoesNotRunIsKept) {
+  Quarantine list = Quarantine::open(file()).value();
+  options.intake.quarantine = &list;
+  EXPECT_DEATH(decide(2), "E stopping for a bug in a decision about pod ns/p-1; it is kept in " + file() + " and not tried again .pod ns/p-1.");
+  EXPECT_EQ(kept(), std::vector<std::string>{"uid-1 ns/p-1 2026-11-18T11:06:40Z"});
+}
+
+TEST_F(ReignStopsDeathTest, OfAGangThoseThatDoNotRunAreKept) {
+  Quarantine list = Quarantine::open(file()).value();
+  options.intake.quarantine = &list;
+  EXPECT_DEATH(decide(3), "E stopping for a bug in a decision about pod ns/p-1 and the others of its gang; it is kept in " + file() +
+                              " and not tried again .pod ns/p-1.");
+  EXPECT_EQ(kept(), (std::vector<std::string>{"uid-1 ns/p-1 2026-11-18T11:06:40Z", "uid-2 ns/p-2 2026-11-18T11:06:40Z"}));
+}
+
+TEST_F(ReignStopsDeathTest, WithoutAFileItSaysThatItWillHappenAgain) {
+  EXPECT_DEATH(decide(2), "pod ns/p-1; it is not remembered and will be tried again: no quarantineFile is configured");
+}
+
+}  // namespace
+}  // namespace ashlar::kube

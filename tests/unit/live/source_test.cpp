@@ -1,0 +1,67 @@
+// The clock that never runs backwards, and the list of events between the watches and the engine.
+#include "live/track/event_buffer.h"
+
+#include <gtest/gtest.h>
+
+namespace ashlar::kube {
+namespace {
+
+TEST(LiveClock, StandsStillWhileTheWallClockIsSetBack) {
+  Millis wall(1'000);
+  LiveClock clock([&] { return wall; });
+  EXPECT_EQ(clock.now(), Millis(1'000));
+  wall = Millis(400);
+  EXPECT_EQ(clock.now(), Millis(1'000));
+  wall = Millis(1'001);
+  EXPECT_EQ(clock.now(), Millis(1'001));
+}
+
+TEST(LiveSource, HandsOverInOrderWithTheTimeOfTheLastStamp) {
+  Millis wall(1'000);
+  LiveClock clock([&] { return wall; });
+  LiveSource source(clock);
+  EXPECT_FALSE(source.has_news());
+  source.stamp();
+  source.add(Ended{JobId(1)});
+  wall = Millis(2'000);
+  source.add(Ended{JobId(2)});
+  EXPECT_EQ(source.now(), Millis(1'000));
+  source.stamp();
+  source.add(Ended{JobId(3)});
+  EXPECT_EQ(source.size(), 3u);
+  std::vector<Event> out{{Millis(5), Tick{}}};
+  source.take(out);
+  ASSERT_EQ(out.size(), 4u);
+  for (int i = 1; i <= 3; ++i) {
+    EXPECT_EQ(std::get<Ended>(out[static_cast<std::size_t>(i)].body).job, JobId(i));
+    EXPECT_EQ(out[static_cast<std::size_t>(i)].at, Millis(i < 3 ? 1'000 : 2'000));
+  }
+  EXPECT_EQ(source.size(), 0u);
+  source.add(Ended{JobId(4)});
+  std::vector<Event> next;
+  source.take(next);
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(std::get<Ended>(next[0].body).job, JobId(4));
+  source.take(next);
+  EXPECT_EQ(next.size(), 1u);
+}
+
+TEST(LiveSource, ConfirmationsAreNoNews) {
+  LiveClock clock([] { return Millis(1); });
+  LiveSource source(clock);
+  source.add_confirmation(Bound{MemberId(0), NodeId(0), {}});
+  source.add_confirmation(Bound{MemberId(1), NodeId(0), {}});
+  EXPECT_EQ(source.size(), 2u);
+  EXPECT_FALSE(source.has_news());
+  source.add(Ended{JobId(1)});
+  EXPECT_TRUE(source.has_news());
+  std::vector<Event> out;
+  source.take(out);
+  EXPECT_EQ(out.size(), 3u);
+  EXPECT_FALSE(source.has_news());
+  source.add(Ended{JobId(2)});
+  EXPECT_TRUE(source.has_news()) << "what was confirmed before is forgotten";
+}
+
+}  // namespace
+}  // namespace ashlar::kube

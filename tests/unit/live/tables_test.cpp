@@ -1,0 +1,406 @@
+// The side tables of the live scheduler: names, rows, ranks, caches, and what the metrics say of the watches.
+#include <algorithm>
+#include <map>
+
+#include "bench_of_intake.h"
+#include "live/lead/standby_cache.h"
+#include "live/track/gangs.h"
+#include "live/track/hashes.h"
+#include "live/track/value_rows.h"
+#include "live/track/watches.h"
+#include "small_cluster.h"
+
+namespace ashlar::kube {
+namespace {
+
+// ---- names ---------------------------------------------------------------------------------------------------------------------------------
+
+TEST(LiveNames, ModelsThatTheConfigurationNamesKeepTheirRows) {
+  LiveNames names;
+  EXPECT_EQ(names.configured_model(Text("A100")), ModelId(0u));
+  EXPECT_EQ(names.configured_model(Text("H100")), ModelId(1u));
+  EXPECT_EQ(names.configured_model(Text("A100")), ModelId(0u));
+  names.models.of(Text("L4"));
+  names.keep_only({});
+  EXPECT_EQ(names.models.find(Text("A100")), ModelId(0u));
+  EXPECT_EQ(names.models.find(Text("H100")), ModelId(1u)) << "the second naming of the first did not lower the mark";
+  EXPECT_TRUE(names.models.find(Text("L4")).is_none());
+}
+
+TEST(LiveNames, WhatTaintsTolerationsAndPortsNameStays) {
+  LiveNames names;
+  const LabelKeyId taint_key = names.label_keys.of(Text("taint")), tolerated_key = names.label_keys.of(Text("tolerated"));
+  names.label_keys.of(Text("nobody's"));
+  const LabelId taint = names.label(Text("taint"), Text("x")), tolerated = names.label(Text("tolerated"), Text("y"));
+  names.label(Text("nobody's"), Text("z"));
+  EXPECT_EQ(names.address(Text("10.0.0.1")), 1u);
+  EXPECT_EQ(names.address(Text("10.0.0.2")), 2u);
+  for (const char* everywhere : {"", "0.0.0.0", "::"}) EXPECT_EQ(names.address(Text(everywhere)), 0u) << everywhere;
+  NodeFacts facts;
+  facts.taints = {{taint_key, taint, ashlar::TaintEffect::kNoSchedule}};
+  Constraint constraint;
+  constraint.tolerations = {{tolerated_key, tolerated, ashlar::TaintEffect::kAny}};
+  Demand demand;
+  demand.ports = {{6, 0, 80}, {6, 2, 80}};
+  LiveNames::InUse in_use;
+  in_use.add(facts);
+  in_use.add(constraint);
+  in_use.add(demand);
+  names.keep_only(in_use);
+  EXPECT_EQ(names.label_text(taint), "taint=x");
+  EXPECT_EQ(names.label_text(tolerated), "tolerated=y");
+  EXPECT_EQ(names.label_text(LabelId(2u)), "");
+  EXPECT_EQ(names.label_keys.find(Text("taint")), taint_key);
+  EXPECT_EQ(names.label_keys.find(Text("tolerated")), tolerated_key);
+  EXPECT_TRUE(names.label_keys.find(Text("nobody's")).is_none());
+  EXPECT_EQ(names.address(Text("10.0.0.2")), 2u) << "still the second row";
+  EXPECT_EQ(names.address(Text("10.0.0.9")), 1u) << "the first was given back";
+}
+
+TEST(LiveNames, LevelsAreFoundByNameAndByLabelUpToTheLimit) {
+  LiveNames names({{Text("rack"), Text("l/rack")}});
+  EXPECT_EQ(names.find_level(Text("rack")), LevelId(0u));
+  EXPECT_EQ(names.find_level(Text("l/rack")), LevelId(0u));
+  EXPECT_TRUE(names.find_level(Text("other")).is_none());
+  for (std::size_t l = 1; l < Topology::kLevelsMax; ++l) EXPECT_EQ(names.add_level(Text("l/" + std::to_string(l)), LevelId::none()), LevelId(l));
+  EXPECT_FALSE(names.has_room_for_level());
+  EXPECT_TRUE(names.add_level(Text("one too many"), LevelId::none()).is_none());
+  EXPECT_EQ(names.add_level(Text("instead"), LevelId(1u)), LevelId(1u));
+  EXPECT_EQ(names.find_level(Text("instead")), LevelId(1u));
+  EXPECT_TRUE(names.find_level(Text("l/1")).is_none());
+  EXPECT_EQ(names.nested_count(), 1u);
+  const DomainId r0 = names.domain(LevelId(0u), DomainId::none(), Text("r0"));
+  EXPECT_EQ(names.domain_name(LevelId(0u), r0), Text("r0"));
+  EXPECT_EQ(names.domain_name(LevelId(Topology::kLevelsMax), r0), Text()) << "no such level";
+}
+
+TEST(LiveNames, ResourcesBeyondTheColumnsAreRefusedByNameOnce) {
+  LiveNames names;
+  for (std::uint32_t r = resource::kFirstExtended; r < resource::kColumnsMax; ++r)
+    EXPECT_EQ(names.resource(Text("x/" + std::to_string(r))), ResourceId(r));
+  EXPECT_EQ(names.column_count(), resource::kColumnsMax);
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(names.resource(Text("x/more")).is_none());
+  EXPECT_EQ(names.refused_resources(), std::vector<Text>{Text("x/more")});
+  EXPECT_TRUE(names.is_refused(Text("x/more")));
+  EXPECT_FALSE(names.is_refused(Text("x/4")));
+  EXPECT_EQ(names.wished_resource(Text("x/more")), ResourceId(resource::kColumnsMax));
+  EXPECT_EQ(names.wished_resource(Text("x/4")), ResourceId(4u));
+  EXPECT_EQ(names.resource_name(ResourceId(resource::kColumnsMax)), Text("x/more"));
+  EXPECT_EQ(names.resource_name(ResourceId(4u)), Text("x/4"));
+  const char* const fixed[] = {"cpu", "memory", "ephemeral-storage", "pods"};
+  for (std::uint32_t r = 0; r < 4; ++r) {
+    EXPECT_EQ(names.resource_name(ResourceId(r)), Text(fixed[r]));
+    EXPECT_EQ(names.find_resource(Text(fixed[r])), ResourceId(r));
+  }
+}
+
+// ---- rows ----------------------------------------------------------------------------------------------------------------------------------
+
+TEST(ValueRows, ARowWithoutUsersIsGivenBackAndTheLowestIsUsedNext) {
+  ValueRows<DemandId, int> rows;
+  std::vector<std::uint32_t> gone;
+  const auto note = [&](DemandId id) { gone.push_back(id.value); };
+  // One hash for all, so that rows are told apart by their values.
+  for (const int value : {10, 11, 12, 13}) {
+    const auto [id, is_new] = rows.of(value, 7);
+    EXPECT_TRUE(is_new);
+    EXPECT_EQ(id.value, static_cast<std::uint32_t>(value - 10));
+    rows.use(id);
+  }
+  EXPECT_EQ(rows.of(12, 7), (std::pair{DemandId(2u), false}));
+  rows.leave(DemandId(1u));
+  EXPECT_EQ(rows.of(11, 7), (std::pair{DemandId(1u), false})) << "known until the next settling";
+  rows.settle(note);
+  EXPECT_EQ(gone, std::vector<std::uint32_t>{1});
+  EXPECT_EQ(rows.size(), 3u);
+  std::vector<int> values;
+  rows.each([&](DemandId, int value) { values.push_back(value); });
+  EXPECT_EQ(values, (std::vector<int>{10, 12, 13}));
+  EXPECT_EQ(rows.of(14, 7), (std::pair{DemandId(1u), true}));
+  EXPECT_EQ(rows[DemandId(1u)], 14);
+  rows.settle(note);
+  EXPECT_EQ(gone, (std::vector<std::uint32_t>{1, 1})) << "nobody began to use it";
+  rows.leave(DemandId(3u));
+  rows.settle(note);
+  EXPECT_EQ(rows.of(15, 8), (std::pair{DemandId(1u), true})) << "the lowest one";
+  EXPECT_EQ(rows.of(16, 8), (std::pair{DemandId(3u), true})) << "the end was given up";
+}
+
+// ---- gangs ---------------------------------------------------------------------------------------------------------------------------------
+
+TEST(Ranks, AreReadFromTheControllersIndexAndElseFromTheName) {
+  const auto order = [](const std::vector<std::pair<std::string, Labels>>& named) {
+    PodTable pods;
+    std::vector<PodSlot> slots;
+    for (const auto& [name, labels] : named) {
+      slots.push_back(pods.add(Text("ns"), Text(name)));
+      pods[slots.back()].name = Text(name);
+      pods[slots.back()].labels = std::make_shared<const Labels>(labels);
+    }
+    sort_by_rank(pods, slots);
+    std::vector<std::string> names;
+    for (const PodSlot slot : slots) names.push_back(pods[slot].name.str());
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(order({{"p-10", {}}, {"p-9", {}}, {"p-2", {}}}), (Names{"p-2", "p-9", "p-10"}));
+  for (const char* key : {"batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index", "leaderworkerset.sigs.k8s.io/worker-index"})
+    EXPECT_EQ(order({{"a", {{Text(key), Text("10")}}}, {"b", {{Text(key), Text("9")}}}, {"c", {{Text(key), Text("0")}}}}), (Names{"c", "b", "a"}))
+        << key;
+  const Text index("apps.kubernetes.io/pod-index");
+  EXPECT_EQ(order({{"a", {{index, Text("x")}}}, {"b", {{index, Text("3")}}}, {"c", {{index, Text("1x")}}}}), (Names{"b", "a", "c"}))
+      << "what is no number comes last, by name";
+}
+
+// ---- what pods and nodes ask for -----------------------------------------------------------------------------------------------------------
+
+class Asks : public IntakeBench {
+ protected:
+  std::int64_t memory_asked(const std::string& text) {
+    Pod p = pod("p" + text, 1);
+    p.annotations = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/gpu-memory"), Text(text)}});
+    see(p);
+    const PodRecord& r = record("p" + text);
+    return r.demand.is_none() ? -1 : intake.translator().demand_of(r.demand).cards.memory_each.value;
+  }
+};
+
+TEST_F(Asks, CardMemoryIsRoundedUpToWholeMebibytes) {
+  EXPECT_EQ(memory_asked("16Gi"), 16'384);
+  EXPECT_EQ(memory_asked("1048576"), 1);
+  EXPECT_EQ(memory_asked("1048577"), 2);
+  EXPECT_EQ(memory_asked("0"), 0);
+  EXPECT_EQ(memory_asked("1125899906842623"), std::int64_t{1} << 30) << "the last that is believed";
+  memory_asked("1125899906842624");
+  EXPECT_EQ(hold_text(record("p1125899906842624")), "ashlar.dev/gpu-memory is '1125899906842624', which is more than any card has");
+  memory_asked("-1");
+  EXPECT_EQ(hold_text(record("p-1")), "ashlar.dev/gpu-memory is not a quantity such as 40Gi: '-1'");
+}
+
+TEST_F(Asks, ABlankCardMemoryIsRefusedWhateverWasReadBefore) {
+  see(pod("plain", 1));
+  memory_asked("");
+  EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gpu-memory is not a quantity such as 40Gi: ''");
+}
+
+TEST_F(Asks, CardMemoryOfANodeIsItsLabelWhereThatIsANumber) {
+  const auto memory_of = [&](const std::string& value) {
+    see(node("n", 1, {{Text("nvidia.com/gpu.memory"), Text(value)}}));
+    step();
+    return state.cluster.facts(NodeId(0u)).memory_per_card.value;
+  };
+  EXPECT_EQ(memory_of("81559"), 81'559);
+  EXPECT_EQ(memory_of("-5"), 0);
+  EXPECT_EQ(memory_of("9999999999"), std::int64_t{1} << 30);
+  EXPECT_EQ(memory_of("80G"), 0) << "no number";
+}
+
+TEST_F(Asks, ANodeAffinityOfModelsAloneIsADemandForModels) {
+  const auto rules_of = [](SelectorOp op, std::vector<Text> values, const char* key = "nvidia.com/gpu.product") {
+    PodRules rules;
+    rules.has_required_affinity = true;
+    rules.required_affinity = {{.expressions = {{.key = Text(key), .op = op, .values = std::move(values)}}}};
+    return rules;
+  };
+  const auto constraint_of = [&](const std::string& name, const PodRules& rules) {
+    see(under(pod(name, 1), rules));
+    return intake.translator().constraint_of(record(name).constraint);
+  };
+  const Constraint models = constraint_of("models", rules_of(SelectorOp::kIn, {Text("A100"), Text("H100")}));
+  EXPECT_EQ(models.models, (std::vector<ModelId>{intake.names().models.find(Text("A100")), intake.names().models.find(Text("H100"))}));
+  EXPECT_TRUE(models.any_of.empty());
+  for (const auto& [name, rules] :
+       {std::pair("not-in", rules_of(SelectorOp::kNotIn, {Text("A100")})), std::pair("none", rules_of(SelectorOp::kIn, {})),
+        std::pair("other-key", rules_of(SelectorOp::kIn, {Text("A100")}, "l/rack"))}) {
+    const Constraint c = constraint_of(name, rules);
+    EXPECT_TRUE(c.models.empty()) << name;
+    EXPECT_EQ(c.any_of.size(), 1u) << name;
+  }
+  PodRules both = rules_of(SelectorOp::kIn, {Text("A100")});
+  both.node_selector = {{Text("nvidia.com/gpu.product"), Text("H100")}};
+  const Constraint c = constraint_of("both", both);
+  EXPECT_EQ(c.models, std::vector<ModelId>{intake.names().models.find(Text("H100"))});
+  EXPECT_EQ(c.any_of.size(), 1u) << "both must hold, so the second stays a rule about labels";
+  PodRules two = rules_of(SelectorOp::kIn, {Text("A100")});
+  two.required_affinity.push_back(two.required_affinity[0]);
+  EXPECT_EQ(constraint_of("two", two).any_of.size(), 2u);
+}
+
+TEST_F(Asks, AShareIsOfOneCardAndWholeCardsMayBeAskedInThousandths) {
+  see(share("half", 500));
+  see(share("one", 1'000));
+  see(share("three", 3'000));
+  const auto cards = [&](const char* name) { return intake.translator().demand_of(record(name).demand).cards; };
+  EXPECT_EQ(cards("half"), (CardAsk{1, MilliGpu(500), MiB(0)}));
+  EXPECT_EQ(cards("one"), (CardAsk{1, MilliGpu(1'000), MiB(0)}));
+  EXPECT_EQ(cards("three"), (CardAsk{3, MilliGpu(1'000), MiB(0)}));
+}
+
+TEST(Durations, MayBeDaysAndHaveALimit) {
+  EXPECT_EQ(parse_duration("2d").value(), Millis(172'800'000));
+  EXPECT_EQ(parse_duration("1d1h1m1s1ms").value(), Millis(90'061'001));
+  EXPECT_EQ(parse_duration("0").value(), Millis(0));
+  EXPECT_EQ(parse_duration("1000000000000ms").value(), Millis(1'000'000'000'000));
+  EXPECT_EQ(parse_duration("36500d").value(), Millis(3'153'600'000'000));
+  for (const char* longer : {"36501d", "36500d1ms", "20000000000d"})
+    EXPECT_EQ(parse_duration(longer).error().message,
+              "'" + std::string(longer) + "' is longer than 100 years; leave the duration out where it is not known");
+  EXPECT_EQ(parse_duration("1000000000001ms").error().message, "'1000000000001ms' is not a duration; write it like 90s, 30m, 1h30m or as seconds");
+}
+
+// ---- hashes --------------------------------------------------------------------------------------------------------------------------------
+
+/// A table of rules is as quick as its hash tells them apart: what equality compares and the hash leaves out, a tenant can vary at will.
+TEST(Hashes, TellRulesApartByWhateverEqualityComparesOfThem) {
+  const Requirement in_x{Text("k"), SelectorOp::kIn, {Text("x")}}, in_y{Text("k"), SelectorOp::kIn, {Text("y")}};
+  const auto affinity = [](std::vector<NodeTerm> terms) { return PodRules{.has_required_affinity = true, .required_affinity = std::move(terms)}; };
+  const auto anti = [](PodAffinityTerm term) { return PodRules{.required_anti_affinity = {std::move(term)}}; };
+  const LabelSelector all{.present = true, .match_labels = {}, .expressions = {}};
+  const LabelSelector some{.present = true, .match_labels = {}, .expressions = {in_x}};
+  const LabelSelector one{.present = true, .match_labels = {{Text("k"), Text("x")}}, .expressions = {}};
+  const Toleration t{Text("k"), Text("x"), false, TaintEffect::kNoSchedule};
+  const std::vector<PodRules> different = {
+      {},
+      {.node_selector = {{Text("k"), Text("x")}}},
+      {.node_selector = {{Text("k"), Text("y")}}},
+      affinity({}),
+      affinity({{{in_x}, {}}}),
+      affinity({{{in_y}, {}}}),
+      affinity({{{}, {in_x}}}),
+      affinity({{{in_x}, {}}, {{in_x}, {}}}),
+      affinity({{{in_x, in_x}, {}}}),
+      affinity({{{{Text("k"), SelectorOp::kNotIn, {Text("x")}}}, {}}}),
+      {.preferred_affinity = {{1, {{in_x}, {}}}}},
+      {.preferred_affinity = {{1, {{in_y}, {}}}}},
+      {.preferred_affinity = {{2, {{in_x}, {}}}}},
+      {.tolerations = {t}},
+      {.tolerations = {{t.key, t.value, true, t.effect}}},
+      {.tolerations = {{t.key, t.value, false, TaintEffect::kNoExecute}}},
+      {.tolerations = {{t.key, Text("y"), false, t.effect}}},
+      {.host_ports = {{HostPort::Protocol::kTcp, 80, Text()}}},
+      {.host_ports = {{HostPort::Protocol::kTcp, 81, Text()}}},
+      {.host_ports = {{HostPort::Protocol::kUdp, 80, Text()}}},
+      {.host_ports = {{HostPort::Protocol::kTcp, 80, Text("10.0.0.1")}}},
+      anti({all, {}, {}, Text("zone")}),
+      anti({some, {}, {}, Text("zone")}),
+      anti({one, {}, {}, Text("zone")}),
+      anti({one, {}, {}, Text("rack")}),
+      anti({one, all, {}, Text("zone")}),
+      anti({one, {}, {Text("a")}, Text("zone")}),
+      anti({one, {}, {Text("b")}, Text("zone")}),
+      {.unsupported = Text("spec.a")},
+      {.ignored_soft = {Text("spec.a")}},
+  };
+  std::map<std::uint64_t, std::size_t> had;
+  for (std::size_t i = 0; i < different.size(); ++i) {
+    const auto [it, is_new] = had.emplace(hash_of(different[i]), i);
+    EXPECT_TRUE(is_new) << i << " and " << it->second;
+    EXPECT_EQ(hash_of(PodRules(different[i])), it->first) << i;
+  }
+}
+
+// ---- caches --------------------------------------------------------------------------------------------------------------------------------
+
+TEST(LiveCache, HandsOverByAgeThenNameWithWhatWasNotReadAfterwards) {
+  LiveCache<Pod> cache;
+  const auto pod = [](const char* ns, const char* name, std::int64_t created, const char* problem = "") {
+    Pod p;
+    p.ns = Text(ns);
+    p.name = Text(name);
+    p.created = Millis(created);
+    p.problem = Text(problem);
+    return p;
+  };
+  const auto take = [&](Pod p, Change<Pod>::Kind kind = Change<Pod>::Kind::kAdded) { cache.take(Change<Pod>{kind, std::move(p)}); };
+  take(pod("b", "x", 5));
+  take(pod("a", "y", 5));
+  take(pod("a", "x", 5));
+  take(pod("z", "old", 1));
+  take(pod("a", "gone", 0));
+  take(pod("a", "gone", 0), Change<Pod>::Kind::kDeleted);
+  take({}, Change<Pod>::Kind::kSynced);
+  take(pod("a", "x", 5, "odd"), Change<Pod>::Kind::kModified);
+  take(pod("a", "never", 9, "odd"));
+  EXPECT_EQ(cache.size(), 5u);
+  std::vector<std::string> told;
+  cache.drain([&](Change<Pod>&& change) {
+    told.push_back(std::string(change.kind == Change<Pod>::Kind::kAdded ? "+" : "~") + change.object.ns.str() + "/" + change.object.name.str() +
+                   change.object.problem.str());
+  });
+  EXPECT_EQ(told, (std::vector<std::string>{"+z/old", "+a/x", "~a/xodd", "+a/y", "+b/x", "+a/neverodd"}));
+  EXPECT_EQ(cache.size(), 0u);
+}
+
+// ---- what is said of the watches -----------------------------------------------------------------------------------------------------------
+
+TEST(WatchFacts, AreThoseOfEachReflector) {
+  SmallCluster cluster;
+  cluster.put_node("n", 8);
+  cluster.put_pod("p", 1);
+  cluster.put_pod("q", 1);
+  auto api = Api::create({.access = cluster.access(), .seed = 7}).value();
+  LiveWatches watches(*api, {.encoding = Encoding::kJson});
+  std::map<std::string_view, ProcessFacts::Watch> facts;
+  watches.add_facts(facts);
+  EXPECT_TRUE(facts.empty()) << "nothing is followed yet";
+  watches.start();
+  const auto deadline = SmallCluster::Clock::now() + std::chrono::seconds(10);
+  while (!watches.is_synced() && SmallCluster::Clock::now() < deadline) {
+    watches.advance();
+    api->poll(Millis(5));
+  }
+  watches.add_facts(facts);
+  ASSERT_EQ(facts.size(), 5u);
+  for (const char* resource : {"pods", "nodes", "namespaces", "priorityclasses", "podgroups"}) {
+    ASSERT_TRUE(facts.contains(resource)) << resource;
+    EXPECT_EQ(facts[resource].resource, resource);
+    EXPECT_TRUE(facts[resource].is_listed) << resource;
+    EXPECT_GE(facts[resource].lists, 1u) << resource;
+    EXPECT_EQ(facts[resource].unreadable, 0u) << resource;
+    EXPECT_EQ(facts[resource].expired, 0u) << resource;
+    EXPECT_LT(facts[resource].silent, Millis(10'000)) << resource;
+  }
+  EXPECT_EQ(facts["pods"].objects, 2u);
+  EXPECT_EQ(facts["nodes"].objects, 1u);
+  EXPECT_EQ(facts["namespaces"].objects, 0u);
+  EXPECT_EQ(watches.known_nodes(), 1u);
+  EXPECT_EQ(watches.known_pods(), 2u);
+  watches.stop();
+  std::map<std::string_view, ProcessFacts::Watch> after;
+  watches.add_facts(after);
+  EXPECT_TRUE(after.empty());
+  EXPECT_EQ(watches.known_nodes(), 0u);
+  EXPECT_EQ(watches.known_pods(), 0u);
+}
+
+TEST(WatchFacts, AreSeriesOfTheMetrics) {
+  ProcessFacts facts;
+  facts.version = "1.2";
+  facts.is_leading = true;
+  facts.requests = 11;
+  facts.request_failures = 12;
+  facts.watches["pods"] = {.resource = "pods",
+                           .lists = 3,
+                           .watches = 4,
+                           .events = 5,
+                           .errors = 6,
+                           .objects = 7,
+                           .unreadable = 8,
+                           .silent = Millis(1'500),
+                           .is_listed = true,
+                           .expired = 9};
+  facts.watches["nodes"] = {.resource = "nodes"};
+  LiveMetrics metrics;
+  const std::string text = metrics.text(nullptr, facts);
+  for (const char* line :
+       {"ashlar_build_info{version=\"1.2\"} 1\n", "ashlar_leader 1\n", "ashlar_ready 0\n", "ashlar_http_client_requests_total 11\n",
+        "ashlar_http_client_failures_total 12\n", "ashlar_watch_lag_seconds{resource=\"pods\"} 1.5\n",
+        "ashlar_watch_events_total{resource=\"pods\"} 5\n", "ashlar_watch_relists_total{resource=\"pods\"} 3\n",
+        "ashlar_watch_expired_total{resource=\"pods\"} 9\n", "ashlar_watch_errors_total{resource=\"pods\"} 6\n",
+        "ashlar_watch_objects{resource=\"pods\"} 7\n", "ashlar_watch_listed{resource=\"pods\"} 1\n", "ashlar_watch_listed{resource=\"nodes\"} 0\n",
+        "ashlar_unreadable_objects{resource=\"pods\"} 8\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+}
+
+}  // namespace
+}  // namespace ashlar::kube

@@ -1,0 +1,182 @@
+// What texts count over all nodes: right at every moment, and counted once for many rules.
+#include "live/read/node_tally.h"
+
+#include "bench_of_intake.h"
+#include "live/read/read_api.h"
+#include "reign_bench.h"
+#include "scripted_api.h"
+
+namespace ashlar::kube {
+namespace {
+
+class Tally : public IntakeBench {
+ protected:
+  static Node tainted(const std::string& name, const std::string& value, const std::string& rack = "r0") {
+    Node n = node(name, 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text(rack)}, {Text("kubernetes.io/hostname"), Text(name)}});
+    n.taints = {{Text("team"), Text(value), kube::TaintEffect::kNoSchedule}};
+    return n;
+  }
+  /// A pod that tolerates a taint that only it knows, and of the nodes' the given one.
+  static Pod tolerant(const std::string& name, const std::string& of_team = "") {
+    PodRules rules;
+    rules.tolerations = {{Text("own-" + name), Text(""), true, kube::TaintEffect::kNoSchedule}};
+    if (!of_team.empty()) rules.tolerations.push_back({Text("team"), Text(of_team), false, kube::TaintEffect::kNoSchedule});
+    return under(pod(name, 1, {{Text("app"), Text("web")}}), rules);
+  }
+  /// It is on that node, and wants no pod of its kind beside it.
+  static Pod lonely(const std::string& name, const std::string& node_name, const std::string& key = "kubernetes.io/hostname") {
+    PodRules rules;
+    rules.required_anti_affinity = {{.selector = {.present = true, .match_labels = {{Text("app"), Text("web")}}}, .topology_key = Text(key)}};
+    Pod p = under(pod(name, 0), rules);
+    p.node_name = Text(node_name);
+    return p;
+  }
+  std::string said_of(const std::string& pod_name) {
+    const JobId job = record(pod_name).job;
+    return verdict_text({intake, state, state.now(), &tally}, job, engine.verdict_of(job)).message;
+  }
+  NodeTally tally;
+};
+
+TEST_F(Tally, TheTaintsOfAllNodesAreCountedOnceForPodsThatTolerateEachItsOwn) {
+  for (int n = 0; n < 50; ++n) see(tainted("n" + std::to_string(n), n % 2 == 0 ? "blue" : "red"));
+  for (int p = 0; p < 100; ++p) see(tolerant("p" + std::to_string(p)));
+  step();
+  for (int p = 0; p < 100; ++p)
+    EXPECT_EQ(said_of("p" + std::to_string(p)),
+              "0/50 nodes are available: 25 node(s) had untolerated taint {team: blue}, 25 node(s) had untolerated taint {team: red}.");
+  EXPECT_EQ(tally.looks(), 50u);
+}
+
+TEST_F(Tally, ANodeThatComesGoesOrChangesIsCountedAsItIs) {
+  see(tainted("n0", "blue"));
+  see(tainted("n1", "blue"));
+  see(tolerant("p"));
+  step();
+  EXPECT_EQ(said_of("p"), "0/2 nodes are available: 2 node(s) had untolerated taint {team: blue}.");
+  see(tainted("n1", "red"));
+  see(tainted("n2", "red"));
+  step();
+  EXPECT_EQ(said_of("p"), "0/3 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 node(s) had untolerated taint {team: red}.");
+  gone(tainted("n1", "red"));
+  step();
+  EXPECT_EQ(said_of("p"), "0/2 nodes are available: 1 node(s) had untolerated taint {team: blue}, 1 node(s) had untolerated taint {team: red}.");
+}
+
+TEST_F(Tally, ATaintCountsByTheFirstThatIsNotToleratedOfTheNodes) {
+  Node both = tainted("n0", "blue");
+  both.taints.push_back({Text("disk"), Text("slow"), kube::TaintEffect::kNoExecute});
+  both.taints.push_back({Text("heat"), Text("high"), kube::TaintEffect::kPreferNoSchedule});
+  see(both);
+  Node mild = tainted("n1", "blue");
+  mild.taints.push_back({Text("heat"), Text("low"), kube::TaintEffect::kPreferNoSchedule});
+  see(mild);
+  see(tolerant("of-blue", "blue"));
+  see(tolerant("of-none"));
+  for (int p = 0; p < 8; ++p) see(tolerant("full" + std::to_string(p), "blue"));
+  step();
+  EXPECT_EQ(said_of("of-none"), "0/2 nodes are available: 2 node(s) had untolerated taint {team: blue}.");
+  see(tolerant("late", "blue"));
+  step();
+  EXPECT_EQ(said_of("late"), "0/2 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) had untolerated taint {disk: slow}.");
+}
+
+TEST_F(Tally, CompanyIsCountedOnceForAConstraintWhileTheNodesStand) {
+  for (int n = 0; n < 40; ++n) {
+    const std::string name = "n" + std::to_string(n);
+    see(tainted(name, "blue"));
+    see(lonely("l" + std::to_string(n), name));
+  }
+  for (int p = 0; p < 5; ++p) see(tolerant("p" + std::to_string(p), "blue"));
+  step();
+  for (int turn = 0; turn < 3; ++turn)
+    for (int p = 0; p < 5; ++p)
+      EXPECT_EQ(said_of("p" + std::to_string(p)), "0/40 nodes are available: 40 node(s) didn't satisfy existing pods anti-affinity rules.");
+  EXPECT_EQ(tally.looks(), 40u + 5u * 40u) << "the taints, and once for each constraint";
+}
+
+TEST_F(Tally, ARowThatAnotherConstraintHasNowIsCountedAnew) {
+  see(tainted("n0", "blue", "r0"));
+  see(tainted("n1", "blue", "r0"));
+  see(tainted("n2", "blue", "r1"));
+  see(lonely("l0", "n0"));
+  see(tolerant("first", "blue"));
+  step();
+  const ConstraintId row = record("first").constraint;
+  const std::uint64_t definition = state.cluster.definition(row);
+  EXPECT_EQ(tally.refused_company(state.cluster, row), 1);
+  EXPECT_EQ(tally.refused_company(state.cluster, ConstraintId(state.cluster.constraint_rows())), 0) << "no such row";
+  Constraint other = state.cluster.constraint(row);
+  const LabelKeyId rack = intake.names().label_keys.find(Text("l/rack"));
+  LabelExpression& exclusion = other.selector.all.front();
+  ASSERT_EQ(exclusion.op, LabelExpression::Op::kNotIn);
+  exclusion = {.key = rack, .op = LabelExpression::Op::kNotIn, .values = {}, .number = 0};
+  for (const NodeLabel& l : state.cluster.facts(NodeId(0)).labels)
+    if (l.key == rack) exclusion.values = {l.id};
+  state.cluster.define_constraint(row, other);
+  EXPECT_NE(state.cluster.definition(row), definition);
+  EXPECT_EQ(tally.refused_company(state.cluster, row), 2);
+}
+
+// ---- the same in a leadership -------------------------------------------------------------------------------------------------------------
+
+class TextsOfAReign : public ::testing::Test, public ReignBench {
+ protected:
+  TextsOfAReign() { begin(server.api()); }
+  ~TextsOfAReign() override { reign.reset(); }
+  void see_waiting(int count) {
+    for (int n = 0; n < 3; ++n) {
+      Node tainted = node("n" + std::to_string(n), 8);
+      tainted.taints = {{Text("team"), Text("blue"), kube::TaintEffect::kNoSchedule}};
+      see(tainted);
+    }
+    for (int p = 0; p < count; ++p) {
+      PodRules rules;
+      rules.tolerations = {{Text("own-" + std::to_string(p)), Text(""), true, kube::TaintEffect::kNoSchedule}};
+      see(under(pod("p" + std::to_string(p), 1), rules));
+    }
+  }
+  std::uint64_t asked() const { return reign->lane().counters().conditions + reign->lane().counters().events; }
+
+  ScriptedApi server{[](const http::ServerRequest&) { return http::json(200, "{}"); }, [this] { return now; }};
+};
+
+TEST_F(TextsOfAReign, ADecisionAboutAThousandPodsMakesNoTextAndEachIsMadeWithItsRequest) {
+  see_waiting(1'000);
+  reign->turn();
+  ASSERT_EQ(reign->steps(), 1u);
+  EXPECT_EQ(reign->lane().depth() + reign->lane().in_flight(), 2'000u) << "a condition and an event each";
+  EXPECT_GT(asked(), 0u);
+  EXPECT_EQ(reign->texts_made(), asked()) << "what went out at once";
+  ASSERT_TRUE(server.until([&] {
+    reign->turn();
+    return reign->lane().depth() == 0 && reign->lane().in_flight() == 0;
+  }));
+  EXPECT_EQ(asked(), 2'000u);
+  EXPECT_LE(reign->texts_made(), asked());
+  const std::string words = "0/3 nodes are available: 3 node(s) had untolerated taint {team: blue}.";
+  EXPECT_EQ(server.count({"POST", R"("reason":"FailedScheduling")", words}), 1'000u);
+  EXPECT_EQ(server.count({"PATCH", words}), 1'000u);
+}
+
+TEST_F(TextsOfAReign, AnswersAboutTheQueueCountTheNodesOnceForAll) {
+  Pod lonely = pod("lonely", 0);
+  PodRules rules;
+  rules.required_anti_affinity = {{.selector = {.present = true, .match_labels = {{Text("app"), Text("web")}}}, .topology_key = Text("l/rack")}};
+  lonely = under(std::move(lonely), rules);
+  lonely.node_name = Text("crowded");
+  for (const char* name : {"crowded", "a", "b", "c"}) see(node_in("r0", name));
+  see(lonely);
+  for (int p = 0; p < 5; ++p) {
+    Pod web = pod("web" + std::to_string(p), 1, {{Text("app"), Text("web")}});
+    web.requests.memory = Bytes(1024 + p);
+    see(web);
+  }
+  reign->turn();
+  const NodeTally& tally = *reign->text_context().kept;
+  for (int i = 0; i < 3; ++i) answer_queue(*reign, {});
+  EXPECT_EQ(tally.looks(), 4u + 4u) << "their taints, and the one rule that all of the company have";
+}
+
+}  // namespace
+}  // namespace ashlar::kube

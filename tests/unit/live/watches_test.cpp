@@ -1,0 +1,195 @@
+// What is followed of the cluster when a part of it cannot be listed, and how much is asked of a server in trouble.
+#include "live/track/watches.h"
+
+#include <map>
+#include <optional>
+
+#include "live/lead/leader_term.h"
+#include "live/read/read_api.h"
+#include "small_cluster.h"
+
+namespace ashlar::kube {
+namespace {
+
+class Watches : public ::testing::Test {
+ protected:
+  Watches() {
+    auto made = Api::create({.access = cluster.access(), .seed = 7});
+    EXPECT_TRUE(made.ok());
+    api = std::move(made).value();
+    cluster.put_node("n", 8);
+  }
+  ~Watches() override {
+    if (watches) watches->stop();
+    reign.reset();
+  }
+  /// Follows and decides.
+  void lead(Millis discovery_min = Millis(20), Millis discovery_max = Millis(40)) {
+    watches = std::make_unique<LiveWatches>(*api, WatchesOptions{.encoding = Encoding::kJson,
+                                                                 .discovery_min = discovery_min,
+                                                                 .discovery_max = discovery_max,
+                                                                 .log = [this](LogLevel, const LogLine& line) { log.push_back(line.message); }});
+    ReignOptions options;
+    options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
+    reign = std::make_unique<LiveReign>(*api, std::move(options), metrics, [] { return true; });
+    watches->feed(reign.get());
+    watches->start();
+  }
+  template <class IsDone>
+  bool until(IsDone&& is_done) {
+    const auto deadline = SmallCluster::Clock::now() + std::chrono::seconds(20);
+    while (!is_done() && SmallCluster::Clock::now() < deadline) {
+      watches->advance();
+      if (watches->is_synced()) reign->turn();
+      api->poll(Millis(5));
+    }
+    return is_done();
+  }
+  bool is_bound(const std::string& name) {
+    const PodSlot slot = reign->intake().pods().find(Text("ns"), Text(name));
+    return slot != kNoPod && reign->intake().pods()[slot].phase == PodRecord::Phase::kBound;
+  }
+  std::string hold_of(const std::string& name) {
+    const PodSlot slot = reign->intake().pods().find(Text("ns"), Text(name));
+    if (slot == kNoPod) return "unknown";
+    return hold_condition(reign->intake(), reign->intake().pods()[slot]).message;
+  }
+  std::string why(const std::string& name) {
+    http::ServerRequest request;
+    request.method = "GET";
+    request.path = "/api/v1/why";
+    request.query = "name=ns/" + name;
+    return answer_why(*reign, request).body;
+  }
+  std::map<std::string_view, ProcessFacts::Watch> facts() const {
+    std::map<std::string_view, ProcessFacts::Watch> told;
+    watches->add_facts(told);
+    return told;
+  }
+  std::size_t logged(const std::string& part) const {
+    return static_cast<std::size_t>(
+        std::count_if(log.begin(), log.end(), [&](const std::string& line) { return line.find(part) != std::string::npos; }));
+  }
+
+  SmallCluster cluster;
+  std::unique_ptr<Api> api;
+  LiveMetrics metrics;
+  std::vector<std::string> log;
+  std::unique_ptr<LiveReign> reign;
+  std::unique_ptr<LiveWatches> watches;
+};
+
+TEST_F(Watches, AServerWithoutPodGroupsSchedulesPlainPodsAndTellsTheOthers) {
+  cluster.serve_groups("");
+  cluster.put_pod("plain", 1);
+  cluster.put_pod("member", 1, "g");
+  lead();
+  ASSERT_TRUE(until([&] { return is_bound("plain"); }));
+  EXPECT_EQ(hold_of("member"), "PodGroupsUnreadable: PodGroups cannot be read: the API server serves none of the versions that Ashlar knows");
+  ASSERT_TRUE(until([&] { return cluster.count({"GET /apis/scheduling.k8s.io/v1beta1?"}) >= 3; })) << "asked again";
+  EXPECT_EQ(logged("PodGroups cannot be read"), 1u) << "said once";
+  cluster.put_group("g", 1);
+  cluster.serve_groups("v1beta1");
+  ASSERT_TRUE(until([&] { return is_bound("member"); })) << hold_of("member");
+  EXPECT_EQ(logged("PodGroup API: scheduling.k8s.io/v1beta1"), 1u);
+}
+
+TEST_F(Watches, RightsThatAreTakenAwayFromOptionalKindsStopNothingElse) {
+  cluster.refuse("podgroups", 403);
+  cluster.refuse("priorityclasses", 403);
+  cluster.put_pod("plain", 1);
+  cluster.put_pod("member", 1, "g");
+  lead();
+  ASSERT_TRUE(until([&] { return is_bound("plain"); }));
+  EXPECT_EQ(hold_of("member"), "PodGroupsUnreadable: PodGroups cannot be read: HTTP 403: refused");
+  ASSERT_TRUE(until([&] { return cluster.count({"GET /apis/scheduling.k8s.io/v1beta1/podgroups?"}) >= 3; }));
+  EXPECT_EQ(logged("podgroups: HTTP 403"), 1u);
+  EXPECT_EQ(logged("priorityclasses: HTTP 403"), 1u);
+  EXPECT_FALSE(facts()["podgroups"].is_listed);
+  EXPECT_FALSE(facts()["priorityclasses"].is_listed);
+  EXPECT_TRUE(facts()["pods"].is_listed);
+  cluster.put_group("g", 1);
+  cluster.refuse("podgroups", 200);
+  ASSERT_TRUE(until([&] { return is_bound("member"); })) << hold_of("member");
+  EXPECT_EQ(logged("podgroups can be listed again"), 1u);
+  EXPECT_TRUE(facts()["podgroups"].is_listed);
+  EXPECT_FALSE(facts()["priorityclasses"].is_listed);
+}
+
+TEST_F(Watches, AGangWhosePriorityClassCannotBeReadSaysSoUntilItCan) {
+  cluster.refuse("priorityclasses", 403);
+  cluster.put_group("g", 2, "urgent");
+  cluster.put_group("h", 2);
+  cluster.put_pod("g-0", 1, "g");
+  cluster.put_pod("h-0", 1, "h");
+  lead();
+  ASSERT_TRUE(until([&] { return hold_of("g-0").starts_with("MembersMissing") && hold_of("h-0").starts_with("MembersMissing"); }));
+  const std::string trouble = R"("priorityTrouble":"PriorityClass urgent of PodGroup g is not known, and the priority of its pods counts: )"
+                              R"(PriorityClasses cannot be listed: HTTP 403: refused"})";
+  EXPECT_NE(why("g").find(trouble), std::string::npos) << why("g");
+  EXPECT_EQ(why("h").find("priorityTrouble"), std::string::npos) << why("h");
+  cluster.refuse("priorityclasses", 200);
+  ASSERT_TRUE(until([&] { return logged("priorityclasses can be listed again") == 1; }));
+  EXPECT_EQ(why("g").find("priorityTrouble"), std::string::npos) << why("g") << ": a class that does not exist yet may come";
+}
+
+TEST_F(Watches, AnotherVersionOfPodGroupIsFoundAfterAnUpgradeAndNothingIsTakenForDeleted) {
+  cluster.serve_groups("v1alpha2");
+  cluster.put_group("g", 2);
+  cluster.put_pod("g-0", 1, "g");
+  lead();
+  ASSERT_TRUE(until([&] { return hold_of("g-0").starts_with("MembersMissing"); }));
+  cluster.serve_groups("");
+  ASSERT_TRUE(until([&] { return logged("PodGroups cannot be read") == 1; }));
+  cluster.put_pod("g-1", 1, "g");
+  cluster.put_pod("h-0", 1, "h");
+  ASSERT_TRUE(until([&] { return is_bound("g-0") && is_bound("g-1"); })) << "a group that is known stays as it is";
+  EXPECT_TRUE(hold_of("h-0").starts_with("PodGroupsUnreadable")) << hold_of("h-0");
+  cluster.serve_groups("v1beta1");
+  cluster.put_group("h", 1);
+  ASSERT_TRUE(until([&] { return is_bound("h-0"); }));
+  EXPECT_EQ(logged("PodGroup API: scheduling.k8s.io/v1alpha2"), 1u);
+  EXPECT_EQ(logged("PodGroup API: scheduling.k8s.io/v1beta1"), 1u);
+}
+
+TEST_F(Watches, PodGroupsThatCanBeListedAreKnownWhoeverHidesTheirVersion) {
+  cluster.refuse("podgroups", 404);
+  cluster.put_pod("member", 1, "g");
+  lead();
+  ASSERT_TRUE(until([&] { return hold_of("member") == "PodGroupsUnreadable: PodGroups cannot be read: HTTP 404: refused"; })) << hold_of("member");
+  cluster.refuse("v1beta1", 403);
+  ASSERT_TRUE(until([&] { return hold_of("member") == "PodGroupsUnreadable: PodGroups cannot be read: HTTP 403: refused"; })) << hold_of("member");
+  cluster.refuse("podgroups", 200);
+  EXPECT_TRUE(until([&] { return hold_of("member").starts_with("PodGroupMissing"); })) << hold_of("member");
+}
+
+TEST_F(Watches, WithoutARequiredKindNothingIsDecided) {
+  cluster.refuse("nodes", 403);
+  cluster.put_pod("plain", 1);
+  lead();
+  ASSERT_TRUE(until([&] { return cluster.count({"GET /api/v1/nodes?"}) >= 3; }));
+  EXPECT_FALSE(watches->is_synced());
+  EXPECT_EQ(logged("nodes: HTTP 403"), 1u);
+  EXPECT_EQ(cluster.count({"GET /api/v1/pods?"}), 0u) << "pods come last";
+  cluster.refuse("nodes", 200);
+  EXPECT_TRUE(until([&] { return is_bound("plain"); }));
+}
+
+TEST_F(Watches, AServerInTroubleIsAskedAFewTimesASecondInAll) {
+  for (const int status : {503, 429}) {
+    cluster.refuse("", status);
+    if (!watches) lead(WatchesOptions{}.discovery_min, WatchesOptions{}.discovery_max);
+    const auto from = SmallCluster::Clock::now() + std::chrono::milliseconds(500);
+    const auto end = from + std::chrono::seconds(3);
+    until([&] { return SmallCluster::Clock::now() >= end; });
+    // Counted over the three seconds, since requests that left evenly may arrive in a heap on a busy machine.
+    EXPECT_LE(cluster.count_between(from, end), 3 * 5u) << status << ": leaves as many for the lease and the writes";
+    EXPECT_GE(cluster.count({"GET /api/v1/nodes?"}), 2u);
+    cluster.refuse("", 200);
+    cluster.put_pod("p" + std::to_string(status), 1);
+    EXPECT_TRUE(until([&] { return is_bound("p" + std::to_string(status)); }));
+  }
+}
+
+}  // namespace
+}  // namespace ashlar::kube
