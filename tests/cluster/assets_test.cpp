@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "local/control_plane.h"
+#include "envtest/control_plane.h"
 
 namespace ashlar::local {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "local/fault_proxy.h"
+#include "envtest/fault_proxy.h"
 
 namespace ashlar::live_tests {
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
+#include "envtest/control_plane.h"
 #include "folders.h"
 #include "kubeclient/api.h"
-#include "local/control_plane.h"
 
 namespace ashlar::local {
 

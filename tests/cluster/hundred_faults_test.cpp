@@ -1,7 +1,7 @@
 // A hundred faults between the scheduler and its server, each kind several times, each proven to have hit something: after each of them every pod is
 // bound, once, to a node that has room, and the audit log of the server shows no pod for which a second node was asked while the first might have been taken.
 #include "cluster/scheduler_world.h"
-#include "local/fault_proxy.h"
+#include "envtest/fault_proxy.h"
 
 namespace ashlar::live_tests {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "cluster/scheduler_world.h"
-#include "local/fault_proxy.h"
+#include "envtest/fault_proxy.h"
 
 namespace ashlar::live_tests {
 namespace {

@@ -5,10 +5,10 @@
 #include <fstream>
 
 #include "cluster/scheduler_world.h"
+#include "envtest/fault_proxy.h"
 #include "folders.h"
 #include "http/question.h"
 #include "live/lead/quarantine.h"
-#include "local/fault_proxy.h"
 
 namespace ashlar::live_tests {
 namespace {

@@ -1,6 +1,6 @@
 // What one tenant can do to others, against a real kube-apiserver: invented names, and other cards in the annotation of a pod.
 #include "cluster/scheduler_world.h"
-#include "local/fault_proxy.h"
+#include "envtest/fault_proxy.h"
 
 namespace ashlar::live_tests {
 namespace {

@@ -21,11 +21,11 @@
 #include "cluster/audit.h"
 #include "cluster/deployed.h"
 #include "cluster/fixture/control_plane.h"
+#include "envtest/fault_proxy.h"
 #include "folders.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/writes.h"
 #include "live/lead/scheduler.h"
-#include "local/fault_proxy.h"
 #include "store/decision_log.h"
 #include "store/replay.h"
 

@@ -69,7 +69,7 @@ EXTRA = {  # whole folders and other files: moved as they are
  'kubeclient': [('src/kubeclient/proto','src/kubeclient/proto'),('src/kubeclient/README.md','src/kubeclient/README.md'),('src/kubeclient/CMakeLists.txt','src/kubeclient/CMakeLists.txt'),
                 ('tests/unit/kubeclient','tests/unit/kubeclient')],
  'live': [('tests/unit/live','tests/unit/live')],
- 'envtest': [('src/local/README.md','src/envtest/README.md'),('src/local/CMakeLists.txt','src/envtest/CMakeLists.txt'),('tests/unit/local','tests/unit/envtest')],
+ 'envtest': [('src/envtest/README.md','src/envtest/README.md'),('src/envtest/CMakeLists.txt','src/envtest/CMakeLists.txt'),('tests/unit/envtest','tests/unit/envtest')],
  'demo': [('src/demo/README.md','src/apps/demo/README.md'),('src/demo/CMakeLists.txt','src/apps/demo/CMakeLists.txt')],
 }
 def sh(*a): return subprocess.run(a, check=True, capture_output=True, text=True).stdout

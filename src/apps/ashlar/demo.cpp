@@ -14,8 +14,8 @@
 #include "cli/terminal.h"
 #include "demo/play.h"
 #include "demo/view.h"
+#include "envtest/control_plane.h"
 #include "kubeclient/writes.h"
-#include "local/control_plane.h"
 
 namespace ashlar {
 namespace {

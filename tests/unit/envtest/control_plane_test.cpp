@@ -1,5 +1,5 @@
 // What of a control plane needs none: whose folders are swept up, how long a binary is waited for, what a server's last words mean.
-#include "local/control_plane.h"
+#include "envtest/control_plane.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "envtest/process.h"
 #include "kubeclient/api.h"
 #include "kubeclient/pod_group_api.h"
-#include "local/process.h"
 
 namespace ashlar::local {
 

@@ -1,4 +1,4 @@
-#include "local/fault_proxy.h"
+#include "envtest/fault_proxy.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
