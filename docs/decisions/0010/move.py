@@ -70,7 +70,7 @@ EXTRA = {  # whole folders and other files: moved as they are
                 ('tests/unit/kubeclient','tests/unit/kubeclient')],
  'live': [('tests/unit/live','tests/unit/live')],
  'envtest': [('src/envtest/README.md','src/envtest/README.md'),('src/envtest/CMakeLists.txt','src/envtest/CMakeLists.txt'),('tests/unit/envtest','tests/unit/envtest')],
- 'demo': [('src/demo/README.md','src/apps/demo/README.md'),('src/demo/CMakeLists.txt','src/apps/demo/CMakeLists.txt')],
+ 'demo': [('src/apps/demo/README.md','src/apps/demo/README.md'),('src/apps/demo/CMakeLists.txt','src/apps/demo/CMakeLists.txt')],
 }
 def sh(*a): return subprocess.run(a, check=True, capture_output=True, text=True).stdout
 SKIP = ('CHANGELOG.md','docs/decisions/','docs/benchmarks.md','tests/cases/')

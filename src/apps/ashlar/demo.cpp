@@ -11,9 +11,9 @@
 #include <fstream>
 
 #include "apps/ashlar/verbs.h"
+#include "apps/demo/play.h"
+#include "apps/demo/view.h"
 #include "cli/terminal.h"
-#include "demo/play.h"
-#include "demo/view.h"
 #include "envtest/control_plane.h"
 #include "kubeclient/writes.h"
 

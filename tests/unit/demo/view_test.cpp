@@ -1,6 +1,6 @@
 // What the demo draws, without a cluster: a scene of a few jobs, looked at as plain text.
-#include "demo/view.h"
-#include "demo/play.h"
+#include "apps/demo/view.h"
+#include "apps/demo/play.h"
 
 #include <gtest/gtest.h>
 

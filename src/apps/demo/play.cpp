@@ -1,4 +1,4 @@
-#include "demo/play.h"
+#include "apps/demo/play.h"
 
 #include <algorithm>
 #include <set>

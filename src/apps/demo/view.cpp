@@ -1,4 +1,4 @@
-#include "demo/view.h"
+#include "apps/demo/view.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

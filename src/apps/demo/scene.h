@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "demo/script.h"
+#include "apps/demo/script.h"
 #include "kubeclient/api.h"
 #include "kubeclient/objects.h"
 #include "kubeclient/reflector.h"

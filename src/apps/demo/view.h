@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "demo/scene.h"
+#include "apps/demo/scene.h"
 
 namespace ashlar::demo {
 

@@ -1,4 +1,4 @@
-#include "demo/script.h"
+#include "apps/demo/script.h"
 
 #include <algorithm>
 

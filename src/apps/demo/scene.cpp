@@ -1,4 +1,4 @@
-#include "demo/scene.h"
+#include "apps/demo/scene.h"
 
 #include <algorithm>
 #include <cstdlib>

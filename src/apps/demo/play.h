@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "demo/scene.h"
-#include "demo/script.h"
+#include "apps/demo/scene.h"
+#include "apps/demo/script.h"
 
 namespace ashlar::demo {
 
