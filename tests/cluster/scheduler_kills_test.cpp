@@ -7,7 +7,7 @@
 #include "cluster/scheduler_world.h"
 #include "envtest/fault_proxy.h"
 #include "folders.h"
-#include "http/question.h"
+#include "http/retrying_get.h"
 #include "live/lead/quarantine.h"
 
 namespace ashlar::live_tests {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "http/question.h"
+#include "http/retrying_get.h"
 #include "http/url.h"
 #include "kubeclient/bind_outcome.h"
 #include "live/read/pod_text.h"

@@ -1,5 +1,5 @@
 // A question to a service of which one replica at a time can answer; and requests that may not leave any more.
-#include "http/question.h"
+#include "http/retrying_get.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "http/question.h"
+#include "http/retrying_get.h"
 #include "live/lead/scheduler.h"
 
 namespace ashlar::kube {

@@ -1,4 +1,4 @@
-#include "http/question.h"
+#include "http/retrying_get.h"
 
 #include <chrono>
 #include <optional>
