@@ -6,8 +6,8 @@
 #: Published traces are read from $ASHLAR_TRACES (default ../shared/traces); without them their tests are skipped by name.
 #: The last line is `N passed, N failed`, with `, N skipped` where there are any. Logs lie in build/logs.
 
-unsanitized_folders=" web cli demo local "    # neither core nor parsers
-edge_folders=(http store kube_client kube_live sim)   # those with threads
+unsanitized_folders=" web cli demo envtest "    # neither core nor parsers
+edge_folders=(http store kubeclient live sim)   # those with threads
 tally_passed=0 tally_failed=0 tally_skipped=0
 tally_of_failures=()
 

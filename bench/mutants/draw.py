@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "tidy"))
 from cpp_text import functions_of, strip  # noqa: E402
 
 # What no unit test links (programs, the demo's play), or holds no logic of ours.
-FOLDERS_LEFT_OUT = ("apps", "demo", "web", "local", "envtest")
+FOLDERS_LEFT_OUT = ("apps", "web", "envtest")
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ SECONDS_FACTOR = 4       # this many times what it takes without a mutant; beyon
 MEMORY_MAX = 6 << 30     # bytes a test may map: a mutant that allocates without end must not take the machine along
 KILLED_SHARE_MIN = 0.9
 # Which test program knows a folder best; others that link it come after, the quickest first.
-OWN_TEST = {"src/kube/live_": "kube_live_test", "src/kube/": "kube_client_test", "src/sim/readers/": "readers_test", "src/sim/case/": "cases_test",
+OWN_TEST = {"src/sim/trace/": "readers_test", "src/sim/scenario/": "readers_test", "src/sim/case/": "cases_test",
             "src/sim/results": "readers_test"}
 
 

@@ -5,7 +5,7 @@
 #include <ctime>
 
 #include "http/url.h"
-#include "kube/proto/kubernetes.pb.h"
+#include "kubeclient/proto/kubernetes.pb.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/json_writer.h"
 

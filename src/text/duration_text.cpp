@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace ashlar::config {
+namespace ashlar {
 namespace {
 
 using Wide = unsigned __int128;
@@ -69,4 +69,4 @@ Result<Millis> parse_duration(std::string_view text) {
   return Millis(static_cast<std::int64_t>(millis));
 }
 
-}  // namespace ashlar::config
+}  // namespace ashlar

@@ -6,9 +6,9 @@
 #include "base/quantity.h"
 #include "base/result.h"
 
-namespace ashlar::config {
+namespace ashlar {
 
 /// A duration as Go writes it: numbers with units, "8s", "500ms", "1m30s", "1.5h"; or 0. Whole milliseconds; kInvalid otherwise.
 Result<Millis> parse_duration(std::string_view text);
 
-}  // namespace ashlar::config
+}  // namespace ashlar

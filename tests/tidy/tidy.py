@@ -23,15 +23,18 @@ MAY_INCLUDE = {
     "base": (),
     "model": ("base",),
     "state": ("base", "model"),
-    "policy": ("base", "model", "state"),
+    "text": ("base",),
+    "policy": ("base", "model", "state", "text"),
     "learn": ("base", "model"),
-    "engine": ("base", "model", "state", "policy", "learn"),
+    "engine": ("base", "model", "state", "policy", "learn", "text"),
+    "http": ("base",),
+    "kubeclient": ("base", "text", "http"),
+    "envtest": ("base", "http", "kubeclient"),
 }
-EDGE_LEAVES = ("config",)  # every edge folder may include these; they include the core only
-MAY_USE_HTTP = ("kube", "federation", "agent")
-# The demo and the local control plane are clients of the API server that they start.
-MAY_USE_ALSO = {"local": ("http", "kube"), "demo": ("http", "kube", "local")}
-EDGE = EDGE_LEAVES + ("kube", "http", "agent", "sim", "store", "signal", "federation", "cli", "web", "local", "demo")
+EDGE_LEAVES = ("text", "config")  # every edge folder may include these; config includes the core and text
+# The scheduler on Kubernetes, other clusters and the agent are clients of an API server.
+MAY_USE_ALSO = {"live": ("http", "kubeclient"), "federation": ("http", "kubeclient"), "agent": ("http", "kubeclient")}
+EDGE = EDGE_LEAVES + ("live", "agent", "sim", "store", "signal", "federation", "cli", "web")
 
 # What the core may include from outside: the standard library without clocks, threads, randomness and files.
 BANNED_HEADERS = """atomic barrier chrono condition_variable ctime time.h filesystem fstream future iostream latch mutex
@@ -71,8 +74,8 @@ def allowed_folders(folder):
     if folder in MAY_INCLUDE:
         return MAY_INCLUDE[folder]
     if folder in EDGE_LEAVES:
-        return CORE
-    return CORE + EDGE_LEAVES + (("http",) if folder in MAY_USE_HTTP else ()) + MAY_USE_ALSO.get(folder, ())
+        return CORE + EDGE_LEAVES
+    return CORE + EDGE_LEAVES + MAY_USE_ALSO.get(folder, ())
 
 
 def check_layers(tree):
@@ -191,7 +194,7 @@ def check_policies(tree):
     stems = {}
     for name in tree.raw:
         parts = name.split("/")
-        if len(parts) == 4 and parts[1] == "policy" and parts[2] in ("feasible", "score", "order", "victim", "card"):
+        if len(parts) == 4 and parts[1] == "policy" and parts[2] in ("node", "score", "order", "victim", "device"):
             stems.setdefault(Path(name).stem, name)
     for stem, name in stems.items():
         if stem == name.split("/")[2] or not is_policy(stem, tree):  # the table of a kind is called as the kind

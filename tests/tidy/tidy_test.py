@@ -32,15 +32,15 @@ class Layers(unittest.TestCase):
         self.assertEqual(checks_of({
             "src/base/id.h": source("#include <vector>\n"),
             "src/model/job.h": source('#include "base/id.h"\n'),
-            "src/kube/watch.cpp": source('#include <chrono>\n#include "http/client.h"\n#include "engine/decide.h"\n'),
-            "src/apps/ashlar/main.cpp": source('#include "kube/watch.h"\n#include "apps/ashlar/verbs.h"\n'),
+            "src/live/watch.cpp": source('#include <chrono>\n#include "http/client.h"\n#include "engine/decide.h"\n'),
+            "src/apps/ashlar/main.cpp": source('#include "live/watch.h"\n#include "apps/ashlar/verbs.h"\n'),
         }), set())
 
     def test_core_does_not_include_a_higher_layer(self):
         self.assertEqual(checks_of({"src/state/cluster/cluster.h": source('#include "engine/decide.h"\n')}), {"layers"})
 
     def test_core_does_not_include_the_edge(self):
-        self.assertEqual(checks_of({"src/engine/decide.cpp": source('#include "kube/watch.h"\n')}), {"layers"})
+        self.assertEqual(checks_of({"src/engine/decide.cpp": source('#include "live/watch.h"\n')}), {"layers"})
 
     def test_edge_folders_do_not_include_each_other(self):
         self.assertEqual(checks_of({"src/sim/run.cpp": source('#include "http/client.h"\n')}), {"layers"})

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "kube/proto/kubernetes.pb.h"
+#include "kubeclient/proto/kubernetes.pb.h"
 #include "kubeclient/pod_builder.h"
 
 namespace ashlar::kube::proto {

@@ -1,7 +1,7 @@
 // Fields that the recorded answers do not have, said in both encodings: both decoders must read the same.
 #include <gtest/gtest.h>
 
-#include "kube/proto/kubernetes.pb.h"
+#include "kubeclient/proto/kubernetes.pb.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/pod_builder.h"
 

@@ -1,7 +1,7 @@
 // The objects that say everything, as protobuf messages: they must be read as their JSON is.
 #include <gtest/gtest.h>
 
-#include "kube/proto/kubernetes.pb.h"
+#include "kubeclient/proto/kubernetes.pb.h"
 #include "kubeclient/decode/decode.h"
 #include "whole_objects.h"
 
