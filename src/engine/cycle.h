@@ -1,4 +1,4 @@
-// Round: what one call of decide carries along.
+// Cycle: what one call of decide carries along.
 #pragma once
 
 #include <map>
@@ -11,9 +11,9 @@
 
 namespace ashlar {
 
-struct Round {
+struct Cycle {
   /// By count: when the blocked head of a queue can start at the latest by known ends, and the cards left over then.
-  struct Reservation {
+  struct ShadowTime {
     JobId job;
     Millis shadow = Millis::max();
     std::int64_t extra = 0;
@@ -33,13 +33,13 @@ struct Round {
   std::map<ShapeId, Held> held;
   std::set<ShapeId> impossible;  ///< found in this round to fit no empty cluster, whatever else they wait for
   std::vector<JobId> binding;    ///< who holds a promise that the job looked at might break
-  std::vector<Reservation> reservations;
+  std::vector<ShadowTime> shadow_times;
 
   void add_work(const Agenda::Head& head);
   bool has_work() const { return work.size() > (is_top_taken ? 1 : 0); }
   Agenda::Head take_work();
-  /// For a job of so many cards, from the ends known now; computed once per round and job.
-  const Reservation& reservation_for(const State& state, JobId job, std::int64_t cards);
+  /// For a job of so many cards, from the ends known now; computed once per cycle and job.
+  const ShadowTime& shadow_time_for(const State& state, JobId job, std::int64_t cards);
   /// A job was started: it takes from what the reservations leave over.
   void account(const State& state, JobId started);
 };

@@ -28,9 +28,9 @@ Engine::Engine(Profile profile, EngineOptions options)
       draws_(profile_->seed) {}
 
 Plan Engine::decide(State& state, Millis now) {
-  Round round;
-  round.plan.based_on = state.revision();
-  round.plan.at = now;
+  Cycle cycle;
+  cycle.plan.based_on = state.revision();
+  cycle.plan.at = now;
   absorb_changes(state);
   // Looked for when a part of them may be outdated, so that a row that is used again costs little.
   if (state.redefinitions() - redefinitions_seen_ > kRedefinitionsMin + views_.size() / 4) {
@@ -40,23 +40,23 @@ Plan Engine::decide(State& state, Millis now) {
   agenda_.forget_held();
   promises_.refresh(state, agenda_, state.losses());
   state.losses().clear();
-  wake(state, round);
+  wake(state, cycle);
   agenda_.open_behind_moved_heads();
   const bool is_on_beat = profile_->cadence.value == 0 || now.value % profile_->cadence.value == 0;
   if (!is_on_beat) {
     const std::int64_t beat = profile_->cadence.value;
-    round.plan.look_again_at = Millis((now.value / beat + 1) * beat);
+    cycle.plan.look_again_at = Millis((now.value / beat + 1) * beat);
   } else if (profile_->victim == VictimRule::kByQuotaUnverified) {
-    rotate(state, round);
+    rotate(state, cycle);
   } else {
-    advance(state, round);
+    advance(state, cycle);
   }
   absorb_changes(state);
   if (options_.has_verdicts)
-    report_newcomers(state, round.plan);
+    report_newcomers(state, cycle.plan);
   else
     agenda_.take_newcomers_of_closed();
-  return std::move(round.plan);
+  return std::move(cycle.plan);
 }
 
 void Engine::absorb_changes(State& state) {
@@ -72,7 +72,7 @@ void Engine::absorb_changes(State& state) {
   state.backlog_changes().clear();
 }
 
-void Round::add_work(const Agenda::Head& head) {
+void Cycle::add_work(const Agenda::Head& head) {
   if (!std::exchange(is_top_taken, false)) {
     work.push_back(head);
     std::push_heap(work.begin(), work.end(), std::greater<>());
@@ -88,7 +88,7 @@ void Round::add_work(const Agenda::Head& head) {
   work[hole] = head;
 }
 
-Agenda::Head Round::take_work() {
+Agenda::Head Cycle::take_work() {
   if (is_top_taken) {
     std::pop_heap(work.begin(), work.end(), std::greater<>());
     work.pop_back();
@@ -97,27 +97,27 @@ Agenda::Head Round::take_work() {
   return work.front();
 }
 
-void Engine::advance(State& state, Round& round) {
+void Engine::advance(State& state, Cycle& cycle) {
   const bool has_only_newcomers = profile_->order->newcomers != nullptr &&
                                   std::all_of(agenda_.open_heads().begin(), agenda_.open_heads().end(),
-                                              [&](const Agenda::Head& h) { return state.job(h.entry.job).submitted == round.plan.at; }) &&
-                                  all_waiting_came(state, round.plan.at);
+                                              [&](const Agenda::Head& h) { return state.job(h.entry.job).submitted == cycle.plan.at; }) &&
+                                  all_waiting_came(state, cycle.plan.at);
   if (has_only_newcomers) {
     agenda_.each_shape([&](ShapeId id, const Agenda::Shape& shape) {
-      for (const Agenda::Entry& e : shape.jobs) round.add_work({{e.is_surplus, profile_->order->newcomers(state, e.job), e.turn, e.job}, id});
+      for (const Agenda::Entry& e : shape.jobs) cycle.add_work({{e.is_surplus, profile_->order->newcomers(state, e.job), e.turn, e.job}, id});
     });
-    round.is_listed_whole = true;
+    cycle.is_listed_whole = true;
   } else {
-    round.work.assign(agenda_.open_heads().begin(), agenda_.open_heads().end());  // ascending, so a heap
+    cycle.work.assign(agenda_.open_heads().begin(), agenda_.open_heads().end());  // ascending, so a heap
   }
-  while (round.has_work()) {
-    if (round.plan.actions.size() >= options_.binds_per_step_max) {
-      round.plan.look_again_at = round.plan.at;
+  while (cycle.has_work()) {
+    if (cycle.plan.actions.size() >= options_.binds_per_step_max) {
+      cycle.plan.look_again_at = cycle.plan.at;
       break;
     }
-    const Agenda::Head head = round.take_work();
-    ++round.plan.examined;
-    advance_job(state, round, head);
+    const Agenda::Head head = cycle.take_work();
+    ++cycle.plan.examined;
+    advance_job(state, cycle, head);
   }
 }
 
@@ -132,72 +132,72 @@ bool Engine::all_waiting_came(const State& state, Millis now) const {
   return is_so;
 }
 
-void Engine::advance_job(State& state, Round& round, const Agenda::Head& head) {
+void Engine::advance_job(State& state, Cycle& cycle, const Agenda::Head& head) {
   const JobId job = head.entry.job;
   if (!agenda_.contains(job) || agenda_.shape_id(job) != head.shape || !agenda_.shape(head.shape).is_open) return;
   const Agenda::Shape& shape = agenda_.shape(head.shape);
   const QueueId queue = shape.key.queue;
-  const auto held = round.held.find(head.shape);
-  const bool is_unchanged = held != round.held.end() && held->second.actions == round.plan.actions.size();  // nothing was started since
+  const auto held = cycle.held.find(head.shape);
+  const bool is_unchanged = held != cycle.held.end() && held->second.actions == cycle.plan.actions.size();  // nothing was started since
   const auto next_of_shape = [&] {
-    if (round.is_listed_whole) return;
+    if (cycle.is_listed_whole) return;
     const auto it =
         is_unchanged && held->second.next && **held->second.next == head.entry ? std::next(*held->second.next) : shape.jobs.upper_bound(head.entry);
     if (it == shape.jobs.end()) return;
-    if (const auto now_held = is_unchanged ? held : round.held.find(head.shape); now_held != round.held.end()) {
-      now_held->second.actions = round.plan.actions.size();
+    if (const auto now_held = is_unchanged ? held : cycle.held.find(head.shape); now_held != cycle.held.end()) {
+      now_held->second.actions = cycle.plan.actions.size();
       now_held->second.next = it;
     }
-    round.add_work({*it, head.shape});
+    cycle.add_work({*it, head.shape});
   };
   // Heads that can never run any more have their turn before those whom they block.
-  if (profile_->blocking == Blocking::kStrict ? open_impossible_heads(state, round, queue) : open_impossible_heads(state, round)) {
-    round.add_work(head);
+  if (profile_->blocking == Blocking::kStrict ? open_impossible_heads(state, cycle, queue) : open_impossible_heads(state, cycle)) {
+    cycle.add_work(head);
     return;
   }
   if (profile_->blocking == Blocking::kStrict) {
     const Agenda::Head* blocked = agenda_.first_blocked(queue);
-    if (blocked != nullptr && (round.is_listed_whole || blocked->entry < head.entry)) {
-      Verdict behind{VerdictKind::kWaits, WakeOn::kHeadOfQueue, round.plan.at, {}, {}};
+    if (blocked != nullptr && (cycle.is_listed_whole || blocked->entry < head.entry)) {
+      Verdict behind{VerdictKind::kWaits, WakeOn::kHeadOfQueue, cycle.plan.at, {}, {}};
       if (options_.has_verdicts) behind.reasons.push_back({ReasonCode::kBehindHead, 0, {1, 0, 0}});
-      if (round.is_listed_whole)  // in this decision's own order, so it does not stand behind the head for good
-        report(round, job, behind);
+      if (cycle.is_listed_whole)  // in this decision's own order, so it does not stand behind the head for good
+        report(cycle, job, behind);
       else if (options_.has_verdicts || agenda_.open_heads().size() > kOpenBehindHeads)
-        close(state, round, head.shape, behind);
+        close(state, cycle, head.shape, behind);
       return;
     }
   }
   // Jobs of a shape need the same, so another's quota was enough for this one too.
-  if (!is_unchanged && close_for_quota(state, round, head)) return;
-  if (profile_->blocking == Blocking::kEasyByCount && !may_backfill_by_count(state, round, head)) {
+  if (!is_unchanged && close_for_quota(state, cycle, head)) return;
+  if (profile_->blocking == Blocking::kEasyByCount && !may_backfill_by_count(state, cycle, head)) {
     next_of_shape();
     return;
   }
-  if (profile_->blocking == Blocking::kEasy && !find_binding_promises(state, round, head)) {
+  if (profile_->blocking == Blocking::kEasy && !find_binding_promises(state, cycle, head)) {
     next_of_shape();
     return;
   }
   // The iterator's neighbour is taken before the job leaves the shape.
   std::optional<Agenda::Head> next;
-  if (!round.is_listed_whole)
+  if (!cycle.is_listed_whole)
     if (const auto it = shape.jobs.upper_bound(head.entry); it != shape.jobs.end()) next = Agenda::Head{*it, head.shape};
   Trial trial(state);
   PlacementOutcome outcome = place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job);
   if (!outcome.is_placed) outcome.is_placed = place_over_nominations(state, trial, job);
   if (outcome.is_placed) {
-    if (!place_beside_promises(state, round, head, trial)) {
-      if (next) round.add_work(*next);
+    if (!place_beside_promises(state, cycle, head, trial)) {
+      if (next) cycle.add_work(*next);
       return;
     }
-    commit(state, round, trial, head.entry);
-    if (next) round.add_work(*next);
+    commit(state, cycle, trial, head.entry);
+    if (next) cycle.add_work(*next);
     return;
   }
   if (const auto higher = first_that_outranks_more(state, shape, head.entry); higher) {
-    round.add_work({*higher, head.shape});
+    cycle.add_work({*higher, head.shape});
     return;
   }
-  close_for_shortage(state, round, head, outcome.is_limit_reached);
+  close_for_shortage(state, cycle, head, outcome.is_limit_reached);
 }
 
 std::optional<Agenda::Entry> Engine::first_that_outranks_more(const State& state, const Agenda::Shape& shape, const Agenda::Entry& than) const {
@@ -208,28 +208,28 @@ std::optional<Agenda::Entry> Engine::first_that_outranks_more(const State& state
   return std::nullopt;
 }
 
-bool Engine::close_for_quota(State& state, Round& round, const Agenda::Head& head) {
+bool Engine::close_for_quota(State& state, Cycle& cycle, const Agenda::Head& head) {
   const std::optional<Reason> refusal = quota_refusal(state, head.entry.job);
   if (!refusal) return false;
   const bool is_never = refusal->code == ReasonCode::kExceedsQuota;
-  if (!is_never && round.impossible.contains(head.shape))
-    close_for_shortage(state, round, head, false);
+  if (!is_never && cycle.impossible.contains(head.shape))
+    close_for_shortage(state, cycle, head, false);
   else
-    close(state, round, head.shape, {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, round.plan.at, {}, {*refusal}});
+    close(state, cycle, head.shape, {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, cycle.plan.at, {}, {*refusal}});
   return true;
 }
 
-void Engine::close_for_shortage(State& state, Round& round, const Agenda::Head& head, bool is_limit_reached) {
-  Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, round.plan.at, {}, {}};
+void Engine::close_for_shortage(State& state, Cycle& cycle, const Agenda::Head& head, bool is_limit_reached) {
+  Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, cycle.plan.at, {}, {}};
   if (options_.has_verdicts) {
-    verdict = explain_shortage(state, views_, *profile_, head.entry.job, round.plan.at);
+    verdict = explain_shortage(state, views_, *profile_, head.entry.job, cycle.plan.at);
     if (is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
     for (const Reason& reason : verdict.reasons) unproven_ += reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof ? 1 : 0;
   }
-  close(state, round, head.shape, verdict);
+  close(state, cycle, head.shape, verdict);
 }
 
-void Engine::commit(State& state, Round& round, Trial& trial, const Agenda::Entry& entry) {
+void Engine::commit(State& state, Cycle& cycle, Trial& trial, const Agenda::Entry& entry) {
   const JobId job = entry.job;
   const bool is_within_one_domain = stays_within(state, job, trial.steps());
   if (!is_within_one_domain && before_stop_) before_stop_(job);
@@ -237,32 +237,32 @@ void Engine::commit(State& state, Round& round, Trial& trial, const Agenda::Entr
   for (const Trial::Step& step : trial.steps()) {
     if (!step.is_take) {  // another scheduler's claim that the job outranks
       state.drop_nomination(step.member, step.node);
-      round.plan.look_again_at = round.plan.at;  // those who wait were woken before
+      cycle.plan.look_again_at = cycle.plan.at;  // those who wait were woken before
       continue;
     }
-    round.plan.actions.push_back(Bind{step.member, job, step.node, step.cards});
+    cycle.plan.actions.push_back(Bind{step.member, job, step.node, step.cards});
   }
   const std::vector<Trial::Step> steps = trial.keep();
-  state.start(job, round.plan.at);
-  round.account(state, job);
-  promises_.account(state, entry, state.job(job).late_end_if_started(round.plan.at), steps);
+  state.start(job, cycle.plan.at);
+  cycle.account(state, job);
+  promises_.account(state, entry, state.job(job).late_end_if_started(cycle.plan.at), steps);
   if (state.job(job).is_in_backlog) {  // elastic members are left over: a shape of its own, looked at next
     state.refresh_backlog(job);
-    round.plan.look_again_at = round.plan.at;
+    cycle.plan.look_again_at = cycle.plan.at;
   }
-  report(round, job, {VerdictKind::kPlaced, WakeOn::kNothing, round.plan.at, {}, {}});
+  report(cycle, job, {VerdictKind::kPlaced, WakeOn::kNothing, cycle.plan.at, {}, {}});
   absorb_changes(state);
 }
 
-void Engine::close(const State& state, Round& round, ShapeId id, const Verdict& verdict) {
+void Engine::close(const State& state, Cycle& cycle, ShapeId id, const Verdict& verdict) {
   agenda_.close(id, verdict);
   if (!options_.has_verdicts) return;
   // What is closed for its quota was not looked at on the nodes.
   grown(judged_on_, id.row()) = verdict.wake_on == WakeOn::kQuota ? 0 : state.cluster.facts_change_count();
-  for (const Agenda::Entry& e : agenda_.shape(id).jobs) report(round, e.job, verdict);
+  for (const Agenda::Entry& e : agenda_.shape(id).jobs) report(cycle, e.job, verdict);
 }
 
-void Engine::report(Round& round, JobId job, const Verdict& verdict) {
+void Engine::report(Cycle& cycle, JobId job, const Verdict& verdict) {
   if (!options_.has_verdicts) return;
   const std::uint16_t mark = mark_of(verdict);
   Told& told = grown(told_, job.row());
@@ -273,7 +273,7 @@ void Engine::report(Round& round, JobId job, const Verdict& verdict) {
   const bool is_new = told.mark != mark || is_off;
   if (!is_new && is_held && told.number > verdict.at.value) return;
   told = {mark, verdict.at, number};
-  if (is_new) round.plan.verdicts.push_back({job, verdict});
+  if (is_new) cycle.plan.verdicts.push_back({job, verdict});
 }
 
 std::uint16_t Engine::mark_of(const Verdict& verdict) {
@@ -307,11 +307,11 @@ Verdict Engine::verdict_with_numbers_of_now(State& state, JobId job) {
 }
 
 void Engine::report_newcomers(const State& state, Plan& plan) {
-  Round round;
-  round.plan = std::move(plan);
+  Cycle cycle;
+  cycle.plan = std::move(plan);
   for (const JobId job : agenda_.take_newcomers_of_closed())
-    if (state.is_live(job) && agenda_.contains(job) && !agenda_.shape(agenda_.shape_id(job)).is_open) report(round, job, verdict_of(job));
-  plan = std::move(round.plan);
+    if (state.is_live(job) && agenda_.contains(job) && !agenda_.shape(agenda_.shape_id(job)).is_open) report(cycle, job, verdict_of(job));
+  plan = std::move(cycle.plan);
 }
 
 bool Engine::try_place(Trial& trial, JobId job) {

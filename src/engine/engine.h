@@ -21,7 +21,7 @@
 
 namespace ashlar {
 
-struct Round;
+struct Cycle;
 
 struct EngineOptions {
   /// A step stops after this many binds (a gang is never cut), so that newcomers of higher priority get their turn. The rest is decided next time.
@@ -65,25 +65,25 @@ class Engine {
   friend struct EngineMemory;
   static constexpr std::size_t kProofsMax = 16;  ///< of one decision, of what was found never to fit
   void absorb_changes(State& state);
-  void wake(State& state, Round& round);
+  void wake(State& state, Cycle& cycle);
   /// Adds the shapes that were found never to fit, and might on the present nodes. Cost: kProofsMax proofs; the rest has its turn in the next decisions.
-  void find_possible(const State& state, Round& round, std::vector<ShapeId>& found);
+  void find_possible(const State& state, Cycle& cycle, std::vector<ShapeId>& found);
   /// Was the blocked head judged on nodes that have come, gone or changed since?
   bool is_outdated(const State& state, const Agenda::Head& head) const;
   /// Opens the first blocked head of the queue if it is outdated and can never run any more, so that it blocks nobody and is told so; then the next.
   /// Has it opened any? Cost: a proof for each head looked at, O(1) where it is not outdated.
-  bool open_impossible_heads(const State& state, Round& round, QueueId queue);
+  bool open_impossible_heads(const State& state, Cycle& cycle, QueueId queue);
   /// The same for each queue.
-  bool open_impossible_heads(const State& state, Round& round);
+  bool open_impossible_heads(const State& state, Cycle& cycle);
   bool has_room(const State& state, ClassView& view, const ShapeKey& key) const;
-  void advance(State& state, Round& round);
+  void advance(State& state, Cycle& cycle);
   /// Its queue does not take the shape's first job: it waits, or never runs, and the verdict says why. False if the queue takes it.
-  bool close_for_quota(State& state, Round& round, const Agenda::Head& head);
+  bool close_for_quota(State& state, Cycle& cycle, const Agenda::Head& head);
   /// No place was found for the shape's first job: it waits, or never fits, and the verdict says why.
-  void close_for_shortage(State& state, Round& round, const Agenda::Head& head, bool is_limit_reached);
+  void close_for_shortage(State& state, Cycle& cycle, const Agenda::Head& head, bool is_limit_reached);
   bool all_waiting_came(const State& state, Millis now) const;
-  void advance_job(State& state, Round& round, const Agenda::Head& head);
-  bool may_backfill_by_count(const State& state, Round& round, const Agenda::Head& head);
+  void advance_job(State& state, Cycle& cycle, const Agenda::Head& head);
+  bool may_backfill_by_count(const State& state, Cycle& cycle, const Agenda::Head& head);
   /// Other schedulers' nominations hold their nodes against jobs of their priority and below only: tries without those that the job outranks.
   /// The trial then says whose claims fall, and where the job goes; it is empty if that does not help.
   bool place_over_nominations(State& state, Trial& trial, JobId job);
@@ -91,20 +91,20 @@ class Engine {
   /// Jobs of a shape are alike but for their priority, which may not be what orders them: the first behind `than` before which more nominations fall.
   /// None where `than` is not to be passed, that is unless who does not fit blocks nobody.
   std::optional<Agenda::Entry> first_that_outranks_more(const State& state, const Agenda::Shape& shape, const Agenda::Entry& than) const;
-  /// Lists in round.binding whose promises the job could break; false if it is clear already that it would.
-  bool find_binding_promises(State& state, Round& round, const Agenda::Head& head);
+  /// Lists in cycle.binding whose promises the job could break; false if it is clear already that it would.
+  bool find_binding_promises(State& state, Cycle& cycle, const Agenda::Head& head);
   /// The first of them that does not hold with what the trial has placed; nullptr if all do.
-  const Promise* broken_promise(const State& state, const Round& round, const Trial& trial, Beside beside) const;
+  const Promise* broken_promise(const State& state, const Cycle& cycle, const Trial& trial, Beside beside) const;
   /// Do they hold with the job where the trial has placed it, or else where it is placed with what was promised withheld? If not, the trial is empty
   /// and the job told until when it is held.
-  bool place_beside_promises(State& state, Round& round, const Agenda::Head& head, Trial& trial);
+  bool place_beside_promises(State& state, Cycle& cycle, const Agenda::Head& head, Trial& trial);
   /// Tells the job until when it is held by this promise, and looks again when one of those that bind it may change.
-  void hold(const State& state, Round& round, const Agenda::Head& head, const Promise& promise);
-  void commit(State& state, Round& round, Trial& trial, const Agenda::Entry& entry);
-  void rotate(State& state, Round& round);
-  void close(const State& state, Round& round, ShapeId shape, const Verdict& verdict);
+  void hold(const State& state, Cycle& cycle, const Agenda::Head& head, const Promise& promise);
+  void commit(State& state, Cycle& cycle, Trial& trial, const Agenda::Entry& entry);
+  void rotate(State& state, Cycle& cycle);
+  void close(const State& state, Cycle& cycle, ShapeId shape, const Verdict& verdict);
   /// Keeps the verdict, and adds it to the plan unless the job's last one was of the same kind and reason.
-  void report(Round& round, JobId job, const Verdict& verdict);
+  void report(Cycle& cycle, JobId job, const Verdict& verdict);
   void report_newcomers(const State& state, Plan& plan);
 
   std::unique_ptr<Profile> profile_;  ///< agenda and views refer to it

@@ -1,5 +1,5 @@
 // Agenda: who waits, in order, grouped by shape. Jobs of one shape (same queue, demand, constraint, size, topology wishes) stand or fall together:
-// when the first of them cannot be placed, the shape is closed and none of the others is looked at until something happens that could help. A round
+// when the first of them cannot be placed, the shape is closed and none of the others is looked at until something happens that could help. A cycle
 // therefore costs O(open shapes), whatever the number of waiting jobs.
 #pragma once
 

@@ -54,7 +54,7 @@ bool exceeds_quota(const State& state, const Agenda::Shape& shape) {
 
 }  // namespace
 
-void Engine::wake(State& state, Round& round) {
+void Engine::wake(State& state, Cycle& cycle) {
   std::vector<NodeId>& rises = state.rises();
   const bool has_quota_news = queue_changes_seen_ != state.queues.change_count();
   const bool has_other_nodes = facts_seen_ != state.cluster.facts_change_count();
@@ -112,13 +112,13 @@ void Engine::wake(State& state, Round& round) {
       const auto outranks = [&](const Agenda::Entry& e) { return outranks_a_nomination(state, e.job); };
       if (may_fit && std::any_of(shape.jobs.begin(), shape.jobs.end(), outranks)) opened.push_back(id);
     });
-  find_possible(state, round, opened);
+  find_possible(state, cycle, opened);
   for (const ShapeId id : opened) agenda_.open(id);
   rises.clear();
-  if (has_other_nodes) open_impossible_heads(state, round);
+  if (has_other_nodes) open_impossible_heads(state, cycle);
 }
 
-void Engine::find_possible(const State& state, Round& round, std::vector<ShapeId>& found) {
+void Engine::find_possible(const State& state, Cycle& cycle, std::vector<ShapeId>& found) {
   std::size_t proofs = 0;
   while (!to_prove_.empty() && proofs < kProofsMax) {
     const ShapeId id = *to_prove_.begin();
@@ -127,7 +127,7 @@ void Engine::find_possible(const State& state, Round& round, std::vector<ShapeId
     ++proofs;
     if (ever_fits(state, agenda_.shape(id).jobs.begin()->job) != EverFits::kNo) found.push_back(id);
   }
-  if (!to_prove_.empty()) round.plan.look_again_at = round.plan.at;
+  if (!to_prove_.empty()) cycle.plan.look_again_at = cycle.plan.at;
 }
 
 bool Engine::is_outdated(const State& state, const Agenda::Head& head) const {
@@ -138,7 +138,7 @@ bool Engine::is_outdated(const State& state, const Agenda::Head& head) const {
   return !is_judged && (wake_on == WakeOn::kCapacity || wake_on == WakeOn::kQuota);
 }
 
-bool Engine::open_impossible_heads(const State& state, Round& round, QueueId queue) {
+bool Engine::open_impossible_heads(const State& state, Cycle& cycle, QueueId queue) {
   bool has_opened = false;
   if (!options_.has_verdicts) return has_opened;  // nothing is found never to fit then
   for (const Agenda::Head* first = agenda_.first_blocked(queue); first != nullptr; first = agenda_.first_blocked(queue)) {
@@ -146,21 +146,21 @@ bool Engine::open_impossible_heads(const State& state, Round& round, QueueId que
     if (!is_outdated(state, head)) return has_opened;
     grown(judged_on_, head.shape.row()) = state.cluster.facts_change_count();
     if (ever_fits(state, head.entry.job) != EverFits::kNo) return has_opened;
-    round.impossible.insert(head.shape);
+    cycle.impossible.insert(head.shape);
     agenda_.open(head.shape);
-    round.add_work(head);
+    cycle.add_work(head);
     has_opened = true;
   }
   return has_opened;
 }
 
-bool Engine::open_impossible_heads(const State& state, Round& round) {
+bool Engine::open_impossible_heads(const State& state, Cycle& cycle) {
   bool has_opened = false;
   if (profile_->blocking == Blocking::kSkip || !options_.has_verdicts) return has_opened;
   std::set<QueueId> changed = agenda_.take_changed_queues();
   if (std::exchange(heads_walked_on_, state.cluster.facts_change_count()) != state.cluster.facts_change_count())
     for (const auto& [queue, heads] : agenda_.blocked_heads()) changed.insert(queue);
-  for (const QueueId queue : changed) has_opened = open_impossible_heads(state, round, queue) || has_opened;
+  for (const QueueId queue : changed) has_opened = open_impossible_heads(state, cycle, queue) || has_opened;
   return has_opened;
 }
 

@@ -163,9 +163,9 @@ QuotaMarks mark(const State& state, const Agenda& agenda, const std::vector<Runn
 
 }  // namespace
 
-void Engine::rotate(State& state, Round& round) {
+void Engine::rotate(State& state, Cycle& cycle) {
   if (agenda_.size() == 0) return;  // whoever runs has its cards, so a walk without waiting jobs stops nobody
-  const Millis now = round.plan.at;
+  const Millis now = cycle.plan.at;
   const std::vector<Running> running = running_in_order(state, *profile_->order, now);
   const QuotaMarks marks = mark(state, agenda_, running, now);
   bool has_changed = !marks.stop.empty();
@@ -175,24 +175,24 @@ void Engine::rotate(State& state, Round& round) {
     trial.keep();
     state.stop(job, now);
     state.settle_backlog(job);
-    round.plan.actions.push_back(Evict{job, Millis(0)});
+    cycle.plan.actions.push_back(Evict{job, Millis(0)});
   }
   absorb_changes(state);
   for (const JobId job : marks.start) {
-    ++round.plan.examined;
+    ++cycle.plan.examined;
     Trial trial(state);
     // Asked again: the surplus of one that was placed a moment ago counts too.
     if (quota_refusal(state, job) || !place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job).is_placed) continue;
     has_changed = true;
-    commit(state, round, trial, agenda_.entry_of(job));
+    commit(state, cycle, trial, agenda_.entry_of(job));
   }
   const std::int64_t beat = std::max<std::int64_t>(profile_->cadence.value, 1);
   if (has_changed) {
-    round.plan.look_again_at = now + Millis(beat);
+    cycle.plan.look_again_at = now + Millis(beat);
   } else if (profile_->order->changes_at != nullptr) {
-    for (const Running& r : running) round.plan.look_again_at = std::min(round.plan.look_again_at, profile_->order->changes_at(state, r.job, now));
-    if (const std::int64_t at = round.plan.look_again_at.value; at != Millis::max().value)
-      round.plan.look_again_at = Millis((at + beat - 1) / beat * beat);
+    for (const Running& r : running) cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, profile_->order->changes_at(state, r.job, now));
+    if (const std::int64_t at = cycle.plan.look_again_at.value; at != Millis::max().value)
+      cycle.plan.look_again_at = Millis((at + beat - 1) / beat * beat);
   }
 }
 

@@ -15,14 +15,14 @@ Verdict held_until(Millis promised, Millis now) {
 
 }  // namespace
 
-bool Engine::find_binding_promises(State& state, Round& round, const Agenda::Head& head) {
-  round.binding.clear();
+bool Engine::find_binding_promises(State& state, Cycle& cycle, const Agenda::Head& head) {
+  cycle.binding.clear();
   if (agenda_.blocked_heads().empty()) return true;
-  const Millis now = round.plan.at;
+  const Millis now = cycle.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
   // Another of its shape, no longer than it, was held a moment ago.
-  if (const auto held = round.held.find(head.shape); held != round.held.end() && end >= held->second.end) {
-    if (options_.has_verdicts) report(round, head.entry.job, held_until(held->second.promised, now));
+  if (const auto held = cycle.held.find(head.shape); held != cycle.held.end() && end >= held->second.end) {
+    if (options_.has_verdicts) report(cycle, head.entry.job, held_until(held->second.promised, now));
     return false;
   }
   for (const Agenda::Head& blocked : promises_.heads_ahead(state, agenda_, head.entry, state.job(head.entry.job).queue)) {
@@ -30,73 +30,73 @@ bool Engine::find_binding_promises(State& state, Round& round, const Agenda::Hea
     Rng draws(draws_.state());
     const Promise& promise = promises_.to({trial, views_, *profile_, draws}, agenda_, blocked, now);
     if (promise.at == Millis::max() || end <= promise.at) continue;
-    round.binding.push_back(blocked.entry.job);
+    cycle.binding.push_back(blocked.entry.job);
     if (promise.spares_quota_for(state, head.entry.job)) continue;
-    hold(state, round, head, promise);
+    hold(state, cycle, head, promise);
     return false;
   }
   return true;
 }
 
-const Promise* Engine::broken_promise(const State& state, const Round& round, const Trial& trial, Beside beside) const {
-  for (const JobId job : round.binding)
+const Promise* Engine::broken_promise(const State& state, const Cycle& cycle, const Trial& trial, Beside beside) const {
+  for (const JobId job : cycle.binding)
     if (const Promise* promise = promises_.find(job); !promise->allows(state, trial.steps(), beside)) return promise;
   return nullptr;
 }
 
-bool Engine::place_beside_promises(State& state, Round& round, const Agenda::Head& head, Trial& trial) {
-  const Promise* broken = broken_promise(state, round, trial, Beside::kItsCards);
+bool Engine::place_beside_promises(State& state, Cycle& cycle, const Agenda::Head& head, Trial& trial) {
+  const Promise* broken = broken_promise(state, cycle, trial, Beside::kItsCards);
   if (broken == nullptr) return true;
-  const bool has_shares = std::any_of(round.binding.begin(), round.binding.end(), [&](JobId job) { return promises_.find(job)->has_shares(); });
+  const bool has_shares = std::any_of(cycle.binding.begin(), cycle.binding.end(), [&](JobId job) { return promises_.find(job)->has_shares(); });
   for (const auto& [beside, withholds] : kTriesBesidePromises) {
     trial.rollback_to(0);
     if (beside == Beside::kItsNeeds && !has_shares) break;  // it comes to the same
     if (withholds)
-      for (const JobId job : round.binding) promises_.find(job)->withhold(trial, head.entry.job, beside);
+      for (const JobId job : cycle.binding) promises_.find(job)->withhold(trial, head.entry.job, beside);
     const bool is_placed = place_job({trial, views_, *profile_, draws_, members_within_quota(state, head.entry.job)}, head.entry.job).is_placed;
     trial.hand_out();
-    if (is_placed && broken_promise(state, round, trial, beside) == nullptr) return true;
+    if (is_placed && broken_promise(state, cycle, trial, beside) == nullptr) return true;
   }
   trial.rollback_to(0);
-  hold(state, round, head, *broken);
+  hold(state, cycle, head, *broken);
   return false;
 }
 
-void Engine::hold(const State& state, Round& round, const Agenda::Head& head, const Promise& promise) {
-  const Millis now = round.plan.at;
+void Engine::hold(const State& state, Cycle& cycle, const Agenda::Head& head, const Promise& promise) {
+  const Millis now = cycle.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
   const Millis promised = promise.told_at(now);
-  const auto [held, is_first] = round.held.try_emplace(head.shape, Round::Held{end, promised, round.plan.actions.size()});
-  if (!is_first && end < held->second.end) held->second = {end, promised, round.plan.actions.size()};
-  for (const JobId job : round.binding) round.plan.look_again_at = std::min(round.plan.look_again_at, promises_.find(job)->next_look(state, now));
+  const auto [held, is_first] = cycle.held.try_emplace(head.shape, Cycle::Held{end, promised, cycle.plan.actions.size()});
+  if (!is_first && end < held->second.end) held->second = {end, promised, cycle.plan.actions.size()};
+  for (const JobId job : cycle.binding) cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, promises_.find(job)->next_look(state, now));
   agenda_.hold(head);
-  if (options_.has_verdicts) report(round, head.entry.job, held_until(promised, now));
+  if (options_.has_verdicts) report(cycle, head.entry.job, held_until(promised, now));
 }
 
-bool Engine::may_backfill_by_count(const State& state, Round& round, const Agenda::Head& head) {
+bool Engine::may_backfill_by_count(const State& state, Cycle& cycle, const Agenda::Head& head) {
   const std::int64_t cards = agenda_.shape(head.shape).cards;
-  const Millis end = state.job(head.entry.job).late_end_if_started(round.plan.at);
+  const Millis end = state.job(head.entry.job).late_end_if_started(cycle.plan.at);
   for (const auto& [queue, heads] : agenda_.blocked_heads()) {
     // The published rule knows cards only: who waits for quota has no reservation.
     const auto first =
         std::find_if(heads.begin(), heads.end(), [&](const Agenda::Head& h) { return agenda_.shape(h.shape).verdict.wake_on == WakeOn::kCapacity; });
     if (first == heads.end() || !(first->entry < head.entry)) continue;
     const Agenda::Head& blocked = *first;
-    const Round::Reservation& r = round.reservation_for(state, blocked.entry.job, agenda_.shape(blocked.shape).cards);
+    const Cycle::ShadowTime& r = cycle.shadow_time_for(state, blocked.entry.job, agenda_.shape(blocked.shape).cards);
     if (r.shadow == Millis::max() || end <= r.shadow || cards <= r.extra) continue;
-    round.plan.look_again_at = std::min(round.plan.look_again_at, r.shadow);
-    report(round, head.entry.job, held_until(r.shadow, round.plan.at));
+    cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, r.shadow);
+    report(cycle, head.entry.job, held_until(r.shadow, cycle.plan.at));
     return false;
   }
   return true;
 }
 
-const Round::Reservation& Round::reservation_for(const State& state, JobId job, std::int64_t cards) {
-  for (const Reservation& r : reservations)
+const Cycle::ShadowTime& Cycle::shadow_time_for(const State& state, JobId job, std::int64_t cards) {
+  for (const ShadowTime& r : shadow_times)
     if (r.job == job) return r;
   std::int64_t free = 0;
   for (const std::int64_t idle : state.cluster.group_idle_cards()) free += idle;
-  Reservation r{job, Millis::max(), 0};
+  ShadowTime r{job, Millis::max(), 0};
   std::vector<Timeline::End> put_off;
   const std::span<const Timeline::End> ends = expected_ends(state, plan.at, put_off);
   if (free >= cards) {  // cards enough, but in pieces
@@ -107,12 +107,12 @@ const Round::Reservation& Round::reservation_for(const State& state, JobId job, 
     r.shadow = w.at;
     r.extra = w.extra;
   }
-  reservations.push_back(r);
-  return reservations.back();
+  shadow_times.push_back(r);
+  return shadow_times.back();
 }
 
-void Round::account(const State& state, JobId started) {
-  for (Reservation& r : reservations)
+void Cycle::account(const State& state, JobId started) {
+  for (ShadowTime& r : shadow_times)
     if (state.job(started).late_end_if_started(plan.at) > r.shadow) r.extra -= state.job(started).cards_total;
 }
 
