@@ -19,7 +19,7 @@ struct Cycle {
     std::int64_t extra = 0;
   };
 
-  /// Jobs of a shape that last until `end` or longer would break a promise.
+  /// Jobs of a shape that last until `end` or longer would break a reservation.
   struct Held {
     Millis end, promised;
     std::size_t actions = 0;  ///< of the plan when one of the shape was last looked at: its quota was enough for that one
@@ -32,7 +32,7 @@ struct Cycle {
   bool is_listed_whole = false;    ///< work holds every job, not only the first of each shape
   std::map<ShapeId, Held> held;
   std::set<ShapeId> impossible;  ///< found in this round to fit no empty cluster, whatever else they wait for
-  std::vector<JobId> binding;    ///< who holds a promise that the job looked at might break
+  std::vector<JobId> binding;    ///< who holds a reservation that the job looked at might break
   std::vector<ShadowTime> shadow_times;
 
   void add_work(const Agenda::Head& head);

@@ -38,7 +38,7 @@ Plan Engine::decide(State& state, Millis now) {
     redefinitions_seen_ = state.redefinitions();
   }
   agenda_.forget_held();
-  promises_.refresh(state, agenda_, state.losses());
+  reservations_.refresh(state, agenda_, state.losses());
   state.losses().clear();
   wake(state, cycle);
   agenda_.open_behind_moved_heads();
@@ -173,7 +173,7 @@ void Engine::advance_job(State& state, Cycle& cycle, const Agenda::Head& head) {
     next_of_shape();
     return;
   }
-  if (profile_->blocking == Blocking::kEasy && !find_binding_promises(state, cycle, head)) {
+  if (profile_->blocking == Blocking::kEasy && !find_binding_reservations(state, cycle, head)) {
     next_of_shape();
     return;
   }
@@ -185,7 +185,7 @@ void Engine::advance_job(State& state, Cycle& cycle, const Agenda::Head& head) {
   PlacementOutcome outcome = place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job);
   if (!outcome.is_placed) outcome.is_placed = place_over_nominations(state, trial, job);
   if (outcome.is_placed) {
-    if (!place_beside_promises(state, cycle, head, trial)) {
+    if (!place_beside_reservations(state, cycle, head, trial)) {
       if (next) cycle.add_work(*next);
       return;
     }
@@ -245,7 +245,7 @@ void Engine::commit(State& state, Cycle& cycle, Trial& trial, const Agenda::Entr
   const std::vector<Trial::Step> steps = trial.keep();
   state.start(job, cycle.plan.at);
   cycle.account(state, job);
-  promises_.account(state, entry, state.job(job).late_end_if_started(cycle.plan.at), steps);
+  reservations_.account(state, entry, state.job(job).late_end_if_started(cycle.plan.at), steps);
   if (state.job(job).is_in_backlog) {  // elastic members are left over: a shape of its own, looked at next
     state.refresh_backlog(job);
     cycle.plan.look_again_at = cycle.plan.at;
@@ -268,7 +268,7 @@ void Engine::report(Cycle& cycle, JobId job, const Verdict& verdict) {
   Told& told = grown(told_, job.row());
   const std::int64_t number = verdict.reasons.empty() ? 0 : verdict.reasons.front().numbers[0];
   const bool is_held = !verdict.reasons.empty() && verdict.reasons.front().code == ReasonCode::kReservationHeld;
-  // The time told to a held job stands until it is off by a tenth of what is left: thousands may hang on a promise that moves by a little each second.
+  // The time told to a held job stands until it is off by a tenth of what is left: thousands may hang on a reservation that moves by a little each second.
   const bool is_off = is_held && std::abs(number - told.number) > (number - verdict.at.value) / 10;
   const bool is_new = told.mark != mark || is_off;
   if (!is_new && is_held && told.number > verdict.at.value) return;

@@ -52,9 +52,9 @@ class Engine {
   /// How often it was not settled whether a job that waits could run on the empty cluster.
   std::uint64_t unproven_count() const { return unproven_; }
   const Agenda& agenda() const { return agenda_; }
-  /// Promises made so far (blocking: easy).
-  std::span<const Promise> promises() const { return promises_.all(); }
-  const Promises& promise_book() const { return promises_; }
+  /// Reservations made so far (blocking: easy).
+  std::span<const Reservation> reservations() const { return reservations_.all(); }
+  const Reservations& reservation_book() const { return reservations_; }
 
   /// Tries to place the waiting members of a job by the profile's rules inside the trial; false leaves the trial unchanged.
   /// For what-if and tests; ignores order, quota and reservations.
@@ -92,14 +92,14 @@ class Engine {
   /// None where `than` is not to be passed, that is unless who does not fit blocks nobody.
   std::optional<Agenda::Entry> first_that_outranks_more(const State& state, const Agenda::Shape& shape, const Agenda::Entry& than) const;
   /// Lists in cycle.binding whose promises the job could break; false if it is clear already that it would.
-  bool find_binding_promises(State& state, Cycle& cycle, const Agenda::Head& head);
+  bool find_binding_reservations(State& state, Cycle& cycle, const Agenda::Head& head);
   /// The first of them that does not hold with what the trial has placed; nullptr if all do.
-  const Promise* broken_promise(const State& state, const Cycle& cycle, const Trial& trial, Beside beside) const;
+  const Reservation* broken_reservation(const State& state, const Cycle& cycle, const Trial& trial, Beside beside) const;
   /// Do they hold with the job where the trial has placed it, or else where it is placed with what was promised withheld? If not, the trial is empty
   /// and the job told until when it is held.
-  bool place_beside_promises(State& state, Cycle& cycle, const Agenda::Head& head, Trial& trial);
-  /// Tells the job until when it is held by this promise, and looks again when one of those that bind it may change.
-  void hold(const State& state, Cycle& cycle, const Agenda::Head& head, const Promise& promise);
+  bool place_beside_reservations(State& state, Cycle& cycle, const Agenda::Head& head, Trial& trial);
+  /// Tells the job until when it is held by this reservation, and looks again when one of those that bind it may change.
+  void hold(const State& state, Cycle& cycle, const Agenda::Head& head, const Reservation& reservation);
   void commit(State& state, Cycle& cycle, Trial& trial, const Agenda::Entry& entry);
   void rotate(State& state, Cycle& cycle);
   void close(const State& state, Cycle& cycle, ShapeId shape, const Verdict& verdict);
@@ -111,7 +111,7 @@ class Engine {
   EngineOptions options_;
   Agenda agenda_;
   ViewCache views_;
-  Promises promises_;
+  Reservations reservations_;
   Rng draws_;
   std::uint64_t queue_changes_seen_ = 0;
   std::uint64_t redefinitions_seen_ = 0;

@@ -26,13 +26,13 @@ bool EngineMemory::is_sound(const Engine& engine, const State& state) {
   for (const auto& [queue, shapes] : a.behind_heads_)
     if (!are_shapes(shapes)) return false;
   const std::size_t nodes = state.cluster.rows();
-  for (const Promise& p : engine.promises()) {
-    const bool are_nodes = std::all_of(p.spares.begin(), p.spares.end(), [&](const Promise::Spare& s) {
+  for (const Reservation& p : engine.reservations()) {
+    const bool are_nodes = std::all_of(p.spares.begin(), p.spares.end(), [&](const Reservation::Spare& s) {
       return s.node.row() < nodes && s.room.cards.size() <= static_cast<std::size_t>(state.cluster.cards()[s.node.row()]);
     });
-    const bool are_queues =
-        std::all_of(p.quota_spares.begin(), p.quota_spares.end(), [&](const Promise::QuotaSpare& s) { return s.queue.row() < state.queues.rows(); });
-    const bool are_places = std::all_of(p.places.begin(), p.places.end(), [&](const Promise::Place& at) { return at.node.row() < nodes; });
+    const bool are_queues = std::all_of(p.quota_spares.begin(), p.quota_spares.end(),
+                                        [&](const Reservation::QuotaSpare& s) { return s.queue.row() < state.queues.rows(); });
+    const bool are_places = std::all_of(p.places.begin(), p.places.end(), [&](const Reservation::Place& at) { return at.node.row() < nodes; });
     if (!state.is_live(p.entry.job) || !are_nodes || !are_queues || !are_places) return false;
   }
   return are_shapes(a.waiting_for_quota_) && are_shapes(a.waiting_for_anything_);

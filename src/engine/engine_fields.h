@@ -15,8 +15,8 @@ struct EngineMemory {
   template <class E, class Visit>
   requires std::same_as<std::remove_const_t<E>, Engine>
   static void each(E& e, Visit&& visit) {
-    visit(e.draws_), visit(e.promises_.promises_), visit(e.queue_changes_seen_), visit(e.facts_seen_), visit(e.judged_on_), visit(e.to_prove_),
-        visit(e.told_);
+    visit(e.draws_), visit(e.reservations_.reservations_), visit(e.queue_changes_seen_), visit(e.facts_seen_), visit(e.judged_on_),
+        visit(e.to_prove_), visit(e.told_);
     auto& a = e.agenda_;
     visit(a.ids_), visit(a.shapes_), visit(a.spare_), visit(a.shape_of_job_), visit(a.entry_of_job_), visit(a.open_heads_), visit(a.blocked_heads_);
     visit(a.waiting_for_capacity_), visit(a.waiting_for_quota_), visit(a.behind_heads_), visit(a.moved_heads_), visit(a.waiting_for_anything_),

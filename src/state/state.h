@@ -98,7 +98,7 @@ class State {
   void refresh_backlog(JobId id);
   /// Another scheduler's nomination no longer counts; its member stays where it is placed, or not placed.
   void forget_nomination(MemberId id) { std::erase(nominations_, id); }
-  /// A nomination is withdrawn or falls to a job that outranks it: what is left of the node is news to those who wait and to promises beside it.
+  /// A nomination is withdrawn or falls to a job that outranks it: what is left of the node is news to those who wait and to reservations beside it.
   void drop_nomination(MemberId id, NodeId node) {
     forget_nomination(id);
     note_rise(node);

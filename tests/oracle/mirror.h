@@ -16,7 +16,7 @@ namespace ashlar::oracle {
 enum class PlainOrder : std::uint8_t { kPriorityAge, kFifo, kSjf };
 
 /// From when on somebody who waits is to run.
-struct PlainPromise {
+struct PlainReservation {
   int job = 0;
   std::int64_t at_ms = 0;
 };
@@ -25,8 +25,8 @@ struct PlainPromise {
 struct Judging {
   bool has_true_reasons = true;  ///< false where the profile stops jobs: its reasons are not judged
   PlainOrder order = PlainOrder::kPriorityAge;
-  std::vector<PlainPromise> promises;  ///< held before or after the decision
-  std::vector<MemberId> nominated;     ///< after it
+  std::vector<PlainReservation> reservations;  ///< held before or after the decision
+  std::vector<MemberId> nominated;             ///< after it
 };
 
 /// Reasons looked at, and those that nobody judged.

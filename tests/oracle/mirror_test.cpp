@@ -84,10 +84,10 @@ class TurnsTest : public ::testing::Test {
     mirror_ = std::make_unique<Mirror>(world);
     for (const Event& event : events_of(world)) mirror_->tell(event);
   }
-  bool is_true(std::uint32_t job, Reason reason, std::vector<PlainPromise> promises = {}) {
+  bool is_true(std::uint32_t job, Reason reason, std::vector<PlainReservation> reservations = {}) {
     Plan plan;
     plan.verdicts.push_back({JobId(job), {VerdictKind::kWaits, WakeOn::kHeadOfQueue, Millis(0), Millis(0), {reason}}});
-    return mirror_->carry_out(plan, {.promises = std::move(promises)}).empty();
+    return mirror_->carry_out(plan, {.reservations = std::move(reservations)}).empty();
   }
 
   std::unique_ptr<Mirror> mirror_;

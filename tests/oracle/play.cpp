@@ -86,10 +86,10 @@ class Player {
       if (options_.has_checks || options_.after_in_plain) mirror_.tell(event);
     }
     if (options_.before) options_.before(*state_, *engine_, clock_.now());
-    std::vector<PlainPromise> promises = promises_held();
+    std::vector<PlainReservation> reservations = reservations_held();
     const Plan plan = engine_->decide(*state_, clock_.now());
     if (options_.has_checks)
-      check(plan, std::move(promises));
+      check(plan, std::move(reservations));
     else if (options_.after_in_plain)
       fail(mirror_.carry_out(plan, {.has_true_reasons = false, .nominated = nominated()}));
     if (options_.after && played_.fault.empty()) fail(options_.after(*state_, *engine_, plan));
@@ -103,16 +103,16 @@ class Player {
     return plan.look_again_at;
   }
 
-  std::vector<PlainPromise> promises_held() const {
-    std::vector<PlainPromise> held;
-    for (const Promise& promise : engine_->promises())
-      if (promise.at != Millis::max()) held.push_back({static_cast<int>(promise.entry.job.row()), promise.at.value});
+  std::vector<PlainReservation> reservations_held() const {
+    std::vector<PlainReservation> held;
+    for (const Reservation& reservation : engine_->reservations())
+      if (reservation.at != Millis::max()) held.push_back({static_cast<int>(reservation.entry.job.row()), reservation.at.value});
     return held;
   }
   std::vector<MemberId> nominated() const { return {state_->nominations().begin(), state_->nominations().end()}; }
-  void check(const Plan& plan, std::vector<PlainPromise> promises) {
-    for (const PlainPromise& promise : promises_held()) promises.push_back(promise);
-    fail(mirror_.carry_out(plan, {story_.profile.victim == VictimRule::kNone, order_of(story_.profile), std::move(promises), nominated()}));
+  void check(const Plan& plan, std::vector<PlainReservation> reservations) {
+    for (const PlainReservation& reservation : reservations_held()) reservations.push_back(reservation);
+    fail(mirror_.carry_out(plan, {story_.profile.victim == VictimRule::kNone, order_of(story_.profile), std::move(reservations), nominated()}));
     fail(mirror_.difference(*state_));
     const Profile& profile = story_.profile;
     const bool has_plain_order = profile.order == find_order("priority-age") && profile.victim == VictimRule::kNone;

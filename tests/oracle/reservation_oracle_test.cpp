@@ -1,5 +1,5 @@
 // Reservations against full simulation: in histories in which every job runs exactly as long as its p90, each job that starts while somebody ahead of it
-// holds a promise is taken out of a second play of the same history at the moment of its start. Whoever was passed must not start later with it than
+// holds a reservation is taken out of a second play of the same history at the moment of its start. Whoever was passed must not start later with it than
 // without it, unless that is still by the time it was promised. What is promised to the first of all is no later than the plain world could place it.
 #include <gtest/gtest.h>
 
@@ -21,12 +21,12 @@ struct Passed {
   JobId head;
   Millis told;  ///< the promised time
   Millis made_at;
-  std::vector<JobId> unpromised;  ///< who waits ahead of it and holds no promise
+  std::vector<JobId> unpromised;  ///< who waits ahead of it and holds no reservation
 };
 struct Passer {
   JobId job;
   Millis at;
-  std::vector<Passed> passed;  ///< who held a promise and waited on
+  std::vector<Passed> passed;  ///< who held a reservation and waited on
 };
 
 struct Starts {
@@ -38,18 +38,18 @@ struct Starts {
 
 std::pair<std::int32_t, Millis> order_of(const State& state, JobId job) { return {-state.job(job).priority, state.job(job).submitted}; }
 
-const Promise* promise_to(const Engine& engine, JobId job) {
-  const auto all = engine.promises();
-  const auto it = std::find_if(all.begin(), all.end(), [&](const Promise& p) { return p.entry.job == job && p.at != Millis::max(); });
+const Reservation* reserve_for(const Engine& engine, JobId job) {
+  const auto all = engine.reservations();
+  const auto it = std::find_if(all.begin(), all.end(), [&](const Reservation& p) { return p.entry.job == job && p.at != Millis::max(); });
   return it == all.end() ? nullptr : &*it;
 }
 
-/// Who waits ahead of the job, with the promise it holds or nullptr.
+/// Who waits ahead of the job, with the reservation it holds or nullptr.
 template <class Visit>
 void each_ahead(const State& state, const Engine& engine, JobId job, Visit&& visit) {
   engine.agenda().each_shape([&](ShapeId, const Agenda::Shape& shape) {
     for (const Agenda::Entry& entry : shape.jobs)
-      if (!entry.is_surplus && order_of(state, entry.job) < order_of(state, job)) visit(entry.job, promise_to(engine, entry.job));
+      if (!entry.is_surplus && order_of(state, entry.job) < order_of(state, job)) visit(entry.job, reserve_for(engine, entry.job));
   });
 }
 
@@ -65,17 +65,17 @@ Starts starts_of(const Story& story) {
     }
     for (const JobId job : started) {
       Passer passer{job, plan.at, {}};
-      each_ahead(state, engine, job, [&](JobId head, const Promise* promise) {
-        const QueueId limiting = promise != nullptr ? promise->limiting : limiting_queue(engine.verdict_of(head));
+      each_ahead(state, engine, job, [&](JobId head, const Reservation* reservation) {
+        const QueueId limiting = reservation != nullptr ? reservation->limiting : limiting_queue(engine.verdict_of(head));
         // Who waits for quota is promised against jobs under the same limit only (docs/reference/policies.md).
         if (!limiting.is_none() && !state.queues.is_within(state.job(job).queue, limiting))
           starts.by_outsiders.push_back({head, plan.at});
-        else if (promise != nullptr)
-          passer.passed.push_back({head, promise->at, promise->made_at, {}});
+        else if (reservation != nullptr)
+          passer.passed.push_back({head, reservation->at, reservation->made_at, {}});
       });
       for (Passed& passed : passer.passed)
-        each_ahead(state, engine, passed.head, [&](JobId other, const Promise* promise) {
-          if (promise == nullptr) passed.unpromised.push_back(other);
+        each_ahead(state, engine, passed.head, [&](JobId other, const Reservation* reservation) {
+          if (reservation == nullptr) passed.unpromised.push_back(other);
         });
       if (!passer.passed.empty()) starts.passers.push_back(std::move(passer));
     }
@@ -109,7 +109,7 @@ const Workload& workload_of(const Story& story, JobId job) {
   std::abort();
 }
 
-/// The same story, but once the head is passed nobody turns up before it whom its promise does not know: neither newcomers of higher priority nor those
+/// The same story, but once the head is passed nobody turns up before it whom its reservation does not know: neither newcomers of higher priority nor those
 /// who stand ahead of it as the second or third of their queue. They may take what is promised; where, depends on who else is there.
 Story undisturbed(Story story, const Passer& passer, const Passed& passed) {
   const std::int32_t priority = workload_of(story, passed.head).priority;
@@ -129,7 +129,7 @@ bool is_passed_by_outsiders(const Story& story, const Starts& starts, const Pass
   });
 }
 
-/// Does a job other than the passer last longer than its p50 between these times? Promises reckon with the p50 of running jobs.
+/// Does a job other than the passer last longer than its p50 between these times? Reservations reckon with the p50 of running jobs.
 bool has_late_job(const Story& story, const Starts& starts, JobId passer, Millis from, Millis to) {
   return std::any_of(starts.at.begin(), starts.at.end(), [&](const auto& start) {
     const Estimate& estimate = workload_of(story, start.first).estimate;
@@ -228,7 +228,7 @@ struct EarliestTally {
   std::string text;  ///< the first few
 };
 
-/// Ends of those who run. Who starts in this decision and comes after the first of all was not there when that one got its promise.
+/// Ends of those who run. Who starts in this decision and comes after the first of all was not there when that one got its reservation.
 std::multimap<Millis, int> known_ends(const Story& story, const PlainWorld& world, const std::map<int, Millis>& started, int first, Millis now) {
   std::multimap<Millis, int> ends;
   const auto turn = [&](int job) {
@@ -241,16 +241,16 @@ std::multimap<Millis, int> known_ends(const Story& story, const PlainWorld& worl
   return ends;
 }
 
-/// Compares each promise made to the first of all with the earliest time at which the plain world could place it; every job runs as long as is told.
+/// Compares each reservation made to the first of all with the earliest time at which the plain world could place it; every job runs as long as is told.
 void compare_with_earliest(const Story& story, EarliestTally& tally) {
   std::map<int, Millis> started;
-  std::map<int, Millis> made;  ///< promises of this decision
+  std::map<int, Millis> made;  ///< reservations of this decision
   PlayOptions options{.has_checks = false};
   options.after = [&](const State&, const Engine& engine, const Plan& plan) {
     made.clear();
-    for (const Promise& p : engine.promises())
+    for (const Reservation& p : engine.reservations())
       if (p.made_at == plan.at) made.emplace(static_cast<int>(p.entry.job.row()), p.at);
-    tally.at_most += engine.promises().size() == Promises::kMax ? 1 : 0;
+    tally.at_most += engine.reservations().size() == Reservations::kMax ? 1 : 0;
     return std::string();
   };
   options.after_in_plain = [&](const Mirror& mirror, const Plan& plan) {
@@ -275,7 +275,7 @@ TEST(ReservationOracle, TheFirstOfAllIsPromisedItsEarliestTime) {
   for (std::uint64_t seed = 0; seed < kStories / 5; ++seed)
     compare_with_earliest(foretold(draw_story(seed, {.is_calm = true, .is_exact = true, .is_crowded = true})), tally);
   std::printf("reservation oracle: %ld promises to the first of all, %ld later than it could start; %ld decisions with %zu promises\n", tally.made,
-              tally.too_late, tally.at_most, Promises::kMax);
+              tally.too_late, tally.at_most, Reservations::kMax);
   EXPECT_GT(tally.made, 1000);
   EXPECT_EQ(tally.too_late, 0) << tally.text;
   EXPECT_GT(tally.at_most, 20);

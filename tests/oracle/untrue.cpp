@@ -135,9 +135,9 @@ bool is_behind_head(const PlainWorld& world, PlainOrder order, int job) {
 /// Is somebody who waits ahead of the job promised that time, or overdue, and would the job run on beyond it?
 bool is_held_for(const PlainWorld& world, const Judging& judging, int job, std::int64_t now, std::int64_t told) {
   const std::int64_t lasts = world.jobs[static_cast<std::size_t>(job)].lasts_ms;
-  return told > now && std::any_of(judging.promises.begin(), judging.promises.end(), [&](const PlainPromise& promise) {
-           const bool is_its_time = promise.at_ms > now ? promise.at_ms == told : true;
-           return is_its_time && waits_ahead(world, judging.order, promise.job, job) && (lasts == INT64_MAX || now + lasts > promise.at_ms);
+  return told > now && std::any_of(judging.reservations.begin(), judging.reservations.end(), [&](const PlainReservation& reservation) {
+           const bool is_its_time = reservation.at_ms > now ? reservation.at_ms == told : true;
+           return is_its_time && waits_ahead(world, judging.order, reservation.job, job) && (lasts == INT64_MAX || now + lasts > reservation.at_ms);
          });
 }
 

@@ -76,12 +76,12 @@ bool has_unlike_waiting(const State& state) {
   return false;
 }
 
-/// Was a promise made that is another one for who looks at all: drawn by lot, which says who may pass; or made to a job that waits for quota by now and
+/// Was a reservation made that is another one for who looks at all: drawn by lot, which says who may pass; or made to a job that waits for quota by now and
 /// was closed for want of room? Such a one stays promised against all, and who looks at it anew promises it against those under its limit only.
 bool depends_on_the_look(const State& state, const Engine& engine, Millis now) {
   const bool is_by_lot = engine.profile().card == find_card("random");
-  const auto promises = engine.promises();
-  return std::any_of(promises.begin(), promises.end(), [&](const Promise& p) {
+  const auto reservations = engine.reservations();
+  return std::any_of(reservations.begin(), reservations.end(), [&](const Reservation& p) {
     return p.made_at == now && (is_by_lot || (p.limiting.is_none() && quota_refusal(state, p.entry.job)));
   });
 }

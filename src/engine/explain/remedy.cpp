@@ -43,7 +43,7 @@ class Rehearsal {
                  .is_ours = true,
                  .rank = j.rank,
                  .members = {}};
-    promise_to_those_ahead();
+    reserve_for_those_ahead();
   }
 
   State& state() { return state_; }
@@ -68,14 +68,14 @@ class Rehearsal {
     ++tries_;
     become(change);
     if (quota_refusal(state_, job_)) return false;
-    return is_placed_beside_promises();
+    return is_placed_beside_reservations();
   }
   /// Would it, as it is, if no limit were in the way?
   bool starts_without_limits() {
     if (is_used_up()) return false;
     ++tries_;
     become({});
-    return is_placed_beside_promises();
+    return is_placed_beside_reservations();
   }
   /// The job as the change has it, in the copy.
   void become(const Change& change) {
@@ -95,39 +95,39 @@ class Rehearsal {
   }
 
  private:
-  /// By the engine's own steps: anywhere, then on what the promises leave over.
-  bool is_placed_beside_promises() {
+  /// By the engine's own steps: anywhere, then on what the reservations leave over.
+  bool is_placed_beside_reservations() {
     const Millis end = state_.job(job_).late_end_if_started(state_.now());
-    std::vector<const Promise*> binding;
-    for (const Promise& p : ahead_)
+    std::vector<const Reservation*> binding;
+    for (const Reservation& p : ahead_)
       if (p.at != Millis::max() && end > p.at) binding.push_back(&p);
-    if (!std::all_of(binding.begin(), binding.end(), [&](const Promise* p) { return p->spares_quota_for(state_, job_); })) return false;
+    if (!std::all_of(binding.begin(), binding.end(), [&](const Reservation* p) { return p->spares_quota_for(state_, job_); })) return false;
     Trial trial(state_);
     const auto places = [&](Beside beside) {
       Rng draws(1);
       const bool is_placed = place_job({trial, views_, engine_.profile(), draws, members_within_quota_or_needed()}, job_).is_placed;
       trial.hand_out();
-      return is_placed && std::all_of(binding.begin(), binding.end(), [&](const Promise* p) { return p->allows(state_, trial.steps(), beside); });
+      return is_placed && std::all_of(binding.begin(), binding.end(), [&](const Reservation* p) { return p->allows(state_, trial.steps(), beside); });
     };
     if (places(Beside::kItsCards)) return true;
-    for (const auto& [beside, withholds] : kTriesBesidePromises) {
+    for (const auto& [beside, withholds] : kTriesBesideReservations) {
       trial.rollback_to(0);
       if (binding.empty()) break;
       if (withholds)
-        for (const Promise* p : binding) p->withhold(trial, job_, beside);
+        for (const Reservation* p : binding) p->withhold(trial, job_, beside);
       if (places(beside)) return true;
     }
     return false;
   }
   /// What the heads of queues that stand before it are promised: as the engine has it, or worked out here where nobody came by yet.
-  void promise_to_those_ahead() {
+  void reserve_for_those_ahead() {
     if (engine_.profile().blocking != Blocking::kEasy || !entry_) return;
     const Agenda& agenda = engine_.agenda();
-    Promises promises = engine_.promise_book();
-    for (const Agenda::Head& head : promises.heads_ahead(state_, agenda, *entry_, original_.queue)) {
+    Reservations reservations = engine_.reservation_book();
+    for (const Agenda::Head& head : reservations.heads_ahead(state_, agenda, *entry_, original_.queue)) {
       Trial trial(state_);
       Rng draws(1);
-      ahead_.push_back(promises.to({trial, views_, engine_.profile(), draws}, agenda, head, state_.now()));
+      ahead_.push_back(reservations.to({trial, views_, engine_.profile(), draws}, agenda, head, state_.now()));
     }
   }
   std::uint32_t members_within_quota_or_needed() const { return std::max(members_within_quota(state_, job_), state_.job(job_).members_needed()); }
@@ -152,7 +152,7 @@ class Rehearsal {
   ResourceId counts_cards_;
   Workload original_;
   std::optional<Agenda::Entry> entry_;
-  std::vector<Promise> ahead_;
+  std::vector<Reservation> ahead_;
   std::vector<std::pair<MemberId, Member>> placed_, waiting_;
   std::uint32_t needed_ = 0;
   std::map<std::pair<DemandId, std::int32_t>, DemandId> fewer_;

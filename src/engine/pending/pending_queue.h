@@ -84,7 +84,7 @@ class Agenda {
   const std::set<Head>& open_heads() const { return open_heads_; }
   /// First jobs of the shapes of one queue that wait for capacity or for quota, in order; nullptr if there are none. Surplus blocks nobody.
   const Head* first_blocked(QueueId queue) const;
-  /// In this decision the job could start but for a promise to somebody else. Until the next decision it stands for its queue like a blocked head,
+  /// In this decision the job could start but for a reservation to somebody else. Until the next decision it stands for its queue like a blocked head,
   /// unless such a one is before it.
   void hold(const Head& head);
   void forget_held() { held_heads_.clear(); }

@@ -1,4 +1,4 @@
-// Who may start although somebody ahead of it waits (EASY backfill), by either rule: promises of named nodes, or the count of cards as published.
+// Who may start although somebody ahead of it waits (EASY backfill), by either rule: reservations of named nodes, or the count of cards as published.
 #include <algorithm>
 
 #include "engine/cycle.h"
@@ -15,7 +15,7 @@ Verdict held_until(Millis promised, Millis now) {
 
 }  // namespace
 
-bool Engine::find_binding_promises(State& state, Cycle& cycle, const Agenda::Head& head) {
+bool Engine::find_binding_reservations(State& state, Cycle& cycle, const Agenda::Head& head) {
   cycle.binding.clear();
   if (agenda_.blocked_heads().empty()) return true;
   const Millis now = cycle.plan.at;
@@ -25,50 +25,50 @@ bool Engine::find_binding_promises(State& state, Cycle& cycle, const Agenda::Hea
     if (options_.has_verdicts) report(cycle, head.entry.job, held_until(held->second.promised, now));
     return false;
   }
-  for (const Agenda::Head& blocked : promises_.heads_ahead(state, agenda_, head.entry, state.job(head.entry.job).queue)) {
+  for (const Agenda::Head& blocked : reservations_.heads_ahead(state, agenda_, head.entry, state.job(head.entry.job).queue)) {
     Trial trial(state);
     Rng draws(draws_.state());
-    const Promise& promise = promises_.to({trial, views_, *profile_, draws}, agenda_, blocked, now);
-    if (promise.at == Millis::max() || end <= promise.at) continue;
+    const Reservation& reservation = reservations_.to({trial, views_, *profile_, draws}, agenda_, blocked, now);
+    if (reservation.at == Millis::max() || end <= reservation.at) continue;
     cycle.binding.push_back(blocked.entry.job);
-    if (promise.spares_quota_for(state, head.entry.job)) continue;
-    hold(state, cycle, head, promise);
+    if (reservation.spares_quota_for(state, head.entry.job)) continue;
+    hold(state, cycle, head, reservation);
     return false;
   }
   return true;
 }
 
-const Promise* Engine::broken_promise(const State& state, const Cycle& cycle, const Trial& trial, Beside beside) const {
+const Reservation* Engine::broken_reservation(const State& state, const Cycle& cycle, const Trial& trial, Beside beside) const {
   for (const JobId job : cycle.binding)
-    if (const Promise* promise = promises_.find(job); !promise->allows(state, trial.steps(), beside)) return promise;
+    if (const Reservation* reservation = reservations_.find(job); !reservation->allows(state, trial.steps(), beside)) return reservation;
   return nullptr;
 }
 
-bool Engine::place_beside_promises(State& state, Cycle& cycle, const Agenda::Head& head, Trial& trial) {
-  const Promise* broken = broken_promise(state, cycle, trial, Beside::kItsCards);
+bool Engine::place_beside_reservations(State& state, Cycle& cycle, const Agenda::Head& head, Trial& trial) {
+  const Reservation* broken = broken_reservation(state, cycle, trial, Beside::kItsCards);
   if (broken == nullptr) return true;
-  const bool has_shares = std::any_of(cycle.binding.begin(), cycle.binding.end(), [&](JobId job) { return promises_.find(job)->has_shares(); });
-  for (const auto& [beside, withholds] : kTriesBesidePromises) {
+  const bool has_shares = std::any_of(cycle.binding.begin(), cycle.binding.end(), [&](JobId job) { return reservations_.find(job)->has_shares(); });
+  for (const auto& [beside, withholds] : kTriesBesideReservations) {
     trial.rollback_to(0);
     if (beside == Beside::kItsNeeds && !has_shares) break;  // it comes to the same
     if (withholds)
-      for (const JobId job : cycle.binding) promises_.find(job)->withhold(trial, head.entry.job, beside);
+      for (const JobId job : cycle.binding) reservations_.find(job)->withhold(trial, head.entry.job, beside);
     const bool is_placed = place_job({trial, views_, *profile_, draws_, members_within_quota(state, head.entry.job)}, head.entry.job).is_placed;
     trial.hand_out();
-    if (is_placed && broken_promise(state, cycle, trial, beside) == nullptr) return true;
+    if (is_placed && broken_reservation(state, cycle, trial, beside) == nullptr) return true;
   }
   trial.rollback_to(0);
   hold(state, cycle, head, *broken);
   return false;
 }
 
-void Engine::hold(const State& state, Cycle& cycle, const Agenda::Head& head, const Promise& promise) {
+void Engine::hold(const State& state, Cycle& cycle, const Agenda::Head& head, const Reservation& reservation) {
   const Millis now = cycle.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
-  const Millis promised = promise.told_at(now);
+  const Millis promised = reservation.told_at(now);
   const auto [held, is_first] = cycle.held.try_emplace(head.shape, Cycle::Held{end, promised, cycle.plan.actions.size()});
   if (!is_first && end < held->second.end) held->second = {end, promised, cycle.plan.actions.size()};
-  for (const JobId job : cycle.binding) cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, promises_.find(job)->next_look(state, now));
+  for (const JobId job : cycle.binding) cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, reservations_.find(job)->next_look(state, now));
   agenda_.hold(head);
   if (options_.has_verdicts) report(cycle, head.entry.job, held_until(promised, now));
 }

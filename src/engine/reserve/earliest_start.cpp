@@ -25,16 +25,16 @@ std::span<const Timeline::End> expected_ends(const State& state, Millis now, std
   return ends;
 }
 
-EndSearch::EndSearch(const PlacementContext& context, JobId job, Millis now, std::span<const Promise* const> ahead)
+EarliestStart::EarliestStart(const PlacementContext& context, JobId job, Millis now, std::span<const Reservation* const> ahead)
     : context_(context), state_(context.trial.state()), job_(job), ahead_(ahead), draws_(context.draws), ends_(expected_ends(state_, now, put_off_)) {
   lasts_ = state_.job(job).late_end_if_started(Millis(0));
-  for (const Promise* p : ahead)
+  for (const Reservation* p : ahead)
     if (p->ends != Millis::max()) others_.push_back(p->ends);
   std::sort(others_.begin(), others_.end());
   checkpoints_.push_back(0);
 }
 
-bool EndSearch::reaches(std::size_t count) {
+bool EarliestStart::reaches(std::size_t count) {
   while (moments_.size() < count) {
     const Millis end = ends_listed_ < ends_.size() ? ends_[ends_listed_].at : Millis::max();
     const Millis other = others_listed_ < others_.size() ? others_[others_listed_] : Millis::max();
@@ -47,7 +47,7 @@ bool EndSearch::reaches(std::size_t count) {
   return moments_.size() >= count;
 }
 
-std::optional<Millis> EndSearch::run(Millis before) {
+std::optional<Millis> EarliestStart::run(Millis before) {
   std::size_t first = std::max({enough_cards(), enough_quota(), std::size_t{1}});
   const std::size_t count = count_before(before);
   while (first <= count && reaches(first)) {
@@ -59,24 +59,24 @@ std::optional<Millis> EndSearch::run(Millis before) {
   return std::nullopt;
 }
 
-std::size_t EndSearch::count_before(Millis before) {
+std::size_t EarliestStart::count_before(Millis before) {
   if (before == Millis::max()) return kAll;
   std::size_t count = 0;
   while (reaches(count + 1) && moments_[count].at < before) ++count;
   return count;
 }
 
-EndSearch::Presence EndSearch::presence_of(const Promise& promise, Millis at) const {
-  const bool is_over = promise.ends <= at;
-  const bool is_before = lasts_ != Millis::max() && at + lasts_ <= promise.at;
+EarliestStart::Presence EarliestStart::presence_of(const Reservation& reservation, Millis at) const {
+  const bool is_over = reservation.ends <= at;
+  const bool is_before = lasts_ != Millis::max() && at + lasts_ <= reservation.at;
   return is_over || is_before ? Presence::kApart : Presence::kBeside;
 }
 
-std::size_t EndSearch::stretch_from(std::size_t first) {
+std::size_t EarliestStart::stretch_from(std::size_t first) {
   if (ahead_.empty()) return kAll;
   const Millis at = moments_[first - 1].at;
   Millis until = Millis::max();  // from then on somebody comes or goes
-  for (const Promise* p : ahead_) {
+  for (const Reservation* p : ahead_) {
     if (presence_of(*p, at) == Presence::kBeside)
       until = std::min(until, p->ends);
     else if (at < p->at)
@@ -88,7 +88,7 @@ std::size_t EndSearch::stretch_from(std::size_t first) {
   return it == moments_.end() ? kAll : static_cast<std::size_t>(it - moments_.begin());
 }
 
-std::size_t EndSearch::least_within(std::size_t first, std::size_t last) {
+std::size_t EarliestStart::least_within(std::size_t first, std::size_t last) {
   // In one stretch more ends never make less room, so where its end is not enough nothing in it is.
   if (last != kAll && !fits_after(last)) return 0;
   std::size_t failed = first - 1;
@@ -103,7 +103,7 @@ std::size_t EndSearch::least_within(std::size_t first, std::size_t last) {
   return 0;
 }
 
-std::size_t EndSearch::between(std::size_t failed, std::size_t enough) {
+std::size_t EarliestStart::between(std::size_t failed, std::size_t enough) {
   bool is_placed = true;
   while (enough - failed > 1) {
     const std::size_t middle = failed + (enough - failed) / 2;
@@ -114,7 +114,7 @@ std::size_t EndSearch::between(std::size_t failed, std::size_t enough) {
   return enough;
 }
 
-std::size_t EndSearch::enough_cards() {
+std::size_t EarliestStart::enough_cards() {
   std::int64_t free = 0, asked = 0;
   for (const std::int64_t idle : state_.cluster.group_idle_cards()) free += std::max<std::int64_t>(idle, 0);
   for (const MemberId m : outranked_nominations(state_, job_)) free += state_.demand(state_.member(m).demand).cards.count;
@@ -133,7 +133,7 @@ std::size_t EndSearch::enough_cards() {
   return count;
 }
 
-std::size_t EndSearch::enough_quota() {
+std::size_t EarliestStart::enough_quota() {
   std::optional<Reason> refusal = quota_refusal(state_, job_);
   if (!refusal || refusal->code != ReasonCode::kQuotaExhausted) return 0;
   const QueueId limiting(refusal->subject);
@@ -145,7 +145,7 @@ std::size_t EndSearch::enough_quota() {
   return count;
 }
 
-QuotaVector EndSearch::held_of(JobId job, QueueId queue) const {
+QuotaVector EarliestStart::held_of(JobId job, QueueId queue) const {
   QuotaVector held{};
   if (job == job_ || !state_.queues.is_within(state_.job(job).queue, queue)) return held;
   state_.each_member(job, [&](MemberId, const Member& m) {
@@ -155,7 +155,7 @@ QuotaVector EndSearch::held_of(JobId job, QueueId queue) const {
   return held;
 }
 
-void EndSearch::evict_until(std::size_t moments) {
+void EarliestStart::evict_until(std::size_t moments) {
   Trial& trial = context_.trial;
   // checkpoints_[k] is the trial's length after the ends of k moments.
   if (checkpoints_.size() > moments + 1) checkpoints_.resize(moments + 1);
@@ -168,11 +168,11 @@ void EndSearch::evict_until(std::size_t moments) {
   }
 }
 
-bool EndSearch::seat(const Promise& promise) {
-  for (const Promise::Place& place : promise.places) {
+bool EarliestStart::seat(const Reservation& reservation) {
+  for (const Reservation::Place& place : reservation.places) {
     if (!state_.is_live(place.member) || !state_.cluster.is_live(place.node)) return false;
     const Member& m = state_.member(place.member);
-    if (m.job != promise.entry.job || m.is_placed()) return false;
+    if (m.job != reservation.entry.job || m.is_placed()) return false;
     const CardAsk& ask = state_.demand(m.demand).cards;
     CardMask cards = choose_cards(state_.cluster, place.node, ask);
     if (cards.count() < ask.count && drop_outranked(m.job, place.node)) cards = choose_cards(state_.cluster, place.node, ask);
@@ -182,7 +182,7 @@ bool EndSearch::seat(const Promise& promise) {
   return true;
 }
 
-bool EndSearch::drop_outranked(JobId job, NodeId node) {
+bool EarliestStart::drop_outranked(JobId job, NodeId node) {
   bool has_dropped = false;
   for (const MemberId m : outranked_nominations(state_, job)) {
     if (!node.is_none() && state_.member(m).node != node) continue;
@@ -192,19 +192,19 @@ bool EndSearch::drop_outranked(JobId job, NodeId node) {
   return has_dropped;
 }
 
-bool EndSearch::place() {
+bool EarliestStart::place() {
   draws_ = context_.draws;
   // Members above the minimum are the first to give way: nobody waits for them.
   const PlacementContext context{context_.trial, context_.views, context_.profile, draws_, state_.job(job_).members_needed()};
   return place_job(context, job_).is_placed || (drop_outranked(job_, NodeId::none()) && place_job(context, job_).is_placed);
 }
 
-bool EndSearch::fits_after(std::size_t moments) {
+bool EarliestStart::fits_after(std::size_t moments) {
   evict_until(moments);
   Trial& trial = context_.trial;
   const Millis at = moments_[moments - 1].at;
-  std::vector<const Promise*> later;
-  for (const Promise* p : ahead_) {
+  std::vector<const Reservation*> later;
+  for (const Reservation* p : ahead_) {
     if (presence_of(*p, at) == Presence::kApart) continue;
     if (p->at > at)
       later.push_back(p);
@@ -212,14 +212,14 @@ bool EndSearch::fits_after(std::size_t moments) {
       return false;
   }
   if (quota_refusal(state_, job_)) return false;
-  for (const Promise* p : later)
+  for (const Reservation* p : later)
     if (!p->spares_quota_for(state_, job_)) return false;
-  for (const Promise* p : later) p->withhold(trial, job_, Beside::kItsNeeds);
+  for (const Reservation* p : later) p->withhold(trial, job_, Beside::kItsNeeds);
   const std::size_t before = trial.checkpoint();
   const bool is_placed = place();
   trial.hand_out();
   const std::span<const Trial::Step> placed = std::span(trial.steps()).subspan(before);
-  return is_placed && std::all_of(later.begin(), later.end(), [&](const Promise* p) { return p->allows(state_, placed, Beside::kItsNeeds); });
+  return is_placed && std::all_of(later.begin(), later.end(), [&](const Reservation* p) { return p->allows(state_, placed, Beside::kItsNeeds); });
 }
 
 }  // namespace ashlar

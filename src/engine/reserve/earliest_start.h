@@ -1,4 +1,4 @@
-// EndSearch: the earliest time at which a waiting job can be placed, by the ends expected now and beside the promises to jobs ahead of it. Running jobs are
+// EarliestStart: the earliest time at which a waiting job can be placed, by the ends expected now and beside the reservations to jobs ahead of it. Running jobs are
 // taken off the state in the order of their ends, inside a trial; a galloping search needs O(log ends) placements for each stretch of time between the
 // starts and ends of the promised jobs.
 #pragma once
@@ -16,9 +16,9 @@ namespace ashlar {
 /// there are such, else they are the timeline's own.
 std::span<const Timeline::End> expected_ends(const State& state, Millis now, std::vector<Timeline::End>& ends);
 
-class EndSearch {
+class EarliestStart {
  public:
-  EndSearch(const PlacementContext& context, JobId job, Millis now, std::span<const Promise* const> ahead);
+  EarliestStart(const PlacementContext& context, JobId job, Millis now, std::span<const Reservation* const> ahead);
 
   /// The earliest time before `before`. On success the trial holds the job placed, with everybody gone who ends by then and the promised jobs that run then
   /// in place.
@@ -32,7 +32,7 @@ class EndSearch {
   enum class Presence : std::uint8_t { kApart, kBeside };
 
   /// Do the promised job and this one, started at that time, run at the same time?
-  Presence presence_of(const Promise& promise, Millis at) const;
+  Presence presence_of(const Reservation& reservation, Millis at) const;
   static constexpr std::size_t kAll = SIZE_MAX;
 
   /// Are there so many moments? They are listed as far as somebody has asked.
@@ -59,12 +59,12 @@ class EndSearch {
   bool drop_outranked(JobId job, NodeId node);
   void evict_until(std::size_t moments);
   /// Puts a promised job on its nodes; false if something unforeseen is in its way.
-  bool seat(const Promise& promise);
+  bool seat(const Reservation& reservation);
 
   const PlacementContext& context_;
   State& state_;
   JobId job_;
-  std::span<const Promise* const> ahead_;
+  std::span<const Reservation* const> ahead_;
   Millis lasts_;  ///< so long at most, from its start; max() if unknown
   Rng draws_;
   std::vector<Timeline::End> put_off_;  ///< the ends, where some are not as the timeline says

@@ -11,10 +11,10 @@
 namespace ashlar {
 namespace {
 
-using CardRoom = Promise::CardRoom;
-using Claim = Promise::Claim;
-using Room = Promise::Room;
-using Spare = Promise::Spare;
+using CardRoom = Reservation::CardRoom;
+using Claim = Reservation::Claim;
+using Room = Reservation::Room;
+using Spare = Reservation::Spare;
 
 bool is_idle(const CardRoom& room, std::int64_t full_mib) { return room.milli == kWholeCard && room.mib == full_mib; }
 
@@ -89,7 +89,7 @@ Seating seat_claims(const Room& room, const Claims& claims, std::int64_t full_mi
 /// What is left of an amount beside the claims; kPlenty or so where the promised job does not ask for it.
 std::int64_t left_of(const Room& room, const Claims& claims, std::size_t resource) {
   std::int64_t left = room.amounts[resource];
-  if (left < Promise::kPlenty / 2) claims.each([&](const Demand& demand) { left -= amount_of(demand, ResourceId(resource)); });
+  if (left < Reservation::kPlenty / 2) claims.each([&](const Demand& demand) { left -= amount_of(demand, ResourceId(resource)); });
   return left;
 }
 
@@ -117,11 +117,11 @@ std::vector<ResourceId> resources_asked(const State& state, JobId job, bool& ask
 }
 
 /// From a trial in which the job and those promised beside it are placed.
-void note_spares(const Trial& trial, const State& state, Promise& promise) {
+void note_spares(const Trial& trial, const State& state, Reservation& reservation) {
   bool asks_cards = false;
-  const std::vector<ResourceId> asked = resources_asked(state, promise.entry.job, asks_cards);
-  std::vector<Spare>& spares = promise.spares;
-  for (const Promise::Place& place : promise.places) spares.push_back({place.node, {}, {}});
+  const std::vector<ResourceId> asked = resources_asked(state, reservation.entry.job, asks_cards);
+  std::vector<Spare>& spares = reservation.spares;
+  for (const Reservation::Place& place : reservation.places) spares.push_back({place.node, {}, {}});
   std::sort(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node < b.node; });
   spares.erase(std::unique(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node == b.node; }), spares.end());
   const Cluster& cluster = state.cluster;
@@ -139,7 +139,7 @@ void note_spares(const Trial& trial, const State& state, Promise& promise) {
     }
     for (const ResourceId r : asked) {
       if (r.row() >= cluster.resource_count()) continue;
-      if (spare.room.amounts.size() <= r.row()) spare.room.amounts.resize(r.row() + 1, Promise::kPlenty);
+      if (spare.room.amounts.size() <= r.row()) spare.room.amounts.resize(r.row() + 1, Reservation::kPlenty);
       spare.room.amounts[r.row()] = cluster.free(r)[spare.node.row()];
     }
   }
@@ -153,14 +153,14 @@ void note_spares(const Trial& trial, const State& state, Promise& promise) {
   }
 }
 
-void note_quota_spares(const State& state, QueueId queue, std::vector<Promise::QuotaSpare>& spares) {
+void note_quota_spares(const State& state, QueueId queue, std::vector<Reservation::QuotaSpare>& spares) {
   if (queue.row() >= state.queues.rows()) return;
   for (; !queue.is_none(); queue = state.queues.parent(queue)) {
-    Promise::QuotaSpare spare{queue, {}};
+    Reservation::QuotaSpare spare{queue, {}};
     bool has_limit = false;
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
       const std::int64_t limit = state.queues.quota(queue)[d];
-      spare.left[d] = limit == kUnlimited ? Promise::kPlenty : limit - state.queues.used(queue)[d];
+      spare.left[d] = limit == kUnlimited ? Reservation::kPlenty : limit - state.queues.used(queue)[d];
       has_limit = has_limit || limit != kUnlimited;
     }
     if (has_limit) spares.push_back(spare);
@@ -168,8 +168,8 @@ void note_quota_spares(const State& state, QueueId queue, std::vector<Promise::Q
 }
 
 /// Does the promised job take exactly the nodes that it was promised?
-bool are_places(const Promise& promise, std::span<const Trial::Step> steps) {
-  return std::all_of(promise.places.begin(), promise.places.end(), [&](const Promise::Place& place) {
+bool are_places(const Reservation& reservation, std::span<const Trial::Step> steps) {
+  return std::all_of(reservation.places.begin(), reservation.places.end(), [&](const Reservation::Place& place) {
     return std::any_of(steps.begin(), steps.end(),
                        [&](const Trial::Step& step) { return step.is_take && step.member == place.member && step.node == place.node; });
   });
@@ -194,11 +194,11 @@ QuotaTaken quota_taken(const State& state, std::span<const Trial::Step> steps) {
 }
 
 /// Has every queue above the promised job so much left for the taker, beyond all that is promised to others?
-bool has_quota_for(const State& state, const Promise& promise, const QuotaTaken& taken) {
-  return std::all_of(promise.quota_spares.begin(), promise.quota_spares.end(), [&](const Promise::QuotaSpare& spare) {
+bool has_quota_for(const State& state, const Reservation& reservation, const QuotaTaken& taken) {
+  return std::all_of(reservation.quota_spares.begin(), reservation.quota_spares.end(), [&](const Reservation::QuotaSpare& spare) {
     if (taken.queue.is_none() || !state.queues.is_within(taken.queue, spare.queue)) return true;
     QuotaVector left = spare.left;
-    for (const Promise::QuotaClaim& claim : promise.quota_claims)
+    for (const Reservation::QuotaClaim& claim : reservation.quota_claims)
       if (claim.job != taken.job && state.queues.is_within(claim.queue, spare.queue))
         for (std::size_t d = 0; d < kQuotaDimensions; ++d) left[d] -= claim.amounts[d];
     for (std::size_t d = 0; d < kQuotaDimensions; ++d)
@@ -270,15 +270,15 @@ void withhold_whole(Trial& trial, const Spare& spare, const Seating& seating, bo
 
 }  // namespace
 
-bool Promise::is_due(const State& state, Millis now) const {
-  return queue_changes_seen != state.queues.change_count() || (has_news(state, now) && now - made_at >= Promises::kRenewedAfter);
+bool Reservation::is_due(const State& state, Millis now) const {
+  return queue_changes_seen != state.queues.change_count() || (has_news(state, now) && now - made_at >= Reservations::kRenewedAfter);
 }
 
-Millis Promise::next_look(const State& state, Millis now) const { return has_news(state, now) ? made_at + Promises::kRenewedAfter : at; }
+Millis Reservation::next_look(const State& state, Millis now) const { return has_news(state, now) ? made_at + Reservations::kRenewedAfter : at; }
 
-Millis Promise::told_at(Millis now) const { return at > now ? at : made_at + Promises::kRenewedAfter; }
+Millis Reservation::told_at(Millis now) const { return at > now ? at : made_at + Reservations::kRenewedAfter; }
 
-bool Promise::allows(const State& state, std::span<const Trial::Step> steps, Beside beside) const {
+bool Reservation::allows(const State& state, std::span<const Trial::Step> steps, Beside beside) const {
   const QuotaTaken taken = quota_taken(state, steps);
   if (!has_quota_for(state, *this, taken)) return false;
   std::vector<std::pair<const Spare*, Room>> left;  // only of nodes that are touched
@@ -300,11 +300,11 @@ bool Promise::allows(const State& state, std::span<const Trial::Step> steps, Bes
   });
 }
 
-bool Promise::spares_quota_for(const State& state, JobId job) const {
+bool Reservation::spares_quota_for(const State& state, JobId job) const {
   return quota_spares.empty() || has_quota_for(state, *this, {job, state.job(job).queue, quota_needed(state, job)});
 }
 
-void Promise::withhold(Trial& trial, JobId from, Beside beside) const {
+void Reservation::withhold(Trial& trial, JobId from, Beside beside) const {
   const Cluster& cluster = trial.state().cluster;
   const bool from_whole = asks_whole_cards(trial.state(), from);
   for (const Spare& spare : spares) {
@@ -329,7 +329,7 @@ void Promise::withhold(Trial& trial, JobId from, Beside beside) const {
   }
 }
 
-void Promise::charge(const State& state, std::span<const Trial::Step> steps) {
+void Reservation::charge(const State& state, std::span<const Trial::Step> steps) {
   const QuotaTaken taken = quota_taken(state, steps);
   for (QuotaSpare& spare : quota_spares)
     if (!taken.queue.is_none() && state.queues.is_within(taken.queue, spare.queue))
@@ -341,7 +341,7 @@ void Promise::charge(const State& state, std::span<const Trial::Step> steps) {
   }
 }
 
-bool Promise::has_shares() const {
+bool Reservation::has_shares() const {
   return std::any_of(spares.begin(), spares.end(), [](const Spare& spare) {
     return !spare.room.cards.empty() && std::any_of(spare.claims.begin(), spare.claims.end(),
                                                     [](const Claim& c) { return c.demand.cards.count > 0 && !c.demand.cards.is_whole(); });
@@ -349,49 +349,49 @@ bool Promise::has_shares() const {
 }
 
 template <class Predicate>
-void Promises::drop(Predicate&& is_dropped) {
+void Reservations::drop(Predicate&& is_dropped) {
   std::optional<Agenda::Entry> first;
-  for (const Promise& p : promises_)
+  for (const Reservation& p : reservations_)
     if (is_dropped(p) && (!first || p.entry < *first)) first = p.entry;
-  if (first) forget([&](const Promise& p) { return !(p.entry < *first); });
+  if (first) forget([&](const Reservation& p) { return !(p.entry < *first); });
 }
 
 template <class Predicate>
-void Promises::forget(Predicate&& is_forgotten) {
+void Reservations::forget(Predicate&& is_forgotten) {
   std::vector<JobId> gone;
-  for (const Promise& p : promises_)
+  for (const Reservation& p : reservations_)
     if (is_forgotten(p)) gone.push_back(p.entry.job);
   if (gone.empty()) return;
   const auto is_of_gone = [&](const auto& claim) { return std::find(gone.begin(), gone.end(), claim.job) != gone.end(); };
-  std::erase_if(promises_, [&](const Promise& p) { return std::find(gone.begin(), gone.end(), p.entry.job) != gone.end(); });
-  for (Promise& p : promises_) {
+  std::erase_if(reservations_, [&](const Reservation& p) { return std::find(gone.begin(), gone.end(), p.entry.job) != gone.end(); });
+  for (Reservation& p : reservations_) {
     for (Spare& spare : p.spares) std::erase_if(spare.claims, is_of_gone);
     std::erase_if(p.quota_claims, is_of_gone);
   }
 }
 
-void Promises::refresh(const State& state, const Agenda& agenda, std::span<const NodeId> losses) {
-  if (promises_.size() > 2 * kMax) {  // of jobs that somebody has overtaken in the order; should they be first again, they get another
-    drop([&](const Promise& p) {
+void Reservations::refresh(const State& state, const Agenda& agenda, std::span<const NodeId> losses) {
+  if (reservations_.size() > 2 * kMax) {  // of jobs that somebody has overtaken in the order; should they be first again, they get another
+    drop([&](const Reservation& p) {
       const Agenda::Head* first = agenda.first_blocked(p.shape.queue);
       return first == nullptr || first->entry.job != p.entry.job;
     });
   }
-  drop([&](const Promise& p) {
+  drop([&](const Reservation& p) {
     if (!state.is_live(p.entry.job) || !agenda.contains(p.entry.job)) return true;
     return std::any_of(losses.begin(), losses.end(), [&](NodeId n) { return spare_of(p.spares, n) != p.spares.end(); });
   });
 }
 
-std::vector<const Promise*> Promises::ahead_of(const State& state, const Agenda::Entry& entry, QueueId queue) const {
-  std::vector<const Promise*> ahead;
-  for (const Promise& p : promises_)
+std::vector<const Reservation*> Reservations::ahead_of(const State& state, const Agenda::Entry& entry, QueueId queue) const {
+  std::vector<const Reservation*> ahead;
+  for (const Reservation& p : reservations_)
     if (p.entry < entry && p.at != Millis::max() && p.concerns(state, queue)) ahead.push_back(&p);
-  std::sort(ahead.begin(), ahead.end(), [](const Promise* a, const Promise* b) { return a->entry < b->entry; });
+  std::sort(ahead.begin(), ahead.end(), [](const Reservation* a, const Reservation* b) { return a->entry < b->entry; });
   return ahead;
 }
 
-QueueId Promises::limiting(const Agenda& agenda, const Agenda::Head& blocked, const Promise* made) const {
+QueueId Reservations::limiting(const Agenda& agenda, const Agenda::Head& blocked, const Reservation* made) const {
   const Agenda::Shape& shape = agenda.shape(blocked.shape);
   const QueueId limiting = shape.is_open ? QueueId::none() : limiting_queue(shape.verdict);
   if (limiting.is_none()) return limiting;
@@ -400,7 +400,7 @@ QueueId Promises::limiting(const Agenda& agenda, const Agenda::Head& blocked, co
   return is_against_all ? QueueId::none() : limiting;
 }
 
-std::vector<Agenda::Head> Promises::heads_ahead(const State& state, const Agenda& agenda, const Agenda::Entry& entry, QueueId queue) const {
+std::vector<Agenda::Head> Reservations::heads_ahead(const State& state, const Agenda& agenda, const Agenda::Entry& entry, QueueId queue) const {
   std::vector<Agenda::Head> ahead;
   ahead.reserve(agenda.blocked_heads().size() + agenda.held_heads().size());
   const auto add = [&](const Agenda::Head& first) {
@@ -416,35 +416,35 @@ std::vector<Agenda::Head> Promises::heads_ahead(const State& state, const Agenda
   return ahead;
 }
 
-const Promise& Promises::to(const PlacementContext& context, const Agenda& agenda, const Agenda::Head& blocked, Millis now) {
+const Reservation& Reservations::to(const PlacementContext& context, const Agenda& agenda, const Agenda::Head& blocked, Millis now) {
   const State& state = context.trial.state();
   const Agenda::Shape& shape = agenda.shape(blocked.shape);
   const JobId job = blocked.entry.job;
-  const auto it = std::find_if(promises_.begin(), promises_.end(), [&](const Promise& p) { return p.entry.job == job; });
-  const QueueId limiting = this->limiting(agenda, blocked, it == promises_.end() ? nullptr : &*it);
+  const auto it = std::find_if(reservations_.begin(), reservations_.end(), [&](const Reservation& p) { return p.entry.job == job; });
+  const QueueId limiting = this->limiting(agenda, blocked, it == reservations_.end() ? nullptr : &*it);
   const bool is_kept =
-      it != promises_.end() && it->shape == shape.key && it->entry == blocked.entry && it->limiting == limiting && !it->is_due(state, now);
+      it != reservations_.end() && it->shape == shape.key && it->entry == blocked.entry && it->limiting == limiting && !it->is_due(state, now);
   if (is_kept && (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, *it, now))) return *it;
-  // Those behind are made anew beside this one; those ahead stay, the caller has asked for them. Beside a promise to a job that is not the first of its
+  // Those behind are made anew beside this one; those ahead stay, the caller has asked for them. Beside a reservation to a job that is not the first of its
   // queue just now none is made; should it be first again, all behind it are made anew.
-  forget([&](const Promise& p) {
+  forget([&](const Reservation& p) {
     const Agenda::Head* first = agenda.first_waiting(p.shape.queue);
     return p.entry.job == job || blocked.entry < p.entry || first == nullptr || first->entry != p.entry;
   });
-  Promise made{.entry = blocked.entry,
-               .shape = shape.key,
-               .limiting = limiting,
-               .made_at = now,
-               .gains_seen = state.gains(),
-               .queue_changes_seen = state.queues.change_count(),
-               .places = {},
-               .spares = {},
-               .quota_spares = {},
-               .quota_claims = {}};
-  const std::vector<const Promise*> ahead = ahead_of(state, blocked.entry, shape.key.queue);
+  Reservation made{.entry = blocked.entry,
+                   .shape = shape.key,
+                   .limiting = limiting,
+                   .made_at = now,
+                   .gains_seen = state.gains(),
+                   .queue_changes_seen = state.queues.change_count(),
+                   .places = {},
+                   .spares = {},
+                   .quota_spares = {},
+                   .quota_claims = {}};
+  const std::vector<const Reservation*> ahead = ahead_of(state, blocked.entry, shape.key.queue);
   const QuotaVector counted = quota_needed(state, job);
   const std::uint64_t changes_before = state.cluster.change_count();
-  if (const auto at = EndSearch(context, job, now, ahead).run()) {
+  if (const auto at = EarliestStart(context, job, now, ahead).run()) {
     made.at = *at;
     made.ends = state.job(job).end_if_started(*at);
     made.lasts = state.job(job).late_end_if_started(*at);
@@ -453,9 +453,9 @@ const Promise& Promises::to(const PlacementContext& context, const Agenda& agend
     note_spares(context.trial, state, made);
     note_quota_spares(state, shape.key.queue, made.quota_spares);
     // Those ahead that start while this job runs have so much less left over.
-    for (Promise& p : promises_) {
+    for (Reservation& p : reservations_) {
       if (p.at <= made.at || p.at >= made.lasts || std::find(ahead.begin(), ahead.end(), &p) == ahead.end()) continue;
-      for (const Promise::Place& place : made.places)
+      for (const Reservation::Place& place : made.places)
         if (const auto spare = spare_of(p.spares, place.node); spare != p.spares.end())
           spare->claims.push_back({job, state.demand(state.member(place.member).demand)});
       p.quota_claims.push_back({job, shape.key.queue, counted});
@@ -463,31 +463,32 @@ const Promise& Promises::to(const PlacementContext& context, const Agenda& agend
   }
   context.trial.rollback_to(0);
   context.views.pass_over_undone_changes(context.trial.state(), changes_before);
-  return promises_.emplace_back(std::move(made));
+  return reservations_.emplace_back(std::move(made));
 }
 
-bool Promises::can_be_earlier(const PlacementContext& context, const Promise& promise, Millis now) const {
+bool Reservations::can_be_earlier(const PlacementContext& context, const Reservation& reservation, Millis now) const {
   const State& state = context.trial.state();
   const std::uint64_t changes_before = state.cluster.change_count();
-  const std::vector<const Promise*> ahead = ahead_of(state, promise.entry, promise.shape.queue);
-  const bool can = EndSearch(context, promise.entry.job, now, ahead).run(promise.at).has_value();
+  const std::vector<const Reservation*> ahead = ahead_of(state, reservation.entry, reservation.shape.queue);
+  const bool can = EarliestStart(context, reservation.entry.job, now, ahead).run(reservation.at).has_value();
   context.trial.rollback_to(0);
   context.views.pass_over_undone_changes(context.trial.state(), changes_before);
   return can;
 }
 
-const Promise* Promises::find(JobId job) const {
-  const auto it = std::find_if(promises_.begin(), promises_.end(), [&](const Promise& p) { return p.entry.job == job; });
-  return it == promises_.end() ? nullptr : &*it;
+const Reservation* Reservations::find(JobId job) const {
+  const auto it = std::find_if(reservations_.begin(), reservations_.end(), [&](const Reservation& p) { return p.entry.job == job; });
+  return it == reservations_.end() ? nullptr : &*it;
 }
 
-void Promises::account(const State& state, const Agenda::Entry& entry, Millis end, std::span<const Trial::Step> steps) {
+void Reservations::account(const State& state, const Agenda::Entry& entry, Millis end, std::span<const Trial::Step> steps) {
   // Only who was promised a place of its own, and takes another or goes at another time, leaves more than was reckoned with.
-  const Promise* own = find(entry.job);
+  const Reservation* own = find(entry.job);
   const bool is_otherwise = own != nullptr && own->at != Millis::max() && !(end == own->lasts && are_places(*own, steps));
-  forget([&](const Promise& p) { return entry.job == p.entry.job; });
-  drop([&](const Promise& p) { return entry < p.entry && (p.at == Millis::max() || (end > p.at && !p.allows(state, steps, Beside::kItsNeeds))); });
-  for (Promise& p : promises_) {
+  forget([&](const Reservation& p) { return entry.job == p.entry.job; });
+  drop(
+      [&](const Reservation& p) { return entry < p.entry && (p.at == Millis::max() || (end > p.at && !p.allows(state, steps, Beside::kItsNeeds))); });
+  for (Reservation& p : reservations_) {
     if (end > p.at) p.charge(state, steps);
     p.may_be_earlier = p.may_be_earlier || (is_otherwise && entry < p.entry);
   }

@@ -1,6 +1,6 @@
-// Promises: reservations for jobs that cannot start yet (EASY backfill). The first waiting job of a queue is promised the earliest time at which, by the
+// Reservations: reservations for jobs that cannot start yet (EASY backfill). The first waiting job of a queue is promised the earliest time at which, by the
 // ends expected now and beside what the promised jobs ahead of it will hold, it can be placed: within its quota, on named nodes, with its constraints and
-// topology wishes, not by a count of cards. A job behind it that may still run then may start only on what the promise leaves over. A promise stays as
+// topology wishes, not by a count of cards. A job behind it that may still run then may start only on what the reservation leaves over. A reservation stays as
 // made until something unforeseen happens, so one that was made is kept as long as running jobs end by their expected ends.
 #pragma once
 
@@ -13,21 +13,22 @@
 
 namespace ashlar {
 
-/// How far others keep off a promise.
+/// How far others keep off a reservation.
 enum class Beside : std::uint8_t {
   kItsCards,  ///< off the cards where promised shares will sit, whatever else fits on them
   kItsNeeds,  ///< so that the promised job still fits
 };
 
-/// How a job is placed that would break a promise where it fits best. The last try withholds nothing: promised shares may find other cards than those
+/// How a job is placed that would break a reservation where it fits best. The last try withholds nothing: promised shares may find other cards than those
 /// where they are reckoned to sit.
-struct TryBesidePromises {
+struct TryBesideReservations {
   Beside beside;
   bool withholds;
 };
-inline constexpr TryBesidePromises kTriesBesidePromises[] = {{Beside::kItsCards, true}, {Beside::kItsNeeds, true}, {Beside::kItsNeeds, false}};
+inline constexpr TryBesideReservations kTriesBesideReservations[] = {
+    {Beside::kItsCards, true}, {Beside::kItsNeeds, true}, {Beside::kItsNeeds, false}};
 
-struct Promise {
+struct Reservation {
   /// Free compute and memory of one card.
   struct CardRoom {
     std::int32_t milli = 0;
@@ -94,9 +95,9 @@ struct Promise {
 
   /// Does it hold if these placements, all of one job, last beyond it?
   bool allows(const State& state, std::span<const Trial::Step> steps, Beside beside) const;
-  /// Have the queues above the promised job quota enough for what another one needs at least, beyond the promise?
+  /// Have the queues above the promised job quota enough for what another one needs at least, beyond the reservation?
   bool spares_quota_for(const State& state, JobId job) const;
-  /// Keeps from the job that is placed in the trial next what the promise needs of the capacity that is free there.
+  /// Keeps from the job that is placed in the trial next what the reservation needs of the capacity that is free there.
   void withhold(Trial& trial, JobId from, Beside beside) const;
   /// These placements last beyond it: less is left over.
   void charge(const State& state, std::span<const Trial::Step> steps);
@@ -104,26 +105,26 @@ struct Promise {
   bool has_shares() const;
 };
 
-class Promises {
+class Reservations {
  public:
-  /// So many jobs hold a promise at a time, the first in order; later ones wait unprotected. Bounds the work of a decision.
+  /// So many jobs hold a reservation at a time, the first in order; later ones wait unprotected. Bounds the work of a decision.
   static constexpr std::size_t kMax = 8;
-  /// Jobs that end at another time than expected and new nodes change when there is room; a promise is worked out again at most this often.
+  /// Jobs that end at another time than expected and new nodes change when there is room; a reservation is worked out again at most this often.
   static constexpr Millis kRenewedAfter{1000};
 
   /// Forgets promises whose nodes changed, and those to jobs that no longer wait. `losses` are the nodes that something unforeseen took from.
   void refresh(const State& state, const Agenda& agenda, std::span<const NodeId> losses);
-  /// The first waiting jobs of queues, in order, that stand before a job of that queue and hold a promise against it, or are to get one.
+  /// The first waiting jobs of queues, in order, that stand before a job of that queue and hold a reservation against it, or are to get one.
   std::vector<Agenda::Head> heads_ahead(const State& state, const Agenda& agenda, const Agenda::Entry& entry, QueueId queue) const;
-  /// The promise to such a job, made now if there is none, beside those to jobs ahead of it. `context.trial` is empty and stays so.
-  const Promise& to(const PlacementContext& context, const Agenda& agenda, const Agenda::Head& blocked, Millis now);
-  /// These placements were decided and last until `end` at most: promises to jobs ahead of `entry` have less left over, later ones must be worked out
+  /// The reservation to such a job, made now if there is none, beside those to jobs ahead of it. `context.trial` is empty and stays so.
+  const Reservation& to(const PlacementContext& context, const Agenda& agenda, const Agenda::Head& blocked, Millis now);
+  /// These placements were decided and last until `end` at most: reservations to jobs ahead of `entry` have less left over, later ones must be worked out
   /// again.
   void account(const State& state, const Agenda::Entry& entry, Millis end, std::span<const Trial::Step> steps);
 
   /// nullptr if the job holds none.
-  const Promise* find(JobId job) const;
-  std::span<const Promise> all() const { return promises_; }
+  const Reservation* find(JobId job) const;
+  std::span<const Reservation> all() const { return reservations_; }
 
  private:
   friend struct EngineMemory;
@@ -134,14 +135,14 @@ class Promises {
   template <class Predicate>
   void forget(Predicate&& is_forgotten);
   /// Can the promised job start before the promised time, as things stand now? `context.trial` is empty and stays so.
-  bool can_be_earlier(const PlacementContext& context, const Promise& promise, Millis now) const;
-  /// The queue whose quota that head waits for, against whose jobs only it is promised; none: it is promised against all. A promise against all stays so.
-  /// `made`: the promise it holds, where the caller has it at hand.
-  QueueId limiting(const Agenda& agenda, const Agenda::Head& blocked, const Promise* made) const;
-  /// Those beside which a promise to this job must be made.
-  std::vector<const Promise*> ahead_of(const State& state, const Agenda::Entry& entry, QueueId queue) const;
+  bool can_be_earlier(const PlacementContext& context, const Reservation& reservation, Millis now) const;
+  /// The queue whose quota that head waits for, against whose jobs only it is promised; none: it is promised against all. A reservation against all stays so.
+  /// `made`: the reservation it holds, where the caller has it at hand.
+  QueueId limiting(const Agenda& agenda, const Agenda::Head& blocked, const Reservation* made) const;
+  /// Those beside which a reservation to this job must be made.
+  std::vector<const Reservation*> ahead_of(const State& state, const Agenda::Entry& entry, QueueId queue) const;
 
-  std::vector<Promise> promises_;
+  std::vector<Reservation> reservations_;
 };
 
 }  // namespace ashlar

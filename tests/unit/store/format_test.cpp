@@ -54,10 +54,10 @@ TEST(Format, rows_of_a_snapshot_keep_their_fields) {
   EXPECT_EQ(sizeof(Member), 40u);
   EXPECT_EQ(sizeof(NodeFacts), 120u);
   EXPECT_EQ(sizeof(Agenda::Shape), 152u);
-  EXPECT_EQ(sizeof(Promise), 232u);
-  EXPECT_EQ(sizeof(Promise::QuotaSpare), 32u);
-  EXPECT_EQ(sizeof(Promise::Spare), 88u);
-  EXPECT_EQ(sizeof(Promise::Claim), 72u);
+  EXPECT_EQ(sizeof(Reservation), 232u);
+  EXPECT_EQ(sizeof(Reservation::QuotaSpare), 32u);
+  EXPECT_EQ(sizeof(Reservation::Spare), 88u);
+  EXPECT_EQ(sizeof(Reservation::Claim), 72u);
   EXPECT_EQ(sizeof(EngineOptions), 8u);
 }
 
