@@ -23,21 +23,21 @@ struct Cycle {
   struct Held {
     Millis end, promised;
     std::size_t actions = 0;  ///< of the plan when one of the shape was last looked at: its quota was enough for that one
-    std::optional<std::set<Agenda::Entry>::const_iterator> next = {};  ///< then, the one to look at after it
+    std::optional<std::set<PendingQueue::Entry>::const_iterator> next = {};  ///< then, the one to look at after it
   };
 
   Plan plan;
-  std::vector<Agenda::Head> work;  ///< next job of every shape still to look at: a heap with the first in order on top
-  bool is_top_taken = false;       ///< the top is looked at now; the next job of its shape may take its place
-  bool is_listed_whole = false;    ///< work holds every job, not only the first of each shape
-  std::map<ShapeId, Held> held;
-  std::set<ShapeId> impossible;  ///< found in this round to fit no empty cluster, whatever else they wait for
+  std::vector<PendingQueue::Head> work;  ///< next job of every shape still to look at: a heap with the first in order on top
+  bool is_top_taken = false;             ///< the top is looked at now; the next job of its shape may take its place
+  bool is_listed_whole = false;          ///< work holds every job, not only the first of each shape
+  std::map<ClassId, Held> held;
+  std::set<ClassId> impossible;  ///< found in this round to fit no empty cluster, whatever else they wait for
   std::vector<JobId> binding;    ///< who holds a reservation that the job looked at might break
   std::vector<ShadowTime> shadow_times;
 
-  void add_work(const Agenda::Head& head);
+  void add_work(const PendingQueue::Head& head);
   bool has_work() const { return work.size() > (is_top_taken ? 1 : 0); }
-  Agenda::Head take_work();
+  PendingQueue::Head take_work();
   /// For a job of so many cards, from the ends known now; computed once per cycle and job.
   const ShadowTime& shadow_time_for(const State& state, JobId job, std::int64_t cards);
   /// A job was started: it takes from what the reservations leave over.

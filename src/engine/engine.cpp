@@ -17,13 +17,13 @@ namespace ashlar {
 namespace {
 constexpr std::size_t kRedefinitionsMin = 16;
 /// So few open shapes may stay open behind a blocked head where nobody asks why they wait: a look at each costs less than to close and open it.
-constexpr std::size_t kOpenBehindHeads = 64;
+constexpr std::size_t kActiveBehindHeads = 64;
 }  // namespace
 
 Engine::Engine(Profile profile, EngineOptions options)
     : profile_(std::make_unique<Profile>(std::move(profile))),
       options_(options),
-      agenda_(*profile_->order),
+      pending_(*profile_->order),
       views_(*profile_),
       draws_(profile_->seed) {}
 
@@ -37,11 +37,11 @@ Plan Engine::decide(State& state, Millis now) {
     views_.forget_outdated(state);
     redefinitions_seen_ = state.redefinitions();
   }
-  agenda_.forget_held();
-  reservations_.refresh(state, agenda_, state.losses());
+  pending_.forget_held();
+  reservations_.refresh(state, pending_, state.losses());
   state.losses().clear();
   wake(state, cycle);
-  agenda_.open_behind_moved_heads();
+  pending_.activate_behind_moved_heads();
   const bool is_on_beat = profile_->cadence.value == 0 || now.value % profile_->cadence.value == 0;
   if (!is_on_beat) {
     const std::int64_t beat = profile_->cadence.value;
@@ -55,24 +55,24 @@ Plan Engine::decide(State& state, Millis now) {
   if (options_.has_verdicts)
     report_newcomers(state, cycle.plan);
   else
-    agenda_.take_newcomers_of_closed();
+    pending_.take_newcomers_of_parked();
   return std::move(cycle.plan);
 }
 
 void Engine::absorb_changes(State& state) {
   for (const BacklogChange& change : state.backlog_changes()) {
-    agenda_.leave(change.job);
+    pending_.leave(change.job);
     if (change.job.row() < told_.size()) told_[change.job.row()] = {};
     // A row may have been reused or refreshed since; only the last word counts, and it is read from the state.
     if (!change.has_entered || !state.is_live(change.job) || !state.job(change.job).is_in_backlog) continue;
-    agenda_.enter(state, change.job);
+    pending_.enter(state, change.job);
     // Its shape may be closed for jobs of less priority than nominations that it outranks.
-    if (!state.nominations().empty()) agenda_.open(agenda_.shape_id(change.job));
+    if (!state.nominations().empty()) pending_.open(pending_.class_id(change.job));
   }
   state.backlog_changes().clear();
 }
 
-void Cycle::add_work(const Agenda::Head& head) {
+void Cycle::add_work(const PendingQueue::Head& head) {
   if (!std::exchange(is_top_taken, false)) {
     work.push_back(head);
     std::push_heap(work.begin(), work.end(), std::greater<>());
@@ -88,7 +88,7 @@ void Cycle::add_work(const Agenda::Head& head) {
   work[hole] = head;
 }
 
-Agenda::Head Cycle::take_work() {
+PendingQueue::Head Cycle::take_work() {
   if (is_top_taken) {
     std::pop_heap(work.begin(), work.end(), std::greater<>());
     work.pop_back();
@@ -99,23 +99,23 @@ Agenda::Head Cycle::take_work() {
 
 void Engine::advance(State& state, Cycle& cycle) {
   const bool has_only_newcomers = profile_->order->newcomers != nullptr &&
-                                  std::all_of(agenda_.open_heads().begin(), agenda_.open_heads().end(),
-                                              [&](const Agenda::Head& h) { return state.job(h.entry.job).submitted == cycle.plan.at; }) &&
+                                  std::all_of(pending_.active_heads().begin(), pending_.active_heads().end(),
+                                              [&](const PendingQueue::Head& h) { return state.job(h.entry.job).submitted == cycle.plan.at; }) &&
                                   all_waiting_came(state, cycle.plan.at);
   if (has_only_newcomers) {
-    agenda_.each_shape([&](ShapeId id, const Agenda::Shape& shape) {
-      for (const Agenda::Entry& e : shape.jobs) cycle.add_work({{e.is_surplus, profile_->order->newcomers(state, e.job), e.turn, e.job}, id});
+    pending_.each_class([&](ClassId id, const PendingQueue::Shape& shape) {
+      for (const PendingQueue::Entry& e : shape.jobs) cycle.add_work({{e.is_surplus, profile_->order->newcomers(state, e.job), e.turn, e.job}, id});
     });
     cycle.is_listed_whole = true;
   } else {
-    cycle.work.assign(agenda_.open_heads().begin(), agenda_.open_heads().end());  // ascending, so a heap
+    cycle.work.assign(pending_.active_heads().begin(), pending_.active_heads().end());  // ascending, so a heap
   }
   while (cycle.has_work()) {
     if (cycle.plan.actions.size() >= options_.binds_per_step_max) {
       cycle.plan.look_again_at = cycle.plan.at;
       break;
     }
-    const Agenda::Head head = cycle.take_work();
+    const PendingQueue::Head head = cycle.take_work();
     ++cycle.plan.examined;
     advance_job(state, cycle, head);
   }
@@ -123,8 +123,8 @@ void Engine::advance(State& state, Cycle& cycle) {
 
 bool Engine::all_waiting_came(const State& state, Millis now) const {
   bool is_so = true;
-  agenda_.each_shape([&](ShapeId, const Agenda::Shape& shape) {
-    for (const Agenda::Entry& e : shape.jobs) {
+  pending_.each_class([&](ClassId, const PendingQueue::Shape& shape) {
+    for (const PendingQueue::Entry& e : shape.jobs) {
       is_so = is_so && state.job(e.job).submitted == now;
       if (!is_so) return;
     }
@@ -132,14 +132,14 @@ bool Engine::all_waiting_came(const State& state, Millis now) const {
   return is_so;
 }
 
-void Engine::advance_job(State& state, Cycle& cycle, const Agenda::Head& head) {
+void Engine::advance_job(State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const JobId job = head.entry.job;
-  if (!agenda_.contains(job) || agenda_.shape_id(job) != head.shape || !agenda_.shape(head.shape).is_open) return;
-  const Agenda::Shape& shape = agenda_.shape(head.shape);
+  if (!pending_.contains(job) || pending_.class_id(job) != head.shape || !pending_.shape(head.shape).is_open) return;
+  const PendingQueue::Shape& shape = pending_.shape(head.shape);
   const QueueId queue = shape.key.queue;
   const auto held = cycle.held.find(head.shape);
   const bool is_unchanged = held != cycle.held.end() && held->second.actions == cycle.plan.actions.size();  // nothing was started since
-  const auto next_of_shape = [&] {
+  const auto next_of_class = [&] {
     if (cycle.is_listed_whole) return;
     const auto it =
         is_unchanged && held->second.next && **held->second.next == head.entry ? std::next(*held->second.next) : shape.jobs.upper_bound(head.entry);
@@ -151,18 +151,18 @@ void Engine::advance_job(State& state, Cycle& cycle, const Agenda::Head& head) {
     cycle.add_work({*it, head.shape});
   };
   // Heads that can never run any more have their turn before those whom they block.
-  if (profile_->blocking == Blocking::kStrict ? open_impossible_heads(state, cycle, queue) : open_impossible_heads(state, cycle)) {
+  if (profile_->blocking == Blocking::kStrict ? activate_impossible_heads(state, cycle, queue) : activate_impossible_heads(state, cycle)) {
     cycle.add_work(head);
     return;
   }
   if (profile_->blocking == Blocking::kStrict) {
-    const Agenda::Head* blocked = agenda_.first_blocked(queue);
+    const PendingQueue::Head* blocked = pending_.first_blocked(queue);
     if (blocked != nullptr && (cycle.is_listed_whole || blocked->entry < head.entry)) {
       Verdict behind{VerdictKind::kWaits, WakeOn::kHeadOfQueue, cycle.plan.at, {}, {}};
       if (options_.has_verdicts) behind.reasons.push_back({ReasonCode::kBehindHead, 0, {1, 0, 0}});
       if (cycle.is_listed_whole)  // in this decision's own order, so it does not stand behind the head for good
         report(cycle, job, behind);
-      else if (options_.has_verdicts || agenda_.open_heads().size() > kOpenBehindHeads)
+      else if (options_.has_verdicts || pending_.active_heads().size() > kActiveBehindHeads)
         close(state, cycle, head.shape, behind);
       return;
     }
@@ -170,17 +170,17 @@ void Engine::advance_job(State& state, Cycle& cycle, const Agenda::Head& head) {
   // Jobs of a shape need the same, so another's quota was enough for this one too.
   if (!is_unchanged && close_for_quota(state, cycle, head)) return;
   if (profile_->blocking == Blocking::kEasyByCount && !may_backfill_by_count(state, cycle, head)) {
-    next_of_shape();
+    next_of_class();
     return;
   }
   if (profile_->blocking == Blocking::kEasy && !find_binding_reservations(state, cycle, head)) {
-    next_of_shape();
+    next_of_class();
     return;
   }
   // The iterator's neighbour is taken before the job leaves the shape.
-  std::optional<Agenda::Head> next;
+  std::optional<PendingQueue::Head> next;
   if (!cycle.is_listed_whole)
-    if (const auto it = shape.jobs.upper_bound(head.entry); it != shape.jobs.end()) next = Agenda::Head{*it, head.shape};
+    if (const auto it = shape.jobs.upper_bound(head.entry); it != shape.jobs.end()) next = PendingQueue::Head{*it, head.shape};
   Trial trial(state);
   PlacementOutcome outcome = place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job);
   if (!outcome.is_placed) outcome.is_placed = place_over_nominations(state, trial, job);
@@ -197,10 +197,11 @@ void Engine::advance_job(State& state, Cycle& cycle, const Agenda::Head& head) {
     cycle.add_work({*higher, head.shape});
     return;
   }
-  close_for_shortage(state, cycle, head, outcome.is_limit_reached);
+  park_for_shortage(state, cycle, head, outcome.is_limit_reached);
 }
 
-std::optional<Agenda::Entry> Engine::first_that_outranks_more(const State& state, const Agenda::Shape& shape, const Agenda::Entry& than) const {
+std::optional<PendingQueue::Entry> Engine::first_that_outranks_more(const State& state, const PendingQueue::Shape& shape,
+                                                                    const PendingQueue::Entry& than) const {
   if (profile_->blocking != Blocking::kSkip || state.nominations().empty()) return std::nullopt;  // elsewhere nobody of a shape passes its head
   const std::size_t outranked = outranked_nominations(state, than.job).size();
   for (auto it = shape.jobs.upper_bound(than); it != shape.jobs.end(); ++it)
@@ -208,18 +209,18 @@ std::optional<Agenda::Entry> Engine::first_that_outranks_more(const State& state
   return std::nullopt;
 }
 
-bool Engine::close_for_quota(State& state, Cycle& cycle, const Agenda::Head& head) {
+bool Engine::close_for_quota(State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const std::optional<Reason> refusal = quota_refusal(state, head.entry.job);
   if (!refusal) return false;
   const bool is_never = refusal->code == ReasonCode::kExceedsQuota;
   if (!is_never && cycle.impossible.contains(head.shape))
-    close_for_shortage(state, cycle, head, false);
+    park_for_shortage(state, cycle, head, false);
   else
     close(state, cycle, head.shape, {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, cycle.plan.at, {}, {*refusal}});
   return true;
 }
 
-void Engine::close_for_shortage(State& state, Cycle& cycle, const Agenda::Head& head, bool is_limit_reached) {
+void Engine::park_for_shortage(State& state, Cycle& cycle, const PendingQueue::Head& head, bool is_limit_reached) {
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, cycle.plan.at, {}, {}};
   if (options_.has_verdicts) {
     verdict = explain_shortage(state, views_, *profile_, head.entry.job, cycle.plan.at);
@@ -229,7 +230,7 @@ void Engine::close_for_shortage(State& state, Cycle& cycle, const Agenda::Head& 
   close(state, cycle, head.shape, verdict);
 }
 
-void Engine::commit(State& state, Cycle& cycle, Trial& trial, const Agenda::Entry& entry) {
+void Engine::commit(State& state, Cycle& cycle, Trial& trial, const PendingQueue::Entry& entry) {
   const JobId job = entry.job;
   const bool is_within_one_domain = stays_within(state, job, trial.steps());
   if (!is_within_one_domain && before_stop_) before_stop_(job);
@@ -254,12 +255,12 @@ void Engine::commit(State& state, Cycle& cycle, Trial& trial, const Agenda::Entr
   absorb_changes(state);
 }
 
-void Engine::close(const State& state, Cycle& cycle, ShapeId id, const Verdict& verdict) {
-  agenda_.close(id, verdict);
+void Engine::close(const State& state, Cycle& cycle, ClassId id, const Verdict& verdict) {
+  pending_.close(id, verdict);
   if (!options_.has_verdicts) return;
   // What is closed for its quota was not looked at on the nodes.
   grown(judged_on_, id.row()) = verdict.wake_on == WakeOn::kQuota ? 0 : state.cluster.facts_change_count();
-  for (const Agenda::Entry& e : agenda_.shape(id).jobs) report(cycle, e.job, verdict);
+  for (const PendingQueue::Entry& e : pending_.shape(id).jobs) report(cycle, e.job, verdict);
 }
 
 void Engine::report(Cycle& cycle, JobId job, const Verdict& verdict) {
@@ -282,8 +283,8 @@ std::uint16_t Engine::mark_of(const Verdict& verdict) {
 }
 
 Verdict Engine::verdict_of(JobId job) const {
-  if (!agenda_.contains(job)) return {};
-  const Agenda::Shape& shape = agenda_.shape(agenda_.shape_id(job));
+  if (!pending_.contains(job)) return {};
+  const PendingQueue::Shape& shape = pending_.shape(pending_.class_id(job));
   if (!shape.is_open) return shape.verdict;
   const Told told = value_at(told_, job.row());
   for (const ReasonCode code : {ReasonCode::kReservationHeld, ReasonCode::kBehindHead}) {
@@ -295,7 +296,7 @@ Verdict Engine::verdict_of(JobId job) const {
 
 Verdict Engine::verdict_with_numbers_of_now(State& state, JobId job) {
   Verdict verdict = verdict_of(job);
-  if (!agenda_.contains(job) || agenda_.shape(agenda_.shape_id(job)).is_open) return verdict;
+  if (!pending_.contains(job) || pending_.shape(pending_.class_id(job)).is_open) return verdict;
   if (verdict.wake_on == WakeOn::kCapacity) {
     // Nodes that went have not had it judged anew: whether it waits or never fits stays what was reported.
     Verdict now = explain_shortage(state, views_, *profile_, job, verdict.at);
@@ -309,8 +310,8 @@ Verdict Engine::verdict_with_numbers_of_now(State& state, JobId job) {
 void Engine::report_newcomers(const State& state, Plan& plan) {
   Cycle cycle;
   cycle.plan = std::move(plan);
-  for (const JobId job : agenda_.take_newcomers_of_closed())
-    if (state.is_live(job) && agenda_.contains(job) && !agenda_.shape(agenda_.shape_id(job)).is_open) report(cycle, job, verdict_of(job));
+  for (const JobId job : pending_.take_newcomers_of_parked())
+    if (state.is_live(job) && pending_.contains(job) && !pending_.shape(pending_.class_id(job)).is_open) report(cycle, job, verdict_of(job));
   plan = std::move(cycle.plan);
 }
 

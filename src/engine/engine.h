@@ -1,5 +1,5 @@
 // Engine: decide(state, now) -> Plan with reasons. A pure function of the profile and of the events seen so far: no clock, no I/O, no lock. It keeps
-// only what can be rebuilt from the state: the agenda (who waits, in order, grouped by shape) and the class views (scores and fits per demand).
+// only what can be rebuilt from the state: the pending queue (who waits, in order, grouped by shape) and the class views (scores and fits per demand).
 // decide assumes its own plan in the state, so that the next call builds on it; the world's answer comes back as events.
 // Cost: O(changes since the last call + jobs that can be helped), not O(waiting jobs).
 #pragma once
@@ -51,7 +51,7 @@ class Engine {
   Verdict verdict_with_numbers_of_now(State& state, JobId job);
   /// How often it was not settled whether a job that waits could run on the empty cluster.
   std::uint64_t unproven_count() const { return unproven_; }
-  const Agenda& agenda() const { return agenda_; }
+  const PendingQueue& pending() const { return pending_; }
   /// Reservations made so far (blocking: easy).
   std::span<const Reservation> reservations() const { return reservations_.all(); }
   const Reservations& reservation_book() const { return reservations_; }
@@ -67,49 +67,50 @@ class Engine {
   void absorb_changes(State& state);
   void wake(State& state, Cycle& cycle);
   /// Adds the shapes that were found never to fit, and might on the present nodes. Cost: kProofsMax proofs; the rest has its turn in the next decisions.
-  void find_possible(const State& state, Cycle& cycle, std::vector<ShapeId>& found);
+  void find_possible(const State& state, Cycle& cycle, std::vector<ClassId>& found);
   /// Was the blocked head judged on nodes that have come, gone or changed since?
-  bool is_outdated(const State& state, const Agenda::Head& head) const;
+  bool is_outdated(const State& state, const PendingQueue::Head& head) const;
   /// Opens the first blocked head of the queue if it is outdated and can never run any more, so that it blocks nobody and is told so; then the next.
   /// Has it opened any? Cost: a proof for each head looked at, O(1) where it is not outdated.
-  bool open_impossible_heads(const State& state, Cycle& cycle, QueueId queue);
+  bool activate_impossible_heads(const State& state, Cycle& cycle, QueueId queue);
   /// The same for each queue.
-  bool open_impossible_heads(const State& state, Cycle& cycle);
-  bool has_room(const State& state, ClassView& view, const ShapeKey& key) const;
+  bool activate_impossible_heads(const State& state, Cycle& cycle);
+  bool has_room(const State& state, ClassView& view, const EquivalenceClass& key) const;
   void advance(State& state, Cycle& cycle);
   /// Its queue does not take the shape's first job: it waits, or never runs, and the verdict says why. False if the queue takes it.
-  bool close_for_quota(State& state, Cycle& cycle, const Agenda::Head& head);
+  bool close_for_quota(State& state, Cycle& cycle, const PendingQueue::Head& head);
   /// No place was found for the shape's first job: it waits, or never fits, and the verdict says why.
-  void close_for_shortage(State& state, Cycle& cycle, const Agenda::Head& head, bool is_limit_reached);
+  void park_for_shortage(State& state, Cycle& cycle, const PendingQueue::Head& head, bool is_limit_reached);
   bool all_waiting_came(const State& state, Millis now) const;
-  void advance_job(State& state, Cycle& cycle, const Agenda::Head& head);
-  bool may_backfill_by_count(const State& state, Cycle& cycle, const Agenda::Head& head);
+  void advance_job(State& state, Cycle& cycle, const PendingQueue::Head& head);
+  bool may_backfill_by_count(const State& state, Cycle& cycle, const PendingQueue::Head& head);
   /// Other schedulers' nominations hold their nodes against jobs of their priority and below only: tries without those that the job outranks.
   /// The trial then says whose claims fall, and where the job goes; it is empty if that does not help.
   bool place_over_nominations(State& state, Trial& trial, JobId job);
   static bool outranks_a_nomination(const State& state, JobId job);
   /// Jobs of a shape are alike but for their priority, which may not be what orders them: the first behind `than` before which more nominations fall.
   /// None where `than` is not to be passed, that is unless who does not fit blocks nobody.
-  std::optional<Agenda::Entry> first_that_outranks_more(const State& state, const Agenda::Shape& shape, const Agenda::Entry& than) const;
+  std::optional<PendingQueue::Entry> first_that_outranks_more(const State& state, const PendingQueue::Shape& shape,
+                                                              const PendingQueue::Entry& than) const;
   /// Lists in cycle.binding whose promises the job could break; false if it is clear already that it would.
-  bool find_binding_reservations(State& state, Cycle& cycle, const Agenda::Head& head);
+  bool find_binding_reservations(State& state, Cycle& cycle, const PendingQueue::Head& head);
   /// The first of them that does not hold with what the trial has placed; nullptr if all do.
   const Reservation* broken_reservation(const State& state, const Cycle& cycle, const Trial& trial, Beside beside) const;
   /// Do they hold with the job where the trial has placed it, or else where it is placed with what was promised withheld? If not, the trial is empty
   /// and the job told until when it is held.
-  bool place_beside_reservations(State& state, Cycle& cycle, const Agenda::Head& head, Trial& trial);
+  bool place_beside_reservations(State& state, Cycle& cycle, const PendingQueue::Head& head, Trial& trial);
   /// Tells the job until when it is held by this reservation, and looks again when one of those that bind it may change.
-  void hold(const State& state, Cycle& cycle, const Agenda::Head& head, const Reservation& reservation);
-  void commit(State& state, Cycle& cycle, Trial& trial, const Agenda::Entry& entry);
+  void hold(const State& state, Cycle& cycle, const PendingQueue::Head& head, const Reservation& reservation);
+  void commit(State& state, Cycle& cycle, Trial& trial, const PendingQueue::Entry& entry);
   void rotate(State& state, Cycle& cycle);
-  void close(const State& state, Cycle& cycle, ShapeId shape, const Verdict& verdict);
+  void close(const State& state, Cycle& cycle, ClassId shape, const Verdict& verdict);
   /// Keeps the verdict, and adds it to the plan unless the job's last one was of the same kind and reason.
   void report(Cycle& cycle, JobId job, const Verdict& verdict);
   void report_newcomers(const State& state, Plan& plan);
 
-  std::unique_ptr<Profile> profile_;  ///< agenda and views refer to it
+  std::unique_ptr<Profile> profile_;  ///< pending queue and views refer to it
   EngineOptions options_;
-  Agenda agenda_;
+  PendingQueue pending_;
   ViewCache views_;
   Reservations reservations_;
   Rng draws_;
@@ -120,7 +121,7 @@ class Engine {
   std::vector<std::uint64_t> judged_on_;
   std::uint64_t heads_walked_on_ = 0;  ///< the same when all blocked heads were last looked at; not kept in a snapshot, only costs a walk
   /// Shapes found never to fit, of which a node that came or changed could take a member.
-  std::set<ShapeId> to_prove_;
+  std::set<ClassId> to_prove_;
   std::function<void(JobId)> before_stop_;
   std::uint64_t unproven_ = 0;
   /// The last verdict on a job in short. In full it is kept by the closed shape; one on a job of an open shape has one number at most.

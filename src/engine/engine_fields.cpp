@@ -5,19 +5,19 @@
 namespace ashlar {
 
 bool EngineMemory::is_sound(const Engine& engine, const State& state) {
-  const Agenda& a = engine.agenda_;
-  const auto is_shape = [&](ShapeId id) { return id.row() < a.shapes_.size() && !a.shapes_[id.row()].jobs.empty(); };
+  const PendingQueue& a = engine.pending_;
+  const auto is_shape = [&](ClassId id) { return id.row() < a.shapes_.size() && !a.shapes_[id.row()].jobs.empty(); };
   const auto are_shapes = [&](const auto& ids) { return std::all_of(ids.begin(), ids.end(), is_shape); };
-  const auto are_heads = [&](const std::set<Agenda::Head>& heads) {
-    return std::all_of(heads.begin(), heads.end(), [&](const Agenda::Head& h) { return is_shape(h.shape) && state.is_live(h.entry.job); });
+  const auto are_heads = [&](const std::set<PendingQueue::Head>& heads) {
+    return std::all_of(heads.begin(), heads.end(), [&](const PendingQueue::Head& h) { return is_shape(h.shape) && state.is_live(h.entry.job); });
   };
-  if (a.shape_of_job_.size() != a.entry_of_job_.size() || !are_heads(a.open_heads_)) return false;
-  for (const Agenda::Shape& shape : a.shapes_)
-    for (const Agenda::Entry& e : shape.jobs)
+  if (a.class_of_job_.size() != a.entry_of_job_.size() || !are_heads(a.active_heads_)) return false;
+  for (const PendingQueue::Shape& shape : a.shapes_)
+    for (const PendingQueue::Entry& e : shape.jobs)
       if (!state.is_live(e.job) || !a.contains(e.job)) return false;
-  for (const ShapeId id : a.shape_of_job_)
+  for (const ClassId id : a.class_of_job_)
     if (!id.is_none() && !is_shape(id)) return false;
-  for (const ShapeId id : a.spare_)
+  for (const ClassId id : a.spare_)
     if (id.row() >= a.shapes_.size()) return false;
   for (const auto& [queue, heads] : a.blocked_heads_)
     if (heads.empty() || !are_heads(heads)) return false;

@@ -17,14 +17,14 @@ struct EngineMemory {
   static void each(E& e, Visit&& visit) {
     visit(e.draws_), visit(e.reservations_.reservations_), visit(e.queue_changes_seen_), visit(e.facts_seen_), visit(e.judged_on_),
         visit(e.to_prove_), visit(e.told_);
-    auto& a = e.agenda_;
-    visit(a.ids_), visit(a.shapes_), visit(a.spare_), visit(a.shape_of_job_), visit(a.entry_of_job_), visit(a.open_heads_), visit(a.blocked_heads_);
+    auto& a = e.pending_;
+    visit(a.ids_), visit(a.shapes_), visit(a.spare_), visit(a.class_of_job_), visit(a.entry_of_job_), visit(a.active_heads_), visit(a.blocked_heads_);
     visit(a.waiting_for_capacity_), visit(a.waiting_for_quota_), visit(a.behind_heads_), visit(a.moved_heads_), visit(a.waiting_for_anything_),
-        visit(a.newcomers_of_closed_), visit(a.size_);
+        visit(a.newcomers_of_parked_), visit(a.size_);
   }
   static void forget_views(Engine& e) { e.views_.forget_all(); }
 
-  /// Do all rows that the agenda names exist there and in the state?
+  /// Do all rows that the pending queue names exist there and in the state?
   static bool is_sound(const Engine& engine, const State& state);
 };
 

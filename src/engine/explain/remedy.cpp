@@ -30,7 +30,7 @@ class Rehearsal {
       : state_(state), engine_(engine), views_(engine.profile()), job_(job), counts_cards_(counts_cards) {
     state.each_member(job, [&](MemberId id, const Member& m) { (m.is_placed() ? placed_ : waiting_).push_back({id, m}); });
     const Job& j = state.job(job);
-    if (engine.agenda().contains(job)) entry_ = engine.agenda().entry_of(job);
+    if (engine.pending().contains(job)) entry_ = engine.pending().entry_of(job);
     needed_ = std::min<std::uint32_t>(j.members_needed(), static_cast<std::uint32_t>(waiting_.size()));
     original_ = {.job = job,
                  .queue = j.queue,
@@ -122,12 +122,12 @@ class Rehearsal {
   /// What the heads of queues that stand before it are promised: as the engine has it, or worked out here where nobody came by yet.
   void reserve_for_those_ahead() {
     if (engine_.profile().blocking != Blocking::kEasy || !entry_) return;
-    const Agenda& agenda = engine_.agenda();
+    const PendingQueue& pending = engine_.pending();
     Reservations reservations = engine_.reservation_book();
-    for (const Agenda::Head& head : reservations.heads_ahead(state_, agenda, *entry_, original_.queue)) {
+    for (const PendingQueue::Head& head : reservations.heads_ahead(state_, pending, *entry_, original_.queue)) {
       Trial trial(state_);
       Rng draws(1);
-      ahead_.push_back(reservations.to({trial, views_, engine_.profile(), draws}, agenda, head, state_.now()));
+      ahead_.push_back(reservations.to({trial, views_, engine_.profile(), draws}, pending, head, state_.now()));
     }
   }
   std::uint32_t members_within_quota_or_needed() const { return std::max(members_within_quota(state_, job_), state_.job(job_).members_needed()); }
@@ -151,7 +151,7 @@ class Rehearsal {
   JobId job_;
   ResourceId counts_cards_;
   Workload original_;
-  std::optional<Agenda::Entry> entry_;
+  std::optional<PendingQueue::Entry> entry_;
   std::vector<Reservation> ahead_;
   std::vector<std::pair<MemberId, Member>> placed_, waiting_;
   std::uint32_t needed_ = 0;
@@ -421,13 +421,13 @@ void add_more_nodes(Rehearsal& r, JobId job, std::span<const LabelKeyId> names, 
 
 /// Is room or quota what it waits for, and nobody ahead of it?
 bool is_its_turn(const Engine& engine, JobId job) {
-  const Agenda& agenda = engine.agenda();
-  if (!agenda.contains(job)) return false;
+  const PendingQueue& pending = engine.pending();
+  if (!pending.contains(job)) return false;
   const WakeOn wake_on = engine.verdict_of(job).wake_on;
   if (wake_on != WakeOn::kCapacity && wake_on != WakeOn::kQuota) return false;
   if (engine.profile().blocking != Blocking::kStrict) return true;
-  const Agenda::Head* blocked = agenda.first_blocked(agenda.shape(agenda.shape_id(job)).key.queue);
-  return blocked == nullptr || !(blocked->entry < agenda.entry_of(job));
+  const PendingQueue::Head* blocked = pending.first_blocked(pending.shape(pending.class_id(job)).key.queue);
+  return blocked == nullptr || !(blocked->entry < pending.entry_of(job));
 }
 
 std::vector<Remedy> search(Rehearsal& rehearsal, const State& state, const Engine& engine, JobId job, const RemedyOptions& options) {

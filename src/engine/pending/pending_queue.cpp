@@ -4,9 +4,9 @@
 #include "base/grown.h"
 
 namespace ashlar {
-ShapeKey shape_of(const State& state, JobId id) {
+EquivalenceClass shape_of(const State& state, JobId id) {
   const Job& j = state.job(id);
-  ShapeKey key;
+  EquivalenceClass key;
   key.queue = j.queue;
   key.within = j.within;
   key.prefer = j.prefer;
@@ -30,12 +30,12 @@ namespace {
 bool waits_for_room(const Verdict& verdict) { return verdict.wake_on == WakeOn::kCapacity || verdict.wake_on == WakeOn::kQuota; }
 }  // namespace
 
-void Agenda::list_head(ShapeId id) {
+void PendingQueue::list_head(ClassId id) {
   const Shape& shape = shapes_[id.row()];
   if (shape.jobs.empty()) return;
   const Head head{*shape.jobs.begin(), id};
   if (shape.is_open) {
-    open_heads_.insert(head);
+    active_heads_.insert(head);
     return;
   }
   if (waits_for_room(shape.verdict) && !head.entry.is_surplus && shape.verdict.kind != VerdictKind::kNeverFits) {  // what can never run blocks nobody
@@ -54,12 +54,12 @@ void Agenda::list_head(ShapeId id) {
   }
 }
 
-void Agenda::unlist_head(ShapeId id) {
+void PendingQueue::unlist_head(ClassId id) {
   const Shape& shape = shapes_[id.row()];
   if (shape.jobs.empty()) return;
   const Head head{*shape.jobs.begin(), id};
   if (shape.is_open) {
-    open_heads_.erase(head);
+    active_heads_.erase(head);
     return;
   }
   // Only where list_head has put it: this runs for every shape behind a head whenever the head moves.
@@ -88,13 +88,13 @@ void Agenda::unlist_head(ShapeId id) {
   }
 }
 
-void Agenda::enter(const State& state, JobId job) {
+void PendingQueue::enter(const State& state, JobId job) {
   ASHLAR_CHECK(!contains(job));
-  const ShapeKey key = shape_of(state, job);
-  auto [it, is_new] = ids_.try_emplace(key, ShapeId::none());
+  const EquivalenceClass key = shape_of(state, job);
+  auto [it, is_new] = ids_.try_emplace(key, ClassId::none());
   if (is_new) {
     if (spare_.empty()) {
-      it->second = ShapeId(shapes_.size());
+      it->second = ClassId(shapes_.size());
       shapes_.emplace_back();
     } else {
       it->second = spare_.back();
@@ -106,7 +106,7 @@ void Agenda::enter(const State& state, JobId job) {
       if (!m.is_placed()) made.cards += state.demand(m.demand).cards.count;
     });
   }
-  const ShapeId id = it->second;
+  const ClassId id = it->second;
   Shape& shape = shapes_[id.row()];
   const Job& j = state.job(job);
   const Entry entry{j.waits_for_surplus(), order_->waiting(state, job), j.backlog_turn, job};
@@ -114,22 +114,22 @@ void Agenda::enter(const State& state, JobId job) {
   if (is_head) unlist_head(id);
   shape.jobs.insert(entry);
   if (is_head) list_head(id);
-  grown(shape_of_job_, job.row()) = id;
+  grown(class_of_job_, job.row()) = id;
   grown(entry_of_job_, job.row()) = entry;
   ++size_;
   if (is_head && shape.verdict.wake_on == WakeOn::kHeadOfQueue) open(id);  // it may stand before the head that blocks the others
-  if (!shape.is_open) newcomers_of_closed_.push_back(job);
+  if (!shape.is_open) newcomers_of_parked_.push_back(job);
 }
 
-void Agenda::leave(JobId job) {
+void PendingQueue::leave(JobId job) {
   if (!contains(job)) return;
-  const ShapeId id = shape_of_job_[job.row()];
+  const ClassId id = class_of_job_[job.row()];
   Shape& shape = shapes_[id.row()];
   const Entry& entry = entry_of_job_[job.row()];
   const bool is_head = *shape.jobs.begin() == entry;
   if (is_head) unlist_head(id);
   shape.jobs.erase(entry);
-  shape_of_job_[job.row()] = ShapeId::none();
+  class_of_job_[job.row()] = ClassId::none();
   --size_;
   if (shape.jobs.empty()) {
     ids_.erase(shape.key);
@@ -139,7 +139,7 @@ void Agenda::leave(JobId job) {
   }
 }
 
-void Agenda::open(ShapeId id) {
+void PendingQueue::open(ClassId id) {
   Shape& shape = shapes_[id.row()];
   if (shape.is_open) return;
   unlist_head(id);
@@ -147,7 +147,7 @@ void Agenda::open(ShapeId id) {
   list_head(id);
 }
 
-void Agenda::close(ShapeId id, Verdict verdict) {
+void PendingQueue::close(ClassId id, Verdict verdict) {
   Shape& shape = shapes_[id.row()];
   unlist_head(id);
   shape.is_open = false;
@@ -155,27 +155,27 @@ void Agenda::close(ShapeId id, Verdict verdict) {
   list_head(id);
 }
 
-void Agenda::open_behind_moved_heads() {
+void PendingQueue::activate_behind_moved_heads() {
   if (moved_heads_.empty()) return;
-  std::vector<ShapeId> behind;
+  std::vector<ClassId> behind;
   for (const QueueId queue : std::exchange(moved_heads_, {}))
     if (const auto it = behind_heads_.find(queue); it != behind_heads_.end()) behind.insert(behind.end(), it->second.begin(), it->second.end());
-  for (const ShapeId id : behind) open(id);
+  for (const ClassId id : behind) open(id);
 }
 
-void Agenda::hold(const Head& head) {
+void PendingQueue::hold(const Head& head) {
   if (head.entry.is_surplus) return;
   const auto [it, is_first] = held_heads_.try_emplace(shape(head.shape).key.queue, head);
   if (!is_first && head < it->second) it->second = head;
 }
 
-const Agenda::Head* Agenda::first_waiting(QueueId queue) const {
+const PendingQueue::Head* PendingQueue::first_waiting(QueueId queue) const {
   const Head* blocked = first_blocked(queue);
   const auto held = held_heads_.find(queue);
   return held != held_heads_.end() && (blocked == nullptr || held->second < *blocked) ? &held->second : blocked;
 }
 
-const Agenda::Head* Agenda::first_blocked(QueueId queue) const {
+const PendingQueue::Head* PendingQueue::first_blocked(QueueId queue) const {
   const auto it = blocked_heads_.find(queue);
   return it == blocked_heads_.end() ? nullptr : &*it->second.begin();
 }

@@ -1,4 +1,4 @@
-// Agenda: who waits, in order, grouped by shape. Jobs of one shape (same queue, demand, constraint, size, topology wishes) stand or fall together:
+// PendingQueue: who waits, in order, grouped by shape. Jobs of one shape (same queue, demand, constraint, size, topology wishes) stand or fall together:
 // when the first of them cannot be placed, the shape is closed and none of the others is looked at until something happens that could help. A cycle
 // therefore costs O(open shapes), whatever the number of waiting jobs.
 #pragma once
@@ -17,10 +17,10 @@
 
 namespace ashlar {
 
-using ShapeId = Id<struct ShapeTag>;
+using ClassId = Id<struct ClassTag>;
 
 /// What makes two waiting jobs equal for placement.
-struct ShapeKey {
+struct EquivalenceClass {
   QueueId queue;
   DemandId demand;
   ConstraintId constraint;
@@ -29,11 +29,11 @@ struct ShapeKey {
   LevelId within, prefer;
   DomainId anchor;  ///< where members of the job already sit (then the job is its own shape)
   JobId only;       ///< set for gangs whose members differ and for jobs that are placed in part
-  friend auto operator<=>(const ShapeKey&, const ShapeKey&) = default;
+  friend auto operator<=>(const EquivalenceClass&, const EquivalenceClass&) = default;
 };
-ShapeKey shape_of(const State& state, JobId job);
+EquivalenceClass shape_of(const State& state, JobId job);
 
-class Agenda {
+class PendingQueue {
  public:
   struct Entry {
     bool is_surplus = false;  ///< only members above the minimum wait: after every minimum
@@ -49,39 +49,39 @@ class Agenda {
   };
   struct Head {
     Entry entry;
-    ShapeId shape;
+    ClassId shape;
     friend auto operator<=>(const Head&, const Head&) = default;
   };
   struct Shape {
-    ShapeKey key;
+    EquivalenceClass key;
     std::set<Entry> jobs;
     bool is_open = true;
     Verdict verdict;         ///< why it is closed
     std::int64_t cards = 0;  ///< cards of one job
   };
 
-  explicit Agenda(const OrderPolicy& order) : order_(&order) {}
+  explicit PendingQueue(const OrderPolicy& order) : order_(&order) {}
 
   void enter(const State& state, JobId job);
   void leave(JobId job);
   /// The shape is worth another look.
-  void open(ShapeId id);
+  void open(ClassId id);
   /// Nothing but the given event can help it. With WakeOn::kHeadOfQueue that is a change among the blocked heads of its queue.
-  void close(ShapeId id, Verdict verdict);
+  void close(ClassId id, Verdict verdict);
   /// Opens the shapes behind heads of queues that no longer block, or block no longer as they did. Cost: O(such shapes).
-  void open_behind_moved_heads();
+  void activate_behind_moved_heads();
 
-  bool contains(JobId job) const { return job.row() < shape_of_job_.size() && !shape_of_job_[job.row()].is_none(); }
-  ShapeId shape_id(JobId job) const { return shape_of_job_[job.row()]; }
-  const Shape& shape(ShapeId id) const { return shapes_[id.row()]; }
+  bool contains(JobId job) const { return job.row() < class_of_job_.size() && !class_of_job_[job.row()].is_none(); }
+  ClassId class_id(JobId job) const { return class_of_job_[job.row()]; }
+  const Shape& shape(ClassId id) const { return shapes_[id.row()]; }
   /// Do jobs of that shape wait, and was it found never to fit?
-  bool never_fits(ShapeId id) const {
+  bool never_fits(ClassId id) const {
     return id.row() < shapes_.size() && !shapes_[id.row()].jobs.empty() && !shape(id).is_open && shape(id).verdict.kind == VerdictKind::kNeverFits;
   }
   Entry entry_of(JobId job) const { return entry_of_job_[job.row()]; }
 
   /// First jobs of the open shapes, in order.
-  const std::set<Head>& open_heads() const { return open_heads_; }
+  const std::set<Head>& active_heads() const { return active_heads_; }
   /// First jobs of the shapes of one queue that wait for capacity or for quota, in order; nullptr if there are none. Surplus blocks nobody.
   const Head* first_blocked(QueueId queue) const;
   /// In this decision the job could start but for a reservation to somebody else. Until the next decision it stands for its queue like a blocked head,
@@ -96,41 +96,41 @@ class Agenda {
   /// Queues whose blocked heads have changed since the last call, or more.
   std::set<QueueId> take_changed_queues() { return std::exchange(changed_queues_, {}); }
   /// Closed shapes that wait for capacity or for quota.
-  const std::map<std::pair<DemandId, ConstraintId>, std::set<ShapeId>>& waiting_for_capacity() const { return waiting_for_capacity_; }
-  const std::set<ShapeId>& waiting_for_quota() const { return waiting_for_quota_; }
-  const std::set<ShapeId>& waiting_for_anything() const { return waiting_for_anything_; }
+  const std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>>& waiting_for_capacity() const { return waiting_for_capacity_; }
+  const std::set<ClassId>& waiting_for_quota() const { return waiting_for_quota_; }
+  const std::set<ClassId>& waiting_for_anything() const { return waiting_for_anything_; }
   /// All shapes with jobs, for readers.
   template <class Visit>
-  void each_shape(Visit&& visit) const {
+  void each_class(Visit&& visit) const {
     for (std::size_t i = 0; i < shapes_.size(); ++i)
-      if (!shapes_[i].jobs.empty()) visit(ShapeId(i), shapes_[i]);
+      if (!shapes_[i].jobs.empty()) visit(ClassId(i), shapes_[i]);
   }
   std::size_t size() const { return size_; }
   /// Jobs that entered a closed shape since the last call, for their verdicts.
-  std::vector<JobId> take_newcomers_of_closed() { return std::exchange(newcomers_of_closed_, {}); }
+  std::vector<JobId> take_newcomers_of_parked() { return std::exchange(newcomers_of_parked_, {}); }
 
  private:
   friend struct EngineMemory;
-  void list_head(ShapeId id);
-  void unlist_head(ShapeId id);
+  void list_head(ClassId id);
+  void unlist_head(ClassId id);
 
   const OrderPolicy* order_;
-  std::map<ShapeKey, ShapeId> ids_;
+  std::map<EquivalenceClass, ClassId> ids_;
   std::vector<Shape> shapes_;
-  std::vector<ShapeId> spare_;
-  std::vector<ShapeId> shape_of_job_;
+  std::vector<ClassId> spare_;
+  std::vector<ClassId> class_of_job_;
   std::vector<Entry> entry_of_job_;
-  std::set<Head> open_heads_;
+  std::set<Head> active_heads_;
   std::map<QueueId, std::set<Head>> blocked_heads_;
   std::set<QueueId>
       changed_queues_;  ///< of blocked heads, or heads that were closed for quota; lost in a snapshot: who reads it anew asks all queues first
   std::map<QueueId, Head> held_heads_;  ///< of one decision
-  std::map<std::pair<DemandId, ConstraintId>, std::set<ShapeId>> waiting_for_capacity_;
-  std::set<ShapeId> waiting_for_quota_;
-  std::map<QueueId, std::set<ShapeId>> behind_heads_;  ///< closed shapes that wait for the head of their queue
+  std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>> waiting_for_capacity_;
+  std::set<ClassId> waiting_for_quota_;
+  std::map<QueueId, std::set<ClassId>> behind_heads_;  ///< closed shapes that wait for the head of their queue
   std::set<QueueId> moved_heads_;                      ///< queues of such shapes whose blocked heads have changed
-  std::set<ShapeId> waiting_for_anything_;             ///< gangs of unlike members and partly placed jobs: any rise may help
-  std::vector<JobId> newcomers_of_closed_;
+  std::set<ClassId> waiting_for_anything_;             ///< gangs of unlike members and partly placed jobs: any rise may help
+  std::vector<JobId> newcomers_of_parked_;
   std::size_t size_ = 0;
 };
 

@@ -42,12 +42,12 @@ std::int32_t most_cards(const Cluster& cluster, const std::vector<NodeId>& nodes
 }
 
 /// Is there room in its quota now, or has a limit changed so that it can, or cannot, ever be within it?
-bool is_quota_news_for(const State& state, const Agenda::Shape& shape) {
+bool is_quota_news_for(const State& state, const PendingQueue::Shape& shape) {
   const std::optional<Reason> refusal = quota_refusal(state, shape.jobs.begin()->job);
   return !refusal || (refusal->code == ReasonCode::kExceedsQuota) != (shape.verdict.kind == VerdictKind::kNeverFits);
 }
 
-bool exceeds_quota(const State& state, const Agenda::Shape& shape) {
+bool exceeds_quota(const State& state, const PendingQueue::Shape& shape) {
   const std::optional<Reason> refusal = quota_refusal(state, shape.jobs.begin()->job);
   return refusal && refusal->code == ReasonCode::kExceedsQuota;
 }
@@ -63,36 +63,36 @@ void Engine::wake(State& state, Cycle& cycle) {
   queue_changes_seen_ = state.queues.change_count();
   std::sort(rises.begin(), rises.end());
   rises.erase(std::unique(rises.begin(), rises.end()), rises.end());
-  std::vector<ShapeId> opened;
+  std::vector<ClassId> opened;
   // Of those found never to fit, the ones that might on a node that came or changed.
   const auto could_ever = [&](DemandId demand, ConstraintId constraint) {
     return std::any_of(rises.begin(), rises.end(),
                        [&](NodeId n) { return state.cluster.is_live(n) && could_ever_take(state, demand, constraint, n); });
   };
-  for (const ShapeId id : agenda_.waiting_for_quota())
-    if (is_quota_news_for(state, agenda_.shape(id))) opened.push_back(id);
+  for (const ClassId id : pending_.waiting_for_quota())
+    if (is_quota_news_for(state, pending_.shape(id))) opened.push_back(id);
   if (has_quota_news)  // a limit has changed: whoever waits for room may now ask for more than its queue can ever have
-    agenda_.each_shape([&](ShapeId id, const Agenda::Shape& shape) {
+    pending_.each_class([&](ClassId id, const PendingQueue::Shape& shape) {
       if (!shape.is_open && shape.verdict.wake_on == WakeOn::kCapacity && exceeds_quota(state, shape)) opened.push_back(id);
     });
   const std::int32_t cards_max = most_cards(state.cluster, rises);
-  for (const auto& [of, shapes] : agenda_.waiting_for_capacity()) {
+  for (const auto& [of, shapes] : pending_.waiting_for_capacity()) {
     const DemandId demand = of.first;
     const ConstraintId constraint = of.second;
     if (cards_of_a_node(state.demand(demand).cards) > cards_max) continue;  // neither now nor ever
-    const auto never_fits = [&](ShapeId id) { return agenda_.never_fits(id); };
+    const auto never_fits = [&](ClassId id) { return pending_.never_fits(id); };
     if (has_other_nodes && could_ever(demand, constraint))
       std::copy_if(shapes.begin(), shapes.end(), std::inserter(to_prove_, to_prove_.end()), never_fits);
     if (std::none_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, demand, constraint, n); })) continue;
     if (std::all_of(shapes.begin(), shapes.end(), never_fits)) continue;
     const bool is_room_exact = profile_->placement == PlacementRule::kScored;
     ClassView* view = is_room_exact ? &views_.get(state, demand, constraint, 0) : nullptr;
-    for (const ShapeId id : shapes)
-      if (!never_fits(id) && (view == nullptr || has_room(state, *view, agenda_.shape(id).key))) opened.push_back(id);
+    for (const ClassId id : shapes)
+      if (!never_fits(id) && (view == nullptr || has_room(state, *view, pending_.shape(id).key))) opened.push_back(id);
   }
-  for (const ShapeId id : agenda_.waiting_for_anything()) {
+  for (const ClassId id : pending_.waiting_for_anything()) {
     bool is_helped = false;
-    state.each_member(agenda_.shape(id).key.only, [&](MemberId, const Member& m) {
+    state.each_member(pending_.shape(id).key.only, [&](MemberId, const Member& m) {
       if (is_helped) return;
       // A node under a placed member may have moved to another domain, and with it the place where the others must go.
       if (m.is_placed())
@@ -102,69 +102,69 @@ void Engine::wake(State& state, Cycle& cycle) {
     });
     if (is_helped)
       opened.push_back(id);
-    else if (has_other_nodes && !rises.empty() && agenda_.never_fits(id))
+    else if (has_other_nodes && !rises.empty() && pending_.never_fits(id))
       to_prove_.insert(id);
   }
   // No view shows what is free for a job without the nominations that it outranks.
   if (!rises.empty() && !state.nominations().empty())
-    agenda_.each_shape([&](ShapeId id, const Agenda::Shape& shape) {
+    pending_.each_class([&](ClassId id, const PendingQueue::Shape& shape) {
       const bool may_fit = !shape.is_open && shape.verdict.wake_on == WakeOn::kCapacity && shape.verdict.kind != VerdictKind::kNeverFits;
-      const auto outranks = [&](const Agenda::Entry& e) { return outranks_a_nomination(state, e.job); };
+      const auto outranks = [&](const PendingQueue::Entry& e) { return outranks_a_nomination(state, e.job); };
       if (may_fit && std::any_of(shape.jobs.begin(), shape.jobs.end(), outranks)) opened.push_back(id);
     });
   find_possible(state, cycle, opened);
-  for (const ShapeId id : opened) agenda_.open(id);
+  for (const ClassId id : opened) pending_.open(id);
   rises.clear();
-  if (has_other_nodes) open_impossible_heads(state, cycle);
+  if (has_other_nodes) activate_impossible_heads(state, cycle);
 }
 
-void Engine::find_possible(const State& state, Cycle& cycle, std::vector<ShapeId>& found) {
+void Engine::find_possible(const State& state, Cycle& cycle, std::vector<ClassId>& found) {
   std::size_t proofs = 0;
   while (!to_prove_.empty() && proofs < kProofsMax) {
-    const ShapeId id = *to_prove_.begin();
+    const ClassId id = *to_prove_.begin();
     to_prove_.erase(to_prove_.begin());
-    if (!agenda_.never_fits(id)) continue;
+    if (!pending_.never_fits(id)) continue;
     ++proofs;
-    if (ever_fits(state, agenda_.shape(id).jobs.begin()->job) != EverFits::kNo) found.push_back(id);
+    if (ever_fits(state, pending_.shape(id).jobs.begin()->job) != EverFits::kNo) found.push_back(id);
   }
   if (!to_prove_.empty()) cycle.plan.look_again_at = cycle.plan.at;
 }
 
-bool Engine::is_outdated(const State& state, const Agenda::Head& head) const {
+bool Engine::is_outdated(const State& state, const PendingQueue::Head& head) const {
   if (state.cluster.live_count() == 0) return false;  // everybody waits for the first node
   const std::size_t row = head.shape.row();
   const bool is_judged = row < judged_on_.size() && judged_on_[row] == state.cluster.facts_change_count();
-  const WakeOn wake_on = agenda_.shape(head.shape).verdict.wake_on;
+  const WakeOn wake_on = pending_.shape(head.shape).verdict.wake_on;
   return !is_judged && (wake_on == WakeOn::kCapacity || wake_on == WakeOn::kQuota);
 }
 
-bool Engine::open_impossible_heads(const State& state, Cycle& cycle, QueueId queue) {
+bool Engine::activate_impossible_heads(const State& state, Cycle& cycle, QueueId queue) {
   bool has_opened = false;
   if (!options_.has_verdicts) return has_opened;  // nothing is found never to fit then
-  for (const Agenda::Head* first = agenda_.first_blocked(queue); first != nullptr; first = agenda_.first_blocked(queue)) {
-    const Agenda::Head head = *first;
+  for (const PendingQueue::Head* first = pending_.first_blocked(queue); first != nullptr; first = pending_.first_blocked(queue)) {
+    const PendingQueue::Head head = *first;
     if (!is_outdated(state, head)) return has_opened;
     grown(judged_on_, head.shape.row()) = state.cluster.facts_change_count();
     if (ever_fits(state, head.entry.job) != EverFits::kNo) return has_opened;
     cycle.impossible.insert(head.shape);
-    agenda_.open(head.shape);
+    pending_.open(head.shape);
     cycle.add_work(head);
     has_opened = true;
   }
   return has_opened;
 }
 
-bool Engine::open_impossible_heads(const State& state, Cycle& cycle) {
+bool Engine::activate_impossible_heads(const State& state, Cycle& cycle) {
   bool has_opened = false;
   if (profile_->blocking == Blocking::kSkip || !options_.has_verdicts) return has_opened;
-  std::set<QueueId> changed = agenda_.take_changed_queues();
+  std::set<QueueId> changed = pending_.take_changed_queues();
   if (std::exchange(heads_walked_on_, state.cluster.facts_change_count()) != state.cluster.facts_change_count())
-    for (const auto& [queue, heads] : agenda_.blocked_heads()) changed.insert(queue);
-  for (const QueueId queue : changed) has_opened = open_impossible_heads(state, cycle, queue) || has_opened;
+    for (const auto& [queue, heads] : pending_.blocked_heads()) changed.insert(queue);
+  for (const QueueId queue : changed) has_opened = activate_impossible_heads(state, cycle, queue) || has_opened;
   return has_opened;
 }
 
-bool Engine::has_room(const State& state, ClassView& view, const ShapeKey& key) const {
+bool Engine::has_room(const State& state, ClassView& view, const EquivalenceClass& key) const {
   if (key.within.is_none()) return view.room_everywhere() >= key.members_needed;
   const auto room = view.room(state, key.within);
   return std::any_of(room.begin(), room.end(), [&](std::uint32_t r) { return r >= key.members_needed; });

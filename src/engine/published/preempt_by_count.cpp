@@ -59,20 +59,20 @@ std::int64_t cards_of(const Cluster& cluster) {
 /// The first job of every shape, smallest first; a shape is dropped when its size exceeds what is left.
 class WaitingWalk {
  public:
-  explicit WaitingWalk(const Agenda& agenda) : agenda_(agenda) {
-    agenda.each_shape([&](ShapeId id, const Agenda::Shape& shape) { heads_.push_back({*shape.jobs.begin(), id}); });
+  explicit WaitingWalk(const PendingQueue& pending) : pending_(pending) {
+    pending.each_class([&](ClassId id, const PendingQueue::Shape& shape) { heads_.push_back({*shape.jobs.begin(), id}); });
     std::make_heap(heads_.begin(), heads_.end(), std::greater<>());
   }
   bool is_empty() const { return heads_.empty(); }
-  const Agenda::Head& top() const { return heads_.front(); }
-  void drop_shape() {
+  const PendingQueue::Head& top() const { return heads_.front(); }
+  void drop_class() {
     std::pop_heap(heads_.begin(), heads_.end(), std::greater<>());
     heads_.pop_back();
   }
   void advance() {
-    const Agenda::Head head = top();
-    drop_shape();
-    const auto& jobs = agenda_.shape(head.shape).jobs;
+    const PendingQueue::Head head = top();
+    drop_class();
+    const auto& jobs = pending_.shape(head.shape).jobs;
     const auto it = jobs.upper_bound(head.entry);
     if (it == jobs.end()) return;
     heads_.push_back({*it, head.shape});
@@ -80,8 +80,8 @@ class WaitingWalk {
   }
 
  private:
-  const Agenda& agenda_;
-  std::vector<Agenda::Head> heads_;
+  const PendingQueue& pending_;
+  std::vector<PendingQueue::Head> heads_;
 };
 
 /// What the walk has given out of the queues' quotas. Where no queue has a limit, as in the published replays, nothing is counted.
@@ -130,11 +130,11 @@ class QueueShares {
   std::set<QueueId> started_;  ///< queues in which waiting jobs take something
 };
 
-QuotaMarks mark(const State& state, const Agenda& agenda, const std::vector<Running>& running, Millis now) {
+QuotaMarks mark(const State& state, const PendingQueue& pending, const std::vector<Running>& running, Millis now) {
   QuotaMarks marks;
   QuotaWalk walk(cards_of(state.cluster));
   QueueShares shares(state, running);
-  WaitingWalk waiting(agenda);
+  WaitingWalk waiting(pending);
   std::size_t r = 0;
   while (walk.left() > 0 && (r < running.size() || !waiting.is_empty())) {
     const bool is_waiting_next = !waiting.is_empty() && (r == running.size() || waiting.top().entry.key <= running[r].key);
@@ -147,10 +147,10 @@ QuotaMarks mark(const State& state, const Agenda& agenda, const std::vector<Runn
         marks.stop.push_back(job);
       continue;
     }
-    const Agenda::Head head = waiting.top();
-    const std::int64_t cards = agenda.shape(head.shape).cards;
+    const PendingQueue::Head head = waiting.top();
+    const std::int64_t cards = pending.shape(head.shape).cards;
     if (cards > walk.left() || !shares.take_waiting(head.entry.job)) {
-      waiting.drop_shape();
+      waiting.drop_class();
     } else {
       walk.next(cards, false);
       marks.start.push_back(head.entry.job);
@@ -164,10 +164,10 @@ QuotaMarks mark(const State& state, const Agenda& agenda, const std::vector<Runn
 }  // namespace
 
 void Engine::rotate(State& state, Cycle& cycle) {
-  if (agenda_.size() == 0) return;  // whoever runs has its cards, so a walk without waiting jobs stops nobody
+  if (pending_.size() == 0) return;  // whoever runs has its cards, so a walk without waiting jobs stops nobody
   const Millis now = cycle.plan.at;
   const std::vector<Running> running = running_in_order(state, *profile_->order, now);
-  const QuotaMarks marks = mark(state, agenda_, running, now);
+  const QuotaMarks marks = mark(state, pending_, running, now);
   bool has_changed = !marks.stop.empty();
   for (const JobId job : marks.stop) {
     Trial trial(state);
@@ -184,7 +184,7 @@ void Engine::rotate(State& state, Cycle& cycle) {
     // Asked again: the surplus of one that was placed a moment ago counts too.
     if (quota_refusal(state, job) || !place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job).is_placed) continue;
     has_changed = true;
-    commit(state, cycle, trial, agenda_.entry_of(job));
+    commit(state, cycle, trial, pending_.entry_of(job));
   }
   const std::int64_t beat = std::max<std::int64_t>(profile_->cadence.value, 1);
   if (has_changed) {

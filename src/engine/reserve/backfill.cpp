@@ -15,9 +15,9 @@ Verdict held_until(Millis promised, Millis now) {
 
 }  // namespace
 
-bool Engine::find_binding_reservations(State& state, Cycle& cycle, const Agenda::Head& head) {
+bool Engine::find_binding_reservations(State& state, Cycle& cycle, const PendingQueue::Head& head) {
   cycle.binding.clear();
-  if (agenda_.blocked_heads().empty()) return true;
+  if (pending_.blocked_heads().empty()) return true;
   const Millis now = cycle.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
   // Another of its shape, no longer than it, was held a moment ago.
@@ -25,10 +25,10 @@ bool Engine::find_binding_reservations(State& state, Cycle& cycle, const Agenda:
     if (options_.has_verdicts) report(cycle, head.entry.job, held_until(held->second.promised, now));
     return false;
   }
-  for (const Agenda::Head& blocked : reservations_.heads_ahead(state, agenda_, head.entry, state.job(head.entry.job).queue)) {
+  for (const PendingQueue::Head& blocked : reservations_.heads_ahead(state, pending_, head.entry, state.job(head.entry.job).queue)) {
     Trial trial(state);
     Rng draws(draws_.state());
-    const Reservation& reservation = reservations_.to({trial, views_, *profile_, draws}, agenda_, blocked, now);
+    const Reservation& reservation = reservations_.to({trial, views_, *profile_, draws}, pending_, blocked, now);
     if (reservation.at == Millis::max() || end <= reservation.at) continue;
     cycle.binding.push_back(blocked.entry.job);
     if (reservation.spares_quota_for(state, head.entry.job)) continue;
@@ -44,7 +44,7 @@ const Reservation* Engine::broken_reservation(const State& state, const Cycle& c
   return nullptr;
 }
 
-bool Engine::place_beside_reservations(State& state, Cycle& cycle, const Agenda::Head& head, Trial& trial) {
+bool Engine::place_beside_reservations(State& state, Cycle& cycle, const PendingQueue::Head& head, Trial& trial) {
   const Reservation* broken = broken_reservation(state, cycle, trial, Beside::kItsCards);
   if (broken == nullptr) return true;
   const bool has_shares = std::any_of(cycle.binding.begin(), cycle.binding.end(), [&](JobId job) { return reservations_.find(job)->has_shares(); });
@@ -62,27 +62,27 @@ bool Engine::place_beside_reservations(State& state, Cycle& cycle, const Agenda:
   return false;
 }
 
-void Engine::hold(const State& state, Cycle& cycle, const Agenda::Head& head, const Reservation& reservation) {
+void Engine::hold(const State& state, Cycle& cycle, const PendingQueue::Head& head, const Reservation& reservation) {
   const Millis now = cycle.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
   const Millis promised = reservation.told_at(now);
   const auto [held, is_first] = cycle.held.try_emplace(head.shape, Cycle::Held{end, promised, cycle.plan.actions.size()});
   if (!is_first && end < held->second.end) held->second = {end, promised, cycle.plan.actions.size()};
   for (const JobId job : cycle.binding) cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, reservations_.find(job)->next_look(state, now));
-  agenda_.hold(head);
+  pending_.hold(head);
   if (options_.has_verdicts) report(cycle, head.entry.job, held_until(promised, now));
 }
 
-bool Engine::may_backfill_by_count(const State& state, Cycle& cycle, const Agenda::Head& head) {
-  const std::int64_t cards = agenda_.shape(head.shape).cards;
+bool Engine::may_backfill_by_count(const State& state, Cycle& cycle, const PendingQueue::Head& head) {
+  const std::int64_t cards = pending_.shape(head.shape).cards;
   const Millis end = state.job(head.entry.job).late_end_if_started(cycle.plan.at);
-  for (const auto& [queue, heads] : agenda_.blocked_heads()) {
+  for (const auto& [queue, heads] : pending_.blocked_heads()) {
     // The published rule knows cards only: who waits for quota has no reservation.
-    const auto first =
-        std::find_if(heads.begin(), heads.end(), [&](const Agenda::Head& h) { return agenda_.shape(h.shape).verdict.wake_on == WakeOn::kCapacity; });
+    const auto first = std::find_if(heads.begin(), heads.end(),
+                                    [&](const PendingQueue::Head& h) { return pending_.shape(h.shape).verdict.wake_on == WakeOn::kCapacity; });
     if (first == heads.end() || !(first->entry < head.entry)) continue;
-    const Agenda::Head& blocked = *first;
-    const Cycle::ShadowTime& r = cycle.shadow_time_for(state, blocked.entry.job, agenda_.shape(blocked.shape).cards);
+    const PendingQueue::Head& blocked = *first;
+    const Cycle::ShadowTime& r = cycle.shadow_time_for(state, blocked.entry.job, pending_.shape(blocked.shape).cards);
     if (r.shadow == Millis::max() || end <= r.shadow || cards <= r.extra) continue;
     cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, r.shadow);
     report(cycle, head.entry.job, held_until(r.shadow, cycle.plan.at));

@@ -350,7 +350,7 @@ bool Reservation::has_shares() const {
 
 template <class Predicate>
 void Reservations::drop(Predicate&& is_dropped) {
-  std::optional<Agenda::Entry> first;
+  std::optional<PendingQueue::Entry> first;
   for (const Reservation& p : reservations_)
     if (is_dropped(p) && (!first || p.entry < *first)) first = p.entry;
   if (first) forget([&](const Reservation& p) { return !(p.entry < *first); });
@@ -370,20 +370,20 @@ void Reservations::forget(Predicate&& is_forgotten) {
   }
 }
 
-void Reservations::refresh(const State& state, const Agenda& agenda, std::span<const NodeId> losses) {
+void Reservations::refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> losses) {
   if (reservations_.size() > 2 * kMax) {  // of jobs that somebody has overtaken in the order; should they be first again, they get another
     drop([&](const Reservation& p) {
-      const Agenda::Head* first = agenda.first_blocked(p.shape.queue);
+      const PendingQueue::Head* first = pending.first_blocked(p.shape.queue);
       return first == nullptr || first->entry.job != p.entry.job;
     });
   }
   drop([&](const Reservation& p) {
-    if (!state.is_live(p.entry.job) || !agenda.contains(p.entry.job)) return true;
+    if (!state.is_live(p.entry.job) || !pending.contains(p.entry.job)) return true;
     return std::any_of(losses.begin(), losses.end(), [&](NodeId n) { return spare_of(p.spares, n) != p.spares.end(); });
   });
 }
 
-std::vector<const Reservation*> Reservations::ahead_of(const State& state, const Agenda::Entry& entry, QueueId queue) const {
+std::vector<const Reservation*> Reservations::ahead_of(const State& state, const PendingQueue::Entry& entry, QueueId queue) const {
   std::vector<const Reservation*> ahead;
   for (const Reservation& p : reservations_)
     if (p.entry < entry && p.at != Millis::max() && p.concerns(state, queue)) ahead.push_back(&p);
@@ -391,8 +391,8 @@ std::vector<const Reservation*> Reservations::ahead_of(const State& state, const
   return ahead;
 }
 
-QueueId Reservations::limiting(const Agenda& agenda, const Agenda::Head& blocked, const Reservation* made) const {
-  const Agenda::Shape& shape = agenda.shape(blocked.shape);
+QueueId Reservations::limiting(const PendingQueue& pending, const PendingQueue::Head& blocked, const Reservation* made) const {
+  const PendingQueue::Shape& shape = pending.shape(blocked.shape);
   const QueueId limiting = shape.is_open ? QueueId::none() : limiting_queue(shape.verdict);
   if (limiting.is_none()) return limiting;
   if (made == nullptr) made = find(blocked.entry.job);
@@ -400,35 +400,36 @@ QueueId Reservations::limiting(const Agenda& agenda, const Agenda::Head& blocked
   return is_against_all ? QueueId::none() : limiting;
 }
 
-std::vector<Agenda::Head> Reservations::heads_ahead(const State& state, const Agenda& agenda, const Agenda::Entry& entry, QueueId queue) const {
-  std::vector<Agenda::Head> ahead;
-  ahead.reserve(agenda.blocked_heads().size() + agenda.held_heads().size());
-  const auto add = [&](const Agenda::Head& first) {
+std::vector<PendingQueue::Head> Reservations::heads_ahead(const State& state, const PendingQueue& pending, const PendingQueue::Entry& entry,
+                                                          QueueId queue) const {
+  std::vector<PendingQueue::Head> ahead;
+  ahead.reserve(pending.blocked_heads().size() + pending.held_heads().size());
+  const auto add = [&](const PendingQueue::Head& first) {
     if (!(first.entry < entry)) return;
-    const QueueId limiting = this->limiting(agenda, first, nullptr);
+    const QueueId limiting = this->limiting(pending, first, nullptr);
     if (limiting.is_none() || state.queues.is_within(queue, limiting)) ahead.push_back(first);
   };
-  for (const auto& [of, heads] : agenda.blocked_heads()) add(*agenda.first_waiting(of));
-  for (const auto& [of, held] : agenda.held_heads())
-    if (agenda.first_blocked(of) == nullptr) add(held);
+  for (const auto& [of, heads] : pending.blocked_heads()) add(*pending.first_waiting(of));
+  for (const auto& [of, held] : pending.held_heads())
+    if (pending.first_blocked(of) == nullptr) add(held);
   std::sort(ahead.begin(), ahead.end());
   if (ahead.size() > kMax) ahead.resize(kMax);
   return ahead;
 }
 
-const Reservation& Reservations::to(const PlacementContext& context, const Agenda& agenda, const Agenda::Head& blocked, Millis now) {
+const Reservation& Reservations::to(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked, Millis now) {
   const State& state = context.trial.state();
-  const Agenda::Shape& shape = agenda.shape(blocked.shape);
+  const PendingQueue::Shape& shape = pending.shape(blocked.shape);
   const JobId job = blocked.entry.job;
   const auto it = std::find_if(reservations_.begin(), reservations_.end(), [&](const Reservation& p) { return p.entry.job == job; });
-  const QueueId limiting = this->limiting(agenda, blocked, it == reservations_.end() ? nullptr : &*it);
+  const QueueId limiting = this->limiting(pending, blocked, it == reservations_.end() ? nullptr : &*it);
   const bool is_kept =
       it != reservations_.end() && it->shape == shape.key && it->entry == blocked.entry && it->limiting == limiting && !it->is_due(state, now);
   if (is_kept && (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, *it, now))) return *it;
   // Those behind are made anew beside this one; those ahead stay, the caller has asked for them. Beside a reservation to a job that is not the first of its
   // queue just now none is made; should it be first again, all behind it are made anew.
   forget([&](const Reservation& p) {
-    const Agenda::Head* first = agenda.first_waiting(p.shape.queue);
+    const PendingQueue::Head* first = pending.first_waiting(p.shape.queue);
     return p.entry.job == job || blocked.entry < p.entry || first == nullptr || first->entry != p.entry;
   });
   Reservation made{.entry = blocked.entry,
@@ -481,7 +482,7 @@ const Reservation* Reservations::find(JobId job) const {
   return it == reservations_.end() ? nullptr : &*it;
 }
 
-void Reservations::account(const State& state, const Agenda::Entry& entry, Millis end, std::span<const Trial::Step> steps) {
+void Reservations::account(const State& state, const PendingQueue::Entry& entry, Millis end, std::span<const Trial::Step> steps) {
   // Only who was promised a place of its own, and takes another or goes at another time, leaves more than was reckoned with.
   const Reservation* own = find(entry.job);
   const bool is_otherwise = own != nullptr && own->at != Millis::max() && !(end == own->lasts && are_places(*own, steps));

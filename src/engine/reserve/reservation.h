@@ -68,8 +68,8 @@ struct Reservation {
   };
   static constexpr std::int64_t kPlenty = std::int64_t{1} << 59;  ///< freed amounts may be added; the decision log takes up to 2^60
 
-  Agenda::Entry entry;  ///< of the job, when it was made
-  ShapeKey shape;
+  PendingQueue::Entry entry;  ///< of the job, when it was made
+  EquivalenceClass shape;
   QueueId limiting;  ///< the job waits for quota of this one, and is promised against jobs below it only; none: against all
   Millis made_at;
   Millis at = Millis::max();             ///< max(): no expected end brings it, so nobody need wait for it
@@ -113,14 +113,14 @@ class Reservations {
   static constexpr Millis kRenewedAfter{1000};
 
   /// Forgets promises whose nodes changed, and those to jobs that no longer wait. `losses` are the nodes that something unforeseen took from.
-  void refresh(const State& state, const Agenda& agenda, std::span<const NodeId> losses);
+  void refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> losses);
   /// The first waiting jobs of queues, in order, that stand before a job of that queue and hold a reservation against it, or are to get one.
-  std::vector<Agenda::Head> heads_ahead(const State& state, const Agenda& agenda, const Agenda::Entry& entry, QueueId queue) const;
+  std::vector<PendingQueue::Head> heads_ahead(const State& state, const PendingQueue& pending, const PendingQueue::Entry& entry, QueueId queue) const;
   /// The reservation to such a job, made now if there is none, beside those to jobs ahead of it. `context.trial` is empty and stays so.
-  const Reservation& to(const PlacementContext& context, const Agenda& agenda, const Agenda::Head& blocked, Millis now);
+  const Reservation& to(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked, Millis now);
   /// These placements were decided and last until `end` at most: reservations to jobs ahead of `entry` have less left over, later ones must be worked out
   /// again.
-  void account(const State& state, const Agenda::Entry& entry, Millis end, std::span<const Trial::Step> steps);
+  void account(const State& state, const PendingQueue::Entry& entry, Millis end, std::span<const Trial::Step> steps);
 
   /// nullptr if the job holds none.
   const Reservation* find(JobId job) const;
@@ -138,9 +138,9 @@ class Reservations {
   bool can_be_earlier(const PlacementContext& context, const Reservation& reservation, Millis now) const;
   /// The queue whose quota that head waits for, against whose jobs only it is promised; none: it is promised against all. A reservation against all stays so.
   /// `made`: the reservation it holds, where the caller has it at hand.
-  QueueId limiting(const Agenda& agenda, const Agenda::Head& blocked, const Reservation* made) const;
+  QueueId limiting(const PendingQueue& pending, const PendingQueue::Head& blocked, const Reservation* made) const;
   /// Those beside which a reservation to this job must be made.
-  std::vector<const Reservation*> ahead_of(const State& state, const Agenda::Entry& entry, QueueId queue) const;
+  std::vector<const Reservation*> ahead_of(const State& state, const PendingQueue::Entry& entry, QueueId queue) const;
 
   std::vector<Reservation> reservations_;
 };

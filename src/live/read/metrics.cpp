@@ -216,14 +216,14 @@ void add_pending(Snapshot& out, LiveReign& reign, MetricsReader reader) {
     return labels;
   };
   std::map<prometheus::Labels, double> jobs, cards;
-  reign.engine().agenda().each_shape([&](ShapeId, const Agenda::Shape& shape) {
+  reign.engine().pending().each_class([&](ClassId, const PendingQueue::Shape& shape) {
     const auto count = [&](const Verdict& verdict, std::size_t count_of_jobs) {
       const ReasonCode code = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
       jobs[labels_of(shape.key.queue, "reason", std::string(reason_name(code)))] += static_cast<double>(count_of_jobs);
       cards[labels_of(shape.key.queue, "model", "any")] += static_cast<double>(count_of_jobs) * static_cast<double>(shape.cards);
     };
     if (!shape.is_open) return count(shape.verdict, shape.jobs.size());
-    for (const Agenda::Entry& e : shape.jobs) count(reign.engine().verdict_of(e.job), 1);  // some are held, some were not looked at yet
+    for (const PendingQueue::Entry& e : shape.jobs) count(reign.engine().verdict_of(e.job), 1);  // some are held, some were not looked at yet
   });
   for (const auto& [labels, n] : jobs) out.set("ashlar_queue_pending_jobs", "Jobs that wait", labels, n);
   for (const auto& [labels, n] : cards) out.set("ashlar_queue_pending_gpus", "Cards that waiting jobs ask for", labels, n);

@@ -271,7 +271,7 @@ http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& req
 namespace {
 
 struct WaitingJob {
-  Agenda::Entry entry;
+  PendingQueue::Entry entry;
   QueueId queue;
   std::int64_t cards = 0;
   Verdict verdict;
@@ -279,8 +279,8 @@ struct WaitingJob {
 
 std::vector<WaitingJob> waiting_jobs(LiveReign& reign) {
   std::vector<WaitingJob> jobs;
-  reign.engine().agenda().each_shape([&](ShapeId, const Agenda::Shape& shape) {
-    for (const Agenda::Entry& e : shape.jobs) jobs.push_back({e, shape.key.queue, shape.cards, reign.engine().verdict_of(e.job)});
+  reign.engine().pending().each_class([&](ClassId, const PendingQueue::Shape& shape) {
+    for (const PendingQueue::Entry& e : shape.jobs) jobs.push_back({e, shape.key.queue, shape.cards, reign.engine().verdict_of(e.job)});
   });
   std::sort(jobs.begin(), jobs.end(), [](const WaitingJob& a, const WaitingJob& b) { return a.entry < b.entry; });
   return jobs;

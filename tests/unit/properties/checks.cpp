@@ -156,8 +156,8 @@ std::string broken_order(const State& before, const State& after, const std::set
     if (before.is_live(job) && before.job(job).is_in_backlog && before.job(job).members_placed == 0) waiting.push_back(job);
   }
   const auto goes_before = [&](JobId a, JobId b) {
-    return Agenda::Entry{false, order.waiting(before, a), before.job(a).backlog_turn, a} <
-           Agenda::Entry{false, order.waiting(before, b), before.job(b).backlog_turn, b};
+    return PendingQueue::Entry{false, order.waiting(before, a), before.job(a).backlog_turn, a} <
+           PendingQueue::Entry{false, order.waiting(before, b), before.job(b).backlog_turn, b};
   };
   // A like job that is expected to end sooner may pass: that is backfill.
   const auto are_alike = [&](JobId a, JobId b) {
@@ -244,14 +244,14 @@ std::string missed_wake_up(State& state, Engine& engine) {
   for (std::size_t row = 0; row < state.job_rows(); ++row) {
     const JobId job(row);
     if (!state.is_live(job) || !state.job(job).is_in_backlog) continue;
-    if (!engine.agenda().contains(job)) return named("not in the agenda though it waits: job", row);
-    if (engine.agenda().shape(engine.agenda().shape_id(job)).is_open) continue;
+    if (!engine.pending().contains(job)) return named("not in the agenda though it waits: job", row);
+    if (engine.pending().shape(engine.pending().class_id(job)).is_open) continue;
     // For gangs of unlike members the search does not go back on its choices, so less free capacity may by luck be enough for them.
     if (are_waiting_members_alike(state, job)) {
       Trial trial(state);
       if (engine.try_place(trial, job)) return named("could be placed but is asleep: job", row);
       trial.rollback_to(0);
-      const bool is_head = engine.agenda().shape(engine.agenda().shape_id(job)).jobs.begin()->job == job;
+      const bool is_head = engine.pending().shape(engine.pending().class_id(job)).jobs.begin()->job == job;
       if (is_head && lifts_outranked(state, trial, job) && engine.try_place(trial, job))
         return named("could be placed where nominations that it outranks stand, but is asleep: job", row);
     }

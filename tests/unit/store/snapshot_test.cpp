@@ -119,7 +119,7 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Timeline), 48u);
   EXPECT_EQ(sizeof(Cluster), 744u);
   EXPECT_EQ(sizeof(State), 1192u);
-  EXPECT_EQ(sizeof(Agenda), 616u);  // held_heads_ is of one decision and not kept
+  EXPECT_EQ(sizeof(PendingQueue), 616u);  // held_heads_ is of one decision and not kept
   EXPECT_EQ(sizeof(Engine), 904u);
 }
 
