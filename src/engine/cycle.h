@@ -19,17 +19,17 @@ struct Cycle {
     std::int64_t extra = 0;
   };
 
-  /// Jobs of a shape that last until `end` or longer would break a reservation.
+  /// Jobs of a class that last until `end` or longer would break a reservation.
   struct Held {
     Millis end, promised;
-    std::size_t actions = 0;  ///< of the plan when one of the shape was last looked at: its quota was enough for that one
+    std::size_t actions = 0;  ///< of the plan when one of the class was last looked at: its quota was enough for that one
     std::optional<std::set<PendingQueue::Entry>::const_iterator> next = {};  ///< then, the one to look at after it
   };
 
   Plan plan;
-  std::vector<PendingQueue::Head> work;  ///< next job of every shape still to look at: a heap with the first in order on top
-  bool is_top_taken = false;             ///< the top is looked at now; the next job of its shape may take its place
-  bool is_listed_whole = false;          ///< work holds every job, not only the first of each shape
+  std::vector<PendingQueue::Head> work;  ///< next job of every class still to look at: a heap with the first in order on top
+  bool is_top_taken = false;             ///< the top is looked at now; the next job of its class may take its place
+  bool is_listed_whole = false;          ///< work holds every job, not only the first of each class
   std::map<ClassId, Held> held;
   std::set<ClassId> impossible;  ///< found in this round to fit no empty cluster, whatever else they wait for
   std::vector<JobId> binding;    ///< who holds a reservation that the job looked at might break

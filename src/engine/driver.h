@@ -10,7 +10,7 @@
 
 namespace ashlar {
 
-/// Is this step worth a record? A step without events that looked at a job must be kept too: it may have drawn random numbers or closed a shape.
+/// Is this step worth a record? A step without events that looked at a job must be kept too: it may have drawn random numbers or closed a class.
 inline bool has_news(const std::vector<Event>& batch, const Plan& plan) {
   return !batch.empty() || !plan.actions.empty() || !plan.verdicts.empty() || plan.examined > 0;
 }

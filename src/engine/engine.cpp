@@ -16,7 +16,7 @@ namespace ashlar {
 
 namespace {
 constexpr std::size_t kRedefinitionsMin = 16;
-/// So few open shapes may stay open behind a blocked head where nobody asks why they wait: a look at each costs less than to close and open it.
+/// So few active classes may stay open behind a blocked head where nobody asks why they wait: a look at each costs less than to close and open it.
 constexpr std::size_t kActiveBehindHeads = 64;
 }  // namespace
 
@@ -40,7 +40,7 @@ Plan Engine::decide(State& state, Millis now) {
   pending_.forget_held();
   reservations_.refresh(state, pending_, state.losses());
   state.losses().clear();
-  wake(state, cycle);
+  requeue(state, cycle);
   pending_.activate_behind_moved_heads();
   const bool is_on_beat = profile_->cadence.value == 0 || now.value % profile_->cadence.value == 0;
   if (!is_on_beat) {
@@ -66,8 +66,8 @@ void Engine::absorb_changes(State& state) {
     // A row may have been reused or refreshed since; only the last word counts, and it is read from the state.
     if (!change.has_entered || !state.is_live(change.job) || !state.job(change.job).is_in_backlog) continue;
     pending_.enter(state, change.job);
-    // Its shape may be closed for jobs of less priority than nominations that it outranks.
-    if (!state.nominations().empty()) pending_.open(pending_.class_id(change.job));
+    // Its class may be closed for jobs of less priority than nominations that it outranks.
+    if (!state.nominations().empty()) pending_.activate(pending_.class_id(change.job));
   }
   state.backlog_changes().clear();
 }
@@ -103,8 +103,9 @@ void Engine::advance(State& state, Cycle& cycle) {
                                               [&](const PendingQueue::Head& h) { return state.job(h.entry.job).submitted == cycle.plan.at; }) &&
                                   all_waiting_came(state, cycle.plan.at);
   if (has_only_newcomers) {
-    pending_.each_class([&](ClassId id, const PendingQueue::Shape& shape) {
-      for (const PendingQueue::Entry& e : shape.jobs) cycle.add_work({{e.is_surplus, profile_->order->newcomers(state, e.job), e.turn, e.job}, id});
+    pending_.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
+      for (const PendingQueue::Entry& e : job_class.jobs)
+        cycle.add_work({{e.is_surplus, profile_->order->newcomers(state, e.job), e.turn, e.job}, id});
     });
     cycle.is_listed_whole = true;
   } else {
@@ -123,8 +124,8 @@ void Engine::advance(State& state, Cycle& cycle) {
 
 bool Engine::all_waiting_came(const State& state, Millis now) const {
   bool is_so = true;
-  pending_.each_class([&](ClassId, const PendingQueue::Shape& shape) {
-    for (const PendingQueue::Entry& e : shape.jobs) {
+  pending_.each_class([&](ClassId, const PendingQueue::Class& job_class) {
+    for (const PendingQueue::Entry& e : job_class.jobs) {
       is_so = is_so && state.job(e.job).submitted == now;
       if (!is_so) return;
     }
@@ -134,21 +135,21 @@ bool Engine::all_waiting_came(const State& state, Millis now) const {
 
 void Engine::advance_job(State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const JobId job = head.entry.job;
-  if (!pending_.contains(job) || pending_.class_id(job) != head.shape || !pending_.shape(head.shape).is_open) return;
-  const PendingQueue::Shape& shape = pending_.shape(head.shape);
-  const QueueId queue = shape.key.queue;
-  const auto held = cycle.held.find(head.shape);
+  if (!pending_.contains(job) || pending_.class_id(job) != head.job_class || !pending_.class_at(head.job_class).is_active) return;
+  const PendingQueue::Class& job_class = pending_.class_at(head.job_class);
+  const QueueId queue = job_class.key.queue;
+  const auto held = cycle.held.find(head.job_class);
   const bool is_unchanged = held != cycle.held.end() && held->second.actions == cycle.plan.actions.size();  // nothing was started since
   const auto next_of_class = [&] {
     if (cycle.is_listed_whole) return;
-    const auto it =
-        is_unchanged && held->second.next && **held->second.next == head.entry ? std::next(*held->second.next) : shape.jobs.upper_bound(head.entry);
-    if (it == shape.jobs.end()) return;
-    if (const auto now_held = is_unchanged ? held : cycle.held.find(head.shape); now_held != cycle.held.end()) {
+    const auto it = is_unchanged && held->second.next && **held->second.next == head.entry ? std::next(*held->second.next)
+                                                                                           : job_class.jobs.upper_bound(head.entry);
+    if (it == job_class.jobs.end()) return;
+    if (const auto now_held = is_unchanged ? held : cycle.held.find(head.job_class); now_held != cycle.held.end()) {
       now_held->second.actions = cycle.plan.actions.size();
       now_held->second.next = it;
     }
-    cycle.add_work({*it, head.shape});
+    cycle.add_work({*it, head.job_class});
   };
   // Heads that can never run any more have their turn before those whom they block.
   if (profile_->blocking == Blocking::kStrict ? activate_impossible_heads(state, cycle, queue) : activate_impossible_heads(state, cycle)) {
@@ -163,11 +164,11 @@ void Engine::advance_job(State& state, Cycle& cycle, const PendingQueue::Head& h
       if (cycle.is_listed_whole)  // in this decision's own order, so it does not stand behind the head for good
         report(cycle, job, behind);
       else if (options_.has_verdicts || pending_.active_heads().size() > kActiveBehindHeads)
-        close(state, cycle, head.shape, behind);
+        park(state, cycle, head.job_class, behind);
       return;
     }
   }
-  // Jobs of a shape need the same, so another's quota was enough for this one too.
+  // Jobs of a class need the same, so another's quota was enough for this one too.
   if (!is_unchanged && close_for_quota(state, cycle, head)) return;
   if (profile_->blocking == Blocking::kEasyByCount && !may_backfill_by_count(state, cycle, head)) {
     next_of_class();
@@ -177,10 +178,10 @@ void Engine::advance_job(State& state, Cycle& cycle, const PendingQueue::Head& h
     next_of_class();
     return;
   }
-  // The iterator's neighbour is taken before the job leaves the shape.
+  // The iterator's neighbour is taken before the job leaves the class.
   std::optional<PendingQueue::Head> next;
   if (!cycle.is_listed_whole)
-    if (const auto it = shape.jobs.upper_bound(head.entry); it != shape.jobs.end()) next = PendingQueue::Head{*it, head.shape};
+    if (const auto it = job_class.jobs.upper_bound(head.entry); it != job_class.jobs.end()) next = PendingQueue::Head{*it, head.job_class};
   Trial trial(state);
   PlacementOutcome outcome = place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job);
   if (!outcome.is_placed) outcome.is_placed = place_over_nominations(state, trial, job);
@@ -193,18 +194,18 @@ void Engine::advance_job(State& state, Cycle& cycle, const PendingQueue::Head& h
     if (next) cycle.add_work(*next);
     return;
   }
-  if (const auto higher = first_that_outranks_more(state, shape, head.entry); higher) {
-    cycle.add_work({*higher, head.shape});
+  if (const auto higher = first_that_outranks_more(state, job_class, head.entry); higher) {
+    cycle.add_work({*higher, head.job_class});
     return;
   }
   park_for_shortage(state, cycle, head, outcome.is_limit_reached);
 }
 
-std::optional<PendingQueue::Entry> Engine::first_that_outranks_more(const State& state, const PendingQueue::Shape& shape,
+std::optional<PendingQueue::Entry> Engine::first_that_outranks_more(const State& state, const PendingQueue::Class& job_class,
                                                                     const PendingQueue::Entry& than) const {
-  if (profile_->blocking != Blocking::kSkip || state.nominations().empty()) return std::nullopt;  // elsewhere nobody of a shape passes its head
+  if (profile_->blocking != Blocking::kSkip || state.nominations().empty()) return std::nullopt;  // elsewhere nobody of a class passes its head
   const std::size_t outranked = outranked_nominations(state, than.job).size();
-  for (auto it = shape.jobs.upper_bound(than); it != shape.jobs.end(); ++it)
+  for (auto it = job_class.jobs.upper_bound(than); it != job_class.jobs.end(); ++it)
     if (state.job(it->job).priority > state.job(than.job).priority && outranked_nominations(state, it->job).size() > outranked) return *it;
   return std::nullopt;
 }
@@ -213,10 +214,10 @@ bool Engine::close_for_quota(State& state, Cycle& cycle, const PendingQueue::Hea
   const std::optional<Reason> refusal = quota_refusal(state, head.entry.job);
   if (!refusal) return false;
   const bool is_never = refusal->code == ReasonCode::kExceedsQuota;
-  if (!is_never && cycle.impossible.contains(head.shape))
+  if (!is_never && cycle.impossible.contains(head.job_class))
     park_for_shortage(state, cycle, head, false);
   else
-    close(state, cycle, head.shape, {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, cycle.plan.at, {}, {*refusal}});
+    park(state, cycle, head.job_class, {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, cycle.plan.at, {}, {*refusal}});
   return true;
 }
 
@@ -227,7 +228,7 @@ void Engine::park_for_shortage(State& state, Cycle& cycle, const PendingQueue::H
     if (is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
     for (const Reason& reason : verdict.reasons) unproven_ += reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof ? 1 : 0;
   }
-  close(state, cycle, head.shape, verdict);
+  park(state, cycle, head.job_class, verdict);
 }
 
 void Engine::commit(State& state, Cycle& cycle, Trial& trial, const PendingQueue::Entry& entry) {
@@ -247,7 +248,7 @@ void Engine::commit(State& state, Cycle& cycle, Trial& trial, const PendingQueue
   state.start(job, cycle.plan.at);
   cycle.account(state, job);
   reservations_.account(state, entry, state.job(job).late_end_if_started(cycle.plan.at), steps);
-  if (state.job(job).is_in_backlog) {  // elastic members are left over: a shape of its own, looked at next
+  if (state.job(job).is_in_backlog) {  // elastic members are left over: a class of its own, looked at next
     state.refresh_backlog(job);
     cycle.plan.look_again_at = cycle.plan.at;
   }
@@ -255,12 +256,12 @@ void Engine::commit(State& state, Cycle& cycle, Trial& trial, const PendingQueue
   absorb_changes(state);
 }
 
-void Engine::close(const State& state, Cycle& cycle, ClassId id, const Verdict& verdict) {
-  pending_.close(id, verdict);
+void Engine::park(const State& state, Cycle& cycle, ClassId id, const Verdict& verdict) {
+  pending_.park(id, verdict);
   if (!options_.has_verdicts) return;
   // What is closed for its quota was not looked at on the nodes.
   grown(judged_on_, id.row()) = verdict.wake_on == WakeOn::kQuota ? 0 : state.cluster.facts_change_count();
-  for (const PendingQueue::Entry& e : pending_.shape(id).jobs) report(cycle, e.job, verdict);
+  for (const PendingQueue::Entry& e : pending_.class_at(id).jobs) report(cycle, e.job, verdict);
 }
 
 void Engine::report(Cycle& cycle, JobId job, const Verdict& verdict) {
@@ -284,19 +285,19 @@ std::uint16_t Engine::mark_of(const Verdict& verdict) {
 
 Verdict Engine::verdict_of(JobId job) const {
   if (!pending_.contains(job)) return {};
-  const PendingQueue::Shape& shape = pending_.shape(pending_.class_id(job));
-  if (!shape.is_open) return shape.verdict;
+  const PendingQueue::Class& job_class = pending_.class_at(pending_.class_id(job));
+  if (!job_class.is_active) return job_class.verdict;
   const Told told = value_at(told_, job.row());
   for (const ReasonCode code : {ReasonCode::kReservationHeld, ReasonCode::kBehindHead}) {
     Verdict held{VerdictKind::kWaits, WakeOn::kHeadOfQueue, told.at, {}, {{code, 0, {told.number, 0, 0}}}};
     if (told.mark == mark_of(held)) return held;
   }
-  return told.mark == mark_of(shape.verdict) ? shape.verdict : Verdict{};  // woken, and not looked at since
+  return told.mark == mark_of(job_class.verdict) ? job_class.verdict : Verdict{};  // woken, and not looked at since
 }
 
 Verdict Engine::verdict_with_numbers_of_now(State& state, JobId job) {
   Verdict verdict = verdict_of(job);
-  if (!pending_.contains(job) || pending_.shape(pending_.class_id(job)).is_open) return verdict;
+  if (!pending_.contains(job) || pending_.class_at(pending_.class_id(job)).is_active) return verdict;
   if (verdict.wake_on == WakeOn::kCapacity) {
     // Nodes that went have not had it judged anew: whether it waits or never fits stays what was reported.
     Verdict now = explain_shortage(state, views_, *profile_, job, verdict.at);
@@ -311,7 +312,7 @@ void Engine::report_newcomers(const State& state, Plan& plan) {
   Cycle cycle;
   cycle.plan = std::move(plan);
   for (const JobId job : pending_.take_newcomers_of_parked())
-    if (state.is_live(job) && pending_.contains(job) && !pending_.shape(pending_.class_id(job)).is_open) report(cycle, job, verdict_of(job));
+    if (state.is_live(job) && pending_.contains(job) && !pending_.class_at(pending_.class_id(job)).is_active) report(cycle, job, verdict_of(job));
   plan = std::move(cycle.plan);
 }
 

@@ -1,5 +1,5 @@
 // Engine: decide(state, now) -> Plan with reasons. A pure function of the profile and of the events seen so far: no clock, no I/O, no lock. It keeps
-// only what can be rebuilt from the state: the pending queue (who waits, in order, grouped by shape) and the class views (scores and fits per demand).
+// only what can be rebuilt from the state: the pending queue (who waits, in order, grouped by class) and the class views (scores and fits per demand).
 // decide assumes its own plan in the state, so that the next call builds on it; the world's answer comes back as events.
 // Cost: O(changes since the last call + jobs that can be helped), not O(waiting jobs).
 #pragma once
@@ -65,21 +65,21 @@ class Engine {
   friend struct EngineMemory;
   static constexpr std::size_t kProofsMax = 16;  ///< of one decision, of what was found never to fit
   void absorb_changes(State& state);
-  void wake(State& state, Cycle& cycle);
-  /// Adds the shapes that were found never to fit, and might on the present nodes. Cost: kProofsMax proofs; the rest has its turn in the next decisions.
+  void requeue(State& state, Cycle& cycle);
+  /// Adds the classes that were found never to fit, and might on the present nodes. Cost: kProofsMax proofs; the rest has its turn in the next decisions.
   void find_possible(const State& state, Cycle& cycle, std::vector<ClassId>& found);
   /// Was the blocked head judged on nodes that have come, gone or changed since?
   bool is_outdated(const State& state, const PendingQueue::Head& head) const;
-  /// Opens the first blocked head of the queue if it is outdated and can never run any more, so that it blocks nobody and is told so; then the next.
-  /// Has it opened any? Cost: a proof for each head looked at, O(1) where it is not outdated.
+  /// Activates the first blocked head of the queue if it is outdated and can never run any more, so that it blocks nobody and is told so; then the next.
+  /// Has it activated any? Cost: a proof for each head looked at, O(1) where it is not outdated.
   bool activate_impossible_heads(const State& state, Cycle& cycle, QueueId queue);
   /// The same for each queue.
   bool activate_impossible_heads(const State& state, Cycle& cycle);
   bool has_room(const State& state, ClassView& view, const EquivalenceClass& key) const;
   void advance(State& state, Cycle& cycle);
-  /// Its queue does not take the shape's first job: it waits, or never runs, and the verdict says why. False if the queue takes it.
+  /// Its queue does not take the class's first job: it waits, or never runs, and the verdict says why. False if the queue takes it.
   bool close_for_quota(State& state, Cycle& cycle, const PendingQueue::Head& head);
-  /// No place was found for the shape's first job: it waits, or never fits, and the verdict says why.
+  /// No place was found for the class's first job: it waits, or never fits, and the verdict says why.
   void park_for_shortage(State& state, Cycle& cycle, const PendingQueue::Head& head, bool is_limit_reached);
   bool all_waiting_came(const State& state, Millis now) const;
   void advance_job(State& state, Cycle& cycle, const PendingQueue::Head& head);
@@ -88,9 +88,9 @@ class Engine {
   /// The trial then says whose claims fall, and where the job goes; it is empty if that does not help.
   bool place_over_nominations(State& state, Trial& trial, JobId job);
   static bool outranks_a_nomination(const State& state, JobId job);
-  /// Jobs of a shape are alike but for their priority, which may not be what orders them: the first behind `than` before which more nominations fall.
+  /// Jobs of a class are alike but for their priority, which may not be what orders them: the first behind `than` before which more nominations fall.
   /// None where `than` is not to be passed, that is unless who does not fit blocks nobody.
-  std::optional<PendingQueue::Entry> first_that_outranks_more(const State& state, const PendingQueue::Shape& shape,
+  std::optional<PendingQueue::Entry> first_that_outranks_more(const State& state, const PendingQueue::Class& job_class,
                                                               const PendingQueue::Entry& than) const;
   /// Lists in cycle.binding whose promises the job could break; false if it is clear already that it would.
   bool find_binding_reservations(State& state, Cycle& cycle, const PendingQueue::Head& head);
@@ -103,7 +103,7 @@ class Engine {
   void hold(const State& state, Cycle& cycle, const PendingQueue::Head& head, const Reservation& reservation);
   void commit(State& state, Cycle& cycle, Trial& trial, const PendingQueue::Entry& entry);
   void rotate(State& state, Cycle& cycle);
-  void close(const State& state, Cycle& cycle, ClassId shape, const Verdict& verdict);
+  void park(const State& state, Cycle& cycle, ClassId job_class, const Verdict& verdict);
   /// Keeps the verdict, and adds it to the plan unless the job's last one was of the same kind and reason.
   void report(Cycle& cycle, JobId job, const Verdict& verdict);
   void report_newcomers(const State& state, Plan& plan);
@@ -116,15 +116,15 @@ class Engine {
   Rng draws_;
   std::uint64_t queue_changes_seen_ = 0;
   std::uint64_t redefinitions_seen_ = 0;
-  /// Cluster::facts_change_count() at the last decision, and by shape when its first job was last judged.
+  /// Cluster::facts_change_count() at the last decision, and by class when its first job was last judged.
   std::uint64_t facts_seen_ = 0;
   std::vector<std::uint64_t> judged_on_;
   std::uint64_t heads_walked_on_ = 0;  ///< the same when all blocked heads were last looked at; not kept in a snapshot, only costs a walk
-  /// Shapes found never to fit, of which a node that came or changed could take a member.
+  /// Classes found never to fit, of which a node that came or changed could take a member.
   std::set<ClassId> to_prove_;
   std::function<void(JobId)> before_stop_;
   std::uint64_t unproven_ = 0;
-  /// The last verdict on a job in short. In full it is kept by the closed shape; one on a job of an open shape has one number at most.
+  /// The last verdict on a job in short. In full it is kept by the parked class; one on a job of an active class has one number at most.
   struct Told {
     std::uint16_t mark = 0;  ///< kind and first reason; 0 = none
     Millis at;

@@ -6,25 +6,25 @@ namespace ashlar {
 
 bool EngineMemory::is_sound(const Engine& engine, const State& state) {
   const PendingQueue& a = engine.pending_;
-  const auto is_shape = [&](ClassId id) { return id.row() < a.shapes_.size() && !a.shapes_[id.row()].jobs.empty(); };
+  const auto is_shape = [&](ClassId id) { return id.row() < a.classes_.size() && !a.classes_[id.row()].jobs.empty(); };
   const auto are_shapes = [&](const auto& ids) { return std::all_of(ids.begin(), ids.end(), is_shape); };
   const auto are_heads = [&](const std::set<PendingQueue::Head>& heads) {
-    return std::all_of(heads.begin(), heads.end(), [&](const PendingQueue::Head& h) { return is_shape(h.shape) && state.is_live(h.entry.job); });
+    return std::all_of(heads.begin(), heads.end(), [&](const PendingQueue::Head& h) { return is_shape(h.job_class) && state.is_live(h.entry.job); });
   };
   if (a.class_of_job_.size() != a.entry_of_job_.size() || !are_heads(a.active_heads_)) return false;
-  for (const PendingQueue::Shape& shape : a.shapes_)
-    for (const PendingQueue::Entry& e : shape.jobs)
+  for (const PendingQueue::Class& job_class : a.classes_)
+    for (const PendingQueue::Entry& e : job_class.jobs)
       if (!state.is_live(e.job) || !a.contains(e.job)) return false;
   for (const ClassId id : a.class_of_job_)
     if (!id.is_none() && !is_shape(id)) return false;
   for (const ClassId id : a.spare_)
-    if (id.row() >= a.shapes_.size()) return false;
+    if (id.row() >= a.classes_.size()) return false;
   for (const auto& [queue, heads] : a.blocked_heads_)
     if (heads.empty() || !are_heads(heads)) return false;
-  for (const auto& [of, shapes] : a.waiting_for_capacity_)
-    if (!are_shapes(shapes)) return false;
-  for (const auto& [queue, shapes] : a.behind_heads_)
-    if (!are_shapes(shapes)) return false;
+  for (const auto& [of, classes] : a.waiting_for_capacity_)
+    if (!are_shapes(classes)) return false;
+  for (const auto& [queue, classes] : a.behind_heads_)
+    if (!are_shapes(classes)) return false;
   const std::size_t nodes = state.cluster.rows();
   for (const Reservation& p : engine.reservations()) {
     const bool are_nodes = std::all_of(p.spares.begin(), p.spares.end(), [&](const Reservation::Spare& s) {

@@ -1,5 +1,5 @@
 // EngineMemory: what an engine remembers between two decisions besides the state, listed once, so that it can be written out and read back exactly:
-// who waits in which shape and why it is closed, which verdicts were told and on which nodes they were reached, where the stream of random numbers
+// who waits in which class and why it is parked, which verdicts were told and on which nodes they were reached, where the stream of random numbers
 // stands. An engine of the same profile and options that reads it back decides the same, byte for byte, on the same state. Class views are not
 // listed: they never change a decision.
 #pragma once
@@ -18,7 +18,8 @@ struct EngineMemory {
     visit(e.draws_), visit(e.reservations_.reservations_), visit(e.queue_changes_seen_), visit(e.facts_seen_), visit(e.judged_on_),
         visit(e.to_prove_), visit(e.told_);
     auto& a = e.pending_;
-    visit(a.ids_), visit(a.shapes_), visit(a.spare_), visit(a.class_of_job_), visit(a.entry_of_job_), visit(a.active_heads_), visit(a.blocked_heads_);
+    visit(a.ids_), visit(a.classes_), visit(a.spare_), visit(a.class_of_job_), visit(a.entry_of_job_), visit(a.active_heads_),
+        visit(a.blocked_heads_);
     visit(a.waiting_for_capacity_), visit(a.waiting_for_quota_), visit(a.behind_heads_), visit(a.moved_heads_), visit(a.waiting_for_anything_),
         visit(a.newcomers_of_parked_), visit(a.size_);
   }

@@ -426,7 +426,7 @@ bool is_its_turn(const Engine& engine, JobId job) {
   const WakeOn wake_on = engine.verdict_of(job).wake_on;
   if (wake_on != WakeOn::kCapacity && wake_on != WakeOn::kQuota) return false;
   if (engine.profile().blocking != Blocking::kStrict) return true;
-  const PendingQueue::Head* blocked = pending.first_blocked(pending.shape(pending.class_id(job)).key.queue);
+  const PendingQueue::Head* blocked = pending.first_blocked(pending.class_at(pending.class_id(job)).key.queue);
   return blocked == nullptr || !(blocked->entry < pending.entry_of(job));
 }
 

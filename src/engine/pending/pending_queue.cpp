@@ -4,7 +4,7 @@
 #include "base/grown.h"
 
 namespace ashlar {
-EquivalenceClass shape_of(const State& state, JobId id) {
+EquivalenceClass class_of(const State& state, JobId id) {
   const Job& j = state.job(id);
   EquivalenceClass key;
   key.queue = j.queue;
@@ -31,48 +31,50 @@ bool waits_for_room(const Verdict& verdict) { return verdict.wake_on == WakeOn::
 }  // namespace
 
 void PendingQueue::list_head(ClassId id) {
-  const Shape& shape = shapes_[id.row()];
-  if (shape.jobs.empty()) return;
-  const Head head{*shape.jobs.begin(), id};
-  if (shape.is_open) {
+  const Class& job_class = classes_[id.row()];
+  if (job_class.jobs.empty()) return;
+  const Head head{*job_class.jobs.begin(), id};
+  if (job_class.is_active) {
     active_heads_.insert(head);
     return;
   }
-  if (waits_for_room(shape.verdict) && !head.entry.is_surplus && shape.verdict.kind != VerdictKind::kNeverFits) {  // what can never run blocks nobody
-    blocked_heads_[shape.key.queue].insert(head);
-    if (shape.verdict.wake_on == WakeOn::kQuota) changed_queues_.insert(shape.key.queue);  // not looked at on the nodes yet
+  if (waits_for_room(job_class.verdict) && !head.entry.is_surplus &&
+      job_class.verdict.kind != VerdictKind::kNeverFits) {  // what can never run blocks nobody
+    blocked_heads_[job_class.key.queue].insert(head);
+    if (job_class.verdict.wake_on == WakeOn::kQuota) changed_queues_.insert(job_class.key.queue);  // not looked at on the nodes yet
   }
-  if (shape.verdict.wake_on == WakeOn::kCapacity) {
-    if (shape.key.only.is_none())
-      waiting_for_capacity_[{shape.key.demand, shape.key.constraint}].insert(id);
+  if (job_class.verdict.wake_on == WakeOn::kCapacity) {
+    if (job_class.key.only.is_none())
+      waiting_for_capacity_[{job_class.key.demand, job_class.key.constraint}].insert(id);
     else
       waiting_for_anything_.insert(id);
-  } else if (shape.verdict.wake_on == WakeOn::kQuota) {
+  } else if (job_class.verdict.wake_on == WakeOn::kQuota) {
     waiting_for_quota_.insert(id);
-  } else if (shape.verdict.wake_on == WakeOn::kHeadOfQueue) {
-    behind_heads_[shape.key.queue].insert(id);
+  } else if (job_class.verdict.wake_on == WakeOn::kHeadOfQueue) {
+    behind_heads_[job_class.key.queue].insert(id);
   }
 }
 
 void PendingQueue::unlist_head(ClassId id) {
-  const Shape& shape = shapes_[id.row()];
-  if (shape.jobs.empty()) return;
-  const Head head{*shape.jobs.begin(), id};
-  if (shape.is_open) {
+  const Class& job_class = classes_[id.row()];
+  if (job_class.jobs.empty()) return;
+  const Head head{*job_class.jobs.begin(), id};
+  if (job_class.is_active) {
     active_heads_.erase(head);
     return;
   }
-  // Only where list_head has put it: this runs for every shape behind a head whenever the head moves.
-  const WakeOn waits_for = shape.verdict.wake_on;
-  if (const auto it = waits_for_room(shape.verdict) ? blocked_heads_.find(shape.key.queue) : blocked_heads_.end(); it != blocked_heads_.end()) {
+  // Only where list_head has put it: this runs for every class behind a head whenever the head moves.
+  const WakeOn waits_for = job_class.verdict.wake_on;
+  if (const auto it = waits_for_room(job_class.verdict) ? blocked_heads_.find(job_class.key.queue) : blocked_heads_.end();
+      it != blocked_heads_.end()) {
     if (it->second.erase(head) != 0) {
-      changed_queues_.insert(shape.key.queue);
-      if (behind_heads_.contains(shape.key.queue)) moved_heads_.insert(shape.key.queue);
+      changed_queues_.insert(job_class.key.queue);
+      if (behind_heads_.contains(job_class.key.queue)) moved_heads_.insert(job_class.key.queue);
     }
     if (it->second.empty()) blocked_heads_.erase(it);
   }
-  if (waits_for == WakeOn::kCapacity && shape.key.only.is_none()) {
-    if (const auto it = waiting_for_capacity_.find({shape.key.demand, shape.key.constraint}); it != waiting_for_capacity_.end()) {
+  if (waits_for == WakeOn::kCapacity && job_class.key.only.is_none()) {
+    if (const auto it = waiting_for_capacity_.find({job_class.key.demand, job_class.key.constraint}); it != waiting_for_capacity_.end()) {
       it->second.erase(id);
       if (it->second.empty()) waiting_for_capacity_.erase(it);
     }
@@ -81,7 +83,7 @@ void PendingQueue::unlist_head(ClassId id) {
   } else if (waits_for == WakeOn::kQuota) {
     waiting_for_quota_.erase(id);
   } else if (waits_for == WakeOn::kHeadOfQueue) {
-    if (const auto it = behind_heads_.find(shape.key.queue); it != behind_heads_.end()) {
+    if (const auto it = behind_heads_.find(job_class.key.queue); it != behind_heads_.end()) {
       it->second.erase(id);
       if (it->second.empty()) behind_heads_.erase(it);
     }
@@ -90,68 +92,68 @@ void PendingQueue::unlist_head(ClassId id) {
 
 void PendingQueue::enter(const State& state, JobId job) {
   ASHLAR_CHECK(!contains(job));
-  const EquivalenceClass key = shape_of(state, job);
+  const EquivalenceClass key = class_of(state, job);
   auto [it, is_new] = ids_.try_emplace(key, ClassId::none());
   if (is_new) {
     if (spare_.empty()) {
-      it->second = ClassId(shapes_.size());
-      shapes_.emplace_back();
+      it->second = ClassId(classes_.size());
+      classes_.emplace_back();
     } else {
       it->second = spare_.back();
       spare_.pop_back();
     }
-    Shape& made = shapes_[it->second.row()];
-    made = Shape{.key = key, .jobs = {}, .is_open = true, .verdict = {}, .cards = 0};
+    Class& made = classes_[it->second.row()];
+    made = Class{.key = key, .jobs = {}, .is_active = true, .verdict = {}, .cards = 0};
     state.each_member(job, [&](MemberId, const Member& m) {
       if (!m.is_placed()) made.cards += state.demand(m.demand).cards.count;
     });
   }
   const ClassId id = it->second;
-  Shape& shape = shapes_[id.row()];
+  Class& job_class = classes_[id.row()];
   const Job& j = state.job(job);
   const Entry entry{j.waits_for_surplus(), order_->waiting(state, job), j.backlog_turn, job};
-  const bool is_head = shape.jobs.empty() || entry < *shape.jobs.begin();
+  const bool is_head = job_class.jobs.empty() || entry < *job_class.jobs.begin();
   if (is_head) unlist_head(id);
-  shape.jobs.insert(entry);
+  job_class.jobs.insert(entry);
   if (is_head) list_head(id);
   grown(class_of_job_, job.row()) = id;
   grown(entry_of_job_, job.row()) = entry;
   ++size_;
-  if (is_head && shape.verdict.wake_on == WakeOn::kHeadOfQueue) open(id);  // it may stand before the head that blocks the others
-  if (!shape.is_open) newcomers_of_parked_.push_back(job);
+  if (is_head && job_class.verdict.wake_on == WakeOn::kHeadOfQueue) activate(id);  // it may stand before the head that blocks the others
+  if (!job_class.is_active) newcomers_of_parked_.push_back(job);
 }
 
 void PendingQueue::leave(JobId job) {
   if (!contains(job)) return;
   const ClassId id = class_of_job_[job.row()];
-  Shape& shape = shapes_[id.row()];
+  Class& job_class = classes_[id.row()];
   const Entry& entry = entry_of_job_[job.row()];
-  const bool is_head = *shape.jobs.begin() == entry;
+  const bool is_head = *job_class.jobs.begin() == entry;
   if (is_head) unlist_head(id);
-  shape.jobs.erase(entry);
+  job_class.jobs.erase(entry);
   class_of_job_[job.row()] = ClassId::none();
   --size_;
-  if (shape.jobs.empty()) {
-    ids_.erase(shape.key);
+  if (job_class.jobs.empty()) {
+    ids_.erase(job_class.key);
     spare_.push_back(id);
   } else if (is_head) {
     list_head(id);
   }
 }
 
-void PendingQueue::open(ClassId id) {
-  Shape& shape = shapes_[id.row()];
-  if (shape.is_open) return;
+void PendingQueue::activate(ClassId id) {
+  Class& job_class = classes_[id.row()];
+  if (job_class.is_active) return;
   unlist_head(id);
-  shape.is_open = true;
+  job_class.is_active = true;
   list_head(id);
 }
 
-void PendingQueue::close(ClassId id, Verdict verdict) {
-  Shape& shape = shapes_[id.row()];
+void PendingQueue::park(ClassId id, Verdict verdict) {
+  Class& job_class = classes_[id.row()];
   unlist_head(id);
-  shape.is_open = false;
-  shape.verdict = std::move(verdict);
+  job_class.is_active = false;
+  job_class.verdict = std::move(verdict);
   list_head(id);
 }
 
@@ -160,12 +162,12 @@ void PendingQueue::activate_behind_moved_heads() {
   std::vector<ClassId> behind;
   for (const QueueId queue : std::exchange(moved_heads_, {}))
     if (const auto it = behind_heads_.find(queue); it != behind_heads_.end()) behind.insert(behind.end(), it->second.begin(), it->second.end());
-  for (const ClassId id : behind) open(id);
+  for (const ClassId id : behind) activate(id);
 }
 
 void PendingQueue::hold(const Head& head) {
   if (head.entry.is_surplus) return;
-  const auto [it, is_first] = held_heads_.try_emplace(shape(head.shape).key.queue, head);
+  const auto [it, is_first] = held_heads_.try_emplace(job_class(head.job_class).key.queue, head);
   if (!is_first && head < it->second) it->second = head;
 }
 

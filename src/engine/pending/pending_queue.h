@@ -1,6 +1,6 @@
-// PendingQueue: who waits, in order, grouped by shape. Jobs of one shape (same queue, demand, constraint, size, topology wishes) stand or fall together:
-// when the first of them cannot be placed, the shape is closed and none of the others is looked at until something happens that could help. A cycle
-// therefore costs O(open shapes), whatever the number of waiting jobs.
+// PendingQueue: who waits, in order, grouped by class. Jobs of one class (same queue, demand, constraint, size, topology wishes) stand or fall together:
+// when the first of them cannot be placed, the class is parked and none of the others is looked at until something happens that could help. A cycle
+// therefore costs O(active classes), whatever the number of waiting jobs.
 #pragma once
 
 #include <compare>
@@ -27,11 +27,11 @@ struct EquivalenceClass {
   std::uint32_t members_waiting = 0;
   std::uint32_t members_needed = 0;  ///< at least so many must be placed together
   LevelId within, prefer;
-  DomainId anchor;  ///< where members of the job already sit (then the job is its own shape)
+  DomainId anchor;  ///< where members of the job already sit (then the job is its own class)
   JobId only;       ///< set for gangs whose members differ and for jobs that are placed in part
   friend auto operator<=>(const EquivalenceClass&, const EquivalenceClass&) = default;
 };
-EquivalenceClass shape_of(const State& state, JobId job);
+EquivalenceClass class_of(const State& state, JobId job);
 
 class PendingQueue {
  public:
@@ -49,14 +49,14 @@ class PendingQueue {
   };
   struct Head {
     Entry entry;
-    ClassId shape;
+    ClassId job_class;
     friend auto operator<=>(const Head&, const Head&) = default;
   };
-  struct Shape {
+  struct Class {
     EquivalenceClass key;
     std::set<Entry> jobs;
-    bool is_open = true;
-    Verdict verdict;         ///< why it is closed
+    bool is_active = true;
+    Verdict verdict;         ///< why it is parked
     std::int64_t cards = 0;  ///< cards of one job
   };
 
@@ -64,25 +64,26 @@ class PendingQueue {
 
   void enter(const State& state, JobId job);
   void leave(JobId job);
-  /// The shape is worth another look.
-  void open(ClassId id);
+  /// The class is worth another look.
+  void activate(ClassId id);
   /// Nothing but the given event can help it. With WakeOn::kHeadOfQueue that is a change among the blocked heads of its queue.
-  void close(ClassId id, Verdict verdict);
-  /// Opens the shapes behind heads of queues that no longer block, or block no longer as they did. Cost: O(such shapes).
+  void park(ClassId id, Verdict verdict);
+  /// Activates the classes behind heads of queues that no longer block, or block no longer as they did. Cost: O(such classes).
   void activate_behind_moved_heads();
 
   bool contains(JobId job) const { return job.row() < class_of_job_.size() && !class_of_job_[job.row()].is_none(); }
   ClassId class_id(JobId job) const { return class_of_job_[job.row()]; }
-  const Shape& shape(ClassId id) const { return shapes_[id.row()]; }
-  /// Do jobs of that shape wait, and was it found never to fit?
+  const Class& class_at(ClassId id) const { return classes_[id.row()]; }
+  /// Do jobs of that class wait, and was it found never to fit?
   bool never_fits(ClassId id) const {
-    return id.row() < shapes_.size() && !shapes_[id.row()].jobs.empty() && !shape(id).is_open && shape(id).verdict.kind == VerdictKind::kNeverFits;
+    return id.row() < classes_.size() && !classes_[id.row()].jobs.empty() && !class_at(id).is_active &&
+           class_at(id).verdict.kind == VerdictKind::kNeverFits;
   }
   Entry entry_of(JobId job) const { return entry_of_job_[job.row()]; }
 
-  /// First jobs of the open shapes, in order.
+  /// First jobs of the active classes, in order.
   const std::set<Head>& active_heads() const { return active_heads_; }
-  /// First jobs of the shapes of one queue that wait for capacity or for quota, in order; nullptr if there are none. Surplus blocks nobody.
+  /// First jobs of the classes of one queue that wait for capacity or for quota, in order; nullptr if there are none. Surplus blocks nobody.
   const Head* first_blocked(QueueId queue) const;
   /// In this decision the job could start but for a reservation to somebody else. Until the next decision it stands for its queue like a blocked head,
   /// unless such a one is before it.
@@ -91,22 +92,22 @@ class PendingQueue {
   /// The first that waits of a queue, blocked or held; nullptr if there is none.
   const Head* first_waiting(QueueId queue) const;
   const std::map<QueueId, Head>& held_heads() const { return held_heads_; }
-  /// Queues that have such shapes.
+  /// Queues that have such classes.
   const std::map<QueueId, std::set<Head>>& blocked_heads() const { return blocked_heads_; }
   /// Queues whose blocked heads have changed since the last call, or more.
   std::set<QueueId> take_changed_queues() { return std::exchange(changed_queues_, {}); }
-  /// Closed shapes that wait for capacity or for quota.
+  /// Closed classes that wait for capacity or for quota.
   const std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>>& waiting_for_capacity() const { return waiting_for_capacity_; }
   const std::set<ClassId>& waiting_for_quota() const { return waiting_for_quota_; }
   const std::set<ClassId>& waiting_for_anything() const { return waiting_for_anything_; }
-  /// All shapes with jobs, for readers.
+  /// All classes with jobs, for readers.
   template <class Visit>
   void each_class(Visit&& visit) const {
-    for (std::size_t i = 0; i < shapes_.size(); ++i)
-      if (!shapes_[i].jobs.empty()) visit(ClassId(i), shapes_[i]);
+    for (std::size_t i = 0; i < classes_.size(); ++i)
+      if (!classes_[i].jobs.empty()) visit(ClassId(i), classes_[i]);
   }
   std::size_t size() const { return size_; }
-  /// Jobs that entered a closed shape since the last call, for their verdicts.
+  /// Jobs that entered a parked class since the last call, for their verdicts.
   std::vector<JobId> take_newcomers_of_parked() { return std::exchange(newcomers_of_parked_, {}); }
 
  private:
@@ -116,7 +117,7 @@ class PendingQueue {
 
   const OrderPolicy* order_;
   std::map<EquivalenceClass, ClassId> ids_;
-  std::vector<Shape> shapes_;
+  std::vector<Class> classes_;
   std::vector<ClassId> spare_;
   std::vector<ClassId> class_of_job_;
   std::vector<Entry> entry_of_job_;
@@ -127,8 +128,8 @@ class PendingQueue {
   std::map<QueueId, Head> held_heads_;  ///< of one decision
   std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>> waiting_for_capacity_;
   std::set<ClassId> waiting_for_quota_;
-  std::map<QueueId, std::set<ClassId>> behind_heads_;  ///< closed shapes that wait for the head of their queue
-  std::set<QueueId> moved_heads_;                      ///< queues of such shapes whose blocked heads have changed
+  std::map<QueueId, std::set<ClassId>> behind_heads_;  ///< parked classes that wait for the head of their queue
+  std::set<QueueId> moved_heads_;                      ///< queues of such classes whose blocked heads have changed
   std::set<ClassId> waiting_for_anything_;             ///< gangs of unlike members and partly placed jobs: any rise may help
   std::vector<JobId> newcomers_of_parked_;
   std::size_t size_ = 0;

@@ -1,4 +1,4 @@
-// Which waiting shapes could the last events have helped? Only rises matter (a node that got freer, came or changed), and only for shapes whose demand
+// Which waiting classes could the last events have helped? Only rises matter (a node that got freer, came or changed), and only for classes whose demand
 // the risen node can take at all; a gang besides needs room for all its members in one of its domains. Everything else stays closed unexamined, but
 // when nodes come, go or change it is asked anew who could ever run: of those that could not, and of the blocked heads, which stand in others' way.
 // Cost: O(risen nodes x classes that wait) of a few comparisons each.
@@ -42,19 +42,19 @@ std::int32_t most_cards(const Cluster& cluster, const std::vector<NodeId>& nodes
 }
 
 /// Is there room in its quota now, or has a limit changed so that it can, or cannot, ever be within it?
-bool is_quota_news_for(const State& state, const PendingQueue::Shape& shape) {
-  const std::optional<Reason> refusal = quota_refusal(state, shape.jobs.begin()->job);
-  return !refusal || (refusal->code == ReasonCode::kExceedsQuota) != (shape.verdict.kind == VerdictKind::kNeverFits);
+bool is_quota_news_for(const State& state, const PendingQueue::Class& job_class) {
+  const std::optional<Reason> refusal = quota_refusal(state, job_class.jobs.begin()->job);
+  return !refusal || (refusal->code == ReasonCode::kExceedsQuota) != (job_class.verdict.kind == VerdictKind::kNeverFits);
 }
 
-bool exceeds_quota(const State& state, const PendingQueue::Shape& shape) {
-  const std::optional<Reason> refusal = quota_refusal(state, shape.jobs.begin()->job);
+bool exceeds_quota(const State& state, const PendingQueue::Class& job_class) {
+  const std::optional<Reason> refusal = quota_refusal(state, job_class.jobs.begin()->job);
   return refusal && refusal->code == ReasonCode::kExceedsQuota;
 }
 
 }  // namespace
 
-void Engine::wake(State& state, Cycle& cycle) {
+void Engine::requeue(State& state, Cycle& cycle) {
   std::vector<NodeId>& rises = state.rises();
   const bool has_quota_news = queue_changes_seen_ != state.queues.change_count();
   const bool has_other_nodes = facts_seen_ != state.cluster.facts_change_count();
@@ -63,36 +63,36 @@ void Engine::wake(State& state, Cycle& cycle) {
   queue_changes_seen_ = state.queues.change_count();
   std::sort(rises.begin(), rises.end());
   rises.erase(std::unique(rises.begin(), rises.end()), rises.end());
-  std::vector<ClassId> opened;
+  std::vector<ClassId> activated;
   // Of those found never to fit, the ones that might on a node that came or changed.
   const auto could_ever = [&](DemandId demand, ConstraintId constraint) {
     return std::any_of(rises.begin(), rises.end(),
                        [&](NodeId n) { return state.cluster.is_live(n) && could_ever_take(state, demand, constraint, n); });
   };
   for (const ClassId id : pending_.waiting_for_quota())
-    if (is_quota_news_for(state, pending_.shape(id))) opened.push_back(id);
+    if (is_quota_news_for(state, pending_.class_at(id))) activated.push_back(id);
   if (has_quota_news)  // a limit has changed: whoever waits for room may now ask for more than its queue can ever have
-    pending_.each_class([&](ClassId id, const PendingQueue::Shape& shape) {
-      if (!shape.is_open && shape.verdict.wake_on == WakeOn::kCapacity && exceeds_quota(state, shape)) opened.push_back(id);
+    pending_.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
+      if (!job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity && exceeds_quota(state, job_class)) activated.push_back(id);
     });
   const std::int32_t cards_max = most_cards(state.cluster, rises);
-  for (const auto& [of, shapes] : pending_.waiting_for_capacity()) {
+  for (const auto& [of, classes] : pending_.waiting_for_capacity()) {
     const DemandId demand = of.first;
     const ConstraintId constraint = of.second;
     if (cards_of_a_node(state.demand(demand).cards) > cards_max) continue;  // neither now nor ever
     const auto never_fits = [&](ClassId id) { return pending_.never_fits(id); };
     if (has_other_nodes && could_ever(demand, constraint))
-      std::copy_if(shapes.begin(), shapes.end(), std::inserter(to_prove_, to_prove_.end()), never_fits);
+      std::copy_if(classes.begin(), classes.end(), std::inserter(to_prove_, to_prove_.end()), never_fits);
     if (std::none_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, demand, constraint, n); })) continue;
-    if (std::all_of(shapes.begin(), shapes.end(), never_fits)) continue;
+    if (std::all_of(classes.begin(), classes.end(), never_fits)) continue;
     const bool is_room_exact = profile_->placement == PlacementRule::kScored;
     ClassView* view = is_room_exact ? &views_.get(state, demand, constraint, 0) : nullptr;
-    for (const ClassId id : shapes)
-      if (!never_fits(id) && (view == nullptr || has_room(state, *view, pending_.shape(id).key))) opened.push_back(id);
+    for (const ClassId id : classes)
+      if (!never_fits(id) && (view == nullptr || has_room(state, *view, pending_.class_at(id).key))) activated.push_back(id);
   }
   for (const ClassId id : pending_.waiting_for_anything()) {
     bool is_helped = false;
-    state.each_member(pending_.shape(id).key.only, [&](MemberId, const Member& m) {
+    state.each_member(pending_.class_at(id).key.only, [&](MemberId, const Member& m) {
       if (is_helped) return;
       // A node under a placed member may have moved to another domain, and with it the place where the others must go.
       if (m.is_placed())
@@ -101,19 +101,20 @@ void Engine::wake(State& state, Cycle& cycle) {
         is_helped = std::any_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, m.demand, m.constraint, n); });
     });
     if (is_helped)
-      opened.push_back(id);
+      activated.push_back(id);
     else if (has_other_nodes && !rises.empty() && pending_.never_fits(id))
       to_prove_.insert(id);
   }
   // No view shows what is free for a job without the nominations that it outranks.
   if (!rises.empty() && !state.nominations().empty())
-    pending_.each_class([&](ClassId id, const PendingQueue::Shape& shape) {
-      const bool may_fit = !shape.is_open && shape.verdict.wake_on == WakeOn::kCapacity && shape.verdict.kind != VerdictKind::kNeverFits;
+    pending_.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
+      const bool may_fit =
+          !job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity && job_class.verdict.kind != VerdictKind::kNeverFits;
       const auto outranks = [&](const PendingQueue::Entry& e) { return outranks_a_nomination(state, e.job); };
-      if (may_fit && std::any_of(shape.jobs.begin(), shape.jobs.end(), outranks)) opened.push_back(id);
+      if (may_fit && std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks)) activated.push_back(id);
     });
-  find_possible(state, cycle, opened);
-  for (const ClassId id : opened) pending_.open(id);
+  find_possible(state, cycle, activated);
+  for (const ClassId id : activated) pending_.activate(id);
   rises.clear();
   if (has_other_nodes) activate_impossible_heads(state, cycle);
 }
@@ -125,43 +126,43 @@ void Engine::find_possible(const State& state, Cycle& cycle, std::vector<ClassId
     to_prove_.erase(to_prove_.begin());
     if (!pending_.never_fits(id)) continue;
     ++proofs;
-    if (ever_fits(state, pending_.shape(id).jobs.begin()->job) != EverFits::kNo) found.push_back(id);
+    if (ever_fits(state, pending_.class_at(id).jobs.begin()->job) != EverFits::kNo) found.push_back(id);
   }
   if (!to_prove_.empty()) cycle.plan.look_again_at = cycle.plan.at;
 }
 
 bool Engine::is_outdated(const State& state, const PendingQueue::Head& head) const {
   if (state.cluster.live_count() == 0) return false;  // everybody waits for the first node
-  const std::size_t row = head.shape.row();
+  const std::size_t row = head.job_class.row();
   const bool is_judged = row < judged_on_.size() && judged_on_[row] == state.cluster.facts_change_count();
-  const WakeOn wake_on = pending_.shape(head.shape).verdict.wake_on;
+  const WakeOn wake_on = pending_.class_at(head.job_class).verdict.wake_on;
   return !is_judged && (wake_on == WakeOn::kCapacity || wake_on == WakeOn::kQuota);
 }
 
 bool Engine::activate_impossible_heads(const State& state, Cycle& cycle, QueueId queue) {
-  bool has_opened = false;
-  if (!options_.has_verdicts) return has_opened;  // nothing is found never to fit then
+  bool has_activated = false;
+  if (!options_.has_verdicts) return has_activated;  // nothing is found never to fit then
   for (const PendingQueue::Head* first = pending_.first_blocked(queue); first != nullptr; first = pending_.first_blocked(queue)) {
     const PendingQueue::Head head = *first;
-    if (!is_outdated(state, head)) return has_opened;
-    grown(judged_on_, head.shape.row()) = state.cluster.facts_change_count();
-    if (ever_fits(state, head.entry.job) != EverFits::kNo) return has_opened;
-    cycle.impossible.insert(head.shape);
-    pending_.open(head.shape);
+    if (!is_outdated(state, head)) return has_activated;
+    grown(judged_on_, head.job_class.row()) = state.cluster.facts_change_count();
+    if (ever_fits(state, head.entry.job) != EverFits::kNo) return has_activated;
+    cycle.impossible.insert(head.job_class);
+    pending_.activate(head.job_class);
     cycle.add_work(head);
-    has_opened = true;
+    has_activated = true;
   }
-  return has_opened;
+  return has_activated;
 }
 
 bool Engine::activate_impossible_heads(const State& state, Cycle& cycle) {
-  bool has_opened = false;
-  if (profile_->blocking == Blocking::kSkip || !options_.has_verdicts) return has_opened;
+  bool has_activated = false;
+  if (profile_->blocking == Blocking::kSkip || !options_.has_verdicts) return has_activated;
   std::set<QueueId> changed = pending_.take_changed_queues();
   if (std::exchange(heads_walked_on_, state.cluster.facts_change_count()) != state.cluster.facts_change_count())
     for (const auto& [queue, heads] : pending_.blocked_heads()) changed.insert(queue);
-  for (const QueueId queue : changed) has_opened = activate_impossible_heads(state, cycle, queue) || has_opened;
-  return has_opened;
+  for (const QueueId queue : changed) has_activated = activate_impossible_heads(state, cycle, queue) || has_activated;
+  return has_activated;
 }
 
 bool Engine::has_room(const State& state, ClassView& view, const EquivalenceClass& key) const {

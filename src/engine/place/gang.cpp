@@ -188,7 +188,7 @@ class GangSearch {
            is_found_by([this](const Scope& s, const std::vector<Run>& r) { return has_cards_for_all(s, r) && place_exactly(s, r); });
   }
 
-  /// Members above the minimum wait until every minimum of the decision has had its turn; they come back as a shape of their own. Here they have seen
+  /// Members above the minimum wait until every minimum of the decision has had its turn; they come back as a class of their own. Here they have seen
   /// to it that the domain is one with room for as many as possible.
   void give_back_surplus(std::size_t before, std::uint32_t needed) {
     Trial& trial = context_.trial;

@@ -2,7 +2,7 @@
 // together in the order's sequence and give out the cluster's cards by count, and each queue's quota; whoever gets some may run, whoever runs and gets
 // none stops. Placement is tried afterwards and may fail, so a stop can be in vain: this is what the papers do, and why no profile that keeps the laws
 // may choose it.
-// Cost: O(running log running + jobs marked + shapes).
+// Cost: O(running log running + jobs marked + classes).
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -56,11 +56,11 @@ std::int64_t cards_of(const Cluster& cluster) {
   return sum;
 }
 
-/// The first job of every shape, smallest first; a shape is dropped when its size exceeds what is left.
+/// The first job of every class, smallest first; a class is dropped when its size exceeds what is left.
 class WaitingWalk {
  public:
   explicit WaitingWalk(const PendingQueue& pending) : pending_(pending) {
-    pending.each_class([&](ClassId id, const PendingQueue::Shape& shape) { heads_.push_back({*shape.jobs.begin(), id}); });
+    pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) { heads_.push_back({*job_class.jobs.begin(), id}); });
     std::make_heap(heads_.begin(), heads_.end(), std::greater<>());
   }
   bool is_empty() const { return heads_.empty(); }
@@ -72,10 +72,10 @@ class WaitingWalk {
   void advance() {
     const PendingQueue::Head head = top();
     drop_class();
-    const auto& jobs = pending_.shape(head.shape).jobs;
+    const auto& jobs = pending_.class_at(head.job_class).jobs;
     const auto it = jobs.upper_bound(head.entry);
     if (it == jobs.end()) return;
-    heads_.push_back({*it, head.shape});
+    heads_.push_back({*it, head.job_class});
     std::push_heap(heads_.begin(), heads_.end(), std::greater<>());
   }
 
@@ -148,7 +148,7 @@ QuotaMarks mark(const State& state, const PendingQueue& pending, const std::vect
       continue;
     }
     const PendingQueue::Head head = waiting.top();
-    const std::int64_t cards = pending.shape(head.shape).cards;
+    const std::int64_t cards = pending.class_at(head.job_class).cards;
     if (cards > walk.left() || !shares.take_waiting(head.entry.job)) {
       waiting.drop_class();
     } else {

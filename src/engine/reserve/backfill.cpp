@@ -20,8 +20,8 @@ bool Engine::find_binding_reservations(State& state, Cycle& cycle, const Pending
   if (pending_.blocked_heads().empty()) return true;
   const Millis now = cycle.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
-  // Another of its shape, no longer than it, was held a moment ago.
-  if (const auto held = cycle.held.find(head.shape); held != cycle.held.end() && end >= held->second.end) {
+  // Another of its class, no longer than it, was held a moment ago.
+  if (const auto held = cycle.held.find(head.job_class); held != cycle.held.end() && end >= held->second.end) {
     if (options_.has_verdicts) report(cycle, head.entry.job, held_until(held->second.promised, now));
     return false;
   }
@@ -66,7 +66,7 @@ void Engine::hold(const State& state, Cycle& cycle, const PendingQueue::Head& he
   const Millis now = cycle.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
   const Millis promised = reservation.told_at(now);
-  const auto [held, is_first] = cycle.held.try_emplace(head.shape, Cycle::Held{end, promised, cycle.plan.actions.size()});
+  const auto [held, is_first] = cycle.held.try_emplace(head.job_class, Cycle::Held{end, promised, cycle.plan.actions.size()});
   if (!is_first && end < held->second.end) held->second = {end, promised, cycle.plan.actions.size()};
   for (const JobId job : cycle.binding) cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, reservations_.find(job)->next_look(state, now));
   pending_.hold(head);
@@ -74,15 +74,15 @@ void Engine::hold(const State& state, Cycle& cycle, const PendingQueue::Head& he
 }
 
 bool Engine::may_backfill_by_count(const State& state, Cycle& cycle, const PendingQueue::Head& head) {
-  const std::int64_t cards = pending_.shape(head.shape).cards;
+  const std::int64_t cards = pending_.class_at(head.job_class).cards;
   const Millis end = state.job(head.entry.job).late_end_if_started(cycle.plan.at);
   for (const auto& [queue, heads] : pending_.blocked_heads()) {
     // The published rule knows cards only: who waits for quota has no reservation.
     const auto first = std::find_if(heads.begin(), heads.end(),
-                                    [&](const PendingQueue::Head& h) { return pending_.shape(h.shape).verdict.wake_on == WakeOn::kCapacity; });
+                                    [&](const PendingQueue::Head& h) { return pending_.class_at(h.job_class).verdict.wake_on == WakeOn::kCapacity; });
     if (first == heads.end() || !(first->entry < head.entry)) continue;
     const PendingQueue::Head& blocked = *first;
-    const Cycle::ShadowTime& r = cycle.shadow_time_for(state, blocked.entry.job, pending_.shape(blocked.shape).cards);
+    const Cycle::ShadowTime& r = cycle.shadow_time_for(state, blocked.entry.job, pending_.class_at(blocked.job_class).cards);
     if (r.shadow == Millis::max() || end <= r.shadow || cards <= r.extra) continue;
     cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, r.shadow);
     report(cycle, head.entry.job, held_until(r.shadow, cycle.plan.at));

@@ -373,7 +373,7 @@ void Reservations::forget(Predicate&& is_forgotten) {
 void Reservations::refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> losses) {
   if (reservations_.size() > 2 * kMax) {  // of jobs that somebody has overtaken in the order; should they be first again, they get another
     drop([&](const Reservation& p) {
-      const PendingQueue::Head* first = pending.first_blocked(p.shape.queue);
+      const PendingQueue::Head* first = pending.first_blocked(p.job_class.queue);
       return first == nullptr || first->entry.job != p.entry.job;
     });
   }
@@ -392,8 +392,8 @@ std::vector<const Reservation*> Reservations::ahead_of(const State& state, const
 }
 
 QueueId Reservations::limiting(const PendingQueue& pending, const PendingQueue::Head& blocked, const Reservation* made) const {
-  const PendingQueue::Shape& shape = pending.shape(blocked.shape);
-  const QueueId limiting = shape.is_open ? QueueId::none() : limiting_queue(shape.verdict);
+  const PendingQueue::Class& job_class = pending.class_at(blocked.job_class);
+  const QueueId limiting = job_class.is_active ? QueueId::none() : limiting_queue(job_class.verdict);
   if (limiting.is_none()) return limiting;
   if (made == nullptr) made = find(blocked.entry.job);
   const bool is_against_all = made != nullptr && made->at != Millis::max() && made->limiting.is_none();
@@ -419,21 +419,21 @@ std::vector<PendingQueue::Head> Reservations::heads_ahead(const State& state, co
 
 const Reservation& Reservations::to(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked, Millis now) {
   const State& state = context.trial.state();
-  const PendingQueue::Shape& shape = pending.shape(blocked.shape);
+  const PendingQueue::Class& job_class = pending.class_at(blocked.job_class);
   const JobId job = blocked.entry.job;
   const auto it = std::find_if(reservations_.begin(), reservations_.end(), [&](const Reservation& p) { return p.entry.job == job; });
   const QueueId limiting = this->limiting(pending, blocked, it == reservations_.end() ? nullptr : &*it);
-  const bool is_kept =
-      it != reservations_.end() && it->shape == shape.key && it->entry == blocked.entry && it->limiting == limiting && !it->is_due(state, now);
+  const bool is_kept = it != reservations_.end() && it->job_class == job_class.key && it->entry == blocked.entry && it->limiting == limiting &&
+                       !it->is_due(state, now);
   if (is_kept && (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, *it, now))) return *it;
   // Those behind are made anew beside this one; those ahead stay, the caller has asked for them. Beside a reservation to a job that is not the first of its
   // queue just now none is made; should it be first again, all behind it are made anew.
   forget([&](const Reservation& p) {
-    const PendingQueue::Head* first = pending.first_waiting(p.shape.queue);
+    const PendingQueue::Head* first = pending.first_waiting(p.job_class.queue);
     return p.entry.job == job || blocked.entry < p.entry || first == nullptr || first->entry != p.entry;
   });
   Reservation made{.entry = blocked.entry,
-                   .shape = shape.key,
+                   .job_class = job_class.key,
                    .limiting = limiting,
                    .made_at = now,
                    .gains_seen = state.gains(),
@@ -442,7 +442,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
                    .spares = {},
                    .quota_spares = {},
                    .quota_claims = {}};
-  const std::vector<const Reservation*> ahead = ahead_of(state, blocked.entry, shape.key.queue);
+  const std::vector<const Reservation*> ahead = ahead_of(state, blocked.entry, job_class.key.queue);
   const QuotaVector counted = quota_needed(state, job);
   const std::uint64_t changes_before = state.cluster.change_count();
   if (const auto at = EarliestStart(context, job, now, ahead).run()) {
@@ -452,14 +452,14 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
     for (const Trial::Step& step : context.trial.steps())
       if (step.is_take && state.member(step.member).job == job) made.places.push_back({step.member, step.node});
     note_spares(context.trial, state, made);
-    note_quota_spares(state, shape.key.queue, made.quota_spares);
+    note_quota_spares(state, job_class.key.queue, made.quota_spares);
     // Those ahead that start while this job runs have so much less left over.
     for (Reservation& p : reservations_) {
       if (p.at <= made.at || p.at >= made.lasts || std::find(ahead.begin(), ahead.end(), &p) == ahead.end()) continue;
       for (const Reservation::Place& place : made.places)
         if (const auto spare = spare_of(p.spares, place.node); spare != p.spares.end())
           spare->claims.push_back({job, state.demand(state.member(place.member).demand)});
-      p.quota_claims.push_back({job, shape.key.queue, counted});
+      p.quota_claims.push_back({job, job_class.key.queue, counted});
     }
   }
   context.trial.rollback_to(0);
@@ -470,7 +470,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
 bool Reservations::can_be_earlier(const PlacementContext& context, const Reservation& reservation, Millis now) const {
   const State& state = context.trial.state();
   const std::uint64_t changes_before = state.cluster.change_count();
-  const std::vector<const Reservation*> ahead = ahead_of(state, reservation.entry, reservation.shape.queue);
+  const std::vector<const Reservation*> ahead = ahead_of(state, reservation.entry, reservation.job_class.queue);
   const bool can = EarliestStart(context, reservation.entry.job, now, ahead).run(reservation.at).has_value();
   context.trial.rollback_to(0);
   context.views.pass_over_undone_changes(context.trial.state(), changes_before);

@@ -69,7 +69,7 @@ struct Reservation {
   static constexpr std::int64_t kPlenty = std::int64_t{1} << 59;  ///< freed amounts may be added; the decision log takes up to 2^60
 
   PendingQueue::Entry entry;  ///< of the job, when it was made
-  EquivalenceClass shape;
+  EquivalenceClass job_class;
   QueueId limiting;  ///< the job waits for quota of this one, and is promised against jobs below it only; none: against all
   Millis made_at;
   Millis at = Millis::max();             ///< max(): no expected end brings it, so nobody need wait for it

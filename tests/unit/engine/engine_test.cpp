@@ -240,7 +240,7 @@ TEST(Engine, WithoutVerdictsDecidesTheSame) {
   EXPECT_FALSE(told.verdicts.empty());
 }
 
-/// Few shapes behind a blocked head stay open where nobody asks for verdicts, many are closed.
+/// Few classes behind a blocked head stay open where nobody asks for verdicts, many are closed.
 TEST(Engine, WithoutVerdictsStrictOrderDecidesTheSameAndLooksAtFewShapes) {
   for (const std::uint32_t kinds : {8u, 200u}) {
     State with = cluster_of(1), without = cluster_of(1);
