@@ -47,7 +47,7 @@ const Reservation* reserve_for(const Engine& engine, JobId job) {
 /// Who waits ahead of the job, with the reservation it holds or nullptr.
 template <class Visit>
 void each_ahead(const State& state, const Engine& engine, JobId job, Visit&& visit) {
-  engine.pending().each_class([&](ClassId, const PendingQueue::Shape& shape) {
+  engine.pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
     for (const PendingQueue::Entry& entry : shape.jobs)
       if (!entry.is_surplus && order_of(state, entry.job) < order_of(state, job)) visit(entry.job, reserve_for(engine, entry.job));
   });

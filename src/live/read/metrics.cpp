@@ -216,7 +216,7 @@ void add_pending(Snapshot& out, LiveReign& reign, MetricsReader reader) {
     return labels;
   };
   std::map<prometheus::Labels, double> jobs, cards;
-  reign.engine().pending().each_class([&](ClassId, const PendingQueue::Shape& shape) {
+  reign.engine().pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
     const auto count = [&](const Verdict& verdict, std::size_t count_of_jobs) {
       const ReasonCode code = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
       jobs[labels_of(shape.key.queue, "reason", std::string(reason_name(code)))] += static_cast<double>(count_of_jobs);

@@ -279,7 +279,7 @@ struct WaitingJob {
 
 std::vector<WaitingJob> waiting_jobs(LiveReign& reign) {
   std::vector<WaitingJob> jobs;
-  reign.engine().pending().each_class([&](ClassId, const PendingQueue::Shape& shape) {
+  reign.engine().pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
     for (const PendingQueue::Entry& e : shape.jobs) jobs.push_back({e, shape.key.queue, shape.cards, reign.engine().verdict_of(e.job)});
   });
   std::sort(jobs.begin(), jobs.end(), [](const WaitingJob& a, const WaitingJob& b) { return a.entry < b.entry; });

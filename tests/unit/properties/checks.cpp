@@ -245,13 +245,13 @@ std::string missed_wake_up(State& state, Engine& engine) {
     const JobId job(row);
     if (!state.is_live(job) || !state.job(job).is_in_backlog) continue;
     if (!engine.pending().contains(job)) return named("not in the agenda though it waits: job", row);
-    if (engine.pending().shape(engine.pending().class_id(job)).is_open) continue;
+    if (engine.pending().class_at(engine.pending().class_id(job)).is_open) continue;
     // For gangs of unlike members the search does not go back on its choices, so less free capacity may by luck be enough for them.
     if (are_waiting_members_alike(state, job)) {
       Trial trial(state);
       if (engine.try_place(trial, job)) return named("could be placed but is asleep: job", row);
       trial.rollback_to(0);
-      const bool is_head = engine.pending().shape(engine.pending().class_id(job)).jobs.begin()->job == job;
+      const bool is_head = engine.pending().class_at(engine.pending().class_id(job)).jobs.begin()->job == job;
       if (is_head && lifts_outranked(state, trial, job) && engine.try_place(trial, job))
         return named("could be placed where nominations that it outranks stand, but is asleep: job", row);
     }

@@ -94,7 +94,7 @@ RC_GTEST_PROP(WakeUps, AreNeverMissed, ()) {
 /// Who stands behind the head of its queue, unlooked at, does so for a head that blocks.
 std::string baseless_sleep(const Engine& engine) {
   std::string found;
-  engine.pending().each_class([&](ClassId, const PendingQueue::Shape& shape) {
+  engine.pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
     if (shape.is_open || shape.verdict.wake_on != WakeOn::kHeadOfQueue) return;
     const PendingQueue::Head* head = engine.pending().first_blocked(shape.key.queue);
     if (head == nullptr || !(head->entry < *shape.jobs.begin())) found = "job " + std::to_string(shape.jobs.begin()->job.row());
@@ -120,7 +120,7 @@ RC_GTEST_PROP(Verdicts, AreThoseThatThePlansTold, ()) {
   life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan& plan) {
     for (const VerdictChange& change : plan.verdicts) told[change.job] = change.verdict;
     if (plan.look_again_at <= plan.at) return;
-    life.engine.pending().each_class([&](ClassId, const PendingQueue::Shape& shape) {
+    life.engine.pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
       for (const PendingQueue::Entry& e : shape.jobs) {
         const Verdict verdict = life.engine.verdict_of(e.job);
         RC_ASSERT(verdict.kind != VerdictKind::kPending);

@@ -53,7 +53,7 @@ TEST(Format, rows_of_a_snapshot_keep_their_fields) {
   EXPECT_EQ(sizeof(Job), 144u);
   EXPECT_EQ(sizeof(Member), 40u);
   EXPECT_EQ(sizeof(NodeFacts), 120u);
-  EXPECT_EQ(sizeof(PendingQueue::Shape), 152u);
+  EXPECT_EQ(sizeof(PendingQueue::Class), 152u);
   EXPECT_EQ(sizeof(Reservation), 232u);
   EXPECT_EQ(sizeof(Reservation::QuotaSpare), 32u);
   EXPECT_EQ(sizeof(Reservation::Spare), 88u);
