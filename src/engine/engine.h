@@ -1,5 +1,5 @@
 // Engine: decide(state, now) -> Plan with reasons. A pure function of the profile and of the events seen so far: no clock, no I/O, no lock. It keeps
-// only what can be rebuilt from the state: the pending queue (who waits, in order, grouped by class) and the class views (scores and fits per demand).
+// only what can be rebuilt from the state: the pending queue (who waits, in order, grouped by class) and the fit tables (scores and fits per demand).
 // decide assumes its own plan in the state, so that the next call builds on it; the world's answer comes back as events.
 // Cost: O(changes since the last call + jobs that can be helped), not O(waiting jobs).
 #pragma once
@@ -59,7 +59,7 @@ class Engine {
   /// Tries to place the waiting members of a job by the profile's rules inside the trial; false leaves the trial unchanged.
   /// For what-if and tests; ignores order, quota and reservations.
   bool try_place(Trial& trial, JobId job);
-  ViewCache& views() { return views_; }
+  FitTables& views() { return views_; }
 
  private:
   friend struct EngineMemory;
@@ -75,7 +75,7 @@ class Engine {
   bool activate_impossible_heads(const State& state, Cycle& cycle, QueueId queue);
   /// The same for each queue.
   bool activate_impossible_heads(const State& state, Cycle& cycle);
-  bool has_room(const State& state, ClassView& view, const EquivalenceClass& key) const;
+  bool has_room(const State& state, FitTable& view, const EquivalenceClass& key) const;
   void advance(State& state, Cycle& cycle);
   /// Its queue does not take the class's first job: it waits, or never runs, and the verdict says why. False if the queue takes it.
   bool close_for_quota(State& state, Cycle& cycle, const PendingQueue::Head& head);
@@ -111,7 +111,7 @@ class Engine {
   std::unique_ptr<Profile> profile_;  ///< pending queue and views refer to it
   EngineOptions options_;
   PendingQueue pending_;
-  ViewCache views_;
+  FitTables views_;
   Reservations reservations_;
   Rng draws_;
   std::uint64_t queue_changes_seen_ = 0;

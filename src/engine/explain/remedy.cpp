@@ -147,7 +147,7 @@ class Rehearsal {
 
   State state_;
   const Engine& engine_;
-  ViewCache views_;
+  FitTables views_;
   JobId job_;
   ResourceId counts_cards_;
   Workload original_;

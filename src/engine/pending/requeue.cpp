@@ -86,7 +86,7 @@ void Engine::requeue(State& state, Cycle& cycle) {
     if (std::none_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, demand, constraint, n); })) continue;
     if (std::all_of(classes.begin(), classes.end(), never_fits)) continue;
     const bool is_room_exact = profile_->placement == PlacementRule::kScored;
-    ClassView* view = is_room_exact ? &views_.get(state, demand, constraint, 0) : nullptr;
+    FitTable* view = is_room_exact ? &views_.get(state, demand, constraint, 0) : nullptr;
     for (const ClassId id : classes)
       if (!never_fits(id) && (view == nullptr || has_room(state, *view, pending_.class_at(id).key))) activated.push_back(id);
   }
@@ -165,7 +165,7 @@ bool Engine::activate_impossible_heads(const State& state, Cycle& cycle) {
   return has_activated;
 }
 
-bool Engine::has_room(const State& state, ClassView& view, const EquivalenceClass& key) const {
+bool Engine::has_room(const State& state, FitTable& view, const EquivalenceClass& key) const {
   if (key.within.is_none()) return view.room_everywhere() >= key.members_needed;
   const auto room = view.room(state, key.within);
   return std::any_of(room.begin(), room.end(), [&](std::uint32_t r) { return r >= key.members_needed; });

@@ -20,7 +20,7 @@ void take(const PlacementContext& context, MemberId member, NodeId node) {
 NodeId tightest(const PlacementContext& context, MemberId member) {
   State& state = context.trial.state();
   const Member& m = state.member(member);
-  const ClassView& view = context.views.get(state, m.demand, m.constraint, 0);
+  const FitTable& view = context.views.get(state, m.demand, m.constraint, 0);
   const auto idle = state.cluster.idle_cards();
   NodeId best;
   for (std::size_t n = 0; n < idle.size(); ++n)

@@ -19,11 +19,11 @@ std::uint64_t tier_bits(Points points, std::size_t tier) {
 
 }  // namespace
 
-NodeView ClassView::node_view(const State& state, std::uint64_t draw) const {
+NodeView FitTable::node_view(const State& state, std::uint64_t draw) const {
   return {state.cluster, state.demand(demand_), state.cluster.constraint(constraint_), &profile_->mix, draw};
 }
 
-void ClassView::compute(State& state, NodeRange rows, std::uint64_t draw) {
+void FitTable::compute(State& state, NodeRange rows, std::uint64_t draw) {
   const NodeView view = node_view(state, draw);
   const BitSet& allowed = state.cluster.allowed(constraint_);
   fits_scratch_.resize(rows.count);
@@ -53,7 +53,7 @@ void ClassView::compute(State& state, NodeRange rows, std::uint64_t draw) {
   }
 }
 
-void ClassView::start_anew(State& state, std::uint64_t draw) {
+void FitTable::start_anew(State& state, std::uint64_t draw) {
   const std::size_t rows = state.cluster.rows();
   shape_version_ = state.cluster.topology().shape_version();
   edition_ = state.edition(demand_, constraint_);
@@ -70,7 +70,7 @@ void ClassView::start_anew(State& state, std::uint64_t draw) {
   has_rooms_ = false;
 }
 
-void ClassView::update(State& state, NodeId n, std::uint64_t draw) {
+void FitTable::update(State& state, NodeId n, std::uint64_t draw) {
   compute(state, {n.row(), 1}, draw);
   const std::uint16_t before = fits_[n.row()];
   const std::uint16_t after = fits_scratch_[0];
@@ -84,7 +84,7 @@ void ClassView::update(State& state, NodeId n, std::uint64_t draw) {
     if (const DomainId d = topology.domain_of(LevelId(l), n); !d.is_none()) rooms_[l][d.row()] += std::uint32_t(after) - before;
 }
 
-ClassView::ClassView(const Profile& profile, DemandId demand, ConstraintId constraint)
+FitTable::FitTable(const Profile& profile, DemandId demand, ConstraintId constraint)
     : profile_(&profile),
       demand_(demand),
       constraint_(constraint),
@@ -92,7 +92,7 @@ ClassView::ClassView(const Profile& profile, DemandId demand, ConstraintId const
         return std::any_of(tier.begin(), tier.end(), [](const ScorePolicy* p) { return p->is_drawn; });
       })) {}
 
-void ClassView::refresh(State& state, std::uint64_t draw) {
+void FitTable::refresh(State& state, std::uint64_t draw) {
   const Cluster& cluster = state.cluster;
   const bool is_redefined = redefinitions_seen_ != state.redefinitions() && !is_of(state);
   const bool must_start = !is_fresh_ || is_drawn_ || is_redefined || !cluster.remembers(cursor_) ||
@@ -113,7 +113,7 @@ void ClassView::refresh(State& state, std::uint64_t draw) {
   redefinitions_seen_ = state.redefinitions();
 }
 
-void ClassView::find_group_best(const State& state, std::size_t group) {
+void FitTable::find_group_best(const State& state, std::size_t group) {
   NodeId best;
   std::uint64_t best_key = 0;
   for (const NodeId n : state.cluster.topology().nodes_of_group(GroupId(group))) {
@@ -126,7 +126,7 @@ void ClassView::find_group_best(const State& state, std::size_t group) {
   is_group_stale_[group] = 0;
 }
 
-NodeId ClassView::best(const State& state) {
+NodeId FitTable::best(const State& state) {
   const std::size_t groups = group_best_.size();
   std::size_t domain_tier = profile_->tiers.size();
   for (std::size_t t = 0; t < profile_->tiers.size(); ++t)
@@ -152,7 +152,7 @@ NodeId ClassView::best(const State& state) {
   return best;
 }
 
-void ClassView::build_rooms(const State& state) {
+void FitTable::build_rooms(const State& state) {
   const Topology& topology = state.cluster.topology();
   rooms_.assign(topology.level_count(), {});
   for (std::uint32_t l = 0; l < topology.level_count(); ++l) {
@@ -165,12 +165,12 @@ void ClassView::build_rooms(const State& state) {
   has_rooms_ = true;
 }
 
-std::span<const std::uint32_t> ClassView::room(const State& state, LevelId level) {
+std::span<const std::uint32_t> FitTable::room(const State& state, LevelId level) {
   if (!has_rooms_) build_rooms(state);
   return rooms_[level.row()];
 }
 
-ClassView& ViewCache::get(State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw) {
+FitTable& FitTables::get(State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw) {
   const std::size_t bytes_each = 14 * (state.cluster.rows() + 1);
   const std::size_t views_max = std::max<std::size_t>(8, bytes_max_ / bytes_each);
   auto it = views_.find({demand, constraint});
@@ -180,14 +180,14 @@ ClassView& ViewCache::get(State& state, DemandId demand, ConstraintId constraint
           std::min_element(views_.begin(), views_.end(), [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; });
       views_.erase(oldest);
     }
-    it = views_.emplace(std::pair{demand, constraint}, Slot{std::make_unique<ClassView>(*profile_, demand, constraint), 0}).first;
+    it = views_.emplace(std::pair{demand, constraint}, Slot{std::make_unique<FitTable>(*profile_, demand, constraint), 0}).first;
   }
   it->second.last_use = ++uses_;
   it->second.view->refresh(state, draw);
   return *it->second.view;
 }
 
-void ViewCache::pass_over_undone_changes(State& state, std::uint64_t since) {
+void FitTables::pass_over_undone_changes(State& state, std::uint64_t since) {
   if (!state.cluster.remembers(since)) return;
   for (auto& [of, slot] : views_) {
     if (slot.view->cursor() <= since) continue;
@@ -197,11 +197,11 @@ void ViewCache::pass_over_undone_changes(State& state, std::uint64_t since) {
   state.cluster.forget_undone_changes(since);
 }
 
-void ViewCache::forget_outdated(const State& state) {
+void FitTables::forget_outdated(const State& state) {
   std::erase_if(views_, [&](const auto& view) { return !view.second.view->is_of(state); });
 }
 
-ClassView* ViewCache::find(DemandId demand, ConstraintId constraint) {
+FitTable* FitTables::find(DemandId demand, ConstraintId constraint) {
   const auto it = views_.find({demand, constraint});
   return it == views_.end() ? nullptr : it->second.view.get();
 }

@@ -1,4 +1,4 @@
-// ClassView: for one demand and one constraint, how many such members each node could take now and how good each node is, kept up to date by
+// FitTable: for one demand and one constraint, how many such members each node could take now and how good each node is, kept up to date by
 // following the cluster's change log. The best node is then a look at one number per topology group, the room of a domain one sum. A view costs
 // 10 bytes a node; a refresh O(nodes changed since the last use).
 #pragma once
@@ -14,9 +14,9 @@
 
 namespace ashlar {
 
-class ClassView {
+class FitTable {
  public:
-  ClassView(const Profile& profile, DemandId demand, ConstraintId constraint);
+  FitTable(const Profile& profile, DemandId demand, ConstraintId constraint);
 
   /// Brings fits and keys up to date. `draw` matters only to policies that draw.
   void refresh(State& state, std::uint64_t draw);
@@ -67,15 +67,15 @@ class ClassView {
 };
 
 /// The views in use, least recently used given up beyond a limit. Which views are kept never changes a decision, only its cost.
-class ViewCache {
+class FitTables {
  public:
   static constexpr std::size_t kBytesMax = 96u << 20;  ///< all views together; a view costs about 14 bytes a node
 
-  explicit ViewCache(const Profile& profile, std::size_t bytes_max = kBytesMax) : profile_(&profile), bytes_max_(bytes_max) {}
+  explicit FitTables(const Profile& profile, std::size_t bytes_max = kBytesMax) : profile_(&profile), bytes_max_(bytes_max) {}
   /// The view, refreshed. The reference holds until the next call.
-  ClassView& get(State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw);
+  FitTable& get(State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw);
   /// The view if it is there, not refreshed.
-  ClassView* find(DemandId demand, ConstraintId constraint);
+  FitTable* find(DemandId demand, ConstraintId constraint);
   /// All changes of the cluster since then were undone exactly: views that have not seen them need not look at them. Cost: O(views + changes seen).
   void pass_over_undone_changes(State& state, std::uint64_t since);
   void forget_all() { views_.clear(); }
@@ -85,7 +85,7 @@ class ViewCache {
 
  private:
   struct Slot {
-    std::unique_ptr<ClassView> view;
+    std::unique_ptr<FitTable> view;
     std::uint64_t last_use = 0;
   };
   const Profile* profile_;

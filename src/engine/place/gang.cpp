@@ -1,4 +1,4 @@
-// Placing a gang by the scored rule. The search knows how many members each node and domain can take (ClassView), so for a gang of like members
+// Placing a gang by the scored rule. The search knows how many members each node and domain can take (FitTable), so for a gang of like members
 // the choice of a domain is exact: smallest room that suffices. Inside it the members go down level by level into as few domains as possible: one
 // that holds them all if there is one, else the roomiest ones whole and the last remainder into the tightest that takes it. The order of that walk
 // is the rank order, so neighbours in rank share the fastest links. Unlike members are placed kind after kind in a few orders; where that fails on few
@@ -27,7 +27,7 @@ struct Share {
 
 class Spreader {
  public:
-  Spreader(const State& state, const ClassView& view) : state_(state), view_(view) {}
+  Spreader(const State& state, const FitTable& view) : state_(state), view_(view) {}
 
   /// Distributes `count` members over nodes that have room for at least as many. `nodes` is reordered.
   void spread(std::span<NodeId> nodes, std::uint32_t level, std::uint64_t count) {
@@ -108,7 +108,7 @@ class Spreader {
   }
 
   const State& state_;
-  const ClassView& view_;
+  const FitTable& view_;
   std::vector<Share> shares_;
 };
 
@@ -243,7 +243,7 @@ class GangSearch {
     const std::vector<Run> runs = runs_of(state_, job_, waiting);
     if (runs.size() != 1) return needed;
     const Job& j = state_.job(job_);
-    ClassView& v = view(runs[0]);
+    FitTable& v = view(runs[0]);
     std::uint64_t best = v.room_everywhere();
     if (!j.within.is_none()) {
       const auto room = v.room(state_, j.within);
@@ -294,7 +294,7 @@ class GangSearch {
   bool place_run(const Scope& hard, const Scope& soft, const Run& run) {
     --runs_left_;
     const std::uint64_t draw = context_.draws.next();
-    ClassView& v = context_.views.get(state_, run.demand, run.constraint, draw);
+    FitTable& v = context_.views.get(state_, run.demand, run.constraint, draw);
     const std::uint64_t count = run.members.size();
     const std::uint64_t room = hard.is_everywhere() ? v.room_everywhere() : v.room(state_, hard.level)[hard.domain.row()];
     if (room < count || (!soft.is_everywhere() && room_in(v, hard, soft) < count)) return false;
@@ -321,7 +321,7 @@ class GangSearch {
     for (const NodeId n : nodes) free.push_back(node_as_it_is(state_.cluster, n));
     std::vector<PackingGroup> groups;
     for (const Run& run : runs) {
-      const ClassView& v = view(run);
+      const FitTable& v = view(run);
       for (std::size_t n = 0; n < nodes.size(); ++n) free[n].allows.push_back(v.fits(nodes[n]) > 0 ? 1 : 0);
       groups.push_back({&state_.demand(run.demand), static_cast<std::uint32_t>(run.members.size())});
     }
@@ -332,7 +332,7 @@ class GangSearch {
     for (const Run& run : runs) {
       for (const MemberId member : run.members) {
         const std::uint64_t draw = context_.draws.next();
-        const ClassView& v = context_.views.get(state_, run.demand, run.constraint, draw);
+        const FitTable& v = context_.views.get(state_, run.demand, run.constraint, draw);
         const NodeId n = nodes[*node++];
         if (v.fits(n) == 0) {  // the profile chose other cards for a share than the search did
           context_.trial.rollback_to(before);
@@ -350,7 +350,7 @@ class GangSearch {
     const Topology& topology = state_.cluster.topology();
     const std::size_t count = hard.is_everywhere() ? state_.cluster.rows() : topology.nodes_of(hard.level, hard.domain).size();
     for (const Run& run : runs) {
-      const ClassView& v = view(run);
+      const FitTable& v = view(run);
       for (std::size_t i = 0; i < count; ++i) {
         const NodeId n = hard.is_everywhere() ? NodeId(i) : topology.nodes_of(hard.level, hard.domain)[i];
         if (v.fits(n) == 0 || std::find(nodes.begin(), nodes.end(), n) != nodes.end()) continue;
@@ -366,7 +366,7 @@ class GangSearch {
   bool place_each(const Run& run) {
     for (const MemberId member : run.members) {
       const std::uint64_t draw = context_.draws.next();
-      ClassView& v = context_.views.get(state_, run.demand, run.constraint, draw);
+      FitTable& v = context_.views.get(state_, run.demand, run.constraint, draw);
       const NodeId best = v.best(state_);
       if (best.is_none()) return false;
       context_.trial.take(member, best, context_.profile.card->choose(v.node_view(state_, draw), best));
@@ -375,7 +375,7 @@ class GangSearch {
   }
 
   /// The nodes that the members may go to. No other place gives the search its nodes, so that nothing soft leads out of the hard domain.
-  void gather(const ClassView& v, const Scope& hard, const Scope& soft) {
+  void gather(const FitTable& v, const Scope& hard, const Scope& soft) {
     const Topology& topology = state_.cluster.topology();
     nodes_.clear();
     const auto add = [&](NodeId n) {
@@ -388,7 +388,7 @@ class GangSearch {
       for (const NodeId n : topology.nodes_of(narrower.level, narrower.domain)) add(n);
   }
 
-  std::uint64_t room_in(const ClassView& v, const Scope& hard, const Scope& part) const {
+  std::uint64_t room_in(const FitTable& v, const Scope& hard, const Scope& part) const {
     const Topology& topology = state_.cluster.topology();
     std::uint64_t room = 0;
     for (const NodeId n : topology.nodes_of(part.level, part.domain)) room += hard.holds(topology, n) ? std::uint64_t{v.fits(n)} : 0;
@@ -396,7 +396,7 @@ class GangSearch {
   }
 
   /// Where those sit that are placed already, if all of these can join them: in the preferred level's domain, else in the innermost that holds them all.
-  Scope scope_of_the_others(const ClassView& v, const Scope& hard, std::uint64_t count) const {
+  Scope scope_of_the_others(const FitTable& v, const Scope& hard, std::uint64_t count) const {
     const Job& j = state_.job(job_);
     if (j.members_placed == 0) return {};
     const auto joined = [&](LevelId level) {
@@ -426,7 +426,7 @@ class GangSearch {
   }
 
   /// The tightest domain of the preferred level whose part inside the hard domain holds everything; everywhere if there is none.
-  Scope preferred_scope(ClassView& v, const Scope& hard, std::uint64_t count) {
+  Scope preferred_scope(FitTable& v, const Scope& hard, std::uint64_t count) {
     const LevelId prefer = state_.job(job_).prefer;
     if (prefer.is_none()) return {};
     const std::span<const std::uint32_t> room = hard.is_everywhere() ? v.room(state_, prefer) : room_inside(v, hard, prefer);
@@ -437,7 +437,7 @@ class GangSearch {
   }
 
   /// Members that fit in each domain of `level`, counting the nodes of `hard` alone.
-  std::span<const std::uint32_t> room_inside(const ClassView& v, const Scope& hard, LevelId level) {
+  std::span<const std::uint32_t> room_inside(const FitTable& v, const Scope& hard, LevelId level) {
     const Topology& topology = state_.cluster.topology();
     room_inside_.assign(topology.domain_count(level), 0);
     for (const NodeId n : topology.nodes_of(hard.level, hard.domain))
@@ -448,7 +448,7 @@ class GangSearch {
   /// The nested level to split by below `level`; free-standing levels are split from the outermost on.
   std::uint32_t next_level(LevelId level) const { return level.value < state_.cluster.topology().nested_count() ? level.value + 1 : 0; }
 
-  void take(const ClassView& v, std::uint64_t draw, const Run& run, const std::vector<Share>& shares) {
+  void take(const FitTable& v, std::uint64_t draw, const Run& run, const std::vector<Share>& shares) {
     std::size_t rank = 0;
     for (const Share& share : shares)
       for (std::uint32_t k = 0; k < share.members; ++k)
@@ -456,7 +456,7 @@ class GangSearch {
     ASHLAR_CHECK(rank == run.members.size());
   }
 
-  ClassView& view(const Run& run) { return context_.views.get(state_, run.demand, run.constraint, context_.draws.next()); }
+  FitTable& view(const Run& run) { return context_.views.get(state_, run.demand, run.constraint, context_.draws.next()); }
 
   const PlacementContext& context_;
   State& state_;
