@@ -24,7 +24,7 @@ Engine::Engine(Profile profile, EngineOptions options)
     : profile_(std::make_unique<Profile>(std::move(profile))),
       options_(options),
       pending_(*profile_->order),
-      views_(*profile_),
+      fit_tables_(*profile_),
       draws_(profile_->seed) {}
 
 Plan Engine::decide(State& state, Millis now) {
@@ -33,8 +33,8 @@ Plan Engine::decide(State& state, Millis now) {
   cycle.plan.at = now;
   absorb_changes(state);
   // Looked for when a part of them may be outdated, so that a row that is used again costs little.
-  if (state.redefinitions() - redefinitions_seen_ > kRedefinitionsMin + views_.size() / 4) {
-    views_.forget_outdated(state);
+  if (state.redefinitions() - redefinitions_seen_ > kRedefinitionsMin + fit_tables_.size() / 4) {
+    fit_tables_.forget_outdated(state);
     redefinitions_seen_ = state.redefinitions();
   }
   pending_.forget_held();
@@ -183,7 +183,7 @@ void Engine::advance_job(State& state, Cycle& cycle, const PendingQueue::Head& h
   if (!cycle.is_listed_whole)
     if (const auto it = job_class.jobs.upper_bound(head.entry); it != job_class.jobs.end()) next = PendingQueue::Head{*it, head.job_class};
   Trial trial(state);
-  PlacementOutcome outcome = place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job);
+  PlacementOutcome outcome = place_job({trial, fit_tables_, *profile_, draws_, members_within_quota(state, job)}, job);
   if (!outcome.is_placed) outcome.is_placed = place_over_nominations(state, trial, job);
   if (outcome.is_placed) {
     if (!place_beside_reservations(state, cycle, head, trial)) {
@@ -224,7 +224,7 @@ bool Engine::close_for_quota(State& state, Cycle& cycle, const PendingQueue::Hea
 void Engine::park_for_shortage(State& state, Cycle& cycle, const PendingQueue::Head& head, bool is_limit_reached) {
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, cycle.plan.at, {}, {}};
   if (options_.has_verdicts) {
-    verdict = explain_shortage(state, views_, *profile_, head.entry.job, cycle.plan.at);
+    verdict = explain_shortage(state, fit_tables_, *profile_, head.entry.job, cycle.plan.at);
     if (is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
     for (const Reason& reason : verdict.reasons) unproven_ += reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof ? 1 : 0;
   }
@@ -300,7 +300,7 @@ Verdict Engine::verdict_with_numbers_of_now(State& state, JobId job) {
   if (!pending_.contains(job) || pending_.class_at(pending_.class_id(job)).is_active) return verdict;
   if (verdict.wake_on == WakeOn::kCapacity) {
     // Nodes that went have not had it judged anew: whether it waits or never fits stays what was reported.
-    Verdict now = explain_shortage(state, views_, *profile_, job, verdict.at);
+    Verdict now = explain_shortage(state, fit_tables_, *profile_, job, verdict.at);
     return now.kind == verdict.kind ? now : verdict;
   }
   if (verdict.wake_on != WakeOn::kQuota) return verdict;
@@ -318,7 +318,7 @@ void Engine::report_newcomers(const State& state, Plan& plan) {
 
 bool Engine::try_place(Trial& trial, JobId job) {
   Rng draws(draws_.state());
-  return place_job({trial, views_, *profile_, draws}, job).is_placed;
+  return place_job({trial, fit_tables_, *profile_, draws}, job).is_placed;
 }
 
 }  // namespace ashlar

@@ -59,7 +59,7 @@ class Engine {
   /// Tries to place the waiting members of a job by the profile's rules inside the trial; false leaves the trial unchanged.
   /// For what-if and tests; ignores order, quota and reservations.
   bool try_place(Trial& trial, JobId job);
-  FitTables& views() { return views_; }
+  FitTables& fit_tables() { return fit_tables_; }
 
  private:
   friend struct EngineMemory;
@@ -111,7 +111,7 @@ class Engine {
   std::unique_ptr<Profile> profile_;  ///< pending queue and views refer to it
   EngineOptions options_;
   PendingQueue pending_;
-  FitTables views_;
+  FitTables fit_tables_;
   Reservations reservations_;
   Rng draws_;
   std::uint64_t queue_changes_seen_ = 0;

@@ -23,7 +23,7 @@ struct EngineMemory {
     visit(a.waiting_for_capacity_), visit(a.waiting_for_quota_), visit(a.behind_heads_), visit(a.moved_heads_), visit(a.waiting_for_anything_),
         visit(a.newcomers_of_parked_), visit(a.size_);
   }
-  static void forget_views(Engine& e) { e.views_.forget_all(); }
+  static void forget_fit_tables(Engine& e) { e.fit_tables_.forget_all(); }
 
   /// Do all rows that the pending queue names exist there and in the state?
   static bool is_sound(const Engine& engine, const State& state);

@@ -116,13 +116,13 @@ struct Room {
   std::size_t shortest = 0;  ///< the group that lacks most
 };
 
-Room room_of(State& state, FitTables& views, const std::vector<Ask>& asks, LevelId within) {
+Room room_of(State& state, FitTables& fit_tables, const std::vector<Ask>& asks, LevelId within) {
   Room room;
   std::uint64_t lack_most = 0;
   for (std::size_t a = 0; a < asks.size(); ++a) {
     const std::uint64_t members = asks[a].members;
     const std::uint64_t cap = asks.size() == 1 ? UINT64_MAX : members;
-    FitTable& view = views.get(state, asks[a].demand, asks[a].constraint, 0);
+    FitTable& view = fit_tables.get(state, asks[a].demand, asks[a].constraint, 0);
     room.needed += members;
     room.everywhere += std::min(view.room_everywhere(), cap);
     if (const std::uint64_t lack = members - std::min(view.room_everywhere(), members); lack > lack_most) {
@@ -139,7 +139,7 @@ Room room_of(State& state, FitTables& views, const std::vector<Ask>& asks, Level
 
 /// Of unlike members each kind may have room where all of them together have not: so many of those needed do find a place, one after the other, in the
 /// domain or anywhere. Never all of them, since the search has found no place for all. Leaves the state unchanged.
-std::uint64_t members_together(State& state, FitTables& views, const Profile& profile, JobId job, DomainId domain) {
+std::uint64_t members_together(State& state, FitTables& fit_tables, const Profile& profile, JobId job, DomainId domain) {
   Trial trial(state);
   std::uint32_t seen = 0;
   std::uint64_t placed = 0;
@@ -148,7 +148,7 @@ std::uint64_t members_together(State& state, FitTables& views, const Profile& pr
   state.each_member(job, [&](MemberId id, const Member& m) {
     if (m.is_placed() || seen == needed) return;
     ++seen;
-    FitTable& view = views.get(state, m.demand, m.constraint, 0);
+    FitTable& view = fit_tables.get(state, m.demand, m.constraint, 0);
     NodeId best = domain.is_none() ? view.best(state) : NodeId::none();
     if (!domain.is_none())
       for (const NodeId n : state.cluster.topology().nodes_of(j.within, domain))
@@ -182,7 +182,7 @@ std::size_t nodes_kept_for_others(const State& state) {
 
 }  // namespace
 
-Verdict explain_shortage(State& state, FitTables& views, const Profile& profile, JobId job, Millis now) {
+Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& profile, JobId job, Millis now) {
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, now, {}, {}};
   if (state.cluster.live_count() == 0) {
     verdict.reasons.push_back({ReasonCode::kNoNodes, 0, {}});
@@ -190,9 +190,9 @@ Verdict explain_shortage(State& state, FitTables& views, const Profile& profile,
   }
   const Job& j = state.job(job);
   const std::vector<Ask> asks = asks_of(state, job);
-  const Room room = room_of(state, views, asks, j.within);
+  const Room room = room_of(state, fit_tables, asks, j.within);
   const Ask& short_ask = asks[room.shortest];
-  FitTable& view = views.get(state, short_ask.demand, short_ask.constraint, 0);
+  FitTable& view = fit_tables.get(state, short_ask.demand, short_ask.constraint, 0);
   const NodeView node_view = view.node_view(state, 0);
   Tally tally{short_ask.demand, short_ask.constraint, {}};
   for (std::size_t n = 0; n < state.cluster.rows(); ++n)
@@ -203,7 +203,7 @@ Verdict explain_shortage(State& state, FitTables& views, const Profile& profile,
   const auto members = static_cast<std::int64_t>(room.needed);
   const auto together = [&](std::uint64_t alone, DomainId domain) {
     const bool is_told_true = asks.size() == 1 || alone < room.needed;
-    return static_cast<std::int64_t>(is_told_true ? alone : members_together(state, views, profile, job, domain));
+    return static_cast<std::int64_t>(is_told_true ? alone : members_together(state, fit_tables, profile, job, domain));
   };
   const std::int64_t everywhere = j.within.is_none() ? together(room.everywhere, DomainId::none()) : static_cast<std::int64_t>(room.everywhere);
   if (!j.within.is_none()) {

@@ -15,7 +15,7 @@ namespace ashlar {
 class Engine;
 
 /// The verdict for a job that was tried and not placed: kWaits or kNeverFits, the binding reason first.
-Verdict explain_shortage(State& state, FitTables& views, const Profile& profile, JobId job, Millis now);
+Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& profile, JobId job, Millis now);
 
 /// A change that would let the job start now, shown by trying it with all of the job's groups.
 struct Remedy {

@@ -27,7 +27,7 @@ struct Change {
 class Rehearsal {
  public:
   Rehearsal(const State& state, const Engine& engine, JobId job, ResourceId counts_cards)
-      : state_(state), engine_(engine), views_(engine.profile()), job_(job), counts_cards_(counts_cards) {
+      : state_(state), engine_(engine), fit_tables_(engine.profile()), job_(job), counts_cards_(counts_cards) {
     state.each_member(job, [&](MemberId id, const Member& m) { (m.is_placed() ? placed_ : waiting_).push_back({id, m}); });
     const Job& j = state.job(job);
     if (engine.pending().contains(job)) entry_ = engine.pending().entry_of(job);
@@ -105,7 +105,7 @@ class Rehearsal {
     Trial trial(state_);
     const auto places = [&](Beside beside) {
       Rng draws(1);
-      const bool is_placed = place_job({trial, views_, engine_.profile(), draws, members_within_quota_or_needed()}, job_).is_placed;
+      const bool is_placed = place_job({trial, fit_tables_, engine_.profile(), draws, members_within_quota_or_needed()}, job_).is_placed;
       trial.hand_out();
       return is_placed && std::all_of(binding.begin(), binding.end(), [&](const Reservation* p) { return p->allows(state_, trial.steps(), beside); });
     };
@@ -127,7 +127,7 @@ class Rehearsal {
     for (const PendingQueue::Head& head : reservations.heads_ahead(state_, pending, *entry_, original_.queue)) {
       Trial trial(state_);
       Rng draws(1);
-      ahead_.push_back(reservations.to({trial, views_, engine_.profile(), draws}, pending, head, state_.now()));
+      ahead_.push_back(reservations.to({trial, fit_tables_, engine_.profile(), draws}, pending, head, state_.now()));
     }
   }
   std::uint32_t members_within_quota_or_needed() const { return std::max(members_within_quota(state_, job_), state_.job(job_).members_needed()); }
@@ -147,7 +147,7 @@ class Rehearsal {
 
   State state_;
   const Engine& engine_;
-  FitTables views_;
+  FitTables fit_tables_;
   JobId job_;
   ResourceId counts_cards_;
   Workload original_;

@@ -86,7 +86,7 @@ void Engine::requeue(State& state, Cycle& cycle) {
     if (std::none_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, demand, constraint, n); })) continue;
     if (std::all_of(classes.begin(), classes.end(), never_fits)) continue;
     const bool is_room_exact = profile_->placement == PlacementRule::kScored;
-    FitTable* view = is_room_exact ? &views_.get(state, demand, constraint, 0) : nullptr;
+    FitTable* view = is_room_exact ? &fit_tables_.get(state, demand, constraint, 0) : nullptr;
     for (const ClassId id : classes)
       if (!never_fits(id) && (view == nullptr || has_room(state, *view, pending_.class_at(id).key))) activated.push_back(id);
   }

@@ -173,14 +173,14 @@ std::span<const std::uint32_t> FitTable::room(const State& state, LevelId level)
 FitTable& FitTables::get(State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw) {
   const std::size_t bytes_each = 14 * (state.cluster.rows() + 1);
   const std::size_t views_max = std::max<std::size_t>(8, bytes_max_ / bytes_each);
-  auto it = views_.find({demand, constraint});
-  if (it == views_.end()) {
-    if (views_.size() >= views_max) {
-      const auto oldest =
-          std::min_element(views_.begin(), views_.end(), [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; });
-      views_.erase(oldest);
+  auto it = fit_tables_.find({demand, constraint});
+  if (it == fit_tables_.end()) {
+    if (fit_tables_.size() >= views_max) {
+      const auto oldest = std::min_element(fit_tables_.begin(), fit_tables_.end(),
+                                           [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; });
+      fit_tables_.erase(oldest);
     }
-    it = views_.emplace(std::pair{demand, constraint}, Slot{std::make_unique<FitTable>(*profile_, demand, constraint), 0}).first;
+    it = fit_tables_.emplace(std::pair{demand, constraint}, Slot{std::make_unique<FitTable>(*profile_, demand, constraint), 0}).first;
   }
   it->second.last_use = ++uses_;
   it->second.view->refresh(state, draw);
@@ -189,7 +189,7 @@ FitTable& FitTables::get(State& state, DemandId demand, ConstraintId constraint,
 
 void FitTables::pass_over_undone_changes(State& state, std::uint64_t since) {
   if (!state.cluster.remembers(since)) return;
-  for (auto& [of, slot] : views_) {
+  for (auto& [of, slot] : fit_tables_) {
     if (slot.view->cursor() <= since) continue;
     slot.view->refresh(state, 0);
     slot.view->rewind(since);
@@ -198,12 +198,12 @@ void FitTables::pass_over_undone_changes(State& state, std::uint64_t since) {
 }
 
 void FitTables::forget_outdated(const State& state) {
-  std::erase_if(views_, [&](const auto& view) { return !view.second.view->is_of(state); });
+  std::erase_if(fit_tables_, [&](const auto& view) { return !view.second.view->is_of(state); });
 }
 
 FitTable* FitTables::find(DemandId demand, ConstraintId constraint) {
-  const auto it = views_.find({demand, constraint});
-  return it == views_.end() ? nullptr : it->second.view.get();
+  const auto it = fit_tables_.find({demand, constraint});
+  return it == fit_tables_.end() ? nullptr : it->second.view.get();
 }
 
 }  // namespace ashlar

@@ -78,10 +78,10 @@ class FitTables {
   FitTable* find(DemandId demand, ConstraintId constraint);
   /// All changes of the cluster since then were undone exactly: views that have not seen them need not look at them. Cost: O(views + changes seen).
   void pass_over_undone_changes(State& state, std::uint64_t since);
-  void forget_all() { views_.clear(); }
+  void forget_all() { fit_tables_.clear(); }
   /// Views of rows that stand for something else now. Cost: O(views).
   void forget_outdated(const State& state);
-  std::size_t size() const { return views_.size(); }
+  std::size_t size() const { return fit_tables_.size(); }
 
  private:
   struct Slot {
@@ -90,7 +90,7 @@ class FitTables {
   };
   const Profile* profile_;
   std::size_t bytes_max_;
-  std::map<std::pair<DemandId, ConstraintId>, Slot> views_;
+  std::map<std::pair<DemandId, ConstraintId>, Slot> fit_tables_;
   std::uint64_t uses_ = 0;
 };
 

@@ -294,7 +294,7 @@ class GangSearch {
   bool place_run(const Scope& hard, const Scope& soft, const Run& run) {
     --runs_left_;
     const std::uint64_t draw = context_.draws.next();
-    FitTable& v = context_.views.get(state_, run.demand, run.constraint, draw);
+    FitTable& v = context_.fit_tables.get(state_, run.demand, run.constraint, draw);
     const std::uint64_t count = run.members.size();
     const std::uint64_t room = hard.is_everywhere() ? v.room_everywhere() : v.room(state_, hard.level)[hard.domain.row()];
     if (room < count || (!soft.is_everywhere() && room_in(v, hard, soft) < count)) return false;
@@ -332,7 +332,7 @@ class GangSearch {
     for (const Run& run : runs) {
       for (const MemberId member : run.members) {
         const std::uint64_t draw = context_.draws.next();
-        const FitTable& v = context_.views.get(state_, run.demand, run.constraint, draw);
+        const FitTable& v = context_.fit_tables.get(state_, run.demand, run.constraint, draw);
         const NodeId n = nodes[*node++];
         if (v.fits(n) == 0) {  // the profile chose other cards for a share than the search did
           context_.trial.rollback_to(before);
@@ -366,7 +366,7 @@ class GangSearch {
   bool place_each(const Run& run) {
     for (const MemberId member : run.members) {
       const std::uint64_t draw = context_.draws.next();
-      FitTable& v = context_.views.get(state_, run.demand, run.constraint, draw);
+      FitTable& v = context_.fit_tables.get(state_, run.demand, run.constraint, draw);
       const NodeId best = v.best(state_);
       if (best.is_none()) return false;
       context_.trial.take(member, best, context_.profile.card->choose(v.node_view(state_, draw), best));
@@ -456,7 +456,7 @@ class GangSearch {
     ASHLAR_CHECK(rank == run.members.size());
   }
 
-  FitTable& view(const Run& run) { return context_.views.get(state_, run.demand, run.constraint, context_.draws.next()); }
+  FitTable& view(const Run& run) { return context_.fit_tables.get(state_, run.demand, run.constraint, context_.draws.next()); }
 
   const PlacementContext& context_;
   State& state_;

@@ -29,7 +29,7 @@ bool Engine::outranks_a_nomination(const State& state, JobId job) {
 bool Engine::place_over_nominations(State& state, Trial& trial, JobId job) {
   const std::vector<MemberId> outranked = outranked_nominations(state, job);
   if (outranked.empty()) return false;
-  const auto place = [&] { return place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job).is_placed; };
+  const auto place = [&] { return place_job({trial, fit_tables_, *profile_, draws_, members_within_quota(state, job)}, job).is_placed; };
   std::vector<NodeId> at;
   for (const MemberId m : outranked) {
     at.push_back(state.member(m).node);

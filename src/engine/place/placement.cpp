@@ -16,7 +16,7 @@ PlacementOutcome place_job(const PlacementContext& context, JobId job) {
   ASHLAR_CHECK(!member.is_none());
   const Member& m = state.member(member);
   const std::uint64_t draw = context.draws.next();
-  FitTable& view = context.views.get(state, m.demand, m.constraint, draw);
+  FitTable& view = context.fit_tables.get(state, m.demand, m.constraint, draw);
   const NodeId node = view.best(state);
   if (node.is_none()) return {};
   context.trial.take(member, node, context.profile.card->choose(view.node_view(state, draw), node));

@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kRunsTriedMax = 4096;
 
 struct PlacementContext {
   Trial& trial;
-  FitTables& views;
+  FitTables& fit_tables;
   const Profile& profile;
   Rng& draws;
   std::uint32_t members_max = UINT32_MAX;  ///< no more of the waiting members than this, e.g. by quota

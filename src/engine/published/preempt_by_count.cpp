@@ -182,7 +182,7 @@ void Engine::rotate(State& state, Cycle& cycle) {
     ++cycle.plan.examined;
     Trial trial(state);
     // Asked again: the surplus of one that was placed a moment ago counts too.
-    if (quota_refusal(state, job) || !place_job({trial, views_, *profile_, draws_, members_within_quota(state, job)}, job).is_placed) continue;
+    if (quota_refusal(state, job) || !place_job({trial, fit_tables_, *profile_, draws_, members_within_quota(state, job)}, job).is_placed) continue;
     has_changed = true;
     commit(state, cycle, trial, pending_.entry_of(job));
   }

@@ -28,7 +28,7 @@ bool Engine::find_binding_reservations(State& state, Cycle& cycle, const Pending
   for (const PendingQueue::Head& blocked : reservations_.heads_ahead(state, pending_, head.entry, state.job(head.entry.job).queue)) {
     Trial trial(state);
     Rng draws(draws_.state());
-    const Reservation& reservation = reservations_.to({trial, views_, *profile_, draws}, pending_, blocked, now);
+    const Reservation& reservation = reservations_.to({trial, fit_tables_, *profile_, draws}, pending_, blocked, now);
     if (reservation.at == Millis::max() || end <= reservation.at) continue;
     cycle.binding.push_back(blocked.entry.job);
     if (reservation.spares_quota_for(state, head.entry.job)) continue;
@@ -53,7 +53,7 @@ bool Engine::place_beside_reservations(State& state, Cycle& cycle, const Pending
     if (beside == Beside::kItsNeeds && !has_shares) break;  // it comes to the same
     if (withholds)
       for (const JobId job : cycle.binding) reservations_.find(job)->withhold(trial, head.entry.job, beside);
-    const bool is_placed = place_job({trial, views_, *profile_, draws_, members_within_quota(state, head.entry.job)}, head.entry.job).is_placed;
+    const bool is_placed = place_job({trial, fit_tables_, *profile_, draws_, members_within_quota(state, head.entry.job)}, head.entry.job).is_placed;
     trial.hand_out();
     if (is_placed && broken_reservation(state, cycle, trial, beside) == nullptr) return true;
   }

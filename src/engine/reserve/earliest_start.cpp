@@ -195,7 +195,7 @@ bool EarliestStart::drop_outranked(JobId job, NodeId node) {
 bool EarliestStart::place() {
   draws_ = context_.draws;
   // Members above the minimum are the first to give way: nobody waits for them.
-  const PlacementContext context{context_.trial, context_.views, context_.profile, draws_, state_.job(job_).members_needed()};
+  const PlacementContext context{context_.trial, context_.fit_tables, context_.profile, draws_, state_.job(job_).members_needed()};
   return place_job(context, job_).is_placed || (drop_outranked(job_, NodeId::none()) && place_job(context, job_).is_placed);
 }
 

@@ -463,7 +463,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
     }
   }
   context.trial.rollback_to(0);
-  context.views.pass_over_undone_changes(context.trial.state(), changes_before);
+  context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
   return reservations_.emplace_back(std::move(made));
 }
 
@@ -473,7 +473,7 @@ bool Reservations::can_be_earlier(const PlacementContext& context, const Reserva
   const std::vector<const Reservation*> ahead = ahead_of(state, reservation.entry, reservation.job_class.queue);
   const bool can = EarliestStart(context, reservation.entry.job, now, ahead).run(reservation.at).has_value();
   context.trial.rollback_to(0);
-  context.views.pass_over_undone_changes(context.trial.state(), changes_before);
+  context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
   return can;
 }
 
