@@ -277,7 +277,7 @@ std::string stale_view(State& state, Engine& engine) {
   for (int d = 0; d < Outside::kDemands; ++d) {
     const DemandId demand(d);
     const ConstraintId constraint(static_cast<std::size_t>(d % Outside::kConstraints));
-    FitTable& kept = engine.views().get(state, demand, constraint, 0);
+    FitTable& kept = engine.fit_tables().get(state, demand, constraint, 0);
     FitTable fresh(engine.profile(), demand, constraint);
     fresh.refresh(state, 0);
     if (!std::equal(kept.fits().begin(), kept.fits().end(), fresh.fits().begin(), fresh.fits().end()))

@@ -201,7 +201,7 @@ RC_GTEST_PROP(Determinism, TheSameEventsGiveTheSamePlans, ()) {
 
 RC_GTEST_PROP(Determinism, WhatIsCachedNeverChangesAPlan, ()) {
   const Profile profile = some_profile();
-  expect_same_plans(recorded(*some_moves(), profile), profile, [](Engine& engine) { engine.views().forget_all(); });
+  expect_same_plans(recorded(*some_moves(), profile), profile, [](Engine& engine) { engine.fit_tables().forget_all(); });
 }
 
 RC_GTEST_PROP(Determinism, AnEngineReadBackFromItsMemoryDecidesTheSame, ()) {
