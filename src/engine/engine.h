@@ -62,7 +62,7 @@ class Engine {
   FitTables& fit_tables() { return fit_tables_; }
 
  private:
-  friend struct EngineMemory;
+  friend struct EngineFields;
   static constexpr std::size_t kProofsMax = 16;  ///< of one decision, of what was found never to fit
   void absorb_changes(State& state);
   void requeue(State& state, Cycle& cycle);

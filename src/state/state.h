@@ -113,7 +113,7 @@ class State {
   std::vector<NodeId>& losses() { return losses_; }
 
  private:
-  friend struct Columns;
+  friend struct StateFields;
   friend void apply(State& state, const Event& event);
   friend struct Applier;
 

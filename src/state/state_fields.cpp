@@ -38,7 +38,7 @@ bool is_sound_job(const Job& j) {
 
 }  // namespace
 
-bool Columns::are_numbers_sound(const State& s) {
+bool StateFields::are_numbers_sound(const State& s) {
   const Cluster& c = s.cluster;
   const auto are_numbers = [](const auto& column) { return all_of(column, is_number); };
   const auto are_small = [](const auto& column) { return all_of(column, is_small_number); };
@@ -55,7 +55,7 @@ bool Columns::are_numbers_sound(const State& s) {
          all_of(s.jobs_, is_sound_job) && all_of(s.nominations_, [&](MemberId m) { return m.row() < s.members_.size(); }) && is_time(s.now_);
 }
 
-bool Columns::is_cluster_sound(const Cluster& c) {
+bool StateFields::is_cluster_sound(const Cluster& c) {
   const std::size_t rows = c.facts_.size();
   const auto has_rows = [&](const auto& column) { return column.size() == rows; };
   if (!has_rows(c.is_live_) || !has_rows(c.idle_cards_) || !has_rows(c.free_milli_) || !has_rows(c.card_count_) || !has_rows(c.card_debt_))
@@ -75,7 +75,7 @@ bool Columns::is_cluster_sound(const Cluster& c) {
   return is_topology_sound(c);
 }
 
-bool Columns::is_topology_sound(const Cluster& c) {
+bool StateFields::is_topology_sound(const Cluster& c) {
   const Topology& t = c.topology_;
   const std::size_t rows = c.facts_.size();
   const auto are_nodes = [&](const std::vector<NodeId>& nodes) { return all_of(nodes, [&](NodeId n) { return n.row() < rows; }); };
@@ -97,7 +97,7 @@ bool Columns::is_topology_sound(const Cluster& c) {
   return c.buckets_.total_.size() == c.buckets_.by_domain_.size();
 }
 
-bool Columns::are_jobs_sound(const State& s) {
+bool StateFields::are_jobs_sound(const State& s) {
   const std::size_t jobs = s.jobs_.size();
   const std::size_t members = s.members_.size();
   for (const Member& m : s.members_) {
@@ -118,7 +118,7 @@ bool Columns::are_jobs_sound(const State& s) {
   return all_of(s.timeline.ends_, [&](const Timeline::End& e) { return s.is_live(e.job); });
 }
 
-bool Columns::are_sound(const State& s) {
+bool StateFields::are_sound(const State& s) {
   const QueueTree& q = s.queues;
   const std::size_t queues = q.parent_.size();
   if (queues == 0 || q.quota_.size() != queues || q.used_.size() != queues || q.is_known_.size() != queues) return false;

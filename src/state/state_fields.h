@@ -10,7 +10,7 @@
 
 namespace ashlar {
 
-struct Columns {
+struct StateFields {
   template <class S, class Visit>
   requires std::same_as<std::remove_const_t<S>, State>
   static void each(S& s, Visit&& visit) {

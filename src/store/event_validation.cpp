@@ -49,7 +49,7 @@ struct Guard {
     if (s.is_used(e.id) && s.cluster.constraint(e.id) != e.constraint) return "a constraint in use is defined anew";
     for (const PreferredTerm& p : e.constraint.preferred)
       if (p.weight < -kWeightMax || p.weight > kWeightMax) return "a preference's weight is out of bounds";
-    return is_near(e.id, Columns::constraint_count(s)) ? nullptr : "a constraint's row is out of bounds";
+    return is_near(e.id, StateFields::constraint_count(s)) ? nullptr : "a constraint's row is out of bounds";
   }
   const char* operator()(const Evicted& e) const { return is_time_or_unknown(e.remaining) ? nullptr : "a remaining time is impossible"; }
   const char* operator()(const EstimateChanged& e) const { return is_estimate(e.estimate) ? nullptr : "an estimate is impossible"; }
@@ -76,7 +76,7 @@ struct Guard {
   }
   const char* operator()(const MembersAdded& e) const { return members(e.members); }
   const char* operator()(const ConstraintChanged& e) const {
-    return e.constraint.row() < Columns::constraint_count(s) ? nullptr : "a constraint that was never defined";
+    return e.constraint.row() < StateFields::constraint_count(s) ? nullptr : "a constraint that was never defined";
   }
   const char* operator()(const Bound& e) const { return placed(e.member); }
   const char* operator()(const Nominated& e) const { return placed(e.member); }
@@ -95,7 +95,7 @@ struct Guard {
     for (const MemberSpec& m : specs) {
       if (!is_near(m.member, s.member_rows())) return "a member's row is out of bounds";
       if (m.demand.row() >= s.demand_rows()) return "a demand that was never defined";
-      if (m.constraint.row() >= Columns::constraint_count(s)) return "a constraint that was never defined";
+      if (m.constraint.row() >= StateFields::constraint_count(s)) return "a constraint that was never defined";
     }
     return nullptr;
   }

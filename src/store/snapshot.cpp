@@ -10,21 +10,21 @@ namespace ashlar::store {
 void append_snapshot(std::string& out, const State& state, const Engine& engine) {
   ByteWriter writer(out);
   const auto write = [&](const auto& column) { encode(writer, column); };
-  Columns::each(state, write);
-  EngineMemory::each(engine, write);
+  StateFields::each(state, write);
+  EngineFields::each(engine, write);
 }
 
 Result<void> read_snapshot(std::string_view bytes, State& state, Engine& engine) {
   ByteReader in(bytes);
   const auto read = [&](auto& column) { decode(in, column); };
-  Columns::each(state, read);
-  EngineMemory::each(engine, read);
+  StateFields::each(state, read);
+  EngineFields::each(engine, read);
   if (!in.has_failed() && in.left() > 0) in.fail("there are bytes left over");
   if (in.has_failed()) return fault_of(in);
-  Columns::forget_caches(state);
-  EngineMemory::forget_fit_tables(engine);
-  if (!Columns::are_sound(state) || !state.is_consistent()) return invalid("the snapshot's columns contradict each other");
-  if (!EngineMemory::is_sound(engine, state)) return invalid("the snapshot's waiting jobs contradict its columns");
+  StateFields::forget_caches(state);
+  EngineFields::forget_fit_tables(engine);
+  if (!StateFields::are_sound(state) || !state.is_consistent()) return invalid("the snapshot's columns contradict each other");
+  if (!EngineFields::is_sound(engine, state)) return invalid("the snapshot's waiting jobs contradict its columns");
   return {};
 }
 

@@ -46,12 +46,12 @@ void open_everything(State& state) {
 /// What an engine would start that looks at everybody; promises are kept as they were made.
 std::map<std::uint32_t, int> started_by_looking_at_all(const State& state, const Engine& engine, Millis now) {
   State copy = state;
-  Columns::forget_caches(copy);
+  StateFields::forget_caches(copy);
   Engine other(engine.profile());
   std::vector<const void*> fields;
-  EngineMemory::each(engine, [&](const auto& field) { fields.push_back(&field); });
+  EngineFields::each(engine, [&](const auto& field) { fields.push_back(&field); });
   std::size_t at = 0;
-  EngineMemory::each(other, [&](auto& field) { field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]); });
+  EngineFields::each(other, [&](auto& field) { field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]); });
   open_everything(copy);
   return started_by(other.decide(copy, now));
 }

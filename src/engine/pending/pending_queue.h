@@ -111,7 +111,7 @@ class PendingQueue {
   std::vector<JobId> take_newcomers_of_parked() { return std::exchange(newcomers_of_parked_, {}); }
 
  private:
-  friend struct EngineMemory;
+  friend struct EngineFields;
   void list_head(ClassId id);
   void unlist_head(ClassId id);
 

@@ -127,7 +127,7 @@ class Reservations {
   std::span<const Reservation> all() const { return reservations_; }
 
  private:
-  friend struct EngineMemory;
+  friend struct EngineFields;
   /// Drops those that the predicate names and all behind the first of them, which were made beside it.
   template <class Predicate>
   void drop(Predicate&& is_dropped);

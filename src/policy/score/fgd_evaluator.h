@@ -39,7 +39,7 @@ class FgdEvaluator {
 
  private:
   /// The mix's classes as columns, padded to whole vectors with classes of frequency 0.
-  struct Columns {
+  struct StateFields {
     std::vector<std::int16_t> milli, cards, cpu_rank;
     std::vector<double> frequency;
   };
@@ -58,7 +58,7 @@ class FgdEvaluator {
   const FgdClass* source_;
   std::size_t source_size_;
   std::size_t count_ = 0;  ///< classes
-  Columns columns_;
+  StateFields columns_;
   std::vector<std::int32_t> cpu_sizes_;           ///< distinct, ascending, padded with INT32_MAX
   std::vector<std::vector<std::int16_t>> kinds_;  ///< [model slot][class]; slot 0 = models that no class names
   std::vector<std::uint16_t> slot_by_model_;

@@ -115,7 +115,7 @@ class Cluster {
   bool is_consistent() const;
 
  private:
-  friend struct Columns;
+  friend struct StateFields;
   void ensure_row(NodeId n);
   void ensure_resource(std::size_t count);
   void allot_cards(NodeId n, const NodeFacts& facts);

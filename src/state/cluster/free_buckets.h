@@ -33,7 +33,7 @@ class FreeBuckets {
   bool matches(const FreeBuckets& other) const;
 
  private:
-  friend struct Columns;
+  friend struct StateFields;
   std::size_t slot(ModelId model) const { return model.is_none() ? 0 : model.row() + 1; }
 
   std::vector<Counts> total_;                                ///< [model slot]

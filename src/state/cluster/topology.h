@@ -46,7 +46,7 @@ class Topology {
   std::uint64_t shape_version() const { return shape_version_; }
 
  private:
-  friend struct Columns;
+  friend struct StateFields;
   GroupId choose_group(NodeId node);
 
   std::uint32_t nested_ = 0;

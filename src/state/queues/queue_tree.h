@@ -55,7 +55,7 @@ class QueueTree {
   std::uint64_t digest() const;
 
  private:
-  friend struct Columns;
+  friend struct StateFields;
   static constexpr QuotaVector kNoLimits{kUnlimited, kUnlimited, kUnlimited};
   static bool limits(const QuotaVector& quota) {
     return std::any_of(quota.begin(), quota.end(), [](std::int64_t limit) { return limit != kUnlimited; });

@@ -50,7 +50,7 @@ class Timeline {
   std::span<const Hold> holds() const { return holds_; }
 
  private:
-  friend struct Columns;
+  friend struct StateFields;
   std::vector<End> ends_;
   std::vector<Hold> holds_;
 };

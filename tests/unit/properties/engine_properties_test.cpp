@@ -162,11 +162,11 @@ struct ColdCopy {
   Engine engine;
 
   ColdCopy(const State& from, const Engine& from_engine) : state(from), engine(from_engine.profile()) {
-    Columns::forget_caches(state);
+    StateFields::forget_caches(state);
     std::vector<const void*> fields;
-    EngineMemory::each(from_engine, [&](const auto& field) { fields.push_back(&field); });
+    EngineFields::each(from_engine, [&](const auto& field) { fields.push_back(&field); });
     std::size_t at = 0;
-    EngineMemory::each(engine, [&](auto& field) { field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]); });
+    EngineFields::each(engine, [&](auto& field) { field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]); });
   }
 };
 

@@ -111,7 +111,7 @@ class World {
   /// When the job fits if only those who run now go, at their ends.
   Millis natural_start(JobId job) const {
     State copy = state;
-    Columns::forget_caches(copy);
+    StateFields::forget_caches(copy);
     Engine fresh(engine.profile());
     const auto fits = [&] {
       Trial trial(copy);

@@ -42,7 +42,7 @@ RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
       apply(state, event);
       RC_LOG() << move << " " << kind_name(event.body);
       RC_ASSERT(state.is_consistent());
-      RC_ASSERT(Columns::are_sound(state));
+      RC_ASSERT(StateFields::are_sound(state));
     }
   }
 }
@@ -171,7 +171,7 @@ RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
   apply(state, {outside.now(), NodeGone{node}});
   RC_ASSERT(state.digest() == digest);
   RC_ASSERT(state.is_consistent());
-  RC_ASSERT(Columns::are_sound(state));
+  RC_ASSERT(StateFields::are_sound(state));
 }
 
 RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {

@@ -33,7 +33,7 @@ State whole_state() {
 /// Changes the only column, or the k-th, of a type.
 template <class Column>
 void change(State& s, int k, const std::function<void(Column&)>& by) {
-  Columns::each(s, [&](auto& column) {
+  StateFields::each(s, [&](auto& column) {
     if constexpr (std::same_as<std::remove_cvref_t<decltype(column)>, Column>)
       if (k-- == 0) by(column);
   });
@@ -44,9 +44,9 @@ void change(State& s, int k, const std::function<void(Column&)>& by) {
 template <class Column>
 bool is_sound_with(int k, const std::function<void(Column&)>& by) {
   State s = whole_state();
-  EXPECT_TRUE(Columns::are_sound(s));
+  EXPECT_TRUE(StateFields::are_sound(s));
   change<Column>(s, k, by);
-  return Columns::are_sound(s);
+  return StateFields::are_sound(s);
 }
 template <class Row>
 bool is_sound_with_row(const std::function<void(Row&)>& by, std::size_t row = 0) {
@@ -56,7 +56,7 @@ bool is_sound_with_row(const std::function<void(Row&)>& by, std::size_t row = 0)
 constexpr std::int64_t kNumberMax = std::int64_t{1} << 60;
 constexpr std::int64_t kMibMax = std::int64_t{1} << 50;
 
-TEST(Columns, TimesAndRanksOfJobsStayFarFromOverflow) {
+TEST(StateFields, TimesAndRanksOfJobsStayFarFromOverflow) {
   const std::function<void(Job&, std::int64_t)> known[] = {
       [](Job& j, std::int64_t v) { j.rank = v; }, [](Job& j, std::int64_t v) { j.submitted = Millis(v); },
       [](Job& j, std::int64_t v) { j.started_at = Millis(v); }, [](Job& j, std::int64_t v) { j.served = Millis(v); },
@@ -75,7 +75,7 @@ TEST(Columns, TimesAndRanksOfJobsStayFarFromOverflow) {
   }
 }
 
-TEST(Columns, DemandsAskForWhatThereCanBe) {
+TEST(StateFields, DemandsAskForWhatThereCanBe) {
   const auto is_sound = [](const std::function<void(Demand&)>& by) { return is_sound_with_row<Demand>(by); };
   EXPECT_TRUE(is_sound([](Demand& d) { d.cards.count = 0; }));
   EXPECT_FALSE(is_sound([](Demand& d) { d.cards.count = -1; }));
@@ -96,7 +96,7 @@ TEST(Columns, DemandsAskForWhatThereCanBe) {
   EXPECT_FALSE(is_sound_with<std::vector<Demand>>(0, [](auto& rows) { rows.emplace_back(); })) << "as many demands as their quota";
 }
 
-TEST(Columns, NodesAndTheirFacts) {
+TEST(StateFields, NodesAndTheirFacts) {
   const auto is_sound = [](const std::function<void(NodeFacts&)>& by) { return is_sound_with_row<NodeFacts>(by); };
   EXPECT_TRUE(is_sound([](NodeFacts& f) { f.memory_per_card = MiB(kMibMax); }));
   EXPECT_FALSE(is_sound([](NodeFacts& f) { f.memory_per_card = MiB(kMibMax + 1); }));
@@ -112,7 +112,7 @@ TEST(Columns, NodesAndTheirFacts) {
   EXPECT_FALSE(weight(1'000'001) || weight(-1'000'001));
 }
 
-TEST(Columns, MembersFormTheListsOfTheirJobs) {
+TEST(StateFields, MembersFormTheListsOfTheirJobs) {
   const auto is_sound = [](const std::function<void(Member&)>& by, std::size_t row = 0) { return is_sound_with_row<Member>(by, row); };
   EXPECT_TRUE(is_sound([](Member&) {}));
   EXPECT_FALSE(is_sound([](Member& m) { m.job = JobId(2u); }));
@@ -135,7 +135,7 @@ TEST(Columns, MembersFormTheListsOfTheirJobs) {
   EXPECT_FALSE(is_job_sound([](Job& j) { j.first = MemberId(9u); }));
 }
 
-TEST(Columns, EndsAndQueues) {
+TEST(StateFields, EndsAndQueues) {
   const auto end = [](const std::function<void(Timeline::End&)>& by) { return is_sound_with_row<Timeline::End>(by); };
   EXPECT_TRUE(end([](Timeline::End& e) { e.at = Millis(kNumberMax); }));
   EXPECT_FALSE(end([](Timeline::End& e) { e.at = Millis(kNumberMax + 1); }));
