@@ -38,8 +38,8 @@ Plan Engine::decide(State& state, Millis now) {
     redefinitions_seen_ = state.redefinitions();
   }
   pending_.forget_held();
-  reservations_.refresh(state, pending_, state.losses());
-  state.losses().clear();
+  reservations_.refresh(state, pending_, state.changed_nodes());
+  state.changed_nodes().clear();
   requeue(state, cycle);
   pending_.activate_behind_moved_heads();
   const bool is_on_beat = profile_->cadence.value == 0 || now.value % profile_->cadence.value == 0;

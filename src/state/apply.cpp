@@ -20,9 +20,9 @@ struct Applier {
     const std::vector<Displaced> displaced = has_lost_cards ? lift_from_cards(e.node, e.facts.cards) : std::vector<Displaced>();
     s.cluster.see_node(e.node, e.facts);
     for (const Displaced& d : displaced) s.place(d.member, e.node, clip(d.cards, e.node), d.phase);
-    s.note_rise(e.node);
-    s.losses_.push_back(e.node);
-    ++s.gains_;
+    s.note_freed(e.node);
+    s.changed_nodes_.push_back(e.node);
+    ++s.unforeseen_frees_;
   }
   void operator()(const NodeGone& e) {
     if (!s.cluster.is_live(e.node)) return;
@@ -31,7 +31,7 @@ struct Applier {
       if (s.members_[m].node == e.node) lost.emplace_back(m);
     for (const MemberId m : lost) lose(m);
     s.cluster.drop_node(e.node);
-    s.losses_.push_back(e.node);
+    s.changed_nodes_.push_back(e.node);
   }
   void operator()(const Submitted& e) {
     const Workload& w = e.workload;
@@ -81,10 +81,10 @@ struct Applier {
     const bool is_as_assumed = m.node == e.node && (e.cards.is_empty() || is_unknown || e.cards == m.cards);
     if (!is_as_assumed) {
       if (m.is_placed()) {
-        s.note_rise(m.node);
+        s.note_freed(m.node);
         s.unplace(e.member);
       }
-      s.losses_.push_back(e.node);
+      s.changed_nodes_.push_back(e.node);
       // Cards that the node does not have are owed, as those that nobody knows are.
       const CardMask stated = is_unknown ? CardMask{} : clip(e.cards, e.node);
       s.place(e.member, e.node, e.cards.is_empty() ? choose_cards(s.cluster, e.node, s.demand(m.demand).cards) : stated, Member::Phase::kBound);
@@ -103,7 +103,7 @@ struct Applier {
     s.stop(e.job, now);
     for (MemberId m = s.job(e.job).first; !m.is_none(); m = s.member(m).next)
       if (s.member(m).is_placed()) {
-        s.note_rise(s.member(m).node);
+        s.note_freed(s.member(m).node);
         s.unplace(m);
       }
     s.job_row(e.job).remaining = e.remaining;
@@ -119,7 +119,7 @@ struct Applier {
     if (j.is_started) {
       j.end_at = j.end_if_started(j.started_at);
       s.timeline.add_end({j.end_at, j.cards_total, e.job});
-      ++s.gains_;
+      ++s.unforeseen_frees_;
     }
     s.refresh_backlog(e.job);
   }
@@ -147,7 +147,7 @@ struct Applier {
       s.forget_nomination(e.member);
     }
     if (!e.node.is_none() && s.cluster.is_live(e.node)) {
-      s.losses_.push_back(e.node);
+      s.changed_nodes_.push_back(e.node);
       s.place(e.member, e.node, choose_cards(s.cluster, e.node, s.demand(m.demand).cards), Member::Phase::kAssumed);
       if (!s.job(m.job).is_ours) {
         s.job_row(m.job).priority = e.priority;
@@ -179,13 +179,13 @@ struct Applier {
   }
   /// What the job holds comes free, and not at the time that the timeline knew.
   void note_end(JobId job) {
-    if (s.job(job).members_placed > 0 && (!s.job(job).is_started || now != s.job(job).end_at)) ++s.gains_;
+    if (s.job(job).members_placed > 0 && (!s.job(job).is_started || now != s.job(job).end_at)) ++s.unforeseen_frees_;
   }
   /// The member is no longer placed but still exists: it waits again.
   void lose(MemberId id) {
     const JobId job = s.member(id).job;
-    ++s.gains_;
-    s.note_rise(s.member(id).node);
+    ++s.unforeseen_frees_;
+    s.note_freed(s.member(id).node);
     s.unplace(id);
     if (s.job(job).members_placed == 0) s.stop(job, now);
     s.refresh_backlog(job);

@@ -84,7 +84,7 @@ void State::start(JobId id, Millis now) {
   if (!j.is_started && j.members_placed >= j.members_min) {
     j.is_started = true;
     j.started_at = now;
-    j.start_turn = next_turn_++;
+    j.start_seq = next_seq_++;
     j.end_at = j.end_if_started(now);
     timeline.add_end({j.end_at, j.cards_total, id});
   }
@@ -107,7 +107,7 @@ void State::settle_backlog(JobId id) {
   if (should == j.is_in_backlog) return;
   j.is_in_backlog = should;
   backlog_size_ += should ? 1 : std::uint64_t(-1);
-  if (should) j.backlog_turn = next_turn_++;
+  if (should) j.backlog_seq = next_seq_++;
   backlog_changes_.push_back({id, should});
 }
 
@@ -201,7 +201,7 @@ void State::remove_member(MemberId id, Millis now) {
   if (m.is_placed()) {
     const NodeId node = m.node;
     unplace(id);
-    if (cluster.is_live(node)) note_rise(node);
+    if (cluster.is_live(node)) note_freed(node);
   }
   Job& j = jobs_[job_id.row()];
   const bool was_started = j.is_started;

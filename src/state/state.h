@@ -59,7 +59,7 @@ class State {
   std::uint64_t backlog_size() const { return backlog_size_; }
   /// How often room came, or is now known to come, at another time than the timeline knew: a job ended before or after its time or has another
   /// estimate, a node came or changed.
-  std::uint64_t gains() const { return gains_; }
+  std::uint64_t unforeseen_frees() const { return unforeseen_frees_; }
   /// The domain in which members of a job already sit at this level; none if none is placed there.
   DomainId anchor(JobId id, LevelId level) const;
   /// The first member in rank order that has no node; none where all are placed.
@@ -101,16 +101,16 @@ class State {
   /// A nomination is withdrawn or falls to a job that outranks it: what is left of the node is news to those who wait and to reservations beside it.
   void drop_nomination(MemberId id, NodeId node) {
     forget_nomination(id);
-    note_rise(node);
-    ++gains_;
+    note_freed(node);
+    ++unforeseen_frees_;
   }
-  void note_rise(NodeId node) { rises_.push_back(node); }
+  void note_freed(NodeId node) { freed_nodes_.push_back(node); }
 
-  /// What happened since the engine last looked; it clears them after reading. Rises are nodes that got freer, losses those of which somebody else
+  /// What happened since the engine last looked; it clears them after reading. Freed nodes are those that got freer, changed nodes those of which somebody else
   /// took, or that are not what they were.
   std::vector<BacklogChange>& backlog_changes() { return backlog_changes_; }
-  std::vector<NodeId>& rises() { return rises_; }
-  std::vector<NodeId>& losses() { return losses_; }
+  std::vector<NodeId>& freed_nodes() { return freed_nodes_; }
+  std::vector<NodeId>& changed_nodes() { return changed_nodes_; }
 
  private:
   friend struct StateFields;
@@ -134,12 +134,12 @@ class State {
   std::vector<Job> jobs_;
   std::vector<Member> members_;
   std::vector<BacklogChange> backlog_changes_;
-  std::vector<NodeId> rises_, losses_;
+  std::vector<NodeId> freed_nodes_, changed_nodes_;
   std::vector<MemberId> nominations_;
-  std::uint64_t gains_ = 0;
+  std::uint64_t unforeseen_frees_ = 0;
   std::uint64_t placement_digest_ = 0;
   std::uint64_t backlog_size_ = 0;
-  std::uint64_t next_turn_ = 1;
+  std::uint64_t next_seq_ = 1;
   Revision revision_ = 0;
   Millis now_;
 };

@@ -17,9 +17,9 @@ struct StateFields {
     cluster(s.cluster, visit);
     visit(s.queues.parent_), visit(s.queues.quota_), visit(s.queues.used_), visit(s.queues.is_known_), visit(s.queues.change_count_);
     visit(s.timeline.ends_), visit(s.timeline.holds_);
-    visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_), visit(s.rises_), visit(s.losses_),
-        visit(s.gains_), visit(s.nominations_);
-    visit(s.placement_digest_), visit(s.backlog_size_), visit(s.next_turn_), visit(s.revision_), visit(s.now_);
+    visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_), visit(s.freed_nodes_),
+        visit(s.changed_nodes_), visit(s.unforeseen_frees_), visit(s.nominations_);
+    visit(s.placement_digest_), visit(s.backlog_size_), visit(s.next_seq_), visit(s.revision_), visit(s.now_);
   }
 
   static void forget_caches(State& s) {

@@ -35,7 +35,7 @@ SecondOpinion::SecondOpinion(Profile profile, EngineOptions options, const State
   // The new engine has seen nothing yet: it is told who waits, in the order in which they came.
   std::vector<std::pair<std::uint64_t, JobId>> waiting;
   for (std::size_t j = 0; j < state_.job_rows(); ++j)
-    if (const Job& job = state_.job(JobId(j)); job.is_live && job.is_in_backlog) waiting.emplace_back(job.backlog_turn, JobId(j));
+    if (const Job& job = state_.job(JobId(j)); job.is_live && job.is_in_backlog) waiting.emplace_back(job.backlog_seq, JobId(j));
   std::sort(waiting.begin(), waiting.end());
   for (const auto& [turn, job] : waiting) state_.refresh_backlog(job);
 }
@@ -82,7 +82,7 @@ void SecondOpinion::align(const State& recorded, JobId job, Millis now) {
   state_.each_member(job, [&](MemberId id, const Member& m) {
     const Member& wanted = recorded.member(id);
     if (!m.is_placed() || (m.node == wanted.node && m.cards == wanted.cards)) return;
-    state_.note_rise(m.node);
+    state_.note_freed(m.node);
     state_.unplace(id);
   });
   state_.each_member(job, [&](MemberId id, const Member& m) {

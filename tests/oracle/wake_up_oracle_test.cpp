@@ -228,7 +228,7 @@ TEST(WakeUpOracle, SeesWhoIsAsleep) {
   Engine engine(*builtin_profile("ashlar"));
   EXPECT_TRUE(started_by(engine.decide(state, Millis(0))).empty());
   apply(state, {Millis(1), Ended{JobId(0u)}});
-  state.rises().clear();  // nobody says that the card is free
+  state.freed_nodes().clear();  // nobody says that the card is free
   EXPECT_EQ(text_of(started_by_looking_at_all(state, engine, Millis(1))), "1 of job 1");
   EXPECT_TRUE(started_by(engine.decide(state, Millis(1))).empty());
 }

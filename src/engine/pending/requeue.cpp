@@ -55,18 +55,18 @@ bool exceeds_quota(const State& state, const PendingQueue::Class& job_class) {
 }  // namespace
 
 void Engine::requeue(State& state, Cycle& cycle) {
-  std::vector<NodeId>& rises = state.rises();
+  std::vector<NodeId>& freed_nodes = state.freed_nodes();
   const bool has_quota_news = queue_changes_seen_ != state.queues.change_count();
   const bool has_other_nodes = facts_seen_ != state.cluster.facts_change_count();
-  if (rises.empty() && !has_quota_news && !has_other_nodes && to_prove_.empty()) return;
+  if (freed_nodes.empty() && !has_quota_news && !has_other_nodes && to_prove_.empty()) return;
   facts_seen_ = state.cluster.facts_change_count();
   queue_changes_seen_ = state.queues.change_count();
-  std::sort(rises.begin(), rises.end());
-  rises.erase(std::unique(rises.begin(), rises.end()), rises.end());
+  std::sort(freed_nodes.begin(), freed_nodes.end());
+  freed_nodes.erase(std::unique(freed_nodes.begin(), freed_nodes.end()), freed_nodes.end());
   std::vector<ClassId> activated;
   // Of those found never to fit, the ones that might on a node that came or changed.
   const auto could_ever = [&](DemandId demand, ConstraintId constraint) {
-    return std::any_of(rises.begin(), rises.end(),
+    return std::any_of(freed_nodes.begin(), freed_nodes.end(),
                        [&](NodeId n) { return state.cluster.is_live(n) && could_ever_take(state, demand, constraint, n); });
   };
   for (const ClassId id : pending_.waiting_for_quota())
@@ -75,7 +75,7 @@ void Engine::requeue(State& state, Cycle& cycle) {
     pending_.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
       if (!job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity && exceeds_quota(state, job_class)) activated.push_back(id);
     });
-  const std::int32_t cards_max = most_cards(state.cluster, rises);
+  const std::int32_t cards_max = most_cards(state.cluster, freed_nodes);
   for (const auto& [of, classes] : pending_.waiting_for_capacity()) {
     const DemandId demand = of.first;
     const ConstraintId constraint = of.second;
@@ -83,7 +83,7 @@ void Engine::requeue(State& state, Cycle& cycle) {
     const auto never_fits = [&](ClassId id) { return pending_.never_fits(id); };
     if (has_other_nodes && could_ever(demand, constraint))
       std::copy_if(classes.begin(), classes.end(), std::inserter(to_prove_, to_prove_.end()), never_fits);
-    if (std::none_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, demand, constraint, n); })) continue;
+    if (std::none_of(freed_nodes.begin(), freed_nodes.end(), [&](NodeId n) { return could_take(state, *profile_, demand, constraint, n); })) continue;
     if (std::all_of(classes.begin(), classes.end(), never_fits)) continue;
     const bool is_room_exact = profile_->placement == PlacementRule::kScored;
     FitTable* view = is_room_exact ? &fit_tables_.get(state, demand, constraint, 0) : nullptr;
@@ -96,17 +96,18 @@ void Engine::requeue(State& state, Cycle& cycle) {
       if (is_helped) return;
       // A node under a placed member may have moved to another domain, and with it the place where the others must go.
       if (m.is_placed())
-        is_helped = std::binary_search(rises.begin(), rises.end(), m.node);
+        is_helped = std::binary_search(freed_nodes.begin(), freed_nodes.end(), m.node);
       else
-        is_helped = std::any_of(rises.begin(), rises.end(), [&](NodeId n) { return could_take(state, *profile_, m.demand, m.constraint, n); });
+        is_helped =
+            std::any_of(freed_nodes.begin(), freed_nodes.end(), [&](NodeId n) { return could_take(state, *profile_, m.demand, m.constraint, n); });
     });
     if (is_helped)
       activated.push_back(id);
-    else if (has_other_nodes && !rises.empty() && pending_.never_fits(id))
+    else if (has_other_nodes && !freed_nodes.empty() && pending_.never_fits(id))
       to_prove_.insert(id);
   }
   // No view shows what is free for a job without the nominations that it outranks.
-  if (!rises.empty() && !state.nominations().empty())
+  if (!freed_nodes.empty() && !state.nominations().empty())
     pending_.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
       const bool may_fit =
           !job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity && job_class.verdict.kind != VerdictKind::kNeverFits;
@@ -115,7 +116,7 @@ void Engine::requeue(State& state, Cycle& cycle) {
     });
   find_possible(state, cycle, activated);
   for (const ClassId id : activated) pending_.activate(id);
-  rises.clear();
+  freed_nodes.clear();
   if (has_other_nodes) activate_impossible_heads(state, cycle);
 }
 

@@ -45,7 +45,7 @@ std::vector<Running> running_in_order(const State& state, const OrderPolicy& ord
   std::vector<Running> running;
   running.reserve(state.timeline.ends().size());
   for (const Timeline::End& end : state.timeline.ends())
-    if (state.job(end.job).is_ours) running.push_back({order.running(state, end.job, now), state.job(end.job).start_turn, end.job});
+    if (state.job(end.job).is_ours) running.push_back({order.running(state, end.job, now), state.job(end.job).start_seq, end.job});
   sort_by_key_and_turn(running);
   return running;
 }

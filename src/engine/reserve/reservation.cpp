@@ -370,7 +370,7 @@ void Reservations::forget(Predicate&& is_forgotten) {
   }
 }
 
-void Reservations::refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> losses) {
+void Reservations::refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> changed_nodes) {
   if (reservations_.size() > 2 * kMax) {  // of jobs that somebody has overtaken in the order; should they be first again, they get another
     drop([&](const Reservation& p) {
       const PendingQueue::Head* first = pending.first_blocked(p.job_class.queue);
@@ -379,7 +379,7 @@ void Reservations::refresh(const State& state, const PendingQueue& pending, std:
   }
   drop([&](const Reservation& p) {
     if (!state.is_live(p.entry.job) || !pending.contains(p.entry.job)) return true;
-    return std::any_of(losses.begin(), losses.end(), [&](NodeId n) { return spare_of(p.spares, n) != p.spares.end(); });
+    return std::any_of(changed_nodes.begin(), changed_nodes.end(), [&](NodeId n) { return spare_of(p.spares, n) != p.spares.end(); });
   });
 }
 
@@ -436,7 +436,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
                    .job_class = job_class.key,
                    .limiting = limiting,
                    .made_at = now,
-                   .gains_seen = state.gains(),
+                   .unforeseen_frees_seen = state.unforeseen_frees(),
                    .queue_changes_seen = state.queues.change_count(),
                    .places = {},
                    .spares = {},

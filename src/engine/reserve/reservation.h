@@ -72,19 +72,19 @@ struct Reservation {
   EquivalenceClass job_class;
   QueueId limiting;  ///< the job waits for quota of this one, and is promised against jobs below it only; none: against all
   Millis made_at;
-  Millis at = Millis::max();             ///< max(): no expected end brings it, so nobody need wait for it
-  Millis ends = Millis::max();           ///< when the job, started then, is expected to end, by the median
-  Millis lasts = Millis::max();          ///< by when it will have ended in nine of ten cases
-  std::uint64_t gains_seen = 0;          ///< State::gains() then
-  std::uint64_t queue_changes_seen = 0;  ///< QueueTree::change_count() then
-  std::vector<Place> places;             ///< where its members will sit
-  std::vector<Spare> spares;             ///< by NodeId: those nodes
-  std::vector<QuotaSpare> quota_spares;  ///< its queue and those above that have a limit
+  Millis at = Millis::max();                ///< max(): no expected end brings it, so nobody need wait for it
+  Millis ends = Millis::max();              ///< when the job, started then, is expected to end, by the median
+  Millis lasts = Millis::max();             ///< by when it will have ended in nine of ten cases
+  std::uint64_t unforeseen_frees_seen = 0;  ///< State::unforeseen_frees() then
+  std::uint64_t queue_changes_seen = 0;     ///< QueueTree::change_count() then
+  std::vector<Place> places;                ///< where its members will sit
+  std::vector<Spare> spares;                ///< by NodeId: those nodes
+  std::vector<QuotaSpare> quota_spares;     ///< its queue and those above that have a limit
   std::vector<QuotaClaim> quota_claims;
   bool may_be_earlier = false;  ///< somebody ahead has started since, perhaps on other nodes than were kept for it
 
   /// Has something happened since that might change it?
-  bool has_news(const State& state, Millis now) const { return gains_seen != state.gains() || at <= now; }
+  bool has_news(const State& state, Millis now) const { return unforeseen_frees_seen != state.unforeseen_frees() || at <= now; }
   bool is_due(const State& state, Millis now) const;
   /// When it is worth another look, if nothing else happens until then.
   Millis next_look(const State& state, Millis now) const;
@@ -112,8 +112,8 @@ class Reservations {
   /// Jobs that end at another time than expected and new nodes change when there is room; a reservation is worked out again at most this often.
   static constexpr Millis kRenewedAfter{1000};
 
-  /// Forgets promises whose nodes changed, and those to jobs that no longer wait. `losses` are the nodes that something unforeseen took from.
-  void refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> losses);
+  /// Forgets promises whose nodes changed, and those to jobs that no longer wait. `changed_nodes` are the nodes that something unforeseen took from.
+  void refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> changed_nodes);
   /// The first waiting jobs of queues, in order, that stand before a job of that queue and hold a reservation against it, or are to get one.
   std::vector<PendingQueue::Head> heads_ahead(const State& state, const PendingQueue& pending, const PendingQueue::Entry& entry, QueueId queue) const;
   /// The reservation to such a job, made now if there is none, beside those to jobs ahead of it. `context.trial` is empty and stays so.

@@ -74,7 +74,7 @@ struct PodRecord {
   GangSlot gang = kNoGang;
   GangSlot stranger_of = kNoGang;  ///< another scheduler's pod: the PodGroup that it names
   std::uint32_t generation = 0;    ///< of the slot; late answers compare
-  std::uint32_t bind_turn = 0;     ///< of the last binding asked for
+  std::uint32_t bind_attempt = 0;  ///< of the last binding asked for
   std::int32_t priority = 0;
   CardMask cards;                    ///< chosen or read back
   Millis created, duration;          ///< duration: asked for, 0 = not known

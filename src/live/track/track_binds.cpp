@@ -22,7 +22,7 @@ void LiveIntake::note_assumed(PodSlot slot, NodeId node, const CardMask& cards) 
   r.node = node;
   r.cards = cards;
   r.chosen_at = nodes_edition_;
-  ++r.bind_turn;
+  ++r.bind_attempt;
 }
 
 void LiveIntake::note_rejected(PodSlot slot) {

@@ -368,7 +368,7 @@ void LiveIntake::admit(PodSlot slot) {
 void LiveIntake::hold_pod(PodSlot slot, const Hold& hold) {
   PodRecord& r = pods_[slot];
   withdraw(slot);
-  ++r.bind_turn;
+  ++r.bind_attempt;
   r.node = NodeId::none();
   r.phase = Phase::kHeld;
   r.hold = hold.reason;

@@ -149,7 +149,7 @@ void LiveIntake::lose_node(const Text& name) {
     else if (r.phase == PodRecord::Phase::kAssumed && r.is_bind_under_way) {
       unanswered.push_back(slot);
     } else if (r.phase == PodRecord::Phase::kAssumed) {  // the engine lets it wait again by itself; a binding that is queued is of an old turn
-      ++r.bind_turn;
+      ++r.bind_attempt;
       r.node = NodeId::none();
       r.phase = PodRecord::Phase::kWaiting;
       waiting.push_back(slot);

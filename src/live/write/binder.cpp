@@ -35,7 +35,7 @@ void LiveActuator::submit(const Plan& plan) {
     ASHLAR_CHECK(slot != kNoPod);
     intake_.note_assumed(slot, bind->node, bind->cards);
     const PodRecord& pod = intake_.pods()[slot];
-    queue_.push(pod.ns, {.slot = slot, .generation = pod.generation, .turn = pod.bind_turn, .first_sent = {}, .words = {}});
+    queue_.push(pod.ns, {.slot = slot, .generation = pod.generation, .turn = pod.bind_attempt, .first_sent = {}, .words = {}});
   }
   if (hooks_.on_plan) hooks_.on_plan(plan);
   pump();
@@ -140,7 +140,7 @@ PodRecord* LiveActuator::find(const Ticket& ticket) {
 
 PodRecord* LiveActuator::find_assumed(const Ticket& ticket) {
   PodRecord* pod = find(ticket);
-  return pod != nullptr && pod->phase == PodRecord::Phase::kAssumed && pod->bind_turn == ticket.turn ? pod : nullptr;
+  return pod != nullptr && pod->phase == PodRecord::Phase::kAssumed && pod->bind_attempt == ticket.turn ? pod : nullptr;
 }
 
 void LiveActuator::send(Ticket ticket) {

@@ -332,7 +332,7 @@ void World::carry_out_late(const Action& action, Millis now) {
   LateAnswer answer;
   if (const Bind* bound = std::get_if<Bind>(&action)) {
     answer.attempt = ++grown(placed_, bound->member.row()).attempts;
-    answer.losses = losses_of(bound->node);
+    answer.changed_nodes = losses_of(bound->node);
     const bool is_refused = refused_next_.erase(bound->member) != 0 || fate.is_refused;
     answer.body = is_refused ? EventBody(BindRejected{bound->member}) : EventBody(Bound{bound->member, bound->node, bound->cards});
   } else if (const Evict* evict = std::get_if<Evict>(&action)) {
@@ -367,7 +367,7 @@ void World::deliver_late(std::uint32_t row, Millis at, std::vector<Event>& out) 
   if (const auto* bound = std::get_if<Bound>(&answer.body)) {
     const Placed& placed = placed_[bound->member.row()];
     const bool is_open = !answer.is_again && !placed.job.is_none() && placed.node.is_none();
-    if (is_open && (!is_there(bound->node) || losses_of(bound->node) != answer.losses)) answer.body = BindRejected{bound->member};
+    if (is_open && (!is_there(bound->node) || losses_of(bound->node) != answer.changed_nodes)) answer.body = BindRejected{bound->member};
   }
   if (auto* bound = std::get_if<Bound>(&answer.body)) {
     const Placed placed = placed_[bound->member.row()];

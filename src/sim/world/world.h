@@ -123,9 +123,9 @@ class World final : public EventSource, public Actuator {
   };
   struct LateAnswer {
     EventBody body;
-    std::uint32_t attempt = 0;  ///< which bind of the member it answers
-    std::uint32_t losses = 0;   ///< of its node, when it was asked
-    bool is_again = false;      ///< told once already: told again only if it still holds
+    std::uint32_t attempt = 0;        ///< which bind of the member it answers
+    std::uint32_t changed_nodes = 0;  ///< of its node, when it was asked
+    bool is_again = false;            ///< told once already: told again only if it still holds
   };
   /// What the cluster knows of a member; kept only where nodes may fail or answers take time.
   struct Placed {

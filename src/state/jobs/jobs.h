@@ -39,8 +39,8 @@ struct Job {
   bool is_started = false;      ///< at least members_min were placed together; an end is on the timeline while it lasts
   bool is_each_needed = false;  ///< no member is surplus, see Workload::members_min
   std::uint32_t evictions = 0;
-  std::uint64_t backlog_turn = 0;  ///< order of entering the backlog, ever growing
-  std::uint64_t start_turn = 0;    ///< order of starting, ever growing
+  std::uint64_t backlog_seq = 0;  ///< order of entering the backlog, ever growing
+  std::uint64_t start_seq = 0;    ///< order of starting, ever growing
   Millis submitted;
   Millis queued_at;       ///< when it took its place in the order: submitted, or evicted since
   Estimate estimate;      ///< of the whole run

@@ -192,12 +192,12 @@ TEST_F(Gangs, ANodeThatGoesWhileABindingIsUnderWay) {
   see(pod("p", 8));
   step();
   const std::string first = where("p");
-  const std::uint32_t turn = record("p").bind_turn;
+  const std::uint32_t turn = record("p").bind_attempt;
   gone(node(first, 8));
   step();
   EXPECT_NE(where("p"), first);
   EXPECT_NE(where("p"), "");
-  EXPECT_GT(record("p").bind_turn, turn);
+  EXPECT_GT(record("p").bind_attempt, turn);
   // The first binding had gone through after all: the pod is where the server says, and the second place is free again.
   const std::string second = where("p");
   intake.note_bound(intake.pods().find(Text("ns"), Text("p")), Text(first), {});

@@ -39,10 +39,10 @@ TEST_F(LostNodes, ABindingToAGoneNodeIsOfAnOldTurnAndThePodWaitsAgain) {
   see(pod("p", 1));
   step();
   ASSERT_EQ(record("p").phase, PodRecord::Phase::kAssumed);
-  const std::uint32_t turn = record("p").bind_turn;
+  const std::uint32_t turn = record("p").bind_attempt;
   gone(node("n0", 8));
   EXPECT_EQ(record("p").phase, PodRecord::Phase::kWaiting);
-  EXPECT_EQ(record("p").bind_turn, turn + 1);
+  EXPECT_EQ(record("p").bind_attempt, turn + 1);
   EXPECT_TRUE(record("p").node.is_none());
   see(node("n1", 8));
   step();

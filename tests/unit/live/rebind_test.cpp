@@ -310,12 +310,12 @@ TEST_F(ChangedBeforeTheNextTry, APodIsDecidedAnewWhereItsNodeIsNoLongerWhatItWas
 TEST_F(ChangedBeforeTheNextTry, AHeartbeatIsNoChange) {
   see(pod("p0", 1));
   fail(429);
-  const std::uint32_t turn = record("p0").bind_turn;
+  const std::uint32_t turn = record("p0").bind_attempt;
   see(node("n", 8));
   see(node("m", 8));
   go_on();
   EXPECT_EQ(where("p0"), "n");
-  EXPECT_EQ(record("p0").bind_turn, turn);
+  EXPECT_EQ(record("p0").bind_attempt, turn);
 }
 
 TEST_F(ChangedBeforeTheNextTry, WhatWasNeverSentIsDecidedAnewToo) {
@@ -406,14 +406,14 @@ TEST_F(ChangedBeforeTheNextTry, WhatFillsAnotherNodeOrWhatItDoesNotAskForIsNoCha
   for (const std::int64_t gpus : {8, 0}) {
     see(pod("p0", gpus));
     fail(429);
-    const std::uint32_t turn = record("p0").bind_turn;
+    const std::uint32_t turn = record("p0").bind_attempt;
     see(node("m", 8));
     Pod taker = foreign("q", 20);
     if (gpus > 0) taker.node_name = Text("m");
     see(taker);
     go_on();
     EXPECT_EQ(where("p0"), "n") << gpus;
-    EXPECT_EQ(record("p0").bind_turn, turn) << gpus;
+    EXPECT_EQ(record("p0").bind_attempt, turn) << gpus;
     for (const char* name : {"p0", "q"}) gone(pod(name, 1));
     gone(node("m", 8));
   }
@@ -462,12 +462,12 @@ TEST_F(ChangedBeforeTheNextTry, WhatTheWatchSaysOfItsNodeIsLaterThanTheAnswer) {
 TEST_F(ChangedBeforeTheNextTry, ANeighbourThatLeavesRoomIsNoChange) {
   see(pod("p0", 7));
   fail(429);
-  const std::uint32_t turn = record("p0").bind_turn;
+  const std::uint32_t turn = record("p0").bind_attempt;
   see(foreign("q", 1));
   see(node("m", 8));
   go_on();
   EXPECT_EQ(where("p0"), "n");
-  EXPECT_EQ(record("p0").bind_turn, turn);
+  EXPECT_EQ(record("p0").bind_attempt, turn);
 }
 
 TEST_F(ChangedBeforeTheNextTry, OnlyAsManyAreDecidedAnewAsNoLongerFit) {
@@ -553,13 +553,13 @@ TEST_F(ChangedBeforeTheNextTry, AMemberIsSentWhereTheOtherHasAnotherPlaceByThen)
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
   fail(429);
   const std::string stays = where("g-0"), goes = where("g-1");
-  const std::uint32_t turn = record("g-0").bind_turn;
+  const std::uint32_t turn = record("g-0").bind_attempt;
   gone(node(goes, 8));
   decide();
   go_on();
   EXPECT_EQ(record("g-1").phase, Phase::kBound);
   EXPECT_EQ(where("g-0"), stays);
-  EXPECT_EQ(record("g-0").bind_turn, turn);
+  EXPECT_EQ(record("g-0").bind_attempt, turn);
 }
 
 TEST_F(ChangedBeforeTheNextTry, NoMemberOfAGangThatHasBegunIsSentWhileAnotherWaitsForAPlace) {

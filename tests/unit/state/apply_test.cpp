@@ -169,7 +169,7 @@ TEST(Apply, AnEvictedJobGoesToTheTailWithWhatIsLeftToRun) {
   EXPECT_EQ(job(s, 0).remaining, Millis(40'000));
   EXPECT_EQ(job(s, 0).served, Millis(10'000));
   EXPECT_EQ(job(s, 0).evictions, 1u);
-  EXPECT_GT(job(s, 0).backlog_turn, job(s, 1).backlog_turn);
+  EXPECT_GT(job(s, 0).backlog_seq, job(s, 1).backlog_seq);
   EXPECT_EQ(job(s, 0).queued_at, Millis(10'000));
   EXPECT_EQ(job(s, 0).submitted, Millis(0));
   EXPECT_EQ(s.cluster.idle_cards()[0], 8);
@@ -227,12 +227,12 @@ TEST(Apply, ANewEstimateMovesTheEndOfARunningJob) {
   w.estimate = {100_s, 100_s};
   tell(s, Submitted{w});
   tell(s, Bound{MemberId(0u), NodeId(1u), {}}, 10_s);
-  const std::uint64_t gains = s.gains();
+  const std::uint64_t unforeseen_frees = s.unforeseen_frees();
   tell(s, EstimateChanged{JobId(0u), {300_s, 400_s}}, 50_s);
   ASSERT_EQ(s.timeline.ends().size(), 1u);
   EXPECT_EQ(s.timeline.ends()[0].at, 310_s);
   EXPECT_EQ(job(s, 0).end_at, 310_s);
-  EXPECT_GT(s.gains(), gains);
+  EXPECT_GT(s.unforeseen_frees(), unforeseen_frees);
   tell(s, EstimateChanged{JobId(0u), {}}, 60_s);
   EXPECT_EQ(s.timeline.ends()[0].at, Millis::max());
   tell(s, EstimateChanged{JobId(0u), {200_s, 200_s}}, 70_s);
@@ -278,9 +278,9 @@ TEST(Apply, RisesNameTheNodesThatGotFreer) {
   State s = small_state();
   tell(s, Submitted{workload(0, 0, 1, kFourCards)});
   tell(s, Bound{MemberId(0u), NodeId(1u), {}});
-  s.rises().clear();
+  s.freed_nodes().clear();
   tell(s, Ended{JobId(0u)});
-  EXPECT_EQ(s.rises(), (std::vector{NodeId(1u)}));
+  EXPECT_EQ(s.freed_nodes(), (std::vector{NodeId(1u)}));
 }
 
 TEST(State, AnchorIsTheDomainWhereMembersSit) {

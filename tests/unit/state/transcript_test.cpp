@@ -13,8 +13,8 @@ std::string text_of(const State& s, JobId id) {
   std::string text = "j" + std::to_string(id.value);
   if (!j.is_live) return text + " gone";
   text += " " + std::to_string(j.members_placed) + "/" + std::to_string(j.members_present) + " min " + std::to_string(j.members_min) + " cards " +
-          std::to_string(j.cards_total) + (j.is_in_backlog ? " waits" : "") + " turn " + std::to_string(j.backlog_turn);
-  if (j.is_started) text += " since " + text_of(j.started_at) + " until " + text_of(j.end_at) + " start " + std::to_string(j.start_turn);
+          std::to_string(j.cards_total) + (j.is_in_backlog ? " waits" : "") + " turn " + std::to_string(j.backlog_seq);
+  if (j.is_started) text += " since " + text_of(j.started_at) + " until " + text_of(j.end_at) + " start " + std::to_string(j.start_seq);
   text += " served " + text_of(j.served) + " left " + text_of(j.remaining) + " queued " + text_of(j.queued_at);
   if (j.evictions > 0) text += " evicted " + std::to_string(j.evictions);
   if (j.priority != 0) text += " priority " + std::to_string(j.priority);
@@ -30,16 +30,16 @@ std::string text_of(const State& s, JobId id) {
 std::string news(State& s, JobId job) {
   std::string text = text_of(s, job) + " |";
   for (const BacklogChange& c : s.backlog_changes()) text += (c.has_entered ? " +j" : " -j") + std::to_string(c.job.value);
-  for (const NodeId n : s.rises()) text += " up" + std::to_string(n.value);
-  for (const NodeId n : s.losses()) text += " down" + std::to_string(n.value);
-  text += " | gains " + std::to_string(s.gains()) + " backlog " + std::to_string(s.backlog_size()) + " used " +
+  for (const NodeId n : s.freed_nodes()) text += " up" + std::to_string(n.value);
+  for (const NodeId n : s.changed_nodes()) text += " down" + std::to_string(n.value);
+  text += " | gains " + std::to_string(s.unforeseen_frees()) + " backlog " + std::to_string(s.backlog_size()) + " used " +
           std::to_string(s.queues.used(QueueId(0u))[0]);
   for (const Timeline::End& e : s.timeline.ends())
     text += " j" + std::to_string(e.job.value) + " ends " + text_of(e.at) + " with " + std::to_string(e.cards);
   for (const MemberId m : s.nominations()) text += " nominated m" + std::to_string(m.value);
   s.backlog_changes().clear();
-  s.rises().clear();
-  s.losses().clear();
+  s.freed_nodes().clear();
+  s.changed_nodes().clear();
   EXPECT_TRUE(s.is_consistent()) << text;
   return text;
 }
