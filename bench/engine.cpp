@@ -126,7 +126,7 @@ double trial_seconds(Bench& b, DemandId eight) {
   for (int i = 0; i < kCards; ++i) all.set(i);
   const double took = seconds([&] {
     Trial trial(b.state);
-    for (const auto& [m, node] : where) trial.take(m, node, all);
+    for (const auto& [m, node] : where) trial.place(m, node, all);
   });
   b.tell(Ended{gang});
   return took;

@@ -48,12 +48,12 @@ Cluster filled_cluster(Rng& rng) {
     f.allocatable = {128'000, std::int64_t{1} << 40, std::int64_t{1} << 42, 250};
     f.cards = 8;
     f.domains = {DomainId(n / 16)};
-    cluster.see_node(NodeId(n), f);
+    cluster.upsert_node(NodeId(n), f);
     for (int c = 0; c < 8; ++c) {
       if (rng.below(5) < 2) continue;
       CardMask mask;
       mask.set(c);
-      cluster.take(NodeId(n), demand_of(4000, 1, rng.below(2) != 0 ? kWholeCard : 100 + 50 * static_cast<std::int32_t>(rng.below(16))), mask);
+      cluster.allocate(NodeId(n), demand_of(4000, 1, rng.below(2) != 0 ? kWholeCard : 100 + 50 * static_cast<std::int32_t>(rng.below(16))), mask);
     }
   }
   return cluster;

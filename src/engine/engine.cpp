@@ -244,7 +244,7 @@ void Engine::commit(State& state, Cycle& cycle, Trial& trial, const PendingQueue
     }
     cycle.plan.actions.push_back(Bind{step.member, job, step.node, step.cards});
   }
-  const std::vector<Trial::Step> steps = trial.keep();
+  const std::vector<Trial::Step> steps = trial.commit();
   state.start(job, cycle.plan.at);
   cycle.account(state, job);
   reservations_.account(state, entry, state.job(job).late_end_if_started(cycle.plan.at), steps);

@@ -18,7 +18,7 @@ struct Applier {
   void operator()(const NodeSeen& e) {
     const bool has_lost_cards = s.cluster.is_live(e.node) && e.facts.cards < s.cluster.cards()[e.node.row()];
     const std::vector<Displaced> displaced = has_lost_cards ? lift_from_cards(e.node, e.facts.cards) : std::vector<Displaced>();
-    s.cluster.see_node(e.node, e.facts);
+    s.cluster.upsert_node(e.node, e.facts);
     for (const Displaced& d : displaced) s.place(d.member, e.node, clip(d.cards, e.node), d.phase);
     s.note_freed(e.node);
     s.changed_nodes_.push_back(e.node);
@@ -30,7 +30,7 @@ struct Applier {
     for (std::size_t m = 0; m < s.members_.size(); ++m)
       if (s.members_[m].node == e.node) lost.emplace_back(m);
     for (const MemberId m : lost) lose(m);
-    s.cluster.drop_node(e.node);
+    s.cluster.remove_node(e.node);
     s.changed_nodes_.push_back(e.node);
   }
   void operator()(const Submitted& e) {

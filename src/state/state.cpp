@@ -56,7 +56,7 @@ void State::place(MemberId id, NodeId node, const CardMask& cards, Member::Phase
   Member& m = members_[id.row()];
   ASHLAR_CHECK(!m.is_placed());
   ASHLAR_CHECK(m.phase == Member::Phase::kWaiting);
-  cluster.take(node, demand(m.demand), cards);
+  cluster.allocate(node, demand(m.demand), cards);
   m.node = node;
   m.cards = cards;
   m.phase = phase;
@@ -70,7 +70,7 @@ void State::unplace(MemberId id) {
   Member& m = members_[id.row()];
   ASHLAR_CHECK(m.is_placed());
   placement_digest_ -= placement_cell(id);
-  if (cluster.is_live(m.node)) cluster.give(m.node, demand(m.demand), m.cards);
+  if (cluster.is_live(m.node)) cluster.release(m.node, demand(m.demand), m.cards);
   m.node = NodeId::none();
   m.cards = {};
   m.phase = Member::Phase::kWaiting;

@@ -40,11 +40,11 @@ class Trial {
 
   /// Keeps capacity of a node from everybody until hand_out(); not a step, cannot be kept.
   void withhold(NodeId node, Demand demand, const CardMask& cards) {
-    state_->cluster.take(node, demand, cards);
+    state_->cluster.allocate(node, demand, cards);
     withheld_.push_back({node, std::move(demand), cards});
   }
   void hand_out() {
-    for (const Withheld& w : withheld_) state_->cluster.give(w.node, w.demand, w.cards);
+    for (const Withheld& w : withheld_) state_->cluster.release(w.node, w.demand, w.cards);
     withheld_.clear();
   }
 

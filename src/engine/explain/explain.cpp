@@ -154,7 +154,7 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
       for (const NodeId n : state.cluster.topology().nodes_of(j.within, domain))
         if (view.fits(n) > 0 && (best.is_none() || view.key(n) > view.key(best))) best = n;
     if (best.is_none()) return;
-    trial.take(id, best, profile.card->choose(view.node_view(state, 0), best));
+    trial.place(id, best, profile.card->choose(view.node_view(state, 0), best));
     ++placed;
   });
   return std::min<std::uint64_t>(placed, needed - 1);

@@ -106,7 +106,7 @@ class Rehearsal {
     const auto places = [&](Beside beside) {
       Rng draws(1);
       const bool is_placed = place_job({trial, fit_tables_, engine_.profile(), draws, members_within_quota_or_needed()}, job_).is_placed;
-      trial.hand_out();
+      trial.unblock();
       return is_placed && std::all_of(binding.begin(), binding.end(), [&](const Reservation* p) { return p->allows(state_, trial.steps(), beside); });
     };
     if (places(Beside::kItsCards)) return true;
@@ -263,7 +263,7 @@ class FreedCards {
   }
   FreedCards(const FreedCards&) = delete;
   ~FreedCards() {
-    for (auto it = freed_.rbegin(); it != freed_.rend(); ++it) state_.cluster.take(it->node, it->demand, it->cards);
+    for (auto it = freed_.rbegin(); it != freed_.rend(); ++it) state_.cluster.allocate(it->node, it->demand, it->cards);
   }
   /// Frees so many cards that are in use, and as much of the resource that counts them; false if there are not so many.
   bool free(NodeId n, std::int64_t cards, std::int64_t counted, ResourceId counts_cards) {
@@ -295,7 +295,7 @@ class FreedCards {
     CardMask cards;
   };
   void give(Freed freed) {
-    state_.cluster.give(freed.node, freed.demand, freed.cards);
+    state_.cluster.release(freed.node, freed.demand, freed.cards);
     freed_.push_back(std::move(freed));
   }
   State& state_;
@@ -332,7 +332,7 @@ bool free_cards_for(Rehearsal& r, const Profile& profile, const std::vector<Node
     if (best.is_none() ||
         !freed.free(best, demand.cards.count - std::min(state.cluster.idle_cards()[best.row()], demand.cards.count), least_counted, r.counts_cards()))
       return false;
-    trial.take(m.member, best, choose_cards(state.cluster, best, demand.cards));
+    trial.place(m.member, best, choose_cards(state.cluster, best, demand.cards));
   }
   return true;
 }

@@ -13,7 +13,7 @@ void take(const PlacementContext& context, MemberId member, NodeId node) {
   State& state = context.trial.state();
   const Member& m = state.member(member);
   const NodeView view{state.cluster, state.demand(m.demand), state.cluster.constraint(m.constraint), &context.profile.mix, 0};
-  context.trial.take(member, node, context.profile.card->choose(view, node));
+  context.trial.place(member, node, context.profile.card->choose(view, node));
 }
 
 /// The node with fewest idle cards among those that can take the member at all.

@@ -205,7 +205,7 @@ class GangSearch {
     const auto first = std::find_if_not(steps.begin(), steps.end(), is_kept);
     trial.rollback_to(before + static_cast<std::size_t>(first - steps.begin()));
     for (auto it = first; it != steps.end(); ++it)
-      if (is_kept(*it)) trial.take(it->member, it->node, it->cards);
+      if (is_kept(*it)) trial.place(it->member, it->node, it->cards);
   }
 
   /// Domains whose room suffices for each run taken alone, tightest first.
@@ -338,7 +338,7 @@ class GangSearch {
           context_.trial.rollback_to(before);
           return false;
         }
-        context_.trial.take(member, n, context_.profile.card->choose(v.node_view(state_, draw), n));
+        context_.trial.place(member, n, context_.profile.card->choose(v.node_view(state_, draw), n));
       }
     }
     return true;
@@ -369,7 +369,7 @@ class GangSearch {
       FitTable& v = context_.fit_tables.get(state_, run.demand, run.constraint, draw);
       const NodeId best = v.best(state_);
       if (best.is_none()) return false;
-      context_.trial.take(member, best, context_.profile.card->choose(v.node_view(state_, draw), best));
+      context_.trial.place(member, best, context_.profile.card->choose(v.node_view(state_, draw), best));
     }
     return true;
   }
@@ -452,7 +452,7 @@ class GangSearch {
     std::size_t rank = 0;
     for (const Share& share : shares)
       for (std::uint32_t k = 0; k < share.members; ++k)
-        context_.trial.take(run.members[rank++], share.node, context_.profile.card->choose(v.node_view(state_, draw), share.node));
+        context_.trial.place(run.members[rank++], share.node, context_.profile.card->choose(v.node_view(state_, draw), share.node));
     ASHLAR_CHECK(rank == run.members.size());
   }
 

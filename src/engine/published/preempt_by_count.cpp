@@ -172,7 +172,7 @@ void Engine::rotate(State& state, Cycle& cycle) {
   for (const JobId job : marks.stop) {
     Trial trial(state);
     trial.evict(job);
-    trial.keep();
+    trial.commit();
     state.stop(job, now);
     state.settle_backlog(job);
     cycle.plan.actions.push_back(Evict{job, Millis(0)});

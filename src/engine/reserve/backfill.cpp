@@ -54,7 +54,7 @@ bool Engine::place_beside_reservations(State& state, Cycle& cycle, const Pending
     if (withholds)
       for (const JobId job : cycle.binding) reservations_.find(job)->withhold(trial, head.entry.job, beside);
     const bool is_placed = place_job({trial, fit_tables_, *profile_, draws_, members_within_quota(state, head.entry.job)}, head.entry.job).is_placed;
-    trial.hand_out();
+    trial.unblock();
     if (is_placed && broken_reservation(state, cycle, trial, beside) == nullptr) return true;
   }
   trial.rollback_to(0);

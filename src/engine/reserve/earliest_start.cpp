@@ -177,7 +177,7 @@ bool EarliestStart::seat(const Reservation& reservation) {
     CardMask cards = choose_cards(state_.cluster, place.node, ask);
     if (cards.count() < ask.count && drop_outranked(m.job, place.node)) cards = choose_cards(state_.cluster, place.node, ask);
     if (cards.count() < ask.count) return false;
-    context_.trial.take(place.member, place.node, cards);
+    context_.trial.place(place.member, place.node, cards);
   }
   return true;
 }
@@ -217,7 +217,7 @@ bool EarliestStart::fits_after(std::size_t moments) {
   for (const Reservation* p : later) p->withhold(trial, job_, Beside::kItsNeeds);
   const std::size_t before = trial.checkpoint();
   const bool is_placed = place();
-  trial.hand_out();
+  trial.unblock();
   const std::span<const Trial::Step> placed = std::span(trial.steps()).subspan(before);
   return is_placed && std::all_of(later.begin(), later.end(), [&](const Reservation* p) { return p->allows(state_, placed, Beside::kItsNeeds); });
 }

@@ -226,7 +226,7 @@ void withhold_card(Trial& trial, NodeId node, int card, CardRoom leave) {
   if (milli == 0 && mib == 0) return;
   CardMask mask;
   mask.set(card);
-  trial.withhold(node, Demand{{}, {1, MilliGpu(milli), MiB(mib)}, {}}, mask);
+  trial.block(node, Demand{{}, {1, MilliGpu(milli), MiB(mib)}, {}}, mask);
 }
 
 bool asks_whole_cards(const State& state, JobId job) {
@@ -265,7 +265,7 @@ void withhold_whole(Trial& trial, const Spare& spare, const Seating& seating, bo
     idle_now.set(static_cast<int>(card));
     ++whole.cards.count;
   }
-  if (whole.cards.count > 0) trial.withhold(spare.node, std::move(whole), idle_now);
+  if (whole.cards.count > 0) trial.block(spare.node, std::move(whole), idle_now);
 }
 
 }  // namespace
@@ -316,7 +316,7 @@ void Reservation::withhold(Trial& trial, JobId from, Beside beside) const {
       if (over > 0) kept.amounts.push_back({ResourceId(r), over});
     }
     claims.each([&](const Demand& demand) { kept.ports.insert(kept.ports.end(), demand.ports.begin(), demand.ports.end()); });
-    if (!kept.amounts.empty() || !kept.ports.empty()) trial.withhold(spare.node, std::move(kept), {});
+    if (!kept.amounts.empty() || !kept.ports.empty()) trial.block(spare.node, std::move(kept), {});
     if (spare.room.cards.empty() || cluster.free_milli()[spare.node.row()] <= 0) continue;
     const Seating seating = seat_claims(spare.room, claims, cluster.facts(spare.node).memory_per_card.value);
     if (!seating.shares.empty()) {

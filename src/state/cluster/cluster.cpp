@@ -286,7 +286,7 @@ void Cluster::allot_cards(NodeId n, const NodeFacts& facts) {
   }
 }
 
-void Cluster::see_node(NodeId n, const NodeFacts& facts) {
+void Cluster::upsert_node(NodeId n, const NodeFacts& facts) {
   ASHLAR_CHECK(facts.cards >= 0 && facts.cards <= kCardsPerNodeMax);
   ensure_row(n);
   ensure_resource(facts.allocatable.size());
@@ -313,7 +313,7 @@ void Cluster::see_node(NodeId n, const NodeFacts& facts) {
   note_change(n);
 }
 
-void Cluster::drop_node(NodeId n) {
+void Cluster::remove_node(NodeId n) {
   ASHLAR_CHECK(is_live(n));
   const std::size_t row = n.row();
   if (facts_[row].is_ready) count_idle(n, std::max(idle_cards_[row], 0), -1);
@@ -367,7 +367,7 @@ void Cluster::apply_ask(NodeId n, const Demand& demand, const CardMask& cards, i
   note_change(n);
 }
 
-void Cluster::take(NodeId n, const Demand& demand, const CardMask& cards) {
+void Cluster::allocate(NodeId n, const Demand& demand, const CardMask& cards) {
   ASHLAR_CHECK(is_live(n));
   apply_ask(n, demand, cards, 1);
   for (const HostPort& p : demand.ports) {
@@ -376,7 +376,7 @@ void Cluster::take(NodeId n, const Demand& demand, const CardMask& cards) {
   }
 }
 
-void Cluster::give(NodeId n, const Demand& demand, const CardMask& cards) {
+void Cluster::release(NodeId n, const Demand& demand, const CardMask& cards) {
   ASHLAR_CHECK(is_live(n));
   apply_ask(n, demand, cards, -1);
   for (const HostPort& p : demand.ports) {

@@ -326,7 +326,7 @@ TEST(EngineDeathTest, NamesTheJobAndStopsWhenADecisionWouldLeaveTheDomain) {
   State s = gang_within_a_rack({0, 0}, 2);
   // What no policy may do: each node whose cards it chooses moves to a rack of its own, behind the back of the search.
   static const CardPolicy mover{"mover", [](const NodeView& view, NodeId node) {
-                                  const_cast<Cluster&>(view.cluster).see_node(node, in_rack(1 + static_cast<std::uint32_t>(node.row())));
+                                  const_cast<Cluster&>(view.cluster).upsert_node(node, in_rack(1 + static_cast<std::uint32_t>(node.row())));
                                   return choose_cards(view.cluster, node, view.demand.cards);
                                 }};
   Profile profile = *builtin_profile("ashlar");
@@ -362,9 +362,9 @@ TEST(Placement, StaysWithinWhereWhatWasSplitBeforeIsTheFaultOfOthers) {
   const auto is_fine = [&](std::initializer_list<std::uint32_t> before, std::initializer_list<std::uint32_t> now) {
     Trial outer(s);
     std::uint32_t member = 0;
-    for (const std::uint32_t node : before) outer.take(MemberId(member++), NodeId(node), cards(0xff));
+    for (const std::uint32_t node : before) outer.place(MemberId(member++), NodeId(node), cards(0xff));
     Trial inner(s);
-    for (const std::uint32_t node : now) inner.take(MemberId(member++), NodeId(node), cards(0xff));
+    for (const std::uint32_t node : now) inner.place(MemberId(member++), NodeId(node), cards(0xff));
     return stays_within(s, JobId(7u), inner.steps());
   };
   EXPECT_TRUE(is_fine({}, {0, 3}));

@@ -220,7 +220,7 @@ TEST_F(Quarantined, MembersThatRunAreLeftAlone) {
 const CardPolicy kMover{"mover", [](const NodeView& view, NodeId node) {
                           NodeFacts facts = view.cluster.facts(node);
                           facts.domains = {DomainId(static_cast<std::uint32_t>(50 + node.row()))};
-                          const_cast<Cluster&>(view.cluster).see_node(node, facts);
+                          const_cast<Cluster&>(view.cluster).upsert_node(node, facts);
                           return choose_cards(view.cluster, node, view.demand.cards);
                         }};
 

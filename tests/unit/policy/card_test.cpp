@@ -19,7 +19,7 @@ TEST(Cards, BestFitTakesTheFittingCardWithLeastFree) {
 
 TEST(Cards, BestFitLooksAtMemoryToo) {
   SmallCluster c{{.cards = 2, .mib_per_card = 1000}};
-  c.cluster.take(NodeId(0), demand_of(0, 1, 500, 900), mask_of({0}));
+  c.cluster.allocate(NodeId(0), demand_of(0, 1, 500, 900), mask_of({0}));
   EXPECT_EQ(c.cards("best-fit", NodeId(0), demand_of(0, 1, 100, 200)), mask_of({1}));
 }
 
@@ -51,8 +51,8 @@ TEST(Cards, FgdKnowsNoMemoryAndBestFitChoosesWhereItsCardLacksIt) {
   mix.classes = {{1000, 1, 500, {}, 1.0}};
   SmallCluster c{{.cards = 3, .mib_per_card = 1000}};
   c.mix = &mix;
-  c.cluster.take(NodeId(0), demand_of(0, 1, 700, 950), mask_of({1}));
-  c.cluster.take(NodeId(0), demand_of(0, 1, 300), mask_of({2}));
+  c.cluster.allocate(NodeId(0), demand_of(0, 1, 700, 950), mask_of({1}));
+  c.cluster.allocate(NodeId(0), demand_of(0, 1, 300), mask_of({2}));
   EXPECT_EQ(c.cards("fgd", NodeId(0), demand_of(0, 1, 300, 50)), mask_of({1}));
   EXPECT_EQ(c.cards("fgd", NodeId(0), demand_of(0, 1, 300, 51)), mask_of({2}));
 }
@@ -63,7 +63,7 @@ TEST(Cards, AnIdleCardThatIsOwedIsNotShared) {
   SmallCluster c{{.cards = 2}};
   c.mix = &mix;
   c.leave(NodeId(0), {600});
-  c.cluster.take(NodeId(0), demand_of(0, 1), {});
+  c.cluster.allocate(NodeId(0), demand_of(0, 1), {});
   for (const CardPolicy& p : card_policies())
     for (c.draw = 0; c.draw < 20; ++c.draw) EXPECT_EQ(c.cards(p.name, NodeId(0), demand_of(0, 1, 100)), mask_of({0})) << p.name;
 }

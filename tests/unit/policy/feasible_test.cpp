@@ -64,10 +64,10 @@ TEST(CardFit, CardMemoryBoundsShares) {
 
 TEST(CardFit, CardsOwedToPodsOfUnknownCardsAreNotGiven) {
   SmallCluster c{{.cards = 2}};
-  c.cluster.take(NodeId(0), demand_of(0, 1), {});
+  c.cluster.allocate(NodeId(0), demand_of(0, 1), {});
   EXPECT_EQ(c.fits("card-fit", demand_of(0, 1)), Fits{1});
   EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, 500)), Fits{2});
-  c.cluster.take(NodeId(0), demand_of(0, 1), {});
+  c.cluster.allocate(NodeId(0), demand_of(0, 1), {});
   EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, 500)), Fits{0});
 }
 
@@ -83,8 +83,8 @@ TEST(Ports, AHostPortIsTakenOncePerNodeAndAddress) {
   Demand one_address = web, udp = web;
   one_address.ports[0].address = 7;
   udp.ports[0].protocol = 17;
-  c.cluster.take(NodeId(0), web, {});
-  c.cluster.take(NodeId(1), one_address, {});
+  c.cluster.allocate(NodeId(0), web, {});
+  c.cluster.allocate(NodeId(1), one_address, {});
   EXPECT_EQ(c.fits("ports", web), (Fits{0, 0, 1}));
   EXPECT_EQ(c.fits("ports", udp), (Fits{1, 1, 1}));
   one_address.ports[0].address = 8;
@@ -137,8 +137,8 @@ TEST(Ready, NodesThatAreGoneOrCordonedTakeNothing) {
   SmallCluster c{{}, {}, {}};
   NodeFacts cordoned = facts_of({});
   cordoned.is_ready = false;
-  c.cluster.see_node(NodeId(1u), cordoned);
-  c.cluster.drop_node(NodeId(2u));
+  c.cluster.upsert_node(NodeId(1u), cordoned);
+  c.cluster.remove_node(NodeId(2u));
   EXPECT_EQ(c.fits("ready", demand_of(0)), (Fits{kFitsMax, 0, 0}));
 }
 

@@ -43,7 +43,7 @@ AnyCluster any_cluster() {
     for (int pods = *rc::gen::inRange(0, 6); pods > 0; --pods) {
       const Demand d = any_demand();
       const CardMask cards = find_card("best-fit")->choose(out.nodes.view(d), n);
-      if (cards.count() == d.cards.count || *rc::gen::inRange(0, 10) == 0) out.nodes.cluster.take(n, d, cards);
+      if (cards.count() == d.cards.count || *rc::gen::inRange(0, 10) == 0) out.nodes.cluster.allocate(n, d, cards);
     }
   }
   out.demand = any_demand();
@@ -109,7 +109,7 @@ RC_GTEST_PROP(Kernels, WhatFitsCanBeTakenThatOftenAndNotOnceMore, ()) {
       RC_ASSERT(room() == left);
       const CardMask mask = cards.choose(any.nodes.view(any.demand, any.constraint), n);
       RC_ASSERT(mask.count() == any.demand.cards.count);
-      cluster.take(n, any.demand, mask);
+      cluster.allocate(n, any.demand, mask);
       for (const std::int32_t milli : cluster.card_free_milli(n)) RC_ASSERT(milli >= 0);
     }
     RC_ASSERT(room() == 0);

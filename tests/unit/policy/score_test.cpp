@@ -22,7 +22,7 @@ TEST(PackTight, SharesFillSharedCardsBeforeIdleOnes) {
 
 TEST(PackTight, MembersWithoutCardsLeaveCardsAlone) {
   SmallCluster c{{}, {.cards = 8}, {.cards = 8}};
-  c.cluster.take(NodeId(2), demand_of(0, 8), mask_of({0, 1, 2, 3, 4, 5, 6, 7}));
+  c.cluster.allocate(NodeId(2), demand_of(0, 8), mask_of({0, 1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(c.points("pack-tight", demand_of(1000)), (Scores{1000, 500, 900}));
 }
 
@@ -34,7 +34,7 @@ TEST(BestFitDomain, TheGroupWithTheFewestIdleCardsIsFirst) {
     f.domains = {DomainId(rack)};
     c.add(f);
   }
-  c.cluster.take(NodeId(2), demand_of(0, 5), mask_of({0, 1, 2, 3, 4}));
+  c.cluster.allocate(NodeId(2), demand_of(0, 5), mask_of({0, 1, 2, 3, 4}));
   Scores points(c.cluster.topology().group_count(), 0);
   find_score("best-fit-domain")->add_domain(c.view(demand_of(0, 1)), points);
   const auto of = [&](unsigned node) { return points[c.cluster.topology().group_of(NodeId(node)).row()]; };
@@ -101,13 +101,13 @@ TEST(PublishedGpuPacking, SharedCardsThenUsedNodesThenEmptyOnes) {
 TEST(PublishedGpuClustering, PodsOfOneClassGather) {
   SmallCluster c{{.cards = 8}, {.cards = 8}, {.cards = 8}, {.cards = 8}};
   const Demand share = demand_of(0, 1, 500), two = demand_of(0, 2);
-  for (const int card : {0, 1, 2, 3}) c.cluster.take(NodeId(1), share, mask_of({card}));
-  c.cluster.take(NodeId(2), share, mask_of({0}));
-  c.cluster.take(NodeId(2), two, mask_of({1, 2}));
-  c.cluster.take(NodeId(3), two, mask_of({0, 1}));
+  for (const int card : {0, 1, 2, 3}) c.cluster.allocate(NodeId(1), share, mask_of({card}));
+  c.cluster.allocate(NodeId(2), share, mask_of({0}));
+  c.cluster.allocate(NodeId(2), two, mask_of({1, 2}));
+  c.cluster.allocate(NodeId(3), two, mask_of({0, 1}));
   // 25 x (8000 - free) / 8000: 0, 6, 7, 6; then nobody +25, only the same +75, the same among others +50, only others +0.
   EXPECT_EQ(c.points("gpu-clustering", share), (Scores{25, 81, 57, 6}));
-  c.cluster.give(NodeId(2), two, mask_of({1, 2}));
+  c.cluster.release(NodeId(2), two, mask_of({1, 2}));
   EXPECT_EQ(c.points("gpu-clustering", share)[2], 25 * 500 / 8000 + 75) << "a class that has gone does not count";
   EXPECT_EQ(c.points("gpu-clustering", demand_of(0, 1))[1], 6) << "one whole card and two whole cards are different classes, and no share";
 }

@@ -51,15 +51,15 @@ class SmallCluster {
   SmallCluster(std::initializer_list<NodeSketch> sketches) : SmallCluster(std::vector<NodeSketch>(sketches)) {}
   NodeId add(const NodeFacts& facts) {
     const NodeId n(cluster.rows());
-    cluster.see_node(n, facts);
+    cluster.upsert_node(n, facts);
     return n;
   }
   /// Leaves so many milli-GPU free on the first cards of a node.
   void leave(NodeId n, const std::vector<std::int32_t>& free) {
     for (std::size_t c = 0; c < free.size(); ++c)
-      if (free[c] < kWholeCard) cluster.take(n, demand_of(0, 1, kWholeCard - free[c]), mask_of({static_cast<int>(c)}));
+      if (free[c] < kWholeCard) cluster.allocate(n, demand_of(0, 1, kWholeCard - free[c]), mask_of({static_cast<int>(c)}));
   }
-  void use_cpu(NodeId n, std::int64_t milli) { cluster.take(n, demand_of(milli), {}); }
+  void use_cpu(NodeId n, std::int64_t milli) { cluster.allocate(n, demand_of(milli), {}); }
 
   NodeView view(const Demand& demand, const Constraint& constraint = kAnywhere) const { return {cluster, demand, constraint, mix, draw}; }
 

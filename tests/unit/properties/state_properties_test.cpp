@@ -30,7 +30,7 @@ void try_something(Trial& trial, const Move& move) {
   if (state.member(member).is_placed())
     trial.evict(member);
   else if (state.cluster.is_live(node))
-    trial.take(member, node, choose_cards(state.cluster, node, state.demand(state.member(member).demand).cards));
+    trial.place(member, node, choose_cards(state.cluster, node, state.demand(state.member(member).demand).cards));
 }
 
 RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
@@ -129,7 +129,7 @@ RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
     const Trial::Step step = trial.steps().back();
     apply(world, {outside.now(), Bound{step.member, step.node, step.cards}});
   }
-  trial.keep();
+  trial.commit();
   RC_ASSERT(state.digest() == world.digest());
 }
 

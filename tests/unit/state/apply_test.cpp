@@ -55,8 +55,8 @@ TEST(Apply, AConfirmationChangesNothingButThePhase) {
   State s = small_state();
   tell(s, Submitted{workload(0, 0, 1, kOneCard)});
   Trial trial(s);
-  trial.take(MemberId(0u), NodeId(0u), cards(1));
-  trial.keep();
+  trial.place(MemberId(0u), NodeId(0u), cards(1));
+  trial.commit();
   const std::uint64_t digest = s.digest();
   tell(s, Bound{MemberId(0u), NodeId(0u), cards(1)});
   EXPECT_EQ(s.digest(), digest);
@@ -70,8 +70,8 @@ TEST(Apply, ARejectedBindGivesTheCardsBackAndWaitsAgain) {
   tell(s, Submitted{workload(0, 0, 1, kOneCard)});
   const std::uint64_t digest = s.digest();
   Trial trial(s);
-  trial.take(MemberId(0u), NodeId(0u), cards(1));
-  trial.keep();
+  trial.place(MemberId(0u), NodeId(0u), cards(1));
+  trial.commit();
   s.start(JobId(0u), Millis(0));
   EXPECT_FALSE(job(s, 0).is_in_backlog);
   tell(s, BindRejected{MemberId(0u)});
@@ -84,8 +84,8 @@ TEST(Apply, TheWorldOverridesAnAssumption) {
   State s = small_state();
   tell(s, Submitted{workload(0, 0, 1, kFourCards)});
   Trial trial(s);
-  trial.take(MemberId(0u), NodeId(0u), cards(0x0f));
-  trial.keep();
+  trial.place(MemberId(0u), NodeId(0u), cards(0x0f));
+  trial.commit();
   tell(s, Bound{MemberId(0u), NodeId(1u), cards(0x0f)});
   EXPECT_EQ(s.cluster.idle_cards()[0], 8);
   EXPECT_EQ(s.cluster.idle_cards()[1], 4);
@@ -326,7 +326,7 @@ TEST(TrialDeathTest, TakingAPlacedMemberIsABug) {
   EXPECT_DEATH(
       {
         Trial trial(s);
-        trial.take(MemberId(0u), NodeId(1u), cards(1));
+        trial.place(MemberId(0u), NodeId(1u), cards(1));
       },
       "this must hold");
 }

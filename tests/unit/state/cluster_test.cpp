@@ -107,9 +107,9 @@ TEST(Cluster, WhatNoNodeHasIsNotAccounted) {
   State s = small_state(1);
   const std::uint64_t digest = s.cluster.digest();
   const Demand demand{.amounts = {{resource::kPods, 1}, {ResourceId(resource::kColumnsMax + 3), 5}}, .cards = {}, .ports = {}};
-  s.cluster.take(NodeId(0u), demand, {});
+  s.cluster.allocate(NodeId(0u), demand, {});
   EXPECT_EQ(s.cluster.resource_count(), 4u);
-  s.cluster.give(NodeId(0u), demand, {});
+  s.cluster.release(NodeId(0u), demand, {});
   EXPECT_EQ(s.cluster.digest(), digest);
 }
 
@@ -129,12 +129,12 @@ TEST(Cluster, GiveUndoesTakeExactly) {
   const Demand demand{
       .amounts = {{resource::kCpu, 500}, {resource::kPods, 1}}, .cards = {1, MilliGpu(300), MiB(1000)}, .ports = {{6, 0, 80}, {17, 0, 53}}};
   const std::uint64_t digest = s.cluster.digest();
-  s.cluster.take(NodeId(0u), demand, cards(8));
+  s.cluster.allocate(NodeId(0u), demand, cards(8));
   EXPECT_EQ(s.cluster.card_free_milli(NodeId(0u))[3], 700);
   EXPECT_EQ(s.cluster.free_milli()[0], 7700);
   EXPECT_EQ(s.cluster.idle_cards()[0], 7);
   EXPECT_EQ(s.cluster.ports_taken(NodeId(0u)).size(), 2u);
-  s.cluster.give(NodeId(0u), demand, cards(8));
+  s.cluster.release(NodeId(0u), demand, cards(8));
   EXPECT_EQ(s.cluster.digest(), digest);
   EXPECT_TRUE(s.cluster.ports_taken(NodeId(0u)).empty());
   EXPECT_TRUE(s.cluster.is_consistent());
@@ -143,17 +143,17 @@ TEST(Cluster, GiveUndoesTakeExactly) {
 TEST(Cluster, CardsWithoutANameAreOwed) {
   State s = small_state(1);
   const Demand two{.amounts = {}, .cards = {2, MilliGpu(1000), MiB(0)}};
-  s.cluster.take(NodeId(0u), two, cards(1));
+  s.cluster.allocate(NodeId(0u), two, cards(1));
   EXPECT_EQ(s.cluster.idle_cards()[0], 6);
-  s.cluster.give(NodeId(0u), two, cards(1));
+  s.cluster.release(NodeId(0u), two, cards(1));
   EXPECT_EQ(s.cluster.idle_cards()[0], 8);
 }
 
 TEST(Cluster, AnOvercommittedCardDoesNotHideItsNeighbours) {
   State s = small_state(1);
   const Demand one{.amounts = {}, .cards = {1, MilliGpu(1000), MiB(0)}};
-  s.cluster.take(NodeId(0u), one, cards(1));
-  s.cluster.take(NodeId(0u), one, cards(1));
+  s.cluster.allocate(NodeId(0u), one, cards(1));
+  s.cluster.allocate(NodeId(0u), one, cards(1));
   EXPECT_EQ(s.cluster.card_free_milli(NodeId(0u))[0], -1000);
   EXPECT_EQ(s.cluster.free_milli()[0], 7000);
   EXPECT_TRUE(s.cluster.is_consistent());
@@ -173,39 +173,39 @@ TEST(Cluster, IsOvercommittedInWhatADemandHoldsAPartOf) {
   const CardMask first{1, 0}, both{3, 0}, last{1u << 7, 0};
   const auto is_over = [&](const Demand& d, const CardMask& cards = {}) { return s.cluster.is_overcommitted(n, d, cards); };
   for (const Demand& d : {cpu, port}) {
-    s.cluster.take(n, d, {});
+    s.cluster.allocate(n, d, {});
     EXPECT_FALSE(is_over(d)) << "its own";
-    s.cluster.take(n, d, {});
+    s.cluster.allocate(n, d, {});
     EXPECT_TRUE(is_over(d));
     EXPECT_FALSE(is_over(two, both)) << "of which it holds nothing";
-    for (int i = 0; i < 2; ++i) s.cluster.give(n, d, {});
+    for (int i = 0; i < 2; ++i) s.cluster.release(n, d, {});
   }
-  s.cluster.take(n, two, both);
-  s.cluster.take(n, share, last);
+  s.cluster.allocate(n, two, both);
+  s.cluster.allocate(n, share, last);
   EXPECT_FALSE(is_over(two, both) || is_over(share, last));
   Demand small = share;
   small.cards.milli_each = MilliGpu(100);
-  s.cluster.take(n, small, last);
+  s.cluster.allocate(n, small, last);
   EXPECT_TRUE(is_over(share, last)) << "memory";
   EXPECT_FALSE(is_over(two, both)) << "other cards";
-  s.cluster.give(n, small, last);
-  s.cluster.take(n, two, first);
+  s.cluster.release(n, small, last);
+  s.cluster.allocate(n, two, first);
   EXPECT_TRUE(is_over(two, both));
   EXPECT_FALSE(is_over(share, last)) << "another card, and room for the card that is owed";
-  s.cluster.give(n, two, first);
+  s.cluster.release(n, two, first);
   Demand many;
   many.cards.count = 5;
-  s.cluster.take(n, many, {});
+  s.cluster.allocate(n, many, {});
   EXPECT_FALSE(is_over(two, both) || is_over(share, last)) << "8 cards: 2, 5 of which nobody knows which, and a shared one";
   many.cards.count = 1;
-  s.cluster.take(n, many, {});
+  s.cluster.allocate(n, many, {});
   EXPECT_TRUE(is_over(two, both) && is_over(share, last)) << "a shared card is no whole one";
   EXPECT_FALSE(is_over(cpu));
 }
 
 TEST(Cluster, ANodeWithLessThanIsTakenIsBelowZero) {
   State s = small_state(1);
-  s.cluster.take(NodeId(0u), {.amounts = {{resource::kCpu, 60'000}}}, {});
+  s.cluster.allocate(NodeId(0u), {.amounts = {{resource::kCpu, 60'000}}}, {});
   NodeFacts smaller = eight_cards();
   smaller.allocatable[0] = 10'000;
   tell(s, NodeSeen{NodeId(0u), smaller});
@@ -215,8 +215,8 @@ TEST(Cluster, ANodeWithLessThanIsTakenIsBelowZero) {
 TEST(Cluster, TheChangeLogNamesWhatChanged) {
   State s = small_state(3);
   const std::uint64_t since = s.cluster.change_count();
-  s.cluster.take(NodeId(2u), {.amounts = {{resource::kCpu, 1}}}, {});
-  s.cluster.take(NodeId(0u), {.amounts = {{resource::kCpu, 1}}}, {});
+  s.cluster.allocate(NodeId(2u), {.amounts = {{resource::kCpu, 1}}}, {});
+  s.cluster.allocate(NodeId(0u), {.amounts = {{resource::kCpu, 1}}}, {});
   const auto changed = s.cluster.changed_since(since);
   EXPECT_EQ(std::vector<NodeId>(changed.begin(), changed.end()), (std::vector{NodeId(2u), NodeId(0u)}));
 }
@@ -226,8 +226,8 @@ TEST(Cluster, TheChangeLogForgetsWhatIsLongAgo) {
   const std::uint64_t since = s.cluster.change_count();
   const Demand demand{.amounts = {{resource::kCpu, 1}}};
   for (std::size_t i = 0; i <= Cluster::kChangeLogMax / 2; ++i) {
-    s.cluster.take(NodeId(0u), demand, {});
-    s.cluster.give(NodeId(0u), demand, {});
+    s.cluster.allocate(NodeId(0u), demand, {});
+    s.cluster.release(NodeId(0u), demand, {});
   }
   EXPECT_FALSE(s.cluster.remembers(since));
   EXPECT_TRUE(s.cluster.remembers(s.cluster.change_count()));
