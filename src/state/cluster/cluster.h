@@ -86,14 +86,14 @@ class Cluster {
   void define_levels(std::uint32_t nested, std::uint32_t orthogonal);
   void define_constraint(ConstraintId id, Constraint constraint);
   /// A node appeared or its facts changed. What is taken stays taken; free amounts may go negative.
-  void see_node(NodeId n, const NodeFacts& facts);
+  void upsert_node(NodeId n, const NodeFacts& facts);
   /// The node and everything taken on it vanish.
-  void drop_node(NodeId n);
+  void remove_node(NodeId n);
   /// Takes the demand and these cards. Never fails: amounts go negative when the caller insists (pods bound by others). A whole-card demand
   /// whose mask names fewer cards than asked owes the rest to the node.
-  void take(NodeId n, const Demand& demand, const CardMask& cards);
-  /// Exactly undoes take with the same arguments.
-  void give(NodeId n, const Demand& demand, const CardMask& cards);
+  void allocate(NodeId n, const Demand& demand, const CardMask& cards);
+  /// Exactly undoes allocate with the same arguments.
+  void release(NodeId n, const Demand& demand, const CardMask& cards);
 
   // ---- what caches and wake-ups follow -----------------------------------------------------------------------------------------------
   /// Number of changes so far; nodes changed since `since` are changed_since(since), or everything if that is too long ago.
