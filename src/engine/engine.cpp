@@ -237,7 +237,7 @@ void Engine::commit(State& state, Cycle& cycle, Trial& trial, const PendingQueue
   if (!is_within_one_domain && before_stop_) before_stop_(job);
   ASHLAR_CHECK(is_within_one_domain);
   for (const Trial::Step& step : trial.steps()) {
-    if (!step.is_take) {  // another scheduler's claim that the job outranks
+    if (!step.is_placement) {  // another scheduler's claim that the job outranks
       state.drop_nomination(step.member, step.node);
       cycle.plan.look_again_at = cycle.plan.at;  // those who wait were woken before
       continue;

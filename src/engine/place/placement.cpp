@@ -30,7 +30,7 @@ bool stays_within(const State& state, JobId job, std::span<const Trial::Step> st
   DomainId chosen;
   std::size_t placed_now = 0;
   for (const Trial::Step& step : steps) {
-    if (!step.is_take) continue;
+    if (!step.is_placement) continue;
     const DomainId domain = domain_of(step.node);
     if (domain.is_none() || (placed_now > 0 && domain != chosen)) return false;
     chosen = domain;

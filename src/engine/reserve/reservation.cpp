@@ -145,7 +145,7 @@ void note_spares(const Trial& trial, const State& state, Reservation& reservatio
   }
   for (const Trial::Step& step : trial.steps()) {
     const auto it = spare_of(spares, step.node);
-    if (!step.is_take || it == spares.end()) continue;
+    if (!step.is_placement || it == spares.end()) continue;
     const Member& m = state.member(step.member);
     const Demand& demand = state.demand(m.demand);
     take(it->room, demand, step.cards, -1);
@@ -171,7 +171,7 @@ void note_quota_spares(const State& state, QueueId queue, std::vector<Reservatio
 bool are_places(const Reservation& reservation, std::span<const Trial::Step> steps) {
   return std::all_of(reservation.places.begin(), reservation.places.end(), [&](const Reservation::Place& place) {
     return std::any_of(steps.begin(), steps.end(),
-                       [&](const Trial::Step& step) { return step.is_take && step.member == place.member && step.node == place.node; });
+                       [&](const Trial::Step& step) { return step.is_placement && step.member == place.member && step.node == place.node; });
   });
 }
 
@@ -184,7 +184,7 @@ struct QuotaTaken {
 QuotaTaken quota_taken(const State& state, std::span<const Trial::Step> steps) {
   QuotaTaken taken;
   for (const Trial::Step& step : steps) {
-    if (!step.is_take) continue;
+    if (!step.is_placement) continue;
     const Member& m = state.member(step.member);
     taken.job = m.job;
     taken.queue = state.job(m.job).queue;
@@ -284,7 +284,7 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
   std::vector<std::pair<const Spare*, Room>> left;  // only of nodes that are touched
   for (const Trial::Step& step : steps) {
     const auto promised = spare_of(spares, step.node);
-    if (!step.is_take || promised == spares.end()) continue;
+    if (!step.is_placement || promised == spares.end()) continue;
     const Demand& demand = state.demand(state.member(step.member).demand);
     const Claims claims{promised->claims, taken.job};
     if (has_clash(claims, demand)) return false;
@@ -336,7 +336,7 @@ void Reservation::charge(const State& state, std::span<const Trial::Step> steps)
       for (std::size_t d = 0; d < kQuotaDimensions; ++d) spare.left[d] -= taken.amounts[d];
   for (const Trial::Step& step : steps) {
     const auto it = spare_of(spares, step.node);
-    if (!step.is_take || it == spares.end()) continue;
+    if (!step.is_placement || it == spares.end()) continue;
     take(it->room, state.demand(state.member(step.member).demand), step.cards);
   }
 }
@@ -450,7 +450,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
     made.ends = state.job(job).end_if_started(*at);
     made.lasts = state.job(job).late_end_if_started(*at);
     for (const Trial::Step& step : context.trial.steps())
-      if (step.is_take && state.member(step.member).job == job) made.places.push_back({step.member, step.node});
+      if (step.is_placement && state.member(step.member).job == job) made.places.push_back({step.member, step.node});
     note_spares(context.trial, state, made);
     note_quota_spares(state, job_class.key.queue, made.quota_spares);
     // Those ahead that start while this job runs have so much less left over.
