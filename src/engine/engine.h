@@ -96,7 +96,7 @@ class Engine {
   bool find_binding_reservations(State& state, Cycle& cycle, const PendingQueue::Head& head);
   /// The first of them that does not hold with what the trial has placed; nullptr if all do.
   const Reservation* broken_reservation(const State& state, const Cycle& cycle, const Trial& trial, Beside beside) const;
-  /// Do they hold with the job where the trial has placed it, or else where it is placed with what was promised withheld? If not, the trial is empty
+  /// Do they hold with the job where the trial has placed it, or else where it is placed with what was promised blocked? If not, the trial is empty
   /// and the job told until when it is held.
   bool place_beside_reservations(State& state, Cycle& cycle, const PendingQueue::Head& head, Trial& trial);
   /// Tells the job until when it is held by this reservation, and looks again when one of those that bind it may change.

@@ -110,11 +110,11 @@ class Rehearsal {
       return is_placed && std::all_of(binding.begin(), binding.end(), [&](const Reservation* p) { return p->allows(state_, trial.steps(), beside); });
     };
     if (places(Beside::kItsCards)) return true;
-    for (const auto& [beside, withholds] : kTriesBesideReservations) {
+    for (const auto& [beside, blocks] : kTriesBesideReservations) {
       trial.rollback_to(0);
       if (binding.empty()) break;
-      if (withholds)
-        for (const Reservation* p : binding) p->withhold(trial, job_, beside);
+      if (blocks)
+        for (const Reservation* p : binding) p->block(trial, job_, beside);
       if (places(beside)) return true;
     }
     return false;

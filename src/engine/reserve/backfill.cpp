@@ -48,11 +48,11 @@ bool Engine::place_beside_reservations(State& state, Cycle& cycle, const Pending
   const Reservation* broken = broken_reservation(state, cycle, trial, Beside::kItsCards);
   if (broken == nullptr) return true;
   const bool has_shares = std::any_of(cycle.binding.begin(), cycle.binding.end(), [&](JobId job) { return reservations_.find(job)->has_shares(); });
-  for (const auto& [beside, withholds] : kTriesBesideReservations) {
+  for (const auto& [beside, blocks] : kTriesBesideReservations) {
     trial.rollback_to(0);
     if (beside == Beside::kItsNeeds && !has_shares) break;  // it comes to the same
-    if (withholds)
-      for (const JobId job : cycle.binding) reservations_.find(job)->withhold(trial, head.entry.job, beside);
+    if (blocks)
+      for (const JobId job : cycle.binding) reservations_.find(job)->block(trial, head.entry.job, beside);
     const bool is_placed = place_job({trial, fit_tables_, *profile_, draws_, members_within_quota(state, head.entry.job)}, head.entry.job).is_placed;
     trial.unblock();
     if (is_placed && broken_reservation(state, cycle, trial, beside) == nullptr) return true;

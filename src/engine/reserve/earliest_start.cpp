@@ -214,7 +214,7 @@ bool EarliestStart::fits_after(std::size_t moments) {
   if (quota_refusal(state_, job_)) return false;
   for (const Reservation* p : later)
     if (!p->spares_quota_for(state_, job_)) return false;
-  for (const Reservation* p : later) p->withhold(trial, job_, Beside::kItsNeeds);
+  for (const Reservation* p : later) p->block(trial, job_, Beside::kItsNeeds);
   const std::size_t before = trial.checkpoint();
   const bool is_placed = place();
   trial.unblock();

@@ -218,7 +218,7 @@ bool has_clash(const Claims& claims, const Demand& demand) {
 }
 
 /// Takes from the card, in the trial, all that is free beyond so much.
-void withhold_card(Trial& trial, NodeId node, int card, CardRoom leave) {
+void block_device(Trial& trial, NodeId node, int card, CardRoom leave) {
   const Cluster& cluster = trial.state().cluster;
   const auto i = static_cast<std::size_t>(card);
   const std::int32_t milli = std::max(cluster.card_free_milli(node)[i] - std::max(leave.milli, 0), 0);
@@ -240,7 +240,7 @@ bool asks_whole_cards(const State& state, JobId job) {
 
 /// Of the cards that will be idle, keeps as many as the whole asks need, those first that are of least use to the other job: to one of whole cards
 /// those in use now, to one of shares those that are idle now.
-void withhold_whole(Trial& trial, const Spare& spare, const Seating& seating, bool from_whole) {
+void block_whole(Trial& trial, const Spare& spare, const Seating& seating, bool from_whole) {
   const Cluster& cluster = trial.state().cluster;
   const std::int64_t full_mib = cluster.facts(spare.node).memory_per_card.value;
   const auto milli = cluster.card_free_milli(spare.node);
@@ -259,7 +259,7 @@ void withhold_whole(Trial& trial, const Spare& spare, const Seating& seating, bo
   for (const auto& [use, card] : kept) {
     if (use == 0) continue;
     if (milli[card] != kWholeCard) {
-      withhold_card(trial, spare.node, static_cast<int>(card), {});
+      block_device(trial, spare.node, static_cast<int>(card), {});
       continue;
     }
     idle_now.set(static_cast<int>(card));
@@ -304,7 +304,7 @@ bool Reservation::spares_quota_for(const State& state, JobId job) const {
   return quota_spares.empty() || has_quota_for(state, *this, {job, state.job(job).queue, quota_needed(state, job)});
 }
 
-void Reservation::withhold(Trial& trial, JobId from, Beside beside) const {
+void Reservation::block(Trial& trial, JobId from, Beside beside) const {
   const Cluster& cluster = trial.state().cluster;
   const bool from_whole = asks_whole_cards(trial.state(), from);
   for (const Spare& spare : spares) {
@@ -323,9 +323,9 @@ void Reservation::withhold(Trial& trial, JobId from, Beside beside) const {
       std::vector<CardRoom> left = spare.room.cards;  // beside the shares
       for (const auto& [card, ask] : seating.shares) take_card(left[static_cast<std::size_t>(card)], *ask);
       for (const auto& [card, ask] : seating.shares)
-        withhold_card(trial, spare.node, card, beside == Beside::kItsCards ? CardRoom{} : left[static_cast<std::size_t>(card)]);
+        block_device(trial, spare.node, card, beside == Beside::kItsCards ? CardRoom{} : left[static_cast<std::size_t>(card)]);
     }
-    withhold_whole(trial, spare, seating, from_whole);
+    block_whole(trial, spare, seating, from_whole);
   }
 }
 

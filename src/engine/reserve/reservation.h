@@ -19,11 +19,11 @@ enum class Beside : std::uint8_t {
   kItsNeeds,  ///< so that the promised job still fits
 };
 
-/// How a job is placed that would break a reservation where it fits best. The last try withholds nothing: promised shares may find other cards than those
+/// How a job is placed that would break a reservation where it fits best. The last try blocks nothing: promised shares may find other cards than those
 /// where they are reckoned to sit.
 struct TryBesideReservations {
   Beside beside;
-  bool withholds;
+  bool blocks;
 };
 inline constexpr TryBesideReservations kTriesBesideReservations[] = {
     {Beside::kItsCards, true}, {Beside::kItsNeeds, true}, {Beside::kItsNeeds, false}};
@@ -98,7 +98,7 @@ struct Reservation {
   /// Have the queues above the promised job quota enough for what another one needs at least, beyond the reservation?
   bool spares_quota_for(const State& state, JobId job) const;
   /// Keeps from the job that is placed in the trial next what the reservation needs of the capacity that is free there.
-  void withhold(Trial& trial, JobId from, Beside beside) const;
+  void block(Trial& trial, JobId from, Beside beside) const;
   /// These placements last beyond it: less is left over.
   void charge(const State& state, std::span<const Trial::Step> steps);
   /// Has it claims of shares, which need a certain card?
