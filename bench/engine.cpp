@@ -1,4 +1,4 @@
-// bench_engine: the engine alone, one core, no I/O. Clusters of 8-card nodes filled to 60 % by jobs that a seeded generator placed through the engine
+// bench_engine: the engine alone, one core, no I/O. Clusters of 8-device nodes filled to 60 % by jobs that a seeded generator placed through the engine
 // itself; every figure is the best of N runs. Limits are those that the project promises; a miss is printed as such and the exit status is 1.
 #include <algorithm>
 #include <chrono>
@@ -16,7 +16,7 @@
 namespace ashlar {
 namespace {
 
-constexpr int kCards = 8;
+constexpr int kDevices = 8;
 constexpr std::uint32_t kNodesPerRack = 16;
 constexpr std::uint32_t kNodesPerBlock = 256;
 
@@ -36,15 +36,15 @@ struct Bench {
     for (std::uint32_t n = 0; n < count; ++n) {
       NodeFacts f;
       f.allocatable = {128'000, std::int64_t{1} << 40, std::int64_t{1} << 42, 250};
-      f.cards = kCards;
+      f.devices = kDevices;
       f.domains = {DomainId(n / kNodesPerBlock), DomainId(n / kNodesPerRack)};
       tell(NodeSeen{NodeId(n), f});
     }
   }
-  DemandId demand(std::int32_t cards, std::int64_t cpu_milli) {
+  DemandId demand(std::int32_t devices, std::int64_t cpu_milli) {
     Demand d;
     d.amounts = {{resource::kCpu, cpu_milli}, {resource::kMemory, std::int64_t{8} << 30}, {resource::kPods, 1}};
-    d.cards.count = cards;
+    d.devices.count = devices;
     tell(DemandDefined{DemandId(next_demand), d});
     return DemandId(next_demand++);
   }
@@ -60,21 +60,21 @@ struct Bench {
     tell(Submitted{std::move(w)});
     return id;
   }
-  /// Places jobs of 1, 2, 4 and 8 cards straight on seeded nodes until `share` of all cards is taken; every node of `kept_empty` blocks stays empty.
+  /// Places jobs of 1, 2, 4 and 8 devices straight on seeded nodes until `share` of all devices is taken; every node of `kept_empty` blocks stays empty.
   void fill(double share, std::uint32_t empty_nodes_per_block) {
     Rng rng(7);
     const DemandId sizes[] = {demand(1, 4000), demand(2, 8000), demand(4, 16'000), demand(8, 32'000)};
     const auto rows = static_cast<std::uint32_t>(state.cluster.rows());
-    const auto target = static_cast<std::int64_t>(share * rows * kCards);
+    const auto target = static_cast<std::int64_t>(share * rows * kDevices);
     for (std::int64_t used = 0; used < target;) {
       const NodeId n(static_cast<std::uint32_t>(rng.below(rows)));
       if (n.value % kNodesPerBlock < empty_nodes_per_block) continue;
       const std::size_t size = rng.below(4);
-      const std::int32_t cards = 1 << size;
-      if (state.cluster.idle_cards()[n.row()] < cards) continue;
+      const std::int32_t devices = 1 << size;
+      if (state.cluster.idle_devices()[n.row()] < devices) continue;
       const JobId job = submit(sizes[size], 1);
       tell(Bound{state.job(job).first, n, {}});
-      used += cards;
+      used += devices;
     }
     engine.decide(state, state.now());
   }
@@ -122,8 +122,8 @@ double trial_seconds(Bench& b, DemandId eight) {
   std::vector<std::pair<MemberId, NodeId>> where;
   std::uint32_t n = 0;
   b.state.each_member(gang, [&](MemberId m, const Member&) { where.emplace_back(m, NodeId(n++)); });
-  CardMask all;
-  for (int i = 0; i < kCards; ++i) all.set(i);
+  DeviceMask all;
+  for (int i = 0; i < kDevices; ++i) all.set(i);
   const double took = seconds([&] {
     Trial trial(b.state);
     for (const auto& [m, node] : where) trial.place(m, node, all);
@@ -132,7 +132,7 @@ double trial_seconds(Bench& b, DemandId eight) {
   return took;
 }
 
-/// 10,000 waiting gangs of 100 shapes; then one node without cards changes.
+/// 10,000 waiting gangs of 100 shapes; then one node without devices changes.
 double unrelated_event_seconds(Bench& b, int kinds) {
   std::vector<DemandId> demands;
   for (int k = 0; k < kinds; ++k) demands.push_back(b.demand(8, 64'000 + k));

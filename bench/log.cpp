@@ -37,15 +37,15 @@ std::vector<Event> cluster_events() {
   std::vector<Event> events{{Millis(0), LevelsDefined{2, 0}}, {Millis(0), ConstraintDefined{ConstraintId(0), {}}}};
   Demand whole, plain;
   whole.amounts = {{resource::kCpu, 4000}, {resource::kMemory, std::int64_t{8} << 30}, {resource::kPods, 1}};
-  whole.cards.count = 1;
+  whole.devices.count = 1;
   plain.amounts = {{resource::kCpu, 500}, {resource::kMemory, std::int64_t{1} << 30}, {resource::kPods, 1}};
   events.push_back({Millis(0), DemandDefined{DemandId(0), whole}});
   events.push_back({Millis(0), DemandDefined{DemandId(1), plain}});
   for (std::uint32_t n = 0; n < kNodes; ++n) {
     NodeFacts f;
     f.allocatable = {192'000, std::int64_t{2} << 40, std::int64_t{4} << 40, 250};
-    f.cards = 8;
-    f.memory_per_card = MiB(81'920);
+    f.devices = 8;
+    f.memory_per_device = MiB(81'920);
     f.domains = {DomainId(n / 256), DomainId(n / 16)};
     for (std::uint32_t l = 0; l < 12; ++l) f.labels.push_back({LabelKeyId(l), LabelId(l < 10 ? l : n * 2 + l)});
     events.push_back({Millis(0), NodeSeen{NodeId(n), f}});
@@ -99,7 +99,7 @@ int run() {
   for (std::uint32_t p = 0; p < kPods; p += kBatch) {
     Step step;
     for (const Action& action : plan.actions)
-      step.batch.push_back({plan.at, Bound{std::get<Bind>(action).member, std::get<Bind>(action).node, std::get<Bind>(action).cards}});
+      step.batch.push_back({plan.at, Bound{std::get<Bind>(action).member, std::get<Bind>(action).node, std::get<Bind>(action).devices}});
     for (std::uint32_t i = 0; i < kBatch; ++i) step.batch.push_back(submission(kPodsBefore + p + i, 0));
     for (const Event& event : step.batch) apply(state, event);
     plan = engine.decide(state, Millis(1'700'000'000'000 + p));

@@ -1,4 +1,4 @@
-// bench_policy: what each kernel costs per node, alone, on 5,000 nodes of 8 cards with mixed fills; and FGD's evaluator, new and remembered answers.
+// bench_policy: what each kernel costs per node, alone, on 5,000 nodes of 8 devices with mixed fills; and FGD's evaluator, new and remembered answers.
 // Best of N runs of processor time, so that a busy machine disturbs little. A kernel over plain columns must stay at a few nanoseconds: a limit missed
 // there means that the compiler no longer vectorises its loop.
 #include <algorithm>
@@ -33,10 +33,10 @@ double best_of(int runs, Work&& work) {
   return best;
 }
 
-Demand demand_of(std::int64_t cpu_milli, std::int32_t cards, std::int32_t milli_each) {
+Demand demand_of(std::int64_t cpu_milli, std::int32_t devices, std::int32_t milli_each) {
   Demand d;
   d.amounts = {{resource::kCpu, cpu_milli}, {resource::kMemory, std::int64_t{8} << 30}, {resource::kPods, 1}};
-  d.cards = {cards, MilliGpu(milli_each), MiB(0)};
+  d.devices = {devices, MilliGpu(milli_each), MiB(0)};
   return d;
 }
 
@@ -46,14 +46,14 @@ Cluster filled_cluster(Rng& rng) {
   for (std::size_t n = 0; n < kNodes; ++n) {
     NodeFacts f;
     f.allocatable = {128'000, std::int64_t{1} << 40, std::int64_t{1} << 42, 250};
-    f.cards = 8;
+    f.devices = 8;
     f.domains = {DomainId(n / 16)};
     cluster.upsert_node(NodeId(n), f);
     for (int c = 0; c < 8; ++c) {
       if (rng.below(5) < 2) continue;
-      CardMask mask;
+      DeviceMask mask;
       mask.set(c);
-      cluster.allocate(NodeId(n), demand_of(4000, 1, rng.below(2) != 0 ? kWholeCard : 100 + 50 * static_cast<std::int32_t>(rng.below(16))), mask);
+      cluster.allocate(NodeId(n), demand_of(4000, 1, rng.below(2) != 0 ? kWholeDevice : 100 + 50 * static_cast<std::int32_t>(rng.below(16))), mask);
     }
   }
   return cluster;
@@ -62,12 +62,12 @@ Cluster filled_cluster(Rng& rng) {
 FgdMix published_like_mix(Rng& rng) {
   std::vector<FgdSample> samples;
   for (int i = 0; i < 40; ++i) {
-    const int cards = i % 7 == 0 ? 0 : i % 11 == 0 ? 8 : 1;
+    const int devices = i % 7 == 0 ? 0 : i % 11 == 0 ? 8 : 1;
     samples.push_back({static_cast<std::int64_t>(1 + rng.below(30)) * 1000,
-                       cards,
-                       cards == 0   ? 0
-                       : cards == 8 ? kWholeCard
-                                    : 50 * static_cast<std::int32_t>(1 + rng.below(20)),
+                       devices,
+                       devices == 0   ? 0
+                       : devices == 8 ? kWholeDevice
+                                      : 50 * static_cast<std::int32_t>(1 + rng.below(20)),
                        "",
                        {},
                        1000 - 20 * i});
@@ -80,7 +80,7 @@ void bench_kernels(bench::Report& report, const Cluster& cluster, const FgdMix& 
   const struct {
     const char* name;
     Demand demand;
-  } asks[] = {{"1 card", demand_of(4000, 1, kWholeCard)}, {"300 milli", demand_of(4000, 1, 300)}, {"no card", demand_of(4000, 0, kWholeCard)}};
+  } asks[] = {{"1 card", demand_of(4000, 1, kWholeDevice)}, {"300 milli", demand_of(4000, 1, 300)}, {"no card", demand_of(4000, 0, kWholeDevice)}};
   for (const auto& ask : asks) {
     const NodeView view{cluster, ask.demand, anywhere, &mix, 1};
     std::vector<std::uint16_t> fits(kNodes);
@@ -98,29 +98,29 @@ void bench_kernels(bench::Report& report, const Cluster& cluster, const FgdMix& 
       if (p.add == nullptr) continue;
       const double ns = best_of(kRuns, [&] { p.add(view, {0, kNodes}, points); }) / kNodes;
       const bool is_plain = p.name == "best-fit" || p.name == "dotprod" || p.name == "spread" || p.name == "random" ||
-                            (p.name == "pack-tight" && ask.demand.cards.is_whole());
+                            (p.name == "pack-tight" && ask.demand.devices.is_whole());
       report.at_most(std::string(p.name) + ", " + ask.name, ns, "ns/node", is_plain ? 5 : p.name == "fgd" ? 300 : 60);
     }
   }
 }
 
 void bench_fgd(bench::Report& report, const FgdMix& mix, Rng& rng) {
-  std::vector<std::array<std::int32_t, 8>> cards(4096);
-  for (auto& node : cards)
-    for (std::int32_t& g : node) g = rng.below(3) != 0 ? kWholeCard : static_cast<std::int32_t>(rng.below(1001));
-  const auto node = [&](std::size_t i) { return FgdNode{50'000, ModelId(), cards[i]}; };
-  const CardAsk share{1, MilliGpu(300), MiB(0)};
+  std::vector<std::array<std::int32_t, 8>> devices(4096);
+  for (auto& node : devices)
+    for (std::int32_t& g : node) g = rng.below(3) != 0 ? kWholeDevice : static_cast<std::int32_t>(rng.below(1001));
+  const auto node = [&](std::size_t i) { return FgdNode{50'000, ModelId(), devices[i]}; };
+  const DeviceAsk share{1, MilliGpu(300), MiB(0)};
   double sink = 0;
   report.at_most("F of one node, " + std::to_string(mix.classes.size()) + " classes",
                  best_of(kRuns,
                          [&] {
-                           for (std::size_t i = 0; i < cards.size(); ++i) sink += fragment_of(mix, node(i));
+                           for (std::size_t i = 0; i < devices.size(); ++i) sink += fragment_of(mix, node(i));
                          }) /
                      4096,
                  "ns", 150);
   const double fresh = best_of(kRuns, [&] {
     FgdMix copy = mix;  // remembers nothing
-    for (std::size_t i = 0; i < cards.size(); ++i) sink += copy.evaluator().best(node(i), 4000, share).score;
+    for (std::size_t i = 0; i < devices.size(); ++i) sink += copy.evaluator().best(node(i), 4000, share).score;
   });
   report.at_most("score and card of a share, new answer", fresh / 4096, "ns", 700);
   const double known = best_of(kRuns, [&] {

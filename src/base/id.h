@@ -1,4 +1,4 @@
-// Id<Tag>: dense row numbers of the columns (node 0, node 1, ...). One type per kind of thing, so that a node id cannot be passed for a card id.
+// Id<Tag>: dense row numbers of the columns (node 0, node 1, ...). One type per kind of thing, so that a node id cannot be passed for a device id.
 // Names live in side tables at the edge; the core never sees a string.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Id {
 };
 
 using NodeId = Id<struct NodeTag>;              ///< row of a node
-using GpuId = Id<struct GpuTag>;                ///< row of a card; the cards of one node are consecutive
+using GpuId = Id<struct GpuTag>;                ///< row of a device; the devices of one node are consecutive
 using JobId = Id<struct JobTag>;                ///< row of a job: a gang, or a single pod as a gang of one
 using MemberId = Id<struct MemberTag>;          ///< row of one member (pod) of a job
 using QueueId = Id<struct QueueTag>;            ///< row of a queue in the tree; 0 is the root

@@ -32,10 +32,10 @@ struct Quantity {
 };
 
 using Millis = Quantity<struct MillisTag>;                    ///< time point (since the epoch of the Clock) or duration, milliseconds
-using MilliGpu = Quantity<struct MilliGpuTag, std::int32_t>;  ///< thousandths of one card
+using MilliGpu = Quantity<struct MilliGpuTag, std::int32_t>;  ///< thousandths of one device
 using MilliCores = Quantity<struct MilliCoresTag>;            ///< thousandths of one CPU
 using Bytes = Quantity<struct BytesTag>;                      ///< memory and storage
-using MiB = Quantity<struct MiBTag>;                          ///< card memory
+using MiB = Quantity<struct MiBTag>;                          ///< device memory
 using Watts = Quantity<struct WattsTag>;                      ///< electrical power
 using GramsPerKwh = Quantity<struct GramsPerKwhTag>;          ///< carbon intensity
 

@@ -44,14 +44,14 @@ class PodListReader {
     if (columns_.empty()) return invalid(file_ + ":1:1: the header is missing; expected name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec,...]");
     std::vector<FgdSample> samples;
     for (auto& [key, count] : counts_) {
-      auto& [cpu, milli, cards, models] = key;
-      samples.push_back({cpu, cards, milli, models, {}, count});
+      auto& [cpu, milli, devices, models] = key;
+      samples.push_back({cpu, devices, milli, models, {}, count});
     }
     return samples;
   }
 
  private:
-  enum Wanted : std::size_t { kCpu, kCards, kMilli, kModels, kWanted };
+  enum Wanted : std::size_t { kCpu, kDevices, kMilli, kModels, kWanted };
   static constexpr std::string_view kNames[kWanted] = {"cpu_milli", "num_gpu", "gpu_milli", "gpu_spec"};
 
   Error at(std::string_view line, std::string_view cell, const std::string& message) const {
@@ -80,17 +80,17 @@ class PodListReader {
       if (code != std::errc() || end != cell.data() + cell.size() || numbers[w] < 0)
         return at(line, cell, std::string(kNames[w]) + " must be an integer of at least 0, not \"" + std::string(cell) + "\"");
     }
-    if (numbers[kCards] > kCardsPerNodeMax)
-      return at(line, cells[where_[kCards]],
-                "num_gpu must be at most " + std::to_string(kCardsPerNodeMax) + ", not " + std::to_string(numbers[kCards]));
-    const auto cards = static_cast<std::int32_t>(numbers[kCards]);
-    const auto milli = cards == 0 ? 0 : static_cast<std::int32_t>(std::min<std::int64_t>(numbers[kMilli], kWholeCard));
-    if (cards > 1 && milli < kWholeCard)
+    if (numbers[kDevices] > kDevicesPerNodeMax)
+      return at(line, cells[where_[kDevices]],
+                "num_gpu must be at most " + std::to_string(kDevicesPerNodeMax) + ", not " + std::to_string(numbers[kDevices]));
+    const auto devices = static_cast<std::int32_t>(numbers[kDevices]);
+    const auto milli = devices == 0 ? 0 : static_cast<std::int32_t>(std::min<std::int64_t>(numbers[kMilli], kWholeDevice));
+    if (devices > 1 && milli < kWholeDevice)
       return at(line, cells[where_[kMilli]], "gpu_milli must be 1000 where num_gpu is above 1: a share is of one card");
-    if (cards == 0 && numbers[kMilli] != 0) return at(line, cells[where_[kMilli]], "gpu_milli must be 0 where num_gpu is 0");
-    if (cards > 0 && milli == 0) return at(line, cells[where_[kMilli]], "gpu_milli must be at least 1 where num_gpu is not 0");
+    if (devices == 0 && numbers[kMilli] != 0) return at(line, cells[where_[kMilli]], "gpu_milli must be 0 where num_gpu is 0");
+    if (devices > 0 && milli == 0) return at(line, cells[where_[kMilli]], "gpu_milli must be at least 1 where num_gpu is not 0");
     const std::string models = where_[kModels] < cells.size() ? std::string(cells[where_[kModels]]) : std::string();
-    ++counts_[{numbers[kCpu], milli, cards, models}];
+    ++counts_[{numbers[kCpu], milli, devices, models}];
     return {};
   }
 

@@ -68,12 +68,12 @@ FgdSample mix_class_of(YamlReader& reader, const YAML::Node& node) {
     return sample;
   }
   sample.cpu_milli = reader.amount(node, "cpu", 0, 1000);
-  sample.cards = static_cast<std::int32_t>(reader.integer(node, "cards", 0, 0, kCardsPerNodeMax));
-  sample.milli_each = static_cast<std::int32_t>(reader.integer(node, "gpuMilli", sample.cards > 0 ? kWholeCard : 0, 0, kWholeCard));
+  sample.devices = static_cast<std::int32_t>(reader.integer(node, "cards", 0, 0, kDevicesPerNodeMax));
+  sample.milli_each = static_cast<std::int32_t>(reader.integer(node, "gpuMilli", sample.devices > 0 ? kWholeDevice : 0, 0, kWholeDevice));
   for (const std::string& model : reader.texts(node, "models")) sample.models_text += (sample.models_text.empty() ? "" : "|") + model;
   sample.count = reader.integer(node, "count", 1, 1, INT32_MAX);
-  if (sample.cards > 1 && sample.milli_each != kWholeCard) reader.fail(node, "a share (gpuMilli below 1000) is of one card");
-  if (sample.cards > 0 && sample.milli_each == 0) reader.fail(node, "gpuMilli must be 1 to 1000 where cards are asked");
+  if (sample.devices > 1 && sample.milli_each != kWholeDevice) reader.fail(node, "a share (gpuMilli below 1000) is of one card");
+  if (sample.devices > 0 && sample.milli_each == 0) reader.fail(node, "gpuMilli must be 1 to 1000 where cards are asked");
   return sample;
 }
 
@@ -128,7 +128,7 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   read_feasible(reader, node["feasible"], p);
   complete(p.feasible);
   read_tiers(reader, node["tiers"], p);
-  if (node["card"].IsDefined()) p.card = policy_of(reader, node["card"], card_policies(), "card");
+  if (node["card"].IsDefined()) p.device = policy_of(reader, node["card"], device_policies(), "card");
   if (node["order"].IsDefined()) p.order = policy_of(reader, node["order"], order_policies(), "order");
   p.blocking = static_cast<Blocking>(reader.choice(node, "blocking", static_cast<std::size_t>(p.blocking), kBlockingNames));
   p.placement = static_cast<PlacementRule>(reader.choice(node, "placement", static_cast<std::size_t>(p.placement), kPlacements));

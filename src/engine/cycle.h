@@ -12,7 +12,7 @@
 namespace ashlar {
 
 struct Cycle {
-  /// By count: when the blocked head of a queue can start at the latest by known ends, and the cards left over then.
+  /// By count: when the blocked head of a queue can start at the latest by known ends, and the devices left over then.
   struct ShadowTime {
     JobId job;
     Millis shadow = Millis::max();
@@ -38,8 +38,8 @@ struct Cycle {
   void add_work(const PendingQueue::Head& head);
   bool has_work() const { return work.size() > (is_top_taken ? 1 : 0); }
   PendingQueue::Head take_work();
-  /// For a job of so many cards, from the ends known now; computed once per cycle and job.
-  const ShadowTime& shadow_time_for(const State& state, JobId job, std::int64_t cards);
+  /// For a job of so many devices, from the ends known now; computed once per cycle and job.
+  const ShadowTime& shadow_time_for(const State& state, JobId job, std::int64_t devices);
   /// A job was started: it takes from what the reservations leave over.
   void account(const State& state, JobId started);
 };

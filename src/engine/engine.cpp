@@ -242,7 +242,7 @@ void Engine::commit(State& state, Cycle& cycle, Trial& trial, const PendingQueue
       cycle.plan.look_again_at = cycle.plan.at;  // those who wait were woken before
       continue;
     }
-    cycle.plan.actions.push_back(Bind{step.member, job, step.node, step.cards});
+    cycle.plan.actions.push_back(Bind{step.member, job, step.node, step.devices});
   }
   const std::vector<Trial::Step> steps = trial.commit();
   state.start(job, cycle.plan.at);

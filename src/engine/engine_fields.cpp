@@ -28,7 +28,7 @@ bool EngineFields::is_sound(const Engine& engine, const State& state) {
   const std::size_t nodes = state.cluster.rows();
   for (const Reservation& p : engine.reservations()) {
     const bool are_nodes = std::all_of(p.spares.begin(), p.spares.end(), [&](const Reservation::Spare& s) {
-      return s.node.row() < nodes && s.room.cards.size() <= static_cast<std::size_t>(state.cluster.cards()[s.node.row()]);
+      return s.node.row() < nodes && s.room.devices.size() <= static_cast<std::size_t>(state.cluster.devices()[s.node.row()]);
     });
     const bool are_queues = std::all_of(p.quota_spares.begin(), p.quota_spares.end(),
                                         [&](const Reservation::QuotaSpare& s) { return s.queue.row() < state.queues.rows(); });

@@ -24,7 +24,7 @@ using Fence = std::function<bool()>;
 /// POST pods/NAME/binding with uid precondition. 201; 409 (kConflict) where bound, deleted, gated or another uid; 404 where gone.
 struct Binding {
   Text ns, pod, uid, node;
-  std::vector<std::pair<std::string, std::string>> annotations;  ///< merged into the pod by the server, such as ashlar.dev/cards
+  std::vector<std::pair<std::string, std::string>> annotations;  ///< merged into the pod by the server, such as ashlar.dev/devices
 };
 std::string binding_body(const Binding& binding, Encoding encoding = Encoding::kJson);
 http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding = Encoding::kJson, Fence fence = {});

@@ -23,8 +23,8 @@ inline constexpr std::uint32_t kRowsMax = 1u << 22;
 inline constexpr bool has_column(ResourceId id) { return id.value < kColumnsMax; }
 }  // namespace resource
 
-inline constexpr int kCardsPerNodeMax = 128;      ///< width of CardMask
-inline constexpr std::int32_t kWholeCard = 1000;  ///< milli-GPU of an idle card
+inline constexpr int kDevicesPerNodeMax = 128;      ///< width of DeviceMask
+inline constexpr std::int32_t kWholeDevice = 1000;  ///< milli-GPU of an idle device
 
 struct ResourceAmount {
   ResourceId resource;
@@ -32,15 +32,15 @@ struct ResourceAmount {
   friend bool operator==(const ResourceAmount&, const ResourceAmount&) = default;
 };
 
-/// Cards asked of one node: `count` cards with at least `milli_each` free compute and `memory_each` free memory on each.
-/// Sharing (milli_each < 1000) is of one card only: count is then 1.
-struct CardAsk {
+/// Devices asked of one node: `count` devices with at least `milli_each` free compute and `memory_each` free memory on each.
+/// Sharing (milli_each < 1000) is of one device only: count is then 1.
+struct DeviceAsk {
   std::int32_t count = 0;
-  MilliGpu milli_each{kWholeCard};
+  MilliGpu milli_each{kWholeDevice};
   MiB memory_each{0};
-  bool is_whole() const { return milli_each.value >= kWholeCard; }
+  bool is_whole() const { return milli_each.value >= kWholeDevice; }
   std::int64_t milli_total() const { return static_cast<std::int64_t>(count) * milli_each.value; }
-  friend bool operator==(const CardAsk&, const CardAsk&) = default;
+  friend bool operator==(const DeviceAsk&, const DeviceAsk&) = default;
 };
 
 /// A port on the node itself. `address` 0 means every address; ports clash when protocol and number agree and either address is 0 or both agree.
@@ -56,7 +56,7 @@ struct HostPort {
 
 struct Demand {
   std::vector<ResourceAmount> amounts;  ///< ascending by resource, each amount > 0; a pod always asks one of resource::kPods
-  CardAsk cards;
+  DeviceAsk devices;
   std::vector<HostPort> ports;
   friend bool operator==(const Demand&, const Demand&) = default;
 };
@@ -68,23 +68,23 @@ inline std::int64_t amount_of(const Demand& demand, ResourceId id) {
   return 0;
 }
 
-/// Cards of one node as bits (bit i = the node's i-th card).
-struct CardMask {
+/// Devices of one node as bits (bit i = the node's i-th device).
+struct DeviceMask {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
   bool test(int i) const { return ((i < 64 ? low >> i : high >> (i - 64)) & 1) != 0; }
   void set(int i) { (i < 64 ? low : high) |= 1ull << (i & 63); }
   bool is_empty() const { return (low | high) == 0; }
-  /// Stands for "cards, but nobody knows which" where an event says what a pod holds.
-  static constexpr CardMask unknown() { return {~0ull, ~0ull}; }
+  /// Stands for "devices, but nobody knows which" where an event says what a pod holds.
+  static constexpr DeviceMask unknown() { return {~0ull, ~0ull}; }
   int count() const { return __builtin_popcountll(low) + __builtin_popcountll(high); }
-  /// Calls `visit(card_index)` in ascending order.
+  /// Calls `visit(device_index)` in ascending order.
   template <class Visit>
   void each(Visit&& visit) const {
     for (std::uint64_t w = low; w != 0; w &= w - 1) visit(__builtin_ctzll(w));
     for (std::uint64_t w = high; w != 0; w &= w - 1) visit(64 + __builtin_ctzll(w));
   }
-  friend bool operator==(const CardMask&, const CardMask&) = default;
+  friend bool operator==(const DeviceMask&, const DeviceMask&) = default;
 };
 
 }  // namespace ashlar

@@ -25,8 +25,8 @@ inline constexpr std::int64_t kUnlimited = INT64_MAX;
 /// Everything about a node that does not change when pods come and go.
 struct NodeFacts {
   std::vector<std::int64_t> allocatable;  ///< by ResourceId; missing rows are 0
-  std::int32_t cards = 0;                 ///< 0..kCardsPerNodeMax
-  MiB memory_per_card{0};                 ///< 0 = not known, not checked
+  std::int32_t devices = 0;               ///< 0..kCardsPerNodeMax
+  MiB memory_per_device{0};               ///< 0 = not known, not checked
   ModelId model;                          ///< none = no or unknown accelerator
   bool is_ready = true;                   ///< false: nothing new is placed
   std::vector<NodeLabel> labels;          ///< ascending by key
@@ -76,8 +76,8 @@ struct Ended {
 struct Bound {
   MemberId member;
   NodeId node;
-  CardMask cards;
-};  ///< the world says so: confirms an assumption or overrides it; no cards = choose, CardMask::unknown() = owed by number
+  DeviceMask devices;
+};  ///< the world says so: confirms an assumption or overrides it; no devices = choose, DeviceMask::unknown() = owed by number
 struct BindRejected {
   MemberId member;
 };  ///< the assumption is dropped, the member waits again

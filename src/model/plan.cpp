@@ -26,7 +26,7 @@ class Hash {
   std::uint64_t sum_ = 0;
 };
 
-void add_action(Hash& hash, const Bind& a) { hash.add(a.member).add(a.job).add(a.node).add(a.cards.low).add(a.cards.high); }
+void add_action(Hash& hash, const Bind& a) { hash.add(a.member).add(a.job).add(a.node).add(a.devices.low).add(a.devices.high); }
 void add_action(Hash& hash, const Evict& a) { hash.add(a.job).add(a.grace); }
 void add_action(Hash& hash, const Reserve& a) { hash.add(a.job).add(a.from).add(a.until); }
 

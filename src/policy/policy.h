@@ -1,5 +1,5 @@
 // The shape of a policy. A policy is one file: a kernel over columns, its example in the header, a test, a row in the table of its kind.
-// Feasible policies only remove, score policies only add points inside their tier, card policies pick cards on a chosen node, order policies give
+// Feasible policies only remove, score policies only add points inside their tier, device policies pick devices on a chosen node, order policies give
 // sort keys. A kernel is called once per decision for a range of rows, never once per node; it neither allocates nor branches per node where it
 // can help it, and everything it may look at is in the view that it is given.
 #pragma once
@@ -60,11 +60,11 @@ struct ScorePolicy {
   bool is_drawn = false;              ///< depends on NodeView::draw: never kept between decisions
 };
 
-/// Chooses the cards on a node that fits.
-using CardKernel = CardMask (*)(const NodeView& view, NodeId node);
-struct CardPolicy {
+/// Chooses the devices on a node that fits.
+using DeviceKernel = DeviceMask (*)(const NodeView& view, NodeId node);
+struct DevicePolicy {
   std::string_view name;
-  CardKernel choose;
+  DeviceKernel choose;
 };
 
 /// Sort key of a job; smaller goes first, equal keys go by turn.
@@ -88,11 +88,11 @@ struct OrderPolicy {
 // Tables: one row per policy, in the order of the docs. Lookup returns nullptr for an unknown name.
 std::span<const FeasiblePolicy> feasible_policies();
 std::span<const ScorePolicy> score_policies();
-std::span<const CardPolicy> card_policies();
+std::span<const DevicePolicy> device_policies();
 std::span<const OrderPolicy> order_policies();
 const FeasiblePolicy* find_feasible(std::string_view name);
 const ScorePolicy* find_score(std::string_view name);
-const CardPolicy* find_card(std::string_view name);
+const DevicePolicy* find_device(std::string_view name);
 const OrderPolicy* find_order(std::string_view name);
 
 }  // namespace ashlar

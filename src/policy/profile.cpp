@@ -16,7 +16,7 @@ using Tiers = std::initializer_list<std::initializer_list<std::string_view>>;
 constexpr Millis kEverySecond{1000}, kEveryMinute{60000};
 constexpr Millis kCountedDown{1000};  ///< their simulator counts down second by second: a job is seen to be done one second after its last
 
-Profile composed(std::string_view name, Tiers tiers, std::string_view card, std::string_view order) {
+Profile composed(std::string_view name, Tiers tiers, std::string_view device, std::string_view order) {
   Profile p;
   p.name = name;
   complete(p.feasible);
@@ -24,7 +24,7 @@ Profile composed(std::string_view name, Tiers tiers, std::string_view card, std:
     p.tiers.emplace_back();
     for (const std::string_view s : tier) p.tiers.back().push_back(find_score(s));
   }
-  p.card = find_card(card);
+  p.device = find_device(device);
   p.order = find_order(order);
   return p;
 }
@@ -43,8 +43,8 @@ Profile spread_profile(std::string_view name) {
 }
 
 /// The experiments of FGD (USENIX ATC'23): one score, arrivals in order, nobody waits for anybody.
-Profile packing_profile(std::string_view name, std::string_view card) {
-  Profile p = composed(name, {}, card, "fifo");
+Profile packing_profile(std::string_view name, std::string_view device) {
+  Profile p = composed(name, {}, device, "fifo");
   p.tiers = {{find_score(name)}};
   p.is_default_domain_search = false;
   return p;
@@ -109,7 +109,7 @@ constexpr auto kNames = [] {
 bool Profile::needs_mix() const {
   const auto is_fgd = [](const ScorePolicy* s) { return s->name == "fgd"; };
   const bool scores = std::any_of(tiers.begin(), tiers.end(), [&](const auto& tier) { return std::any_of(tier.begin(), tier.end(), is_fgd); });
-  return scores || (card != nullptr && card->name == "fgd");
+  return scores || (device != nullptr && device->name == "fgd");
 }
 
 void complete(std::vector<const FeasiblePolicy*>& feasible) {
@@ -131,7 +131,7 @@ std::optional<ProfileProblem> problem_of(const Profile& profile) {
     return ProfileProblem{key, std::string(key) + " is missing; name one or start from a built-in profile by \"base\""};
   };
   if (profile.order == nullptr) return missing("order");
-  if (profile.card == nullptr) return missing("card");
+  if (profile.device == nullptr) return missing("card");
   for (const FeasiblePolicy& policy : feasible_policies())
     if (std::find(profile.feasible.begin(), profile.feasible.end(), &policy) == profile.feasible.end())
       return ProfileProblem{"feasible", "the rule " + std::string(policy.name) + " is missing; no profile goes without it"};

@@ -22,19 +22,19 @@ enum class Blocking : std::uint8_t {
   kStrict,       ///< nobody of the same queue passes it
   kSkip,         ///< whoever fits may start
   kEasy,         ///< whoever ends before the time promised to it, or leaves what it needs then, may start (EASY backfill on named nodes)
-  kEasyByCount,  ///< the same by the number of cards of the whole cluster, as published
+  kEasyByCount,  ///< the same by the number of devices of the whole cluster, as published
 };
 /// Their names in YAML and .case files, by value.
 inline constexpr std::string_view kBlockingNames[] = {"strict", "skip", "easy", "easy-by-count"};
-/// How cards are found for a gang.
+/// How devices are found for a gang.
 enum class PlacementRule : std::uint8_t {
   kScored,       ///< feasible nodes by tiers of points; gangs by best-fit domain
-  kConsolidate,  ///< whole nodes and best fit by idle cards, first fit in node order for the rest (Helios' rule)
+  kConsolidate,  ///< whole nodes and best fit by idle devices, first fit in node order for the rest (Helios' rule)
 };
 /// Whether running jobs may be stopped for waiting ones.
 enum class VictimRule : std::uint8_t {
   kNone,
-  kByQuotaUnverified,  ///< order decides who may run by card count alone, before any placement is known (SRTF, Tiresias as published)
+  kByQuotaUnverified,  ///< order decides who may run by device count alone, before any placement is known (SRTF, Tiresias as published)
 };
 
 /// What a replay of a published trace does besides the decisions, as the simulator of the profile's paper did (ashlar sim queue); nothing else heeds it.
@@ -49,7 +49,7 @@ struct Profile {
   std::string name;
   std::vector<const FeasiblePolicy*> feasible;
   std::vector<std::vector<const ScorePolicy*>> tiers;  ///< compared in order; points add up inside a tier
-  const CardPolicy* card = nullptr;
+  const DevicePolicy* device = nullptr;
   const OrderPolicy* order = nullptr;
   Blocking blocking = Blocking::kSkip;
   PlacementRule placement = PlacementRule::kScored;

@@ -16,10 +16,10 @@ struct Applier {
   void operator()(const ConstraintDefined& e) { s.define(e.id, e.constraint); }
   void operator()(const QueueDefined& e) { s.queues.define(e.id, e.parent, e.quota); }
   void operator()(const NodeSeen& e) {
-    const bool has_lost_cards = s.cluster.is_live(e.node) && e.facts.cards < s.cluster.cards()[e.node.row()];
-    const std::vector<Displaced> displaced = has_lost_cards ? lift_from_cards(e.node, e.facts.cards) : std::vector<Displaced>();
+    const bool has_lost_devices = s.cluster.is_live(e.node) && e.facts.devices < s.cluster.devices()[e.node.row()];
+    const std::vector<Displaced> displaced = has_lost_devices ? lift_from_devices(e.node, e.facts.devices) : std::vector<Displaced>();
     s.cluster.upsert_node(e.node, e.facts);
-    for (const Displaced& d : displaced) s.place(d.member, e.node, clip(d.cards, e.node), d.phase);
+    for (const Displaced& d : displaced) s.place(d.member, e.node, clip(d.devices, e.node), d.phase);
     s.note_freed(e.node);
     s.changed_nodes_.push_back(e.node);
     ++s.unforeseen_frees_;
@@ -77,17 +77,17 @@ struct Applier {
   void operator()(const Bound& e) {
     if (!s.is_live(e.member) || !s.cluster.is_live(e.node)) return;
     Member& m = s.member_row(e.member);
-    const bool is_unknown = e.cards == CardMask::unknown();
-    const bool is_as_assumed = m.node == e.node && (e.cards.is_empty() || is_unknown || e.cards == m.cards);
+    const bool is_unknown = e.devices == DeviceMask::unknown();
+    const bool is_as_assumed = m.node == e.node && (e.devices.is_empty() || is_unknown || e.devices == m.devices);
     if (!is_as_assumed) {
       if (m.is_placed()) {
         s.note_freed(m.node);
         s.unplace(e.member);
       }
       s.changed_nodes_.push_back(e.node);
-      // Cards that the node does not have are owed, as those that nobody knows are.
-      const CardMask stated = is_unknown ? CardMask{} : clip(e.cards, e.node);
-      s.place(e.member, e.node, e.cards.is_empty() ? choose_cards(s.cluster, e.node, s.demand(m.demand).cards) : stated, Member::Phase::kBound);
+      // Devices that the node does not have are owed, as those that nobody knows are.
+      const DeviceMask stated = is_unknown ? DeviceMask{} : clip(e.devices, e.node);
+      s.place(e.member, e.node, e.devices.is_empty() ? choose_devices(s.cluster, e.node, s.demand(m.demand).devices) : stated, Member::Phase::kBound);
     }
     s.forget_nomination(e.member);
     s.member_row(e.member).phase = Member::Phase::kBound;
@@ -114,11 +114,11 @@ struct Applier {
   void operator()(const EstimateChanged& e) {
     if (!s.is_live(e.job)) return;
     Job& j = s.job_row(e.job);
-    if (j.is_started) s.timeline.remove_end({j.end_at, j.cards_total, e.job});
+    if (j.is_started) s.timeline.remove_end({j.end_at, j.devices_total, e.job});
     j.revise(e.estimate);
     if (j.is_started) {
       j.end_at = j.end_if_started(j.started_at);
-      s.timeline.add_end({j.end_at, j.cards_total, e.job});
+      s.timeline.add_end({j.end_at, j.devices_total, e.job});
       ++s.unforeseen_frees_;
     }
     s.refresh_backlog(e.job);
@@ -148,7 +148,7 @@ struct Applier {
     }
     if (!e.node.is_none() && s.cluster.is_live(e.node)) {
       s.changed_nodes_.push_back(e.node);
-      s.place(e.member, e.node, choose_cards(s.cluster, e.node, s.demand(m.demand).cards), Member::Phase::kAssumed);
+      s.place(e.member, e.node, choose_devices(s.cluster, e.node, s.demand(m.demand).devices), Member::Phase::kAssumed);
       if (!s.job(m.job).is_ours) {
         s.job_row(m.job).priority = e.priority;
         s.nominations_.push_back(e.member);
@@ -158,21 +158,21 @@ struct Applier {
     s.settle_backlog(m.job);
   }
 
-  /// Takes members off the node that hold cards from `cards` on: the node is about to lose them. Put back without those cards, they owe them.
+  /// Takes members off the node that hold devices from `devices` on: the node is about to lose them. Put back without those devices, they owe them.
   struct Displaced {
     MemberId member;
-    CardMask cards;
+    DeviceMask devices;
     Member::Phase phase;
   };
-  std::vector<Displaced> lift_from_cards(NodeId node, std::int32_t cards) {
+  std::vector<Displaced> lift_from_devices(NodeId node, std::int32_t devices) {
     std::vector<Displaced> displaced;
     for (std::size_t row = 0; row < s.members_.size(); ++row) {
       const Member m = s.members_[row];
       if (m.node != node) continue;
       bool holds_lost = false;
-      m.cards.each([&](int i) { holds_lost = holds_lost || i >= cards; });
+      m.devices.each([&](int i) { holds_lost = holds_lost || i >= devices; });
       if (!holds_lost) continue;
-      displaced.push_back({MemberId(row), m.cards, m.phase});
+      displaced.push_back({MemberId(row), m.devices, m.phase});
       s.unplace(MemberId(row));
     }
     return displaced;
@@ -191,11 +191,11 @@ struct Applier {
     s.refresh_backlog(job);
     s.settle_backlog(job);
   }
-  /// Cards that the node does not have are dropped from a stated choice.
-  CardMask clip(const CardMask& cards, NodeId node) const {
-    CardMask kept;
-    cards.each([&](int i) {
-      if (i < s.cluster.cards()[node.row()]) kept.set(i);
+  /// Devices that the node does not have are dropped from a stated choice.
+  DeviceMask clip(const DeviceMask& devices, NodeId node) const {
+    DeviceMask kept;
+    devices.each([&](int i) {
+      if (i < s.cluster.devices()[node.row()]) kept.set(i);
     });
     return kept;
   }

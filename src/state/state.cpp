@@ -7,16 +7,16 @@
 
 namespace ashlar {
 
-CardMask choose_cards(const Cluster& cluster, NodeId node, const CardAsk& ask) {
-  CardMask mask;
+DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceAsk& ask) {
+  DeviceMask mask;
   if (ask.count == 0) return mask;
-  const auto milli = cluster.card_free_milli(node);
-  const auto mib = cluster.card_free_mib(node);
-  const std::int64_t full = cluster.facts(node).memory_per_card.value;
+  const auto milli = cluster.device_free_milli(node);
+  const auto mib = cluster.device_free_mib(node);
+  const std::int64_t full = cluster.facts(node).memory_per_device.value;
   if (ask.is_whole()) {
     int missing = ask.count;
     for (std::size_t i = 0; i < milli.size() && missing > 0; ++i)
-      if (milli[i] == kWholeCard && mib[i] == full) {
+      if (milli[i] == kWholeDevice && mib[i] == full) {
         mask.set(static_cast<int>(i));
         --missing;
       }
@@ -49,16 +49,17 @@ DomainId State::anchor(JobId id, LevelId level) const {
 
 std::uint64_t State::placement_cell(MemberId id) const {
   const Member& m = members_[id.row()];
-  return mix64(hash_combine(hash_combine(m.node.value, m.cards.low), m.cards.high) + static_cast<std::uint64_t>(id.value) * 0x9e3779b97f4a7c15ull);
+  return mix64(hash_combine(hash_combine(m.node.value, m.devices.low), m.devices.high) +
+               static_cast<std::uint64_t>(id.value) * 0x9e3779b97f4a7c15ull);
 }
 
-void State::place(MemberId id, NodeId node, const CardMask& cards, Member::Phase phase) {
+void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::Phase phase) {
   Member& m = members_[id.row()];
   ASHLAR_CHECK(!m.is_placed());
   ASHLAR_CHECK(m.phase == Member::Phase::kWaiting);
-  cluster.allocate(node, demand(m.demand), cards);
+  cluster.allocate(node, demand(m.demand), devices);
   m.node = node;
-  m.cards = cards;
+  m.devices = devices;
   m.phase = phase;
   placement_digest_ += placement_cell(id);
   Job& j = jobs_[m.job.row()];
@@ -70,9 +71,9 @@ void State::unplace(MemberId id) {
   Member& m = members_[id.row()];
   ASHLAR_CHECK(m.is_placed());
   placement_digest_ -= placement_cell(id);
-  if (cluster.is_live(m.node)) cluster.release(m.node, demand(m.demand), m.cards);
+  if (cluster.is_live(m.node)) cluster.release(m.node, demand(m.demand), m.devices);
   m.node = NodeId::none();
-  m.cards = {};
+  m.devices = {};
   m.phase = Member::Phase::kWaiting;
   Job& j = jobs_[m.job.row()];
   --j.members_placed;
@@ -86,7 +87,7 @@ void State::start(JobId id, Millis now) {
     j.started_at = now;
     j.start_seq = next_seq_++;
     j.end_at = j.end_if_started(now);
-    timeline.add_end({j.end_at, j.cards_total, id});
+    timeline.add_end({j.end_at, j.devices_total, id});
   }
   settle_backlog(id);
 }
@@ -94,7 +95,7 @@ void State::start(JobId id, Millis now) {
 void State::stop(JobId id, Millis now) {
   Job& j = jobs_[id.row()];
   if (!j.is_started) return;
-  timeline.remove_end({j.end_at, j.cards_total, id});
+  timeline.remove_end({j.end_at, j.devices_total, id});
   const Millis ran = now - j.started_at;
   j.is_started = false;
   j.served += ran;
@@ -169,7 +170,7 @@ std::vector<RowUse> State::counted_constraint_uses() const {
 
 void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
   bool was_started = jobs_[id.row()].is_started;
-  if (was_started) timeline.remove_end({jobs_[id.row()].end_at, jobs_[id.row()].cards_total, id});
+  if (was_started) timeline.remove_end({jobs_[id.row()].end_at, jobs_[id.row()].devices_total, id});
   for (const MemberSpec& spec : members) {
     if (is_live(spec.member)) continue;  // told twice
     Member& m = member_row(spec.member);
@@ -189,9 +190,9 @@ void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
       members_[j.last.row()].next = spec.member;
     j.last = spec.member;
     ++j.members_present;
-    j.cards_total += demand(spec.demand).cards.count;
+    j.devices_total += demand(spec.demand).devices.count;
   }
-  if (was_started) timeline.add_end({jobs_[id.row()].end_at, jobs_[id.row()].cards_total, id});
+  if (was_started) timeline.add_end({jobs_[id.row()].end_at, jobs_[id.row()].devices_total, id});
 }
 
 void State::remove_member(MemberId id, Millis now) {
@@ -205,7 +206,7 @@ void State::remove_member(MemberId id, Millis now) {
   }
   Job& j = jobs_[job_id.row()];
   const bool was_started = j.is_started;
-  if (was_started) timeline.remove_end({j.end_at, j.cards_total, job_id});
+  if (was_started) timeline.remove_end({j.end_at, j.devices_total, job_id});
   MemberId before;
   for (MemberId at = j.first; at != id; at = members_[at.row()].next) before = at;
   if (before.is_none())
@@ -214,11 +215,11 @@ void State::remove_member(MemberId id, Millis now) {
     members_[before.row()].next = m.next;
   if (j.last == id) j.last = before;
   --j.members_present;
-  j.cards_total -= demand(m.demand).cards.count;
+  j.devices_total -= demand(m.demand).devices.count;
   --demand_uses_[m.demand.row()].members;
   --constraint_uses_[m.constraint.row()].members;
   m = Member{};
-  if (was_started) timeline.add_end({j.end_at, j.cards_total, job_id});
+  if (was_started) timeline.add_end({j.end_at, j.devices_total, job_id});
   if (j.members_placed == 0) stop(job_id, now);
   refresh_backlog(job_id);  // what is left may fit where the whole did not
   settle_backlog(job_id);
@@ -229,7 +230,7 @@ bool State::is_consistent() const {
   QueueTree counted = queues;
   std::uint64_t digest = 0;
   std::uint64_t waiting = 0;
-  std::vector<CardClassCounts> classes(cluster.rows(), CardClassCounts{});
+  std::vector<DeviceClassCounts> classes(cluster.rows(), DeviceClassCounts{});
   for (std::size_t row = 0; row < members_.size(); ++row) {
     const Member& m = members_[row];
     if (m.phase == Member::Phase::kAbsent) continue;
@@ -237,9 +238,9 @@ bool State::is_consistent() const {
     if (!m.is_placed()) continue;
     digest += placement_cell(MemberId(row));
     counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
-    if (const CardAsk& ask = demand(m.demand).cards; ask.count > 0) ++classes[m.node.row()][card_class_of(ask)];
+    if (const DeviceAsk& ask = demand(m.demand).devices; ask.count > 0) ++classes[m.node.row()][device_class_of(ask)];
   }
-  if (!std::equal(classes.begin(), classes.end(), cluster.card_class_counts().begin(), cluster.card_class_counts().end())) return false;
+  if (!std::equal(classes.begin(), classes.end(), cluster.device_class_counts().begin(), cluster.device_class_counts().end())) return false;
   for (std::size_t q = 0; q < counted.rows(); ++q)
     if (counted.used(QueueId(q)) != QuotaVector{}) return false;
   for (std::size_t row = 0; row < jobs_.size(); ++row) {

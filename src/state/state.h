@@ -84,7 +84,7 @@ class State {
 
   // ---- changes (apply, Trial and the engine's bookkeeping only) ----------------------------------------------------------------------
   /// Puts a waiting member on a node: cluster, quota and digest move together. Undone exactly by unplace.
-  void place(MemberId id, NodeId node, const CardMask& cards, Member::Phase phase);
+  void place(MemberId id, NodeId node, const DeviceMask& devices, Member::Phase phase);
   void unplace(MemberId id);
   /// The job runs from now on with what is placed: an end goes on the timeline, it leaves the backlog once every member is placed.
   void start(JobId id, Millis now);
@@ -148,8 +148,8 @@ class State {
 /// Cost: O(size of the event); NodeGone O(members). `event.at` never makes time run backwards.
 void apply(State& state, const Event& event);
 
-/// The cards a placement without a stated choice takes: whole demands the first idle ones, shares the fitting card with least left free.
+/// The devices a placement without a stated choice takes: whole demands the first idle ones, shares the fitting device with least left free.
 /// Fewer than asked if there are not enough.
-CardMask choose_cards(const Cluster& cluster, NodeId node, const CardAsk& ask);
+DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceAsk& ask);
 
 }  // namespace ashlar

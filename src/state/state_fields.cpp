@@ -26,14 +26,14 @@ bool is_mib(std::int64_t v) { return v >= -(std::int64_t{1} << 50) && v <= (std:
 bool is_amount(std::int64_t v) { return is_number(v) || v == INT64_MAX; }
 
 bool is_sound_demand(const Demand& d) {
-  return d.cards.count >= 0 && d.cards.count <= kCardsPerNodeMax && d.cards.milli_each.value >= 0 && d.cards.milli_each.value <= kWholeCard &&
-         d.cards.memory_each.value >= 0 && is_mib(d.cards.memory_each.value) &&
+  return d.devices.count >= 0 && d.devices.count <= kDevicesPerNodeMax && d.devices.milli_each.value >= 0 &&
+         d.devices.milli_each.value <= kWholeDevice && d.devices.memory_each.value >= 0 && is_mib(d.devices.memory_each.value) &&
          all_of(d.amounts, [](const ResourceAmount& a) { return a.resource.row() < resource::kRowsMax && is_amount(a.amount); });
 }
 
 bool is_sound_job(const Job& j) {
   return is_number(j.rank) && is_time(j.submitted) && is_time(j.started_at) && is_time(j.served) && is_time_or_unknown(j.remaining) &&
-         is_time_or_unknown(j.end_at) && is_time_or_unknown(j.estimate.p50) && is_time_or_unknown(j.estimate.p90) && is_number(j.cards_total);
+         is_time_or_unknown(j.end_at) && is_time_or_unknown(j.estimate.p50) && is_time_or_unknown(j.estimate.p90) && is_number(j.devices_total);
 }
 
 }  // namespace
@@ -42,14 +42,14 @@ bool StateFields::are_numbers_sound(const State& s) {
   const Cluster& c = s.cluster;
   const auto are_numbers = [](const auto& column) { return all_of(column, is_number); };
   const auto are_small = [](const auto& column) { return all_of(column, is_small_number); };
-  if (!all_of(c.free_, are_numbers) || !all_of(c.allocatable_, are_numbers) || !are_numbers(c.group_idle_cards_)) return false;
-  if (!are_small(c.idle_cards_) || !are_small(c.free_milli_) || !are_small(c.card_debt_) || !are_small(c.card_free_milli_)) return false;
-  if (!all_of(c.card_free_mib_, is_mib)) return false;
-  const bool are_facts = all_of(c.facts_, [&](const NodeFacts& f) { return are_numbers(f.allocatable) && is_mib(f.memory_per_card.value); });
+  if (!all_of(c.free_, are_numbers) || !all_of(c.allocatable_, are_numbers) || !are_numbers(c.group_idle_devices_)) return false;
+  if (!are_small(c.idle_devices_) || !are_small(c.free_milli_) || !are_small(c.device_debt_) || !are_small(c.device_free_milli_)) return false;
+  if (!all_of(c.device_free_mib_, is_mib)) return false;
+  const bool are_facts = all_of(c.facts_, [&](const NodeFacts& f) { return are_numbers(f.allocatable) && is_mib(f.memory_per_device.value); });
   const bool are_weights = all_of(c.constraints_, [](const Constraint& k) {
     return all_of(k.preferred, [](const PreferredTerm& p) { return p.weight >= -1'000'000 && p.weight <= 1'000'000; });
   });
-  const bool are_ends = all_of(s.timeline.ends_, [](const Timeline::End& e) { return is_time_or_unknown(e.at) && is_number(e.cards); });
+  const bool are_ends = all_of(s.timeline.ends_, [](const Timeline::End& e) { return is_time_or_unknown(e.at) && is_number(e.devices); });
   return are_facts && are_weights && are_ends && all_of(s.queues.used_, are_numbers) &&
          all_of(s.demand_quota_, [](const QuotaVector& q) { return all_of(q, is_amount); }) && all_of(s.demands_, is_sound_demand) &&
          all_of(s.jobs_, is_sound_job) && all_of(s.nominations_, [&](MemberId m) { return m.row() < s.members_.size(); }) && is_time(s.now_);
@@ -58,20 +58,20 @@ bool StateFields::are_numbers_sound(const State& s) {
 bool StateFields::is_cluster_sound(const Cluster& c) {
   const std::size_t rows = c.facts_.size();
   const auto has_rows = [&](const auto& column) { return column.size() == rows; };
-  if (!has_rows(c.is_live_) || !has_rows(c.idle_cards_) || !has_rows(c.free_milli_) || !has_rows(c.card_count_) || !has_rows(c.card_debt_))
+  if (!has_rows(c.is_live_) || !has_rows(c.idle_devices_) || !has_rows(c.free_milli_) || !has_rows(c.device_count_) || !has_rows(c.device_debt_))
     return false;
-  if (!has_rows(c.first_card_) || !has_rows(c.card_class_counts_) || !has_rows(c.model_) || !has_rows(c.ports_)) return false;
+  if (!has_rows(c.first_device_) || !has_rows(c.device_class_counts_) || !has_rows(c.model_) || !has_rows(c.ports_)) return false;
   if (c.free_.size() != c.allocatable_.size() || c.free_.size() > resource::kColumnsMax) return false;
   if (!all_of(c.free_, has_rows) || !all_of(c.allocatable_, has_rows) || (rows > 0 && c.free_.size() < resource::kFirstExtended)) return false;
-  const std::size_t cards = c.card_free_milli_.size();
-  if (c.card_free_mib_.size() != cards || c.spare_cards_.size() > kCardsPerNodeMax + 1) return false;
+  const std::size_t devices = c.device_free_milli_.size();
+  if (c.device_free_mib_.size() != devices || c.spare_devices_.size() > kDevicesPerNodeMax + 1) return false;
   for (std::size_t n = 0; n < rows; ++n) {
-    const bool has_cards = c.card_count_[n] >= 0 && c.card_count_[n] <= kCardsPerNodeMax && c.facts_[n].cards == c.card_count_[n];
-    if (!has_cards || c.first_card_[n] > cards || cards - c.first_card_[n] < static_cast<std::size_t>(c.card_count_[n])) return false;
+    const bool has_devices = c.device_count_[n] >= 0 && c.device_count_[n] <= kDevicesPerNodeMax && c.facts_[n].devices == c.device_count_[n];
+    if (!has_devices || c.first_device_[n] > devices || devices - c.first_device_[n] < static_cast<std::size_t>(c.device_count_[n])) return false;
     if (c.facts_[n].allocatable.size() > c.free_.size()) return false;
   }
-  for (std::size_t width = 0; width < c.spare_cards_.size(); ++width)
-    if (!all_of(c.spare_cards_[width], [&](std::uint32_t first) { return first <= cards && cards - first >= width; })) return false;
+  for (std::size_t width = 0; width < c.spare_devices_.size(); ++width)
+    if (!all_of(c.spare_devices_[width], [&](std::uint32_t first) { return first <= devices && devices - first >= width; })) return false;
   return is_topology_sound(c);
 }
 
@@ -88,11 +88,11 @@ bool StateFields::is_topology_sound(const Cluster& c) {
   const auto is_group = [&](GroupId g) { return is_row_or_none(g, groups); };
   if (t.group_of_.size() > rows || !all_of(t.group_of_, is_group) || !all_of(t.group_of_domain_, is_group) || !all_of(t.group_of_chunk_, is_group))
     return false;
-  if (!all_of(t.nodes_of_group_, are_nodes) || c.group_idle_cards_.size() > groups) return false;
+  if (!all_of(t.nodes_of_group_, are_nodes) || c.group_idle_devices_.size() > groups) return false;
   for (std::size_t n = 0; n < rows; ++n) {  // counters of the ready nodes' groups and models are there
     if (c.is_live_[n] == 0 || !c.facts_[n].is_ready) continue;
     const GroupId group = t.group_of(NodeId(n));
-    if (group.row() >= c.group_idle_cards_.size() || c.buckets_.slot(c.model_[n]) >= c.buckets_.total_.size()) return false;
+    if (group.row() >= c.group_idle_devices_.size() || c.buckets_.slot(c.model_[n]) >= c.buckets_.total_.size()) return false;
   }
   return c.buckets_.total_.size() == c.buckets_.by_domain_.size();
 }

@@ -28,7 +28,7 @@ struct StateFields {
     c.facts_log_.clear();
     c.change_log_.clear();
     c.change_base_ = 0;
-    c.overfull_cards_ = c.counted_overfull();
+    c.overfull_devices_ = c.counted_overfull();
     s.demand_uses_ = s.counted_demand_uses();
     s.constraint_uses_ = s.counted_constraint_uses();
   }
@@ -42,8 +42,9 @@ struct StateFields {
   template <class C, class Visit>
   static void cluster(C& c, Visit& visit) {
     visit(c.facts_), visit(c.is_live_), visit(c.live_count_), visit(c.free_), visit(c.allocatable_);
-    visit(c.idle_cards_), visit(c.free_milli_), visit(c.card_count_), visit(c.card_debt_), visit(c.first_card_), visit(c.card_class_counts_);
-    visit(c.group_idle_cards_), visit(c.model_), visit(c.card_free_milli_), visit(c.card_free_mib_), visit(c.ports_), visit(c.spare_cards_);
+    visit(c.idle_devices_), visit(c.free_milli_), visit(c.device_count_), visit(c.device_debt_), visit(c.first_device_),
+        visit(c.device_class_counts_);
+    visit(c.group_idle_devices_), visit(c.model_), visit(c.device_free_milli_), visit(c.device_free_mib_), visit(c.ports_), visit(c.spare_devices_);
     visit(c.constraints_), visit(c.digest_), visit(c.facts_change_count_);
     auto& t = c.topology_;
     visit(t.nested_), visit(t.shape_version_), visit(t.domain_of_), visit(t.nodes_of_), visit(t.group_of_), visit(t.nodes_of_group_);

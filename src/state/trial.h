@@ -1,6 +1,6 @@
 // Trial: try placements and evictions on the real state and undo them exactly. The journal is the list of what was done; leaving the scope without
 // commit() undoes it backwards, indexes and digest included. Trials nest: an inner commit() hands its work to the outer trial. Cannot fail.
-// Cost per step: that of State::place (about 100 ns for an 8-card member); opening a trial is free.
+// Cost per step: that of State::place (about 100 ns for an 8-device member); opening a trial is free.
 #pragma once
 
 #include <cstddef>
@@ -23,15 +23,15 @@ class Trial {
   }
 
   /// Assumes a waiting member on a node.
-  void place(MemberId member, NodeId node, const CardMask& cards) {
-    state_->place(member, node, cards, Member::Phase::kAssumed);
-    steps_.push_back({member, node, cards, true, Member::Phase::kWaiting});
+  void place(MemberId member, NodeId node, const DeviceMask& devices) {
+    state_->place(member, node, devices, Member::Phase::kAssumed);
+    steps_.push_back({member, node, devices, true, Member::Phase::kWaiting});
   }
   /// Takes a placed member off its node.
   void evict(MemberId member) {
     const Member before = state_->member(member);
     state_->unplace(member);
-    steps_.push_back({member, before.node, before.cards, false, before.phase});
+    steps_.push_back({member, before.node, before.devices, false, before.phase});
   }
   void evict(JobId job) {
     for (MemberId m = state_->job(job).first; !m.is_none(); m = state_->member(m).next)
@@ -39,12 +39,12 @@ class Trial {
   }
 
   /// Keeps capacity of a node from everybody until unblock(); not a step, cannot be committed.
-  void block(NodeId node, Demand demand, const CardMask& cards) {
-    state_->cluster.allocate(node, demand, cards);
-    blocked_.push_back({node, std::move(demand), cards});
+  void block(NodeId node, Demand demand, const DeviceMask& devices) {
+    state_->cluster.allocate(node, demand, devices);
+    blocked_.push_back({node, std::move(demand), devices});
   }
   void unblock() {
-    for (const Blocked& w : blocked_) state_->cluster.release(w.node, w.demand, w.cards);
+    for (const Blocked& w : blocked_) state_->cluster.release(w.node, w.demand, w.devices);
     blocked_.clear();
   }
 
@@ -55,14 +55,14 @@ class Trial {
       if (step.is_placement)
         state_->unplace(step.member);
       else
-        state_->place(step.member, step.node, step.cards, step.phase_before);
+        state_->place(step.member, step.node, step.devices, step.phase_before);
       steps_.pop_back();
     }
   }
   struct Step {
     MemberId member;
     NodeId node;
-    CardMask cards;
+    DeviceMask devices;
     bool is_placement = true;
     Member::Phase phase_before = Member::Phase::kWaiting;
   };
@@ -83,7 +83,7 @@ class Trial {
   struct Blocked {
     NodeId node;
     Demand demand;
-    CardMask cards;
+    DeviceMask devices;
   };
   std::vector<Blocked> blocked_;
 };

@@ -11,8 +11,8 @@ namespace {
 
 /// Rows may grow, but not by so much at once that a damaged number makes columns of gigabytes.
 constexpr std::size_t kLeapMax = 1u << 22;
-constexpr std::int64_t kCardMemoryMax = std::int64_t{1} << 40;  ///< MiB
-constexpr std::int32_t kWeightMax = 1'000'000;                  ///< of a preferred term; Kubernetes' are 1..100
+constexpr std::int64_t kDeviceMemoryMax = std::int64_t{1} << 40;  ///< MiB
+constexpr std::int32_t kWeightMax = 1'000'000;                    ///< of a preferred term; Kubernetes' are 1..100
 
 template <class Tag>
 bool is_near(Id<Tag> id, std::size_t rows) {
@@ -36,10 +36,10 @@ struct Guard {
   const char* operator()(const DemandDefined& e) const {
     if (!is_near(e.id, s.demand_rows())) return "a demand's row is out of bounds";
     if (s.is_used(e.id) && s.demand(e.id) != e.demand) return "a demand in use is defined anew";
-    const CardAsk& ask = e.demand.cards;
-    if (ask.count < 0 || ask.count > kCardsPerNodeMax || ask.milli_each.value < 0 || ask.milli_each.value > kWholeCard)
+    const DeviceAsk& ask = e.demand.devices;
+    if (ask.count < 0 || ask.count > kDevicesPerNodeMax || ask.milli_each.value < 0 || ask.milli_each.value > kWholeDevice)
       return "a demand asks for an impossible number of cards";
-    if (ask.memory_each.value < 0 || ask.memory_each.value > kCardMemoryMax) return "a demand asks for an impossible card memory";
+    if (ask.memory_each.value < 0 || ask.memory_each.value > kDeviceMemoryMax) return "a demand asks for an impossible card memory";
     const bool are_known = std::all_of(e.demand.amounts.begin(), e.demand.amounts.end(), [](const ResourceAmount& a) {
       return a.resource.row() < resource::kRowsMax && a.amount >= 0;  // "more than there is" is an amount that waits for ever
     });
@@ -56,10 +56,10 @@ struct Guard {
   const char* operator()(const QueueDefined& e) const { return is_near(e.id, s.queues.rows()) ? nullptr : "a queue's row is out of bounds"; }
   const char* operator()(const NodeSeen& e) const {
     if (!is_near(e.node, s.cluster.rows())) return "a node's row is out of bounds";
-    if (e.facts.cards < 0 || e.facts.cards > kCardsPerNodeMax) return "a node has an impossible number of cards";
+    if (e.facts.devices < 0 || e.facts.devices > kDevicesPerNodeMax) return "a node has an impossible number of cards";
     if (e.facts.allocatable.size() > resource::kColumnsMax) return "a node has more resources than there may be";
     if (!std::all_of(e.facts.allocatable.begin(), e.facts.allocatable.end(), is_amount)) return "a node has an impossible amount of a resource";
-    if (e.facts.memory_per_card.value < 0 || e.facts.memory_per_card.value > kCardMemoryMax) return "a node has an impossible card memory";
+    if (e.facts.memory_per_device.value < 0 || e.facts.memory_per_device.value > kDeviceMemoryMax) return "a node has an impossible card memory";
     if (!e.facts.model.is_none() && !is_near(e.facts.model, 0)) return "a node's model is out of bounds";
     const bool are_near = std::all_of(e.facts.domains.begin(), e.facts.domains.end(), [](DomainId d) { return d.is_none() || is_near(d, 0); });
     return are_near ? nullptr : "a node's domain is out of bounds";

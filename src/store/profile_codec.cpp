@@ -22,7 +22,7 @@ struct Written {
   std::string name;
   std::vector<std::string> feasible;
   std::vector<std::vector<std::string>> tiers;
-  std::string card, order;
+  std::string device, order;
   Blocking blocking = Blocking::kSkip;
   PlacementRule placement = PlacementRule::kScored;
   VictimRule victim = VictimRule::kNone;
@@ -47,7 +47,7 @@ std::string bytes_of(const Profile& profile) {
   Written w{profile.name,
             {},
             {},
-            std::string(profile.card->name),
+            std::string(profile.device->name),
             std::string(profile.order->name),
             profile.blocking,
             profile.placement,
@@ -87,18 +87,18 @@ Result<Profile> profile_of(std::string_view bytes) {
       profile.tiers.back().push_back(*policy);
     }
   }
-  const auto card = known(find_card(w.card), "card", w.card);
-  if (!card) return card.error();
+  const auto device = known(find_device(w.device), "card", w.device);
+  if (!device) return device.error();
   const auto order = known(find_order(w.order), "order", w.order);
   if (!order) return order.error();
   if (w.cadence < Millis(0) || w.cadence > kCadenceMax) return invalid("the profile's cadence is impossible");
   for (const FgdClass& c : w.mix) {
-    const bool is_possible = c.cpu_milli >= 0 && c.cpu_milli <= kNumberMax && c.cards >= 0 && c.cards <= kCardsPerNodeMax && c.milli_each >= 0 &&
-                             c.milli_each <= kWholeCard && c.frequency >= 0 && c.frequency <= 1;
+    const bool is_possible = c.cpu_milli >= 0 && c.cpu_milli <= kNumberMax && c.devices >= 0 && c.devices <= kDevicesPerNodeMax &&
+                             c.milli_each >= 0 && c.milli_each <= kWholeDevice && c.frequency >= 0 && c.frequency <= 1;
     if (!is_possible) return invalid("the profile's target workload has an impossible class");
   }
   profile.name = w.name;
-  profile.card = *card;
+  profile.device = *device;
   profile.order = *order;
   profile.blocking = w.blocking;
   profile.placement = w.placement;

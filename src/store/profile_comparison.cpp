@@ -24,7 +24,7 @@ bool are_equal(Stance& a, Stance& b) {
   std::sort(a.binds.begin(), a.binds.end(), by_member);
   std::sort(b.binds.begin(), b.binds.end(), by_member);
   return a.is_evicted == b.is_evicted && std::equal(a.binds.begin(), a.binds.end(), b.binds.begin(), b.binds.end(), [](const Bind& x, const Bind& y) {
-           return x.member == y.member && x.node == y.node && x.cards == y.cards;
+           return x.member == y.member && x.node == y.node && x.devices == y.devices;
          });
 }
 
@@ -81,14 +81,14 @@ void SecondOpinion::align(const State& recorded, JobId job, Millis now) {
   if (!state_.is_live(job) || !recorded.is_live(job)) return;
   state_.each_member(job, [&](MemberId id, const Member& m) {
     const Member& wanted = recorded.member(id);
-    if (!m.is_placed() || (m.node == wanted.node && m.cards == wanted.cards)) return;
+    if (!m.is_placed() || (m.node == wanted.node && m.devices == wanted.devices)) return;
     state_.note_freed(m.node);
     state_.unplace(id);
   });
   state_.each_member(job, [&](MemberId id, const Member& m) {
     const Member& wanted = recorded.member(id);
     if (m.is_placed() || !wanted.is_placed()) return;
-    state_.place(id, wanted.node, wanted.cards, wanted.phase);
+    state_.place(id, wanted.node, wanted.devices, wanted.phase);
   });
   const bool should_run = recorded.job(job).is_started;
   if (state_.job(job).is_started && !should_run) state_.stop(job, now);

@@ -7,9 +7,9 @@ constexpr std::size_t kMembersInWords = 4;  ///< of a gang; the rest is counted
 
 std::string node_in_words(NodeId node, const NameTable& names) { return names.of({NameKind::kNode, node.value}); }
 
-std::string one_placement(NodeId node, const CardMask& cards, const NameTable& names) {
+std::string one_placement(NodeId node, const DeviceMask& devices, const NameTable& names) {
   std::string text = node_in_words(node, names);
-  if (!cards.is_empty()) text += " gpu " + cards_in_words(cards);
+  if (!devices.is_empty()) text += " gpu " + devices_in_words(devices);
   return text;
 }
 
@@ -41,12 +41,12 @@ std::string reason_in_words(const Reason& reason, const NameTable& names) {
 
 std::string job_in_words(JobId job, const NameTable& names) { return names.of({NameKind::kJob, job.value}); }
 
-std::string cards_in_words(const CardMask& cards) {
+std::string devices_in_words(const DeviceMask& devices) {
   std::string text;
-  for (int i = 0; i < kCardsPerNodeMax; ++i) {
-    if (!cards.test(i)) continue;
+  for (int i = 0; i < kDevicesPerNodeMax; ++i) {
+    if (!devices.test(i)) continue;
     int last = i;
-    while (last + 1 < kCardsPerNodeMax && cards.test(last + 1)) ++last;
+    while (last + 1 < kDevicesPerNodeMax && devices.test(last + 1)) ++last;
     text += (text.empty() ? "" : ",") + std::to_string(i);
     if (last > i) text += "-" + std::to_string(last);
     i = last;
@@ -57,7 +57,7 @@ std::string cards_in_words(const CardMask& cards) {
 std::string placement_in_words(const std::vector<Bind>& binds, const NameTable& names) {
   std::string text;
   for (std::size_t i = 0; i < binds.size() && i < kMembersInWords; ++i)
-    text += (i == 0 ? "" : ", ") + one_placement(binds[i].node, binds[i].cards, names);
+    text += (i == 0 ? "" : ", ") + one_placement(binds[i].node, binds[i].devices, names);
   if (binds.size() > kMembersInWords) text += ", ... (" + std::to_string(binds.size()) + " members)";
   return text;
 }
@@ -73,7 +73,7 @@ std::string action_in_words(const Action& action, const NameTable& names) {
   if (const auto* bind = std::get_if<Bind>(&action)) {
     const NameKey member{NameKind::kMember, bind->member.value};
     const std::string who = names.has(member) ? job_in_words(bind->job, names) + " " + names.of(member) : job_in_words(bind->job, names);
-    return "bind " + who + " to " + one_placement(bind->node, bind->cards, names);
+    return "bind " + who + " to " + one_placement(bind->node, bind->devices, names);
   }
   if (const auto* evict = std::get_if<Evict>(&action))
     return "evict " + job_in_words(evict->job, names) + " with " + std::to_string(evict->grace.value) + " ms of grace";

@@ -1,4 +1,4 @@
-// One engine: the first 2,000 pods of the openb trace through a real API server end on exactly the nodes and cards that `ashlar sim packing` gives.
+// One engine: the first 2,000 pods of the openb trace through a real API server end on exactly the nodes and devices that `ashlar sim packing` gives.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -50,14 +50,14 @@ Result<Trace> read_trace(const std::string& folder) {
   return trace;
 }
 
-/// "node 17 cards 0,3"; empty where the pod is refused.
+/// "node 17 devices 0,3"; empty where the pod is refused.
 using Placements = std::vector<std::string>;
 
 /// The simulator of `ashlar sim packing`.
 Placements simulate(const Trace& trace, const Profile& profile) {
   Placements placements;
-  const auto arrived = [&](NodeId node, const CardMask& cards) {
-    placements.push_back(node.is_none() ? "" : "node " + std::to_string(node.value) + " cards " + kube::cards_text(cards));
+  const auto arrived = [&](NodeId node, const DeviceMask& devices) {
+    placements.push_back(node.is_none() ? "" : "node " + std::to_string(node.value) + " cards " + kube::devices_text(devices));
   };
   sim::run_packing(*trace.packing, trace.order, profile, {.progress = {}, .arrived = arrived});
   return placements;
@@ -102,8 +102,8 @@ class OneEngine : public SchedulerWorld {
       const kube::Pod& p = change.object;
       if (change.kind == kube::Change<kube::Pod>::Kind::kSynced || change.kind == kube::Change<kube::Pod>::Kind::kDeleted) return;
       if (!p.node_name.empty()) {
-        const kube::Text* cards = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
-        ended[p.name.str()] = "node " + p.node_name.str().substr(1) + " cards " + (cards == nullptr ? "" : cards->str());
+        const kube::Text* devices = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
+        ended[p.name.str()] = "node " + p.node_name.str().substr(1) + " cards " + (devices == nullptr ? "" : devices->str());
       } else if (p.scheduled.status == kube::ConditionStatus::kFalse) {
         ended[p.name.str()] = "";
       }
@@ -125,7 +125,7 @@ class OneEngine : public SchedulerWorld {
   }
 };
 
-TEST_F(OneEngine, TheApiServerAndTheSimulatorGiveTheSameNodesAndCards) {
+TEST_F(OneEngine, TheApiServerAndTheSimulatorGiveTheSameNodesAndDevices) {
   const std::string folder = traces_folder();
   if (!std::filesystem::exists(folder + "/packing/openb")) GTEST_SKIP() << "skipped: no traces in " << folder << " (ASHLAR_TRACES)";
   Result<Trace> trace = read_trace(folder);

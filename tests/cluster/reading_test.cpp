@@ -39,7 +39,7 @@ class LiveSchedulerReading : public SchedulerWorld {
   }
 };
 
-TEST_F(LiveSchedulerReading, CardsOfAPodWithABrokenStatusStayTakenAndNobodyListsAgain) {
+TEST_F(LiveSchedulerReading, DevicesOfAPodWithABrokenStatusStayTakenAndNobodyListsAgain) {
   post_gpu_nodes(1);
   auto scheduler = start();
   post_pod(gpu_pod("holder", 8));

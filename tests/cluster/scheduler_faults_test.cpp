@@ -70,7 +70,7 @@ TEST_F(LiveSchedulerFaults, AGangInPiecesHoldsTheRestInItsRackAndSaysSo) {
   for (const auto& [name, p] : pods()) EXPECT_LE(p.node_name.str(), "node-003") << name;
 }
 
-TEST_F(LiveSchedulerFaults, CardsOfSharesAreReadBackAfterARestart) {
+TEST_F(LiveSchedulerFaults, DevicesOfSharesAreReadBackAfterARestart) {
   post_gpu_nodes(1);
   const auto share = [&](const std::string& name) {
     kube::PodSpec spec = gpu_pod(name, 0);

@@ -1,4 +1,4 @@
-// What one tenant can do to others, against a real kube-apiserver: invented names, and other cards in the annotation of a pod.
+// What one tenant can do to others, against a real kube-apiserver: invented names, and other devices in the annotation of a pod.
 #include "cluster/scheduler_world.h"
 #include "envtest/fault_proxy.h"
 
@@ -13,7 +13,7 @@ class Tenants : public SchedulerWorld {
     if (has_policy_) remove_policy();
     SchedulerWorld::TearDown();
   }
-  /// The server takes a moment to learn of a policy, and to forget it: waits until it refuses a pod that names its cards, or takes it.
+  /// The server takes a moment to learn of a policy, and to forget it: waits until it refuses a pod that names its devices, or takes it.
   bool wait_until_claims_are(bool are_taken) {
     kube::PodSpec claiming = gpu_pod("claiming", 1);
     claiming.scheduler_name = "nobody";
@@ -44,11 +44,11 @@ class Tenants : public SchedulerWorld {
       api_->send({.method = http::Method::kPatch, .path = path, .body = body, .content_type = "application/merge-patch+json"}, std::move(done));
     });
   }
-  static std::string cards_body(const std::string& cards) { return R"({"metadata":{"annotations":{"ashlar.dev/cards":")" + cards + R"("}}})"; }
-  std::string cards_of(const std::string& name) {
+  static std::string devices_body(const std::string& devices) { return R"({"metadata":{"annotations":{"ashlar.dev/cards":")" + devices + R"("}}})"; }
+  std::string devices_of(const std::string& name) {
     const kube::Pod p = pod(name);
-    const kube::Text* cards = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
-    return cards == nullptr ? "" : cards->str();
+    const kube::Text* devices = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
+    return devices == nullptr ? "" : devices->str();
   }
   static kube::PodSpec share(const std::string& name, int milli) {
     kube::PodSpec spec = gpu_pod(name, 0);
@@ -64,19 +64,19 @@ class Tenants : public SchedulerWorld {
   bool has_policy_ = false;
 };
 
-TEST_F(Tenants, NobodyButAshlarWritesCardsWhereThePolicyIs) {
+TEST_F(Tenants, NobodyButAshlarWritesDevicesWhereThePolicyIs) {
   post_gpu_nodes(2);
   ASSERT_NO_FATAL_FAILURE(apply_policy());
   auto scheduler = start();
   post_pod(gpu_pod("one", 2));
   ASSERT_TRUE(wait_bound(1, "one"));
-  EXPECT_EQ(cards_of("one"), "0,1") << "Ashlar's own binding is taken";
+  EXPECT_EQ(devices_of("one"), "0,1") << "Ashlar's own binding is taken";
   const std::string path = kube::pod_path("default", "one");
-  EXPECT_TRUE(is_refused(patch(path, cards_body("7"))));
+  EXPECT_TRUE(is_refused(patch(path, devices_body("7"))));
   EXPECT_TRUE(is_refused(patch(path, R"({"metadata":{"annotations":{"ashlar.dev/cards":null}}})"))) << "nor taken away";
-  EXPECT_TRUE(is_refused(patch(path + "/status", cards_body("7"))));
-  for (const char* subresource : {"/resize", "/ephemeralcontainers"}) patch(path + subresource, cards_body("7"));
-  EXPECT_EQ(cards_of("one"), "0,1");
+  EXPECT_TRUE(is_refused(patch(path + "/status", devices_body("7"))));
+  for (const char* subresource : {"/resize", "/ephemeralcontainers"}) patch(path + subresource, devices_body("7"));
+  EXPECT_EQ(devices_of("one"), "0,1");
   EXPECT_TRUE(patch(path, R"({"metadata":{"labels":{"team":"a"}}})").ok()) << "everything else may be changed";
   kube::PodSpec foreign = gpu_pod("foreign", 1);
   foreign.scheduler_name = "somebody-else";
@@ -87,24 +87,24 @@ TEST_F(Tenants, NobodyButAshlarWritesCardsWhereThePolicyIs) {
   EXPECT_TRUE(answer_of([&](OnAnswer done) { kube::bind(*api_, binding, std::move(done)); }).ok());
 }
 
-TEST_F(Tenants, CardsThatTheOwnerChangesAreWrittenBackAndNotGivenTwiceAfterARestart) {
+TEST_F(Tenants, DevicesThatTheOwnerChangesAreWrittenBackAndNotGivenTwiceAfterARestart) {
   post_gpu_nodes(1);
   auto scheduler = start();
   post_pod(share("one", 600));
   ASSERT_TRUE(wait_bound(1, "one"));
-  ASSERT_EQ(cards_of("one"), "0");
-  ASSERT_TRUE(patch(kube::pod_path("default", "one"), cards_body("7")).ok());
-  EXPECT_TRUE(wait([&] { return cards_of("one") == "0"; }));
+  ASSERT_EQ(devices_of("one"), "0");
+  ASSERT_TRUE(patch(kube::pod_path("default", "one"), devices_body("7")).ok());
+  EXPECT_TRUE(wait([&] { return devices_of("one") == "0"; }));
   EXPECT_TRUE(has_logged("somebody changed the cards of pod default/one from 0 to '7'"));
   scheduler.reset();
   scheduler = start(options("b"));
   post_pod(share("two", 600));
   ASSERT_TRUE(wait_bound(1, "two"));
-  EXPECT_NE(cards_of("two"), "0");
+  EXPECT_NE(devices_of("two"), "0");
   expect_no_oversubscription();
 }
 
-TEST_F(Tenants, ACardThatTwoPodsClaimIsNamedAndTakesNothingNew) {
+TEST_F(Tenants, ADeviceThatTwoPodsClaimIsNamedAndTakesNothingNew) {
   post_gpu_nodes(1);
   for (const char* name : {"p", "q"}) {
     kube::PodSpec spec = gpu_pod(name, 1);
@@ -120,8 +120,8 @@ TEST_F(Tenants, ACardThatTwoPodsClaimIsNamedAndTakesNothingNew) {
   EXPECT_TRUE(pod("seven").node_name.empty());
   EXPECT_TRUE(has_logged("card 0 of node node-000 is claimed for more than it has, by default/p, default/q"));
   EXPECT_NE(ask(*scheduler, "/api/v1/nodes").find("\"closedCards\":\"0\""), std::string::npos);
-  const std::string six = cards_of("six");
-  EXPECT_FALSE(kube::parse_cards(six).test(0)) << six;
+  const std::string six = devices_of("six");
+  EXPECT_FALSE(kube::parse_devices(six).test(0)) << six;
 }
 
 TEST_F(Tenants, InventedResourcesAndLevelsTakeNothingFromOthers) {

@@ -1,4 +1,4 @@
-// The live scheduler against a real kube-apiserver and etcd: binding, gangs, topology, shares of cards, conditions.
+// The live scheduler against a real kube-apiserver and etcd: binding, gangs, topology, shares of devices, conditions.
 #include "cluster/scheduler_world.h"
 
 namespace ashlar::live_tests {
@@ -22,7 +22,7 @@ std::vector<kube::PodSpec> gang_pods(const std::string& gang, int size, int gpus
   return specs;
 }
 
-TEST_F(LiveSchedulerTest, BindsAPodAndWritesItsCards) {
+TEST_F(LiveSchedulerTest, BindsAPodAndWritesItsDevices) {
   post_gpu_nodes(2);
   auto scheduler = start();
   post_pod(gpu_pod("one", 2));
@@ -30,9 +30,9 @@ TEST_F(LiveSchedulerTest, BindsAPodAndWritesItsCards) {
   const kube::Pod bound = pod("one");
   EXPECT_EQ(bound.node_name, "node-000");
   ASSERT_TRUE(bound.annotations);
-  const kube::Text* cards = kube::find_label(*bound.annotations, "ashlar.dev/cards");
-  ASSERT_NE(cards, nullptr);
-  EXPECT_EQ(*cards, "0,1");
+  const kube::Text* devices = kube::find_label(*bound.annotations, "ashlar.dev/cards");
+  ASSERT_NE(devices, nullptr);
+  EXPECT_EQ(*devices, "0,1");
   EXPECT_TRUE(wait_event("Scheduled", "Successfully assigned default/one to node-000"));
 }
 
@@ -125,7 +125,7 @@ TEST_F(LiveSchedulerTest, AnUpstreamPodGroupIsAGangWithATopologyKey) {
   EXPECT_TRUE(told);
 }
 
-TEST_F(LiveSchedulerTest, SharesOfACardArePackedOnOneCard) {
+TEST_F(LiveSchedulerTest, SharesOfADeviceArePackedOnOneDevice) {
   post_gpu_nodes(1);
   auto scheduler = start();
   std::vector<kube::PodSpec> specs;
@@ -137,13 +137,13 @@ TEST_F(LiveSchedulerTest, SharesOfACardArePackedOnOneCard) {
   post_pods(specs);
   ASSERT_TRUE(wait_bound(4, "share"));
   expect_no_oversubscription();
-  std::set<std::string> cards;
+  std::set<std::string> devices;
   for (const auto& [name, p] : pods()) {
     const kube::Text* text = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
     ASSERT_NE(text, nullptr) << name;
-    cards.insert(text->str());
+    devices.insert(text->str());
   }
-  EXPECT_EQ(cards.size(), 3u) << "two halves share a card, 700 each need their own";
+  EXPECT_EQ(devices.size(), 3u) << "two halves share a card, 700 each need their own";
 }
 
 TEST_F(LiveSchedulerTest, SaysInKubeSchedulersWordsWhyAPodWaits) {

@@ -163,7 +163,7 @@ class SchedulerWorld : public ::testing::Test {
   void post_nodes(std::size_t count, const std::function<kube::NodeSpec(std::size_t)>& spec) {
     all(count, [&](std::size_t i, OnAnswer done) { kube::post_node(*api_, spec(i), api_->now(), std::move(done)); });
   }
-  /// node-000 ...: 8 cards each, `per_rack` to a rack, four racks to a block.
+  /// node-000 ...: 8 devices each, `per_rack` to a rack, four racks to a block.
   void post_gpu_nodes(std::size_t count, std::size_t per_rack = 4, Pairs more_labels = {}) {
     post_nodes(count, [&](std::size_t i) {
       kube::NodeSpec spec;
@@ -231,12 +231,12 @@ class SchedulerWorld : public ::testing::Test {
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(time.value);
     while (std::chrono::steady_clock::now() < until) api_->poll(Millis(10));
   }
-  /// What the bound pods request is there on every node, in every resource, and by their annotations no card is over-full.
-  void expect_no_oversubscription(std::int64_t cards_per_node = 8) {
+  /// What the bound pods request is there on every node, in every resource, and by their annotations no device is over-full.
+  void expect_no_oversubscription(std::int64_t devices_per_node = 8) {
     const std::map<std::string, std::int64_t> there{
-        {"cpu", 96'000}, {"memory", std::int64_t{768} << 30}, {"pods", 110}, {"gpu", cards_per_node * 1000}};
+        {"cpu", 96'000}, {"memory", std::int64_t{768} << 30}, {"pods", 110}, {"gpu", devices_per_node * 1000}};
     std::map<std::string, std::map<std::string, std::int64_t>> used;
-    std::map<std::string, std::int64_t> milli_by_card;
+    std::map<std::string, std::int64_t> milli_by_device;
     for (const auto& [name, p] : pods()) {
       if (p.node_name.empty() || p.is_terminal()) continue;
       const std::int64_t milli = kube::amount_of(p.requests, "nvidia.com/gpu") * 1000 + kube::amount_of(p.requests, "ashlar.dev/gpu-milli");
@@ -245,14 +245,14 @@ class SchedulerWorld : public ::testing::Test {
       on_node["cpu"] += p.requests.cpu.value;
       on_node["memory"] += p.requests.memory.value;
       on_node["pods"] += 1;
-      const kube::Text* cards = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
-      if (cards == nullptr) continue;
-      const CardMask mask = kube::parse_cards(*cards);
-      mask.each([&](int card) { milli_by_card[p.node_name.str() + "/" + std::to_string(card)] += milli / mask.count(); });
+      const kube::Text* devices = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
+      if (devices == nullptr) continue;
+      const DeviceMask mask = kube::parse_devices(*devices);
+      mask.each([&](int device) { milli_by_device[p.node_name.str() + "/" + std::to_string(device)] += milli / mask.count(); });
     }
     for (const auto& [node, amounts] : used)
       for (const auto& [resource, amount] : amounts) EXPECT_LE(amount, there.at(resource)) << resource << " on " << node;
-    for (const auto& [card, milli] : milli_by_card) EXPECT_LE(milli, 1000) << card;
+    for (const auto& [device, milli] : milli_by_device) EXPECT_LE(milli, 1000) << device;
   }
 
   /// What the server has seen of bindings in this test, and the proxy where they went through one.

@@ -57,7 +57,7 @@ void take(const Pod& pod, bool is_bound) {
 }
 
 void run(std::string_view bytes) {
-  static_cast<void>(parse_cards(bytes));
+  static_cast<void>(parse_devices(bytes));
   static_cast<void>(parse_duration(bytes).ok());
   const Pod pod = pod_of(bytes);
   static_cast<void>(read_gang_wish(pod).ok());

@@ -66,8 +66,8 @@ class Drawing {
   }
   PlainNode one_node() {
     PlainNode node;
-    node.cards = any_of({0, 1, 2, 2, 4, 4, 8});
-    node.card_mib = any_of<std::int64_t>({0, 40'000, 80'000});
+    node.devices = any_of({0, 1, 2, 2, 4, 4, 8});
+    node.device_mib = any_of<std::int64_t>({0, 40'000, 80'000});
     node.has = {any_of<std::int64_t>({4, 8, 16, 64}), any_of<std::int64_t>({16, 64, 256}), any_of<std::int64_t>({3, 6, 100}), below(3)};
     node.model = below(2);
     return node;
@@ -95,14 +95,14 @@ class Drawing {
         case 0:
           break;
         case 1:
-          demand.cards = 1;
+          demand.devices = 1;
           demand.milli = any_of({250, 300, 400, 500, 600, 700});
           break;
         default:
-          demand.cards = any_of({1, 1, 2, 2, 3, 4, 8});
+          demand.devices = any_of({1, 1, 2, 2, 3, 4, 8});
           break;
       }
-      if (demand.cards > 0 && one_in(3)) demand.mib = any_of<std::int64_t>({10'000, 20'000, 40'000, 60'000});
+      if (demand.devices > 0 && one_in(3)) demand.mib = any_of<std::int64_t>({10'000, 20'000, 40'000, 60'000});
       if (one_in(10)) demand.port = 80 + below(2);
       world_.demands.push_back(demand);
     }
@@ -155,7 +155,7 @@ class Drawing {
     for (std::size_t k = 0; k < world_.nodes.size(); ++k) {
       const int n = static_cast<int>((static_cast<std::size_t>(first) + k) % world_.nodes.size());
       PlainBind bind{static_cast<int>(job), rank, n, {}};
-      if (!find_cards(world_, bind, below(8), is_forced)) continue;
+      if (!find_devices(world_, bind, below(8), is_forced)) continue;
       PlainWorld tried = world_;
       if (is_forced)
         for (std::int64_t& amount : tried.nodes[static_cast<std::size_t>(n)].has) amount = INT64_MAX;
@@ -163,7 +163,7 @@ class Drawing {
       tried.jobs[job].min = 1;
       if (!broken_rule(tried, {bind}).empty()) continue;
       world_.jobs[job].members[static_cast<std::size_t>(rank)].node = n;
-      world_.jobs[job].members[static_cast<std::size_t>(rank)].cards = bind.cards;
+      world_.jobs[job].members[static_cast<std::size_t>(rank)].devices = bind.devices;
       return true;
     }
     return false;

@@ -70,7 +70,7 @@ struct MirrorNews {
     if (job == kNowhere || !m.world_.nodes[e.node.row()].is_there) return;
     PlainMember& member = m.world_.jobs[static_cast<std::size_t>(job)].members[static_cast<std::size_t>(rank)];
     member = {member.demand, member.constraint, static_cast<int>(e.node.row()), {}};
-    e.cards.each([&](int card) { member.cards.push_back(card); });
+    e.devices.each([&](int device) { member.devices.push_back(device); });
     m.is_bound_[static_cast<std::size_t>(job)][static_cast<std::size_t>(rank)] = 1;
   }
   void operator()(const BindRejected& e) {
@@ -87,7 +87,7 @@ struct MirrorNews {
     PlainJob& of = m.world_.jobs[static_cast<std::size_t>(job)];
     PlainMember& member = of.members[static_cast<std::size_t>(rank)];
     const int node = static_cast<int>(e.node.row());
-    member = {member.demand, member.constraint, node, cards_taken_to_get(m.world_, node, member.demand), true};
+    member = {member.demand, member.constraint, node, devices_taken_to_get(m.world_, node, member.demand), true};
     of.priority = e.priority;
   }
   void operator()(const PriorityChanged& e) {
@@ -143,7 +143,7 @@ void Mirror::take_off(int job) {
   const auto j = static_cast<std::size_t>(job);
   for (PlainMember& m : world_.jobs[j].members) {
     m.node = kNowhere;
-    m.cards.clear();
+    m.devices.clear();
   }
   std::fill(is_bound_[j].begin(), is_bound_[j].end(), std::uint8_t{0});
 }
@@ -174,7 +174,7 @@ std::string Mirror::start(const std::vector<Bind>& binds, const std::vector<Memb
     if (job != static_cast<int>(bind.job.row())) return "a bind of a member that is not there";
     if (!world_.nodes[bind.node.row()].is_there) return "a bind to a node that is not there";
     PlainBind one{job, rank, static_cast<int>(bind.node.row()), {}};
-    bind.cards.each([&](int card) { one.cards.push_back(card); });
+    bind.devices.each([&](int device) { one.devices.push_back(device); });
     has_run_[static_cast<std::size_t>(job)] = 1;
     plain.push_back(std::move(one));
   }

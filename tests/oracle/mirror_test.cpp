@@ -8,16 +8,16 @@
 namespace ashlar::oracle {
 namespace {
 
-/// One node of two cards; job 0 of one member of one card.
+/// One node of two devices; job 0 of one member of one device.
 class MirrorTest : public ::testing::Test {
  protected:
   MirrorTest() {
     PlainWorld world;
     PlainNode node;
-    node.cards = 2;
+    node.devices = 2;
     node.has = {8, 64, 4, 0};
     world.nodes = {node};
-    world.demands = {{.asks = {1, 0, 1, 0}, .cards = 1}, {.asks = {1, 0, 1, 0}, .cards = 4}};
+    world.demands = {{.asks = {1, 0, 1, 0}, .devices = 1}, {.asks = {1, 0, 1, 0}, .devices = 4}};
     world.constraints = {{}};
     world.jobs = {{.members = {{0, 0, kNowhere, {}}}}, {.members = {{1, 0, kNowhere, {}}}}};
     mirror_ = std::make_unique<Mirror>(world);
@@ -26,9 +26,9 @@ class MirrorTest : public ::testing::Test {
       mirror_->tell(event);
     }
   }
-  Plan plan_of(std::uint32_t job, CardMask cards) {
+  Plan plan_of(std::uint32_t job, DeviceMask devices) {
     Plan plan;
-    plan.actions.push_back(Bind{MemberId(job), JobId(job), NodeId(0u), cards});
+    plan.actions.push_back(Bind{MemberId(job), JobId(job), NodeId(0u), devices});
     return plan;
   }
   std::string said(std::uint32_t job, std::vector<Reason> reasons) {
@@ -65,16 +65,16 @@ TEST_F(MirrorTest, SeesAReasonThatIsNotTrue) {
   EXPECT_NE(said(0, {{ReasonCode::kQuotaExhausted, 0, {0, 0, 0}}}), "");
 }
 
-/// Of the one node's two cards job 0 has both; job 1 waits for two, and job 2, which came later, for one. Job 3 asks for more than there is.
+/// Of the one node's two devices job 0 has both; job 1 waits for two, and job 2, which came later, for one. Job 3 asks for more than there is.
 class TurnsTest : public ::testing::Test {
  protected:
   TurnsTest() {
     PlainWorld world;
     PlainNode node;
-    node.cards = 2;
+    node.devices = 2;
     node.has = {8, 64, 8, 0};
     world.nodes = {node};
-    world.demands = {{.asks = {1, 0, 1, 0}, .cards = 2}, {.asks = {1, 0, 1, 0}, .cards = 1}, {.asks = {1, 0, 1, 0}, .cards = 4}};
+    world.demands = {{.asks = {1, 0, 1, 0}, .devices = 2}, {.asks = {1, 0, 1, 0}, .devices = 1}, {.asks = {1, 0, 1, 0}, .devices = 4}};
     world.constraints = {{}};
     world.queues = {{}, {0}};
     world.jobs = {{.members = {{0, 0, 0, {0, 1}}}}, {.members = {{0, 0, kNowhere, {}}}}, {.members = {{1, 0, kNowhere, {}}}}};

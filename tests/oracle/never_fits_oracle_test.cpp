@@ -74,16 +74,16 @@ TEST(NeverFitsOracle, IsSaidOnlyOfWhoCanNotRunOnTheEmptyCluster) {
   for (const auto& [kind, count] : tally.waits_for_ever) ADD_FAILURE() << count << " wait for ever: " << kind << ", seed " << tally.example.at(kind);
 }
 
-/// One node of two cards that somebody uses, and a gang of two members of one card each.
+/// One node of two devices that somebody uses, and a gang of two members of one device each.
 TEST(NeverFitsOracle, LooksAtTheEmptyClusterAndNotAtTheFullOne) {
   PlainWorld world;
   PlainNode node;
-  node.cards = 2;
+  node.devices = 2;
   node.has = {8, 64, 4, 0};
   node.is_ready = false;
   node.taint = static_cast<int>(TaintEffect::kNoSchedule);
   world.nodes = {node};
-  world.demands = {{.asks = {1, 0, 1, 0}, .cards = 1}};
+  world.demands = {{.asks = {1, 0, 1, 0}, .devices = 1}};
   world.constraints = {{}, {.model = 1}};
   world.jobs = {{.members = {{0, 0, 0, {0}}}}, {.members = {{0, 0, kNowhere, {}}, {0, 0, kNowhere, {}}}, .min = 2}};
   EXPECT_EQ(could_ever_run(world, 1), Answer::kYes);

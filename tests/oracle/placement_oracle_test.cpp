@@ -21,7 +21,7 @@ Profile profile_number(int i) {
   profile.blocking = Blocking::kSkip;
   if (i % 7 == 6) {
     profile.tiers = {{find_score("random")}};
-    profile.card = find_card("random");
+    profile.device = find_device("random");
   }
   return profile;
 }
@@ -41,7 +41,7 @@ Outcome decided(const PlainWorld& world, Engine& engine) {
     std::vector<PlainBind> binds;
     for (const Action& action : plan.actions) {
       const Bind& bind = std::get<Bind>(action);
-      binds.push_back(bind_of(world, bind.member.value, bind.node.value, bind.cards));
+      binds.push_back(bind_of(world, bind.member.value, bind.node.value, bind.devices));
     }
     outcome.broken = broken_rule(outcome.after, binds);
     if (!outcome.broken.empty() || plan.look_again_at > Millis(1000)) break;
@@ -124,21 +124,21 @@ TEST(PlacementOracle, NothingIsPlacedWrongAndWhatIsRefusedIsCounted) {
   EXPECT_LT(sum_of(tally.wrong_no_beyond), tally.refused_beyond / 100);
 }
 
-/// Two nodes of two cards in two racks of one rail; one waiting gang of two.
+/// Two nodes of two devices in two racks of one rail; one waiting gang of two.
 PlainWorld two_racks() {
   PlainWorld world;
   world.nested = 1;
   world.orthogonal = 1;
   for (int n = 0; n < 2; ++n) {
     PlainNode node;
-    node.cards = 2;
-    node.card_mib = 80'000;
+    node.devices = 2;
+    node.device_mib = 80'000;
     node.has = {8, 64, 4, 0};
     node.domain = {n, 0, kNowhere, kNowhere};
     world.nodes.push_back(node);
   }
-  PlainDemand whole{.asks = {1, 0, 1, 0}, .cards = 1};
-  PlainDemand share{.asks = {1, 0, 1, 0}, .cards = 1, .milli = 600, .mib = 50'000};
+  PlainDemand whole{.asks = {1, 0, 1, 0}, .devices = 1};
+  PlainDemand share{.asks = {1, 0, 1, 0}, .devices = 1, .milli = 600, .mib = 50'000};
   PlainDemand ported{.asks = {5, 0, 1, 0}, .port = 80};
   world.demands = {whole, share, ported};
   world.constraints = {{}, {.model = 1}};
@@ -190,8 +190,8 @@ TEST(PlacementOracle, SeesEveryRuleThatAPlanBreaks) {
 TEST(PlacementOracle, FindsTheOnlyArrangementAndKnowsWhereThereIsNone) {
   PlainWorld world = two_racks();
   EXPECT_EQ(can_be_placed(world, 0), Answer::kYes);
-  // A member of two cards and two of one: the small ones must share a node, whoever is placed first.
-  PlainDemand both{.asks = {1, 0, 1, 0}, .cards = 2};
+  // A member of two devices and two of one: the small ones must share a node, whoever is placed first.
+  PlainDemand both{.asks = {1, 0, 1, 0}, .devices = 2};
   world.demands.push_back(both);
   world.jobs[0].members = {{0, 0, kNowhere, {}}, {3, 0, kNowhere, {}}, {0, 0, kNowhere, {}}};
   world.jobs[0].min = 3;

@@ -17,12 +17,12 @@ constexpr LabelKeyId kZoneKey{1u}, kTaintKey{2u};
 /// What is taken of one node.
 struct Load {
   std::array<std::int64_t, kPlainResources> used{};
-  std::vector<std::int64_t> milli, mib;  ///< by card
+  std::vector<std::int64_t> milli, mib;  ///< by device
   std::vector<int> ports;
-  std::int64_t owed = 0;  ///< cards taken of which nobody knows which
+  std::int64_t owed = 0;  ///< devices taken of which nobody knows which
 
-  bool is_idle(int card) const { return milli[static_cast<std::size_t>(card)] == 0 && mib[static_cast<std::size_t>(card)] == 0; }
-  /// Idle cards, less those that are owed, and the whole ones that one card is taken for beyond itself: they are others of the node, nobody knows which.
+  bool is_idle(int device) const { return milli[static_cast<std::size_t>(device)] == 0 && mib[static_cast<std::size_t>(device)] == 0; }
+  /// Idle devices, less those that are owed, and the whole ones that one device is taken for beyond itself: they are others of the node, nobody knows which.
   std::int64_t idle_for_others() const {
     std::int64_t idle = -owed;
     for (std::size_t c = 0; c < milli.size(); ++c) {
@@ -31,12 +31,12 @@ struct Load {
     }
     return idle;
   }
-  /// May a share be given this card? Of the idle ones only as many as are not owed; none at all where more are owed than idle.
-  bool is_open_to_shares(int card) const { return idle_for_others() > 0 || (idle_for_others() == 0 && !is_idle(card)); }
-  void add(const PlainDemand& demand, const std::vector<int>& cards, int sign) {
+  /// May a share be given this device? Of the idle ones only as many as are not owed; none at all where more are owed than idle.
+  bool is_open_to_shares(int device) const { return idle_for_others() > 0 || (idle_for_others() == 0 && !is_idle(device)); }
+  void add(const PlainDemand& demand, const std::vector<int>& devices, int sign) {
     for (int r = 0; r < kPlainResources; ++r) used[r] += sign * demand.asks[r];
-    owed += sign * (demand.cards - static_cast<std::int64_t>(cards.size()));
-    for (const int c : cards) {
+    owed += sign * (demand.devices - static_cast<std::int64_t>(devices.size()));
+    for (const int c : devices) {
       milli[static_cast<std::size_t>(c)] += sign * demand.milli;
       mib[static_cast<std::size_t>(c)] += sign * demand.mib;
     }
@@ -49,11 +49,11 @@ struct Load {
 };
 
 Load load_of(const PlainWorld& world, int node) {
-  const auto cards = static_cast<std::size_t>(world.nodes[static_cast<std::size_t>(node)].cards);
-  Load load{{}, std::vector<std::int64_t>(cards, 0), std::vector<std::int64_t>(cards, 0), {}, 0};
+  const auto devices = static_cast<std::size_t>(world.nodes[static_cast<std::size_t>(node)].devices);
+  Load load{{}, std::vector<std::int64_t>(devices, 0), std::vector<std::int64_t>(devices, 0), {}, 0};
   for (const PlainJob& job : world.jobs)
     for (const PlainMember& m : job.members)
-      if (m.node == node) load.add(world.demands[static_cast<std::size_t>(m.demand)], m.cards, +1);
+      if (m.node == node) load.add(world.demands[static_cast<std::size_t>(m.demand)], m.devices, +1);
   return load;
 }
 
@@ -74,7 +74,7 @@ std::string static_fault(const PlainNode& node, const PlainConstraint& constrain
   }
 }
 
-/// Empty, or what the node has too little of, cards apart.
+/// Empty, or what the node has too little of, devices apart.
 std::string amount_fault(const PlainNode& node, const Load& load, const PlainDemand& demand) {
   for (int r = 0; r < kPlainResources; ++r)
     if (demand.asks[r] > 0 && load.used[r] + demand.asks[r] > node.has[r]) return "has too little of resource " + std::to_string(r);
@@ -82,14 +82,14 @@ std::string amount_fault(const PlainNode& node, const Load& load, const PlainDem
   return "";
 }
 
-/// Empty, or why the card cannot serve the demand. Whether one that names no memory may have a card without any left is nobody's rule.
-std::string card_fault(const PlainNode& node, const Load& load, const PlainDemand& demand, int card, bool needs_some_memory = true) {
-  if (card < 0 || card >= node.cards) return "has no such card";
-  const auto c = static_cast<std::size_t>(card);
-  if (!demand.is_share() && !load.is_idle(card)) return "has the card in use";
+/// Empty, or why the device cannot serve the demand. Whether one that names no memory may have a device without any left is nobody's rule.
+std::string device_fault(const PlainNode& node, const Load& load, const PlainDemand& demand, int device, bool needs_some_memory = true) {
+  if (device < 0 || device >= node.devices) return "has no such card";
+  const auto c = static_cast<std::size_t>(device);
+  if (!demand.is_share() && !load.is_idle(device)) return "has the card in use";
   if (load.milli[c] + demand.milli > 1000) return "has too little of the card left";
-  if (node.card_mib == 0 || (demand.mib == 0 && !needs_some_memory)) return "";
-  if (load.mib[c] + std::max<std::int64_t>(demand.mib, 1) > node.card_mib) return "has too little memory on the card left";
+  if (node.device_mib == 0 || (demand.mib == 0 && !needs_some_memory)) return "";
+  if (load.mib[c] + std::max<std::int64_t>(demand.mib, 1) > node.device_mib) return "has too little memory on the card left";
   return "";
 }
 
@@ -99,12 +99,12 @@ std::string bind_fault(const PlainWorld& world, const PlainMember& member, const
   const PlainDemand& demand = world.demands[static_cast<std::size_t>(member.demand)];
   if (std::string fault = static_fault(node, world.constraints[static_cast<std::size_t>(member.constraint)]); !fault.empty()) return fault;
   if (std::string fault = amount_fault(node, load, demand); !fault.empty()) return fault;
-  if (static_cast<int>(bind.cards.size()) != demand.cards) return "gives not as many cards as asked";
-  for (const int card : bind.cards)
-    if (std::string fault = card_fault(node, load, demand, card, false); !fault.empty()) return fault;
-  const bool is_open = demand.is_share() ? std::all_of(bind.cards.begin(), bind.cards.end(), [&](int c) { return load.is_open_to_shares(c); })
-                                         : load.idle_for_others() >= demand.cards;
-  if (demand.cards > 0 && !is_open) return "owes its idle cards to others";
+  if (static_cast<int>(bind.devices.size()) != demand.devices) return "gives not as many cards as asked";
+  for (const int device : bind.devices)
+    if (std::string fault = device_fault(node, load, demand, device, false); !fault.empty()) return fault;
+  const bool is_open = demand.is_share() ? std::all_of(bind.devices.begin(), bind.devices.end(), [&](int c) { return load.is_open_to_shares(c); })
+                                         : load.idle_for_others() >= demand.devices;
+  if (demand.devices > 0 && !is_open) return "owes its idle cards to others";
   return "";
 }
 
@@ -117,7 +117,7 @@ bool is_below(const PlainWorld& world, int queue, int ancestor) {
 struct Charge {
   std::int64_t milli = 0, cores = 0;
   void add(const PlainDemand& demand) {
-    milli += static_cast<std::int64_t>(demand.cards) * demand.milli;
+    milli += static_cast<std::int64_t>(demand.devices) * demand.milli;
     cores += demand.asks[kCores];
   }
 };
@@ -159,8 +159,8 @@ class Search {
     for (std::size_t n = 0; n < world.nodes.size(); ++n) loads_.push_back(load_of(world, static_cast<int>(n)));
     std::stable_sort(ranks_.begin(), ranks_.end(), [&](int a, int b) {
       const PlainMember &x = member(a), &y = member(b);
-      const std::int64_t cards_x = demand(x).cards * demand(x).milli, cards_y = demand(y).cards * demand(y).milli;
-      return std::tuple(cards_y, x.demand, x.constraint) < std::tuple(cards_x, y.demand, y.constraint);
+      const std::int64_t devices_x = demand(x).devices * demand(x).milli, devices_y = demand(y).devices * demand(y).milli;
+      return std::tuple(devices_y, x.demand, x.constraint) < std::tuple(devices_x, y.demand, y.constraint);
     });
   }
   Answer run() {
@@ -186,32 +186,32 @@ class Search {
       const auto n = static_cast<std::size_t>(nodes_[k]);
       if (!static_fault(world_.nodes[n], world_.constraints[static_cast<std::size_t>(m.constraint)]).empty()) continue;
       if (!amount_fault(world_.nodes[n], loads_[n], demand(m)).empty()) continue;
-      for (const std::vector<int>& cards : choices(n, demand(m))) {
-        loads_[n].add(demand(m), cards, +1);
+      for (const std::vector<int>& devices : choices(n, demand(m))) {
+        loads_[n].add(demand(m), devices, +1);
         const bool is_next_like = i + 1 < ranks_.size() && is_like_before(i + 1);
         if (place(i + 1, is_next_like ? k : 0)) return true;
-        loads_[n].add(demand(m), cards, -1);
+        loads_[n].add(demand(m), devices, -1);
       }
     }
     return false;
   }
-  /// Sets of cards that differ: idle cards are all the same, and so are cards with as much taken. Idle ones that are owed to others are nobody's to give.
+  /// Sets of devices that differ: idle devices are all the same, and so are devices with as much taken. Idle ones that are owed to others are nobody's to give.
   std::vector<std::vector<int>> choices(std::size_t n, const PlainDemand& asked) const {
     std::vector<int> fitting;
     std::set<std::pair<std::int64_t, std::int64_t>> kinds;
-    const std::int64_t idle = asked.cards == 0 ? 0 : loads_[n].idle_for_others();
-    for (int c = 0; c < world_.nodes[n].cards; ++c) {
+    const std::int64_t idle = asked.devices == 0 ? 0 : loads_[n].idle_for_others();
+    for (int c = 0; c < world_.nodes[n].devices; ++c) {
       if (asked.is_share() && !(idle > 0 || (idle == 0 && !loads_[n].is_idle(c)))) continue;
-      if (!card_fault(world_.nodes[n], loads_[n], asked, c).empty()) continue;
+      if (!device_fault(world_.nodes[n], loads_[n], asked, c).empty()) continue;
       const auto row = static_cast<std::size_t>(c);
       if (!asked.is_share() || kinds.insert({loads_[n].milli[row], loads_[n].mib[row]}).second) fitting.push_back(c);
     }
-    if (asked.cards == 0) return {{}};
+    if (asked.devices == 0) return {{}};
     std::vector<std::vector<int>> found;
     if (asked.is_share()) {
       for (const int c : fitting) found.push_back({c});
-    } else if (static_cast<int>(fitting.size()) >= asked.cards && idle >= asked.cards) {
-      fitting.resize(static_cast<std::size_t>(asked.cards));
+    } else if (static_cast<int>(fitting.size()) >= asked.devices && idle >= asked.devices) {
+      fitting.resize(static_cast<std::size_t>(asked.devices));
       found.push_back(fitting);
     }
     return found;
@@ -222,10 +222,10 @@ class Search {
     mix(i * 64 + first_node);
     for (const int n : nodes_) {
       const Load& load = loads_[static_cast<std::size_t>(n)];
-      std::vector<std::pair<std::int64_t, std::int64_t>> cards;
-      for (std::size_t c = 0; c < load.milli.size(); ++c) cards.emplace_back(load.milli[c], load.mib[c]);
-      std::sort(cards.begin(), cards.end());
-      for (const auto& [milli, mib] : cards) mix(static_cast<std::uint64_t>(milli * 1'000'003 + mib));
+      std::vector<std::pair<std::int64_t, std::int64_t>> devices;
+      for (std::size_t c = 0; c < load.milli.size(); ++c) devices.emplace_back(load.milli[c], load.mib[c]);
+      std::sort(devices.begin(), devices.end());
+      for (const auto& [milli, mib] : devices) mix(static_cast<std::uint64_t>(milli * 1'000'003 + mib));
       for (const std::int64_t used : load.used) mix(static_cast<std::uint64_t>(used));
       mix(load.ports.size());
     }
@@ -259,11 +259,11 @@ int member_row(const PlainWorld& world, int job, int rank) {
   return row;
 }
 
-PlainBind bind_of(const PlainWorld& world, std::uint32_t member, std::uint32_t node, const CardMask& cards) {
+PlainBind bind_of(const PlainWorld& world, std::uint32_t member, std::uint32_t node, const DeviceMask& devices) {
   PlainBind bind{0, static_cast<int>(member), static_cast<int>(node), {}};
   while (bind.rank >= static_cast<int>(world.jobs[static_cast<std::size_t>(bind.job)].members.size()))
     bind.rank -= static_cast<int>(world.jobs[static_cast<std::size_t>(bind.job++)].members.size());
-  cards.each([&](int c) { bind.cards.push_back(c); });
+  devices.each([&](int c) { bind.devices.push_back(c); });
   return bind;
 }
 
@@ -286,24 +286,24 @@ std::int64_t amount_left(const PlainWorld& world, int node, PlainResource resour
   return world.nodes[static_cast<std::size_t>(node)].has[resource] - load_of(world, node).used[resource];
 }
 
-bool has_cards_for(const PlainWorld& world, int node, int demand) {
+bool has_devices_for(const PlainWorld& world, int node, int demand) {
   const PlainDemand& asked = world.demands[static_cast<std::size_t>(demand)];
-  if (asked.cards == 0) return true;
+  if (asked.devices == 0) return true;
   const Load load = load_of(world, node);
   int fitting = 0;
-  for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].cards; ++c)
+  for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].devices; ++c)
     fitting +=
-        card_fault(world.nodes[static_cast<std::size_t>(node)], load, asked, c).empty() && (!asked.is_share() || load.is_open_to_shares(c)) ? 1 : 0;
-  return fitting >= asked.cards && (asked.is_share() || load.idle_for_others() >= asked.cards);
+        device_fault(world.nodes[static_cast<std::size_t>(node)], load, asked, c).empty() && (!asked.is_share() || load.is_open_to_shares(c)) ? 1 : 0;
+  return fitting >= asked.devices && (asked.is_share() || load.idle_for_others() >= asked.devices);
 }
 
-std::int64_t most_card_memory(const PlainWorld& world, int node, const PlainDemand& demand) {
+std::int64_t most_device_memory(const PlainWorld& world, int node, const PlainDemand& demand) {
   const Load load = load_of(world, node);
   const PlainNode& facts = world.nodes[static_cast<std::size_t>(node)];
   std::int64_t most = 0;
-  for (int c = 0; c < facts.cards; ++c) {
-    const auto card = static_cast<std::size_t>(c);
-    if (load.is_open_to_shares(c) && 1000 - load.milli[card] >= demand.milli) most = std::max(most, facts.card_mib - load.mib[card]);
+  for (int c = 0; c < facts.devices; ++c) {
+    const auto device = static_cast<std::size_t>(c);
+    if (load.is_open_to_shares(c) && 1000 - load.milli[device] >= demand.milli) most = std::max(most, facts.device_mib - load.mib[device]);
   }
   return most;
 }
@@ -311,7 +311,7 @@ std::int64_t most_card_memory(const PlainWorld& world, int node, const PlainDema
 std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainDemand& demand) {
   const Load load = load_of(world, node);
   std::int64_t most = 0;
-  for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].cards; ++c)
+  for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].devices; ++c)
     if (load.is_open_to_shares(c)) most = std::max(most, 1000 - load.milli[static_cast<std::size_t>(c)]);
   return demand.is_share() ? most : 1000 * std::max<std::int64_t>(load.idle_for_others(), 0);
 }
@@ -323,8 +323,8 @@ bool is_over_quota(const PlainWorld& world, int job, int queue, bool is_alone) {
 
 NodeFacts facts_of(const PlainNode& node, int levels) {
   NodeFacts facts;
-  facts.cards = node.cards;
-  facts.memory_per_card = MiB(node.card_mib);
+  facts.devices = node.devices;
+  facts.memory_per_device = MiB(node.device_mib);
   facts.allocatable = {node.has[kCores] * 1000, node.has[kGigabytes] * kGiB, 0, node.has[kPodSlots], node.has[kAdapters]};
   facts.model = ModelId(node.model);
   facts.is_ready = node.is_ready;
@@ -337,8 +337,8 @@ NodeFacts facts_of(const PlainNode& node, int levels) {
 
 PlainNode plain_of(const NodeFacts& facts) {
   PlainNode node;
-  node.cards = facts.cards;
-  node.card_mib = facts.memory_per_card.value;
+  node.devices = facts.devices;
+  node.device_mib = facts.memory_per_device.value;
   node.has = {facts.allocatable[0] / 1000, facts.allocatable[1] / kGiB, facts.allocatable[3], facts.allocatable[4]};
   node.model = static_cast<int>(facts.model.row());
   node.is_ready = facts.is_ready;
@@ -360,7 +360,7 @@ Demand demand_of(const PlainDemand& plain) {
   add(resource::kMemory, plain.asks[kGigabytes] * kGiB);
   add(resource::kPods, plain.asks[kPodSlots]);
   add(kAdapterColumn, plain.asks[kAdapters]);
-  if (plain.cards > 0) demand.cards = {plain.cards, MilliGpu(plain.milli), MiB(plain.mib)};
+  if (plain.devices > 0) demand.devices = {plain.devices, MilliGpu(plain.milli), MiB(plain.mib)};
   if (plain.port != 0) demand.ports.push_back({6, 0, static_cast<std::uint16_t>(plain.port)});
   return demand;
 }
@@ -413,9 +413,9 @@ std::vector<Event> events_of(const PlainWorld& world) {
     for (std::size_t r = 0; r < world.jobs[j].members.size(); ++r) {
       const PlainMember& m = world.jobs[j].members[r];
       if (!m.is_placed()) continue;
-      CardMask cards;
-      for (const int c : m.cards) cards.set(c);
-      tell(Bound{MemberId(member_row(world, static_cast<int>(j), static_cast<int>(r))), NodeId(m.node), cards});
+      DeviceMask devices;
+      for (const int c : m.devices) devices.set(c);
+      tell(Bound{MemberId(member_row(world, static_cast<int>(j), static_cast<int>(r))), NodeId(m.node), devices});
     }
   }
   return out;
@@ -439,7 +439,7 @@ std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds) 
     if (std::string fault = bind_fault(world, m, bind); !fault.empty()) return who + " on node " + std::to_string(bind.node) + ", which " + fault;
     if (std::string fault = quota_fault(world, world.jobs[j], {bind.rank}, false); !fault.empty()) return who + " " + fault;
     m.node = bind.node;
-    m.cards = bind.cards;
+    m.devices = bind.devices;
     jobs.insert(bind.job);
     placed[j].push_back(bind.rank);
   }
@@ -455,20 +455,20 @@ std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds) 
   return "";
 }
 
-std::vector<int> cards_taken_to_get(const PlainWorld& world, int node, int demand) {
+std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, int demand) {
   const PlainDemand& asked = world.demands[static_cast<std::size_t>(demand)];
   const PlainNode& facts = world.nodes[static_cast<std::size_t>(node)];
   const Load load = load_of(world, node);
-  std::vector<int> cards;
-  for (int c = 0; c < facts.cards && static_cast<int>(cards.size()) < asked.cards; ++c)
-    if (!asked.is_share() && load.is_idle(c)) cards.push_back(c);
-  for (int c = 0; c < facts.cards && asked.is_share(); ++c) {
-    if (!card_fault(facts, load, asked, c).empty()) continue;
-    if (!kSharesAreSeatedWhereMemoryIsNotKnown && facts.card_mib == 0 && asked.mib + load.mib[static_cast<std::size_t>(c)] > 0) continue;
+  std::vector<int> devices;
+  for (int c = 0; c < facts.devices && static_cast<int>(devices.size()) < asked.devices; ++c)
+    if (!asked.is_share() && load.is_idle(c)) devices.push_back(c);
+  for (int c = 0; c < facts.devices && asked.is_share(); ++c) {
+    if (!device_fault(facts, load, asked, c).empty()) continue;
+    if (!kSharesAreSeatedWhereMemoryIsNotKnown && facts.device_mib == 0 && asked.mib + load.mib[static_cast<std::size_t>(c)] > 0) continue;
     const auto is_tighter = [&](int than) { return load.milli[static_cast<std::size_t>(c)] > load.milli[static_cast<std::size_t>(than)]; };
-    if (cards.empty() || is_tighter(cards[0])) cards = {c};
+    if (devices.empty() || is_tighter(devices[0])) devices = {c};
   }
-  return cards;
+  return devices;
 }
 
 PlainWorld without_outranked(PlainWorld world, int job) {
@@ -479,16 +479,16 @@ PlainWorld without_outranked(PlainWorld world, int job) {
   return world;
 }
 
-bool find_cards(const PlainWorld& world, PlainBind& bind, int first, bool is_forced) {
+bool find_devices(const PlainWorld& world, PlainBind& bind, int first, bool is_forced) {
   const PlainMember& member = world.jobs[static_cast<std::size_t>(bind.job)].members[static_cast<std::size_t>(bind.rank)];
   const PlainDemand& demand = world.demands[static_cast<std::size_t>(member.demand)];
   const PlainNode& node = world.nodes[static_cast<std::size_t>(bind.node)];
   const Load load = load_of(world, bind.node);
   if (!static_fault(node, world.constraints[static_cast<std::size_t>(member.constraint)]).empty()) return false;
   if (!is_forced && !amount_fault(node, load, demand).empty()) return false;
-  for (int k = 0; k < node.cards && static_cast<int>(bind.cards.size()) < demand.cards; ++k)
-    if (const int card = (first + k) % node.cards; card_fault(node, load, demand, card).empty()) bind.cards.push_back(card);
-  return static_cast<int>(bind.cards.size()) == demand.cards;
+  for (int k = 0; k < node.devices && static_cast<int>(bind.devices.size()) < demand.devices; ++k)
+    if (const int device = (first + k) % node.devices; device_fault(node, load, demand, device).empty()) bind.devices.push_back(device);
+  return static_cast<int>(bind.devices.size()) == demand.devices;
 }
 
 Answer can_be_placed(const PlainWorld& world, int job) {
@@ -543,14 +543,14 @@ Answer could_ever_run(PlainWorld world, int job) {
   for (PlainJob& other : world.jobs)
     for (PlainMember& m : other.members) {
       m.node = kNowhere;
-      m.cards.clear();
+      m.devices.clear();
     }
-  // The engine's proof leaves out the shares of cards that they hold: it is a proof all the same.
+  // The engine's proof leaves out the shares of devices that they hold: it is a proof all the same.
   for (PlainMember& m : survivors.members) {
     PlainDemand demand = world.demands[static_cast<std::size_t>(m.demand)];
     if (!demand.is_share()) continue;
-    demand.cards = 0;
-    m.cards.clear();
+    demand.devices = 0;
+    m.devices.clear();
     m.demand = static_cast<int>(world.demands.size());
     world.demands.push_back(demand);
   }

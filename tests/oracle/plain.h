@@ -17,8 +17,8 @@ inline constexpr int kPlainLevelsMax = 4;
 inline constexpr int kNowhere = -1;
 
 struct PlainNode {
-  int cards = 0;
-  std::int64_t card_mib = 0;  ///< 0 = not known, not checked
+  int devices = 0;
+  std::int64_t device_mib = 0;  ///< 0 = not known, not checked
   std::array<std::int64_t, kPlainResources> has{};
   int model = 0, zone = 0;
   bool is_there = true, is_ready = true;
@@ -28,7 +28,7 @@ struct PlainNode {
 
 struct PlainDemand {
   std::array<std::int64_t, kPlainResources> asks{};
-  int cards = 0;
+  int devices = 0;
   std::int32_t milli = 1000;
   std::int64_t mib = 0;
   int port = 0;  ///< 0 = none
@@ -44,7 +44,7 @@ struct PlainConstraint {
 struct PlainMember {
   int demand = 0, constraint = 0;
   int node = kNowhere;
-  std::vector<int> cards;     ///< fewer than asked: the others are of that node, nobody knows which
+  std::vector<int> devices;   ///< fewer than asked: the others are of that node, nobody knows which
   bool is_nominated = false;  ///< not there yet: another scheduler keeps the node for it, against jobs of its priority and below
   bool is_placed() const { return node != kNowhere; }
 };
@@ -83,15 +83,15 @@ struct PlainWorld {
 
 struct PlainBind {
   int job = 0, rank = 0, node = 0;
-  std::vector<int> cards;
+  std::vector<int> devices;
 };
 
 /// The rows that events_of gives to members: job by job, in rank order.
 int member_row(const PlainWorld& world, int job, int rank);
-PlainBind bind_of(const PlainWorld& world, std::uint32_t member, std::uint32_t node, const CardMask& cards);
+PlainBind bind_of(const PlainWorld& world, std::uint32_t member, std::uint32_t node, const DeviceMask& devices);
 NodeFacts facts_of(const PlainNode& node, int levels);
 PlainNode plain_of(const NodeFacts& facts);
-/// Definitions, nodes, every job, and a Bound with stated cards for each placed member.
+/// Definitions, nodes, every job, and a Bound with stated devices for each placed member.
 std::vector<Event> events_of(const PlainWorld& world);
 
 /// Carries the binds out one by one. Empty, or the first rule that one of them breaks; `world` is then in between.
@@ -101,22 +101,22 @@ std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds);
 ReasonCode lasting_refusal(const PlainNode& node, const PlainConstraint& constraint);
 bool is_port_taken(const PlainWorld& world, int node, const PlainDemand& demand);
 std::int64_t amount_left(const PlainWorld& world, int node, PlainResource resource);
-/// Cards apart from everything else: has the node some for one such member?
-bool has_cards_for(const PlainWorld& world, int node, int demand);
-std::int64_t most_card_memory(const PlainWorld& world, int node, const PlainDemand& demand);
-/// Milli-GPU that such a member could use there: of the idle cards, or of the one card with most left for a share.
+/// Devices apart from everything else: has the node some for one such member?
+bool has_devices_for(const PlainWorld& world, int node, int demand);
+std::int64_t most_device_memory(const PlainWorld& world, int node, const PlainDemand& demand);
+/// Milli-GPU that such a member could use there: of the idle devices, or of the one device with most left for a share.
 std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainDemand& demand);
 /// Would the members that the job needs put this queue (kNowhere: any) over its limit; `is_alone`: though nobody else were there?
 bool is_over_quota(const PlainWorld& world, int job, int queue, bool is_alone);
 
-/// Which cards a nominated member is taken to get, of those that the node has: idle ones for whole cards, the tightest that fits for a share.
-std::vector<int> cards_taken_to_get(const PlainWorld& world, int node, int demand);
+/// Which devices a nominated member is taken to get, of those that the node has: idle ones for whole devices, the tightest that fits for a share.
+std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, int demand);
 /// The world without the nominations that the job outranks.
 PlainWorld without_outranked(PlainWorld world, int job);
 
-/// Fills in cards of the bind's node for its member, looking from card `first` on; false where the node cannot take the member. `is_forced`: cores,
+/// Fills in devices of the bind's node for its member, looking from device `first` on; false where the node cannot take the member. `is_forced`: cores,
 /// memory, slots, adapters and ports do not matter.
-bool find_cards(const PlainWorld& world, PlainBind& bind, int first, bool is_forced);
+bool find_devices(const PlainWorld& world, PlainBind& bind, int first, bool is_forced);
 
 enum class Answer : std::uint8_t { kYes, kNo, kUnknown };
 /// Can the waiting members that the job needs next be placed together, whatever the arrangement? kUnknown where the search was given up.

@@ -61,7 +61,7 @@ class Writer {
     story_.profile.blocking = kBlocking[below(4)];
     if (!options_.is_calm && one_in(6)) {
       story_.profile.tiers = {{find_score("random")}};
-      story_.profile.card = find_card("random");
+      story_.profile.device = find_device("random");
     }
     if (one_in(6)) story_.profile.order = find_order(one_in(2) ? "fifo" : "sjf");
     story_.rules.keeps_going = one_in(2);
@@ -91,15 +91,15 @@ class Writer {
       const int row = static_cast<int>(story_.drawn.jobs.size());
       const int node = below(static_cast<int>(story_.drawn.nodes.size())), demand = below(static_cast<int>(story_.drawn.demands.size()));
       const PlainDemand& asks = story_.drawn.demands[static_cast<std::size_t>(demand)];
-      const int cards = story_.drawn.nodes[static_cast<std::size_t>(node)].cards;
-      if (asks.cards > cards) continue;
+      const int devices = story_.drawn.nodes[static_cast<std::size_t>(node)].devices;
+      if (asks.devices > devices) continue;
       Workload w;
       w.job = JobId(row);
       w.is_ours = false;
       w.submitted = some_time();
       w.members = {{new_member(), DemandId(demand), ConstraintId(0u)}};
-      CardMask mask;
-      for (int c = 0, first = below(std::max(cards, 1)); c < asks.cards; ++c) mask.set((first + c) % cards);
+      DeviceMask mask;
+      for (int c = 0, first = below(std::max(devices, 1)); c < asks.devices; ++c) mask.set((first + c) % devices);
       const MemberId member = w.members[0].member;
       const Millis at = w.submitted;
       story_.drawn.jobs.push_back({});
@@ -113,9 +113,9 @@ class Writer {
   void nomination() {
     const int row = static_cast<int>(story_.drawn.jobs.size());
     const auto& demands = story_.drawn.demands;
-    int demand = below(static_cast<int>(demands.size()));  // of two, the one with more cards: what falls should leave room
+    int demand = below(static_cast<int>(demands.size()));  // of two, the one with more devices: what falls should leave room
     if (const int other = below(static_cast<int>(demands.size()));
-        demands[static_cast<std::size_t>(other)].cards > demands[static_cast<std::size_t>(demand)].cards)
+        demands[static_cast<std::size_t>(other)].devices > demands[static_cast<std::size_t>(demand)].devices)
       demand = other;
     const auto some_node = [&] { return NodeId(below(static_cast<int>(story_.drawn.nodes.size()))); };
     Workload w;
@@ -135,10 +135,10 @@ class Writer {
       say(at, Nominated{member, node, below(3)});
     }
     at = at + Millis(500 * below(40));
-    const int asked = story_.drawn.demands[static_cast<std::size_t>(demand)].cards;
-    const int cards = node.is_none() ? 0 : story_.drawn.nodes[node.row()].cards;
-    if (!node.is_none() && one_in(3) && asked <= cards) {
-      CardMask mask;
+    const int asked = story_.drawn.demands[static_cast<std::size_t>(demand)].devices;
+    const int devices = node.is_none() ? 0 : story_.drawn.nodes[node.row()].devices;
+    if (!node.is_none() && one_in(3) && asked <= devices) {
+      DeviceMask mask;
       for (int c = 0; c < asked; ++c) mask.set(c);
       say(at, Bound{member, node, mask});
       at = at + Millis(1000 * (1 + below(10)));

@@ -33,8 +33,8 @@ int fits_on(const PlainWorld& world, const Kind& kind, int node) {
   for (;; ++fits) {
     tried.jobs.back().members.push_back({kind.demand, kind.constraint, kNowhere, {}});
     PlainBind bind{static_cast<int>(tried.jobs.size()) - 1, fits, node, {}};
-    if (fits == 200 || !has_cards_for(tried, node, kind.demand) || !find_cards(tried, bind, 0, false)) return fits;
-    tried.jobs.back().members.back() = {kind.demand, kind.constraint, node, bind.cards};
+    if (fits == 200 || !has_devices_for(tried, node, kind.demand) || !find_devices(tried, bind, 0, false)) return fits;
+    tried.jobs.back().members.back() = {kind.demand, kind.constraint, node, bind.devices};
   }
 }
 
@@ -93,17 +93,17 @@ std::optional<bool> holds_for(const PlainWorld& world, const Kind& kind, const R
     case ReasonCode::kInsufficientGpu:
     case ReasonCode::kInsufficientGpuMemory: {
       const bool is_memory = reason.code == ReasonCode::kInsufficientGpuMemory;
-      PlainWorld without = world;  // without a word of card memory
+      PlainWorld without = world;  // without a word of device memory
       without.demands[static_cast<std::size_t>(kind.demand)].mib = 0;
-      for (PlainNode& node : without.nodes) node.card_mib = 0;
+      for (PlainNode& node : without.nodes) node.device_mib = 0;
       const auto lacks = [&](int n) {
-        if (!is_open(n) || has_cards_for(world, n, kind.demand)) return false;
-        return is_memory == has_cards_for(without, n, kind.demand);
+        if (!is_open(n) || has_devices_for(world, n, kind.demand)) return false;
+        return is_memory == has_devices_for(without, n, kind.demand);
       };
-      const auto best = [&](int n) { return is_memory ? most_card_memory(world, n, demand) : milli_left_for(world, n, demand); };
+      const auto best = [&](int n) { return is_memory ? most_device_memory(world, n, demand) : milli_left_for(world, n, demand); };
       const Shortage found = count(world, kind, lacks, best);
       // A share that names no memory needs some all the same.
-      const std::int64_t needed = is_memory ? std::max<std::int64_t>(demand.mib, 1) : static_cast<std::int64_t>(demand.cards) * demand.milli;
+      const std::int64_t needed = is_memory ? std::max<std::int64_t>(demand.mib, 1) : static_cast<std::int64_t>(demand.devices) * demand.milli;
       return found.nodes == reason.numbers[0] && found.best == reason.numbers[1] && needed == reason.numbers[2];
     }
     default:

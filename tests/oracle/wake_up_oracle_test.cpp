@@ -79,7 +79,7 @@ bool has_unlike_waiting(const State& state) {
 /// Was a reservation made that is another one for who looks at all: drawn by lot, which says who may pass; or made to a job that waits for quota by now and
 /// was closed for want of room? Such a one stays promised against all, and who looks at it anew promises it against those under its limit only.
 bool depends_on_the_look(const State& state, const Engine& engine, Millis now) {
-  const bool is_by_lot = engine.profile().card == find_card("random");
+  const bool is_by_lot = engine.profile().device == find_device("random");
   const auto reservations = engine.reservations();
   return std::any_of(reservations.begin(), reservations.end(), [&](const Reservation& p) {
     return p.made_at == now && (is_by_lot || (p.limiting.is_none() && quota_refusal(state, p.entry.job)));
@@ -92,7 +92,7 @@ std::string slept_through(const Story& story, Counts& counts) {
   std::size_t nominations = 0;
   PlayOptions options{.has_checks = false};
   options.before = [&](const State& state, const Engine& engine, Millis now) {
-    is_judged = engine.profile().card != find_card("random") || !has_unlike_waiting(state);
+    is_judged = engine.profile().device != find_device("random") || !has_unlike_waiting(state);
     nominations = state.nominations().size();
     if (is_judged) expected = started_by_looking_at_all(state, engine, now);
   };
@@ -217,10 +217,10 @@ TEST(WakeUpOracle, NobodyWaitsWhomThePlainWorldCanPlace) {
 TEST(WakeUpOracle, SeesWhoIsAsleep) {
   PlainWorld world;
   PlainNode node;
-  node.cards = 1;
+  node.devices = 1;
   node.has = {8, 64, 4, 0};
   world.nodes = {node};
-  world.demands = {{.asks = {1, 0, 1, 0}, .cards = 1}};
+  world.demands = {{.asks = {1, 0, 1, 0}, .devices = 1}};
   world.constraints = {{}};
   world.jobs = {{.members = {{0, 0, 0, {0}}}}, {.members = {{0, 0, kNowhere, {}}}}};
   State state;
@@ -228,7 +228,7 @@ TEST(WakeUpOracle, SeesWhoIsAsleep) {
   Engine engine(*builtin_profile("ashlar"));
   EXPECT_TRUE(started_by(engine.decide(state, Millis(0))).empty());
   apply(state, {Millis(1), Ended{JobId(0u)}});
-  state.freed_nodes().clear();  // nobody says that the card is free
+  state.freed_nodes().clear();  // nobody says that the device is free
   EXPECT_EQ(text_of(started_by_looking_at_all(state, engine, Millis(1))), "1 of job 1");
   EXPECT_TRUE(started_by(engine.decide(state, Millis(1))).empty());
 }

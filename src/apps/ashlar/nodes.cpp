@@ -1,4 +1,4 @@
-// `ashlar nodes`: what each node has free, card by card: '.' idle, '#' full, 1-9 tenths in use, '?' in use by a pod whose cards nobody told.
+// `ashlar nodes`: what each node has free, device by device: '.' idle, '#' full, 1-9 tenths in use, '?' in use by a pod whose devices nobody told.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,8 +14,8 @@ namespace {
 
 using boost::json::object;
 
-/// Pods of other schedulers do not say which cards they hold: of those that nobody is known to use, so many are drawn as theirs.
-std::string cards_picture(const object& node) {
+/// Pods of other schedulers do not say which devices they hold: of those that nobody is known to use, so many are drawn as theirs.
+std::string devices_picture(const object& node) {
   std::string picture;
   std::int64_t idle = number_of(node, "idleCards");
   for (const boost::json::value& free : node.at("cardFreeMilli").as_array()) {
@@ -39,7 +39,7 @@ std::string domains_text(const object& node) {
 std::string trouble_text(const object& node) {
   std::string text;
   if (const std::string closed = text_of(node, "closed"); !closed.empty()) text += "    closed: " + closed + '\n';
-  if (const std::string cards = text_of(node, "closedCards"); !cards.empty()) text += "    closed cards, claimed twice: " + cards + '\n';
+  if (const std::string devices = text_of(node, "closedCards"); !devices.empty()) text += "    closed cards, claimed twice: " + devices + '\n';
   if (const boost::json::value* taints = node.if_contains("taints"); taints != nullptr && !taints->as_array().empty()) {
     std::string list;
     for (const boost::json::value& taint : taints->as_array()) list += (list.empty() ? "" : ", ") + std::string(taint.as_string());
@@ -54,7 +54,7 @@ std::string nodes_text(const object& answer, const std::string& only) {
   for (const boost::json::value& value : answer.at("nodes").as_array()) {
     const object& n = value.as_object();
     table.add({text_of(n, "name"), text_of(n, "model"), std::to_string(number_of(n, "cards")), std::to_string(number_of(n, "idleCards")),
-               cards_picture(n), fmt::format("{:.6g}", static_cast<double>(number_of(n, "freeMilliCores")) / 1000),
+               devices_picture(n), fmt::format("{:.6g}", static_cast<double>(number_of(n, "freeMilliCores")) / 1000),
                std::to_string(number_of(n, "freePods")), domains_text(n)});
     table.add_lines(trouble_text(n));
   }

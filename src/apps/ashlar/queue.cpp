@@ -14,7 +14,7 @@ namespace {
 
 using boost::json::object;
 
-std::string cards_text(std::int64_t milli) { return fmt::format("{:.6g}", static_cast<double>(milli) / 1000); }
+std::string devices_text(std::int64_t milli) { return fmt::format("{:.6g}", static_cast<double>(milli) / 1000); }
 
 std::string queues_text(const object& answer, const std::string& only) {
   const boost::json::array& queues = answer.at("queues").as_array();
@@ -25,7 +25,7 @@ std::string queues_text(const object& answer, const std::string& only) {
   for (const boost::json::value& value : queues) {
     const object& q = value.as_object();
     const bool has_quota = !q.at("quotaMilliGpu").is_null();
-    table.add({text_of(q, "name"), cards_text(number_of(q, "usedMilliGpu")), has_quota ? cards_text(number_of(q, "quotaMilliGpu")) : "none",
+    table.add({text_of(q, "name"), devices_text(number_of(q, "usedMilliGpu")), has_quota ? devices_text(number_of(q, "quotaMilliGpu")) : "none",
                std::to_string(number_of(q, "pendingJobs")), std::to_string(number_of(q, "pendingGpus"))});
   }
   return table.text();

@@ -272,7 +272,7 @@ void run_scenario_verb(const RunOptions& options) {
   }
   const std::vector<std::pair<std::string, std::string>> facts{{"scenario", options.scenario},
                                                                {"nodes", std::to_string(scenario.nodes.size())},
-                                                               {"cards", std::to_string(scenario.cards())},
+                                                               {"cards", std::to_string(scenario.devices())},
                                                                {"seed", std::to_string(scenario.seed)}};
   const std::string title = scenario.title.empty() ? std::filesystem::path(options.scenario).filename().string() : scenario.title;
   write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::queue_rows}, options.output, queue_page(title, runs, facts));

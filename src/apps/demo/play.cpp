@@ -44,7 +44,7 @@ void Play::raise(const Act& act) {
   job.pod_prefix = act.name;
   job.created_at = api_.now();
   job.node_of_member.assign(static_cast<std::size_t>(act.members), -1);
-  job.cards_of_member.resize(static_cast<std::size_t>(act.members));
+  job.devices_of_member.resize(static_cast<std::size_t>(act.members));
   scene_.add(job);
   const bool is_group = act.is_gang() && options_.has_groups;
   if (is_group) {

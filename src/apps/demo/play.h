@@ -28,7 +28,7 @@ struct Score {
   int gangs = 0;                ///< in the script
   int gangs_started = 0;        ///< all members bound
   int gangs_split = 0;          ///< started, members in more than one rack although one could have held them all
-  double idle_gpu_seconds = 0;  ///< cards idle while work waited that would have fitted by count
+  double idle_gpu_seconds = 0;  ///< devices idle while work waited that would have fitted by count
   double finished_seconds = 0;  ///< last job over; the script's length if some never ran
   int jobs_left = 0;
 };

@@ -22,9 +22,9 @@ struct Job {
   Millis created_at;
   int bound = 0;
   Millis first_bound_at, last_bound_at;
-  std::vector<int> node_of_member;           ///< node number, -1 = waits
-  std::vector<std::string> cards_of_member;  ///< text of ashlar.dev/cards, empty where there is none
-  std::string waits_because;                 ///< what was told of its condition
+  std::vector<int> node_of_member;             ///< node number, -1 = waits
+  std::vector<std::string> devices_of_member;  ///< text of ashlar.dev/devices, empty where there is none
+  std::string waits_because;                   ///< what was told of its condition
   bool is_over = false;
   bool is_bound() const { return bound == act.members; }
   int racks() const;  ///< distinct racks of its members

@@ -7,7 +7,7 @@ namespace {
 
 Millis at(double seconds) { return Millis(static_cast<std::int64_t>(seconds * 1000)); }
 
-/// A little background of single pods: small jobs of one and two cards that come and go all the time.
+/// A little background of single pods: small jobs of one and two devices that come and go all the time.
 void add_background(std::vector<Act>& acts) {
   for (int i = 0; i < 40; ++i)
     acts.push_back({.at = at(0.5 + 2.3 * i),

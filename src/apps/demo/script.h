@@ -1,5 +1,5 @@
 // What the demo plays: about two minutes of a small company's day on 64 nodes of 8 GPUs in 8 racks and 2 blocks. Each act is a job that comes at a
-// moment, runs for a while once it is bound, and then goes; the story covers single pods, shared cards, gangs, gangs that must stay in one rack, one
+// moment, runs for a while once it is bound, and then goes; the story covers single pods, shared devices, gangs, gangs that must stay in one rack, one
 // that has to wait and then runs, one over its team's quota, and one that can never fit.
 #pragma once
 
@@ -25,8 +25,8 @@ struct Act {
   std::string name;
   std::string team;
   int members = 1;
-  int gpus = 0;        ///< whole cards of each member
-  int milli_gpu = 0;   ///< or a share of one card
+  int gpus = 0;        ///< whole devices of each member
+  int milli_gpu = 0;   ///< or a share of one device
   std::string within;  ///< node label that all members must share; empty = none
   Millis runs_for;     ///< from its last bind
   std::string priority_class;
@@ -39,7 +39,7 @@ struct Script {
   std::vector<Act> acts;  ///< ascending by time
   Millis length;          ///< when the play ends, whatever still waits
   Script faster(int times) const;
-  /// Only what another scheduler can do too: no shares of cards, nothing that can never run.
+  /// Only what another scheduler can do too: no shares of devices, nothing that can never run.
   Script comparable() const;
   /// The same jobs as plain pods: no gangs, no wishes.
   Script plain_pods() const;

@@ -14,7 +14,7 @@ struct Cell {
   int team = -1;  ///< index into teams(); -1 = idle
   int milli = 0;  ///< taken
 };
-using Cards = std::array<std::array<Cell, kGpusPerNode>, kNodes>;
+using Devices = std::array<std::array<Cell, kGpusPerNode>, kNodes>;
 
 constexpr const char* kTeamColours[] = {"\x1b[38;5;75m", "\x1b[38;5;214m", "\x1b[38;5;114m", "\x1b[38;5;176m"};
 constexpr const char* kIdleColour = "\x1b[38;5;238m";
@@ -29,15 +29,15 @@ int team_index(const std::string& name) {
   return -1;
 }
 
-/// Puts a member on its node: the cards that the scheduler named, else the first idle ones (the kubelet would choose).
+/// Puts a member on its node: the devices that the scheduler named, else the first idle ones (the kubelet would choose).
 void occupy(std::array<Cell, kGpusPerNode>& node, const Job& job, std::size_t member) {
   const int team = team_index(job.act.team);
   int left = job.act.gpus;
   if (job.act.milli_gpu > 0) {
-    const std::string& cards = job.cards_of_member[member];
-    const std::size_t card = cards.empty() ? 0 : static_cast<std::size_t>(std::clamp(std::atoi(cards.c_str()), 0, kGpusPerNode - 1));
-    node[card].team = team;
-    node[card].milli += job.act.milli_gpu;
+    const std::string& devices = job.devices_of_member[member];
+    const std::size_t device = devices.empty() ? 0 : static_cast<std::size_t>(std::clamp(std::atoi(devices.c_str()), 0, kGpusPerNode - 1));
+    node[device].team = team;
+    node[device].milli += job.act.milli_gpu;
   }
   for (Cell& c : node)
     if (left > 0 && c.milli == 0) {
@@ -46,21 +46,21 @@ void occupy(std::array<Cell, kGpusPerNode>& node, const Job& job, std::size_t me
     }
 }
 
-Cards occupied(const Scene& scene) {
-  Cards cards{};
+Devices occupied(const Scene& scene) {
+  Devices devices{};
   for (const bool shares_first : {true, false})
     for (const Job& job : scene.jobs()) {
       if (job.is_over || (job.act.milli_gpu > 0) != shares_first) continue;
       for (std::size_t m = 0; m < job.node_of_member.size(); ++m)
-        if (job.node_of_member[m] >= 0 && job.node_of_member[m] < kNodes) occupy(cards[static_cast<std::size_t>(job.node_of_member[m])], job, m);
+        if (job.node_of_member[m] >= 0 && job.node_of_member[m] < kNodes) occupy(devices[static_cast<std::size_t>(job.node_of_member[m])], job, m);
     }
-  return cards;
+  return devices;
 }
 
-/// Squares in use: a card that several share counts once, in the colour that it has.
-int cards_used(const Cards& cards, int team) {
+/// Squares in use: a device that several share counts once, in the colour that it has.
+int devices_used(const Devices& devices, int team) {
   int used = 0;
-  for (const auto& node : cards)
+  for (const auto& node : devices)
     for (const Cell& cell : node) used += cell.milli > 0 && (team < 0 || cell.team == team) ? 1 : 0;
   return used;
 }
@@ -101,25 +101,25 @@ std::string cut(const std::string& line, int width) {
   return out;
 }
 
-void draw_racks(const Cards& cards, const ViewOptions& o, std::string& out) {
+void draw_racks(const Devices& devices, const ViewOptions& o, std::string& out) {
   for (int rack = 0; rack < kRacks; ++rack) {
     if (rack % kRacksPerBlock == 0) out += coloured("block " + std::to_string(rack / kRacksPerBlock), kDim, o.has_colour) + "\n";
-    // 79 columns: a terminal of 80, of which Screen leaves the last one free, shows every card.
+    // 79 columns: a terminal of 80, of which Screen leaves the last one free, shows every device.
     std::string line = " rack " + std::to_string(rack);
     for (int n = 0; n < kNodesPerRack; ++n) {
       line += " ";
-      for (const Cell& c : cards[static_cast<std::size_t>(rack) * kNodesPerRack + static_cast<std::size_t>(n)]) line += square(c, o.has_colour);
+      for (const Cell& c : devices[static_cast<std::size_t>(rack) * kNodesPerRack + static_cast<std::size_t>(n)]) line += square(c, o.has_colour);
     }
     out += cut(line, o.width) + "\n";
   }
 }
 
-void draw_teams(const Scene& scene, const Cards& cards, const ViewOptions& o, std::string& out) {
+void draw_teams(const Scene& scene, const Devices& devices, const ViewOptions& o, std::string& out) {
   for (std::size_t t = 0; t < teams().size(); ++t) {
     const Team& team = teams()[t];
     int waiting = 0;
     for (const Job& j : scene.jobs()) waiting += j.act.team == team.name && !j.is_over && !j.is_bound() ? 1 : 0;
-    const int used = cards_used(cards, static_cast<int>(t));
+    const int used = devices_used(devices, static_cast<int>(t));
     char text[160];
     std::snprintf(text, sizeof text, "  %-10s ", team.name.c_str());
     out += coloured(text, kTeamColours[t], o.has_colour) + bar(used, team.quota_gpus, 32, o.has_colour, static_cast<int>(t));
@@ -132,16 +132,17 @@ void draw_teams(const Scene& scene, const Cards& cards, const ViewOptions& o, st
 }  // namespace
 
 std::string draw(const Scene& scene, Millis elapsed, Millis length, const ViewOptions& o) {
-  const Cards cards = occupied(scene);
+  const Devices devices = occupied(scene);
   int waiting = 0;
   for (const Job& j : scene.jobs()) waiting += !j.is_over && !j.is_bound() ? 1 : 0;
   char head[200];
   std::snprintf(head, sizeof head, "Ashlar   %3lld s of %lld   %d of %d GPUs busy   %d %s waiting", static_cast<long long>(elapsed.value / 1000),
-                static_cast<long long>(length.value / 1000), cards_used(cards, -1), kNodes * kGpusPerNode, waiting, waiting == 1 ? "job" : "jobs");
+                static_cast<long long>(length.value / 1000), devices_used(devices, -1), kNodes * kGpusPerNode, waiting,
+                waiting == 1 ? "job" : "jobs");
   std::string out = coloured(head, kBold, o.has_colour) + "\n\n";
-  draw_racks(cards, o, out);
+  draw_racks(devices, o, out);
   out += "\n";
-  draw_teams(scene, cards, o, out);
+  draw_teams(scene, devices, o, out);
   out += "\n" + coloured("latest decisions", kBold, o.has_colour) + "\n";
   const auto& news = scene.news();
   const std::size_t count = std::min<std::size_t>(news.size(), static_cast<std::size_t>(o.news_lines));

@@ -27,32 +27,32 @@ struct Tally {
   }
 };
 
-/// Milli-GPU that an ask could use on the node: of its idle cards, or of the one card with most left for a share.
-std::int64_t free_for(const Cluster& cluster, const CardAsk& ask, NodeId n) {
-  const std::int64_t idle = std::max(cluster.idle_cards()[n.row()], 0);
-  if (ask.is_whole()) return kWholeCard * idle;
-  if (cluster.idle_cards()[n.row()] < 0) return 0;
+/// Milli-GPU that an ask could use on the node: of its idle devices, or of the one device with most left for a share.
+std::int64_t free_for(const Cluster& cluster, const DeviceAsk& ask, NodeId n) {
+  const std::int64_t idle = std::max(cluster.idle_devices()[n.row()], 0);
+  if (ask.is_whole()) return kWholeDevice * idle;
+  if (cluster.idle_devices()[n.row()] < 0) return 0;
   std::int64_t most = 0;
-  for (const std::int32_t milli : cluster.card_free_milli(n))
-    if (milli < kWholeCard || idle > 0) most = std::max<std::int64_t>(most, milli);
+  for (const std::int32_t milli : cluster.device_free_milli(n))
+    if (milli < kWholeDevice || idle > 0) most = std::max<std::int64_t>(most, milli);
   return most;
 }
 
-/// Free MiB on the card of the node that has most of those whose compute is enough for the ask.
-std::int64_t most_card_memory(const Cluster& cluster, const CardAsk& ask, NodeId n) {
-  const auto milli = cluster.card_free_milli(n);
-  const auto mib = cluster.card_free_mib(n);
-  const std::int32_t needed = ask.is_whole() ? kWholeCard : ask.milli_each.value;
-  const bool has_idle = cluster.idle_cards()[n.row()] > 0;
+/// Free MiB on the device of the node that has most of those whose compute is enough for the ask.
+std::int64_t most_device_memory(const Cluster& cluster, const DeviceAsk& ask, NodeId n) {
+  const auto milli = cluster.device_free_milli(n);
+  const auto mib = cluster.device_free_mib(n);
+  const std::int32_t needed = ask.is_whole() ? kWholeDevice : ask.milli_each.value;
+  const bool has_idle = cluster.idle_devices()[n.row()] > 0;
   std::int64_t most = 0;
   for (std::size_t i = 0; i < milli.size(); ++i)
-    if (milli[i] >= needed && (milli[i] < kWholeCard || has_idle)) most = std::max(most, mib[i]);
+    if (milli[i] >= needed && (milli[i] < kWholeDevice || has_idle)) most = std::max(most, mib[i]);
   return most;
 }
 
-/// Are there cards enough on the node that refuses the ask, but not with the memory?
-bool lacks_only_memory(const Cluster& cluster, const CardAsk& ask, NodeId n) {
-  return cluster.facts(n).memory_per_card.value != 0 && free_for(cluster, ask, n) >= (ask.is_whole() ? ask.milli_total() : ask.milli_each.value);
+/// Are there devices enough on the node that refuses the ask, but not with the memory?
+bool lacks_only_memory(const Cluster& cluster, const DeviceAsk& ask, NodeId n) {
+  return cluster.facts(n).memory_per_device.value != 0 && free_for(cluster, ask, n) >= (ask.is_whole() ? ask.milli_total() : ask.milli_each.value);
 }
 
 /// Counts the node under everything that refuses it: as kube-scheduler does, the first static rule, or every resource that is short.
@@ -77,18 +77,18 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
   }
   for (const FeasiblePolicy* policy : profile.feasible) {
     if (policy->is_static || policy->reason == ReasonCode::kInsufficientResource || !refuses(*policy)) continue;
-    if (policy->reason == ReasonCode::kInsufficientGpu && lacks_only_memory(state.cluster, view.demand.cards, n)) {
+    if (policy->reason == ReasonCode::kInsufficientGpu && lacks_only_memory(state.cluster, view.demand.devices, n)) {
       Reason& r = tally.of(ReasonCode::kInsufficientGpuMemory, 0);
       ++r.numbers[0];
-      r.numbers[1] = std::max(r.numbers[1], most_card_memory(state.cluster, view.demand.cards, n));
-      r.numbers[2] = std::max<std::int64_t>(view.demand.cards.memory_each.value, 1);  // a share that names none needs some
+      r.numbers[1] = std::max(r.numbers[1], most_device_memory(state.cluster, view.demand.devices, n));
+      r.numbers[2] = std::max<std::int64_t>(view.demand.devices.memory_each.value, 1);  // a share that names none needs some
       continue;
     }
     Reason& r = tally.of(policy->reason);
     ++r.numbers[0];
     if (policy->reason == ReasonCode::kInsufficientGpu) {
-      r.numbers[1] = std::max(r.numbers[1], free_for(state.cluster, view.demand.cards, n));
-      r.numbers[2] = view.demand.cards.milli_total();
+      r.numbers[1] = std::max(r.numbers[1], free_for(state.cluster, view.demand.devices, n));
+      r.numbers[2] = view.demand.devices.milli_total();
     }
   }
 }
@@ -96,7 +96,7 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
 std::vector<std::int64_t> idle_by_domain(const Cluster& cluster, LevelId level) {
   std::vector<std::int64_t> idle(cluster.topology().domain_count(level), 0);
   for (std::size_t n = 0; n < cluster.rows(); ++n)
-    if (const DomainId d = cluster.topology().domain_of(level, NodeId(n)); !d.is_none()) idle[d.row()] += std::max(cluster.idle_cards()[n], 0);
+    if (const DomainId d = cluster.topology().domain_of(level, NodeId(n)); !d.is_none()) idle[d.row()] += std::max(cluster.idle_devices()[n], 0);
   return idle;
 }
 
@@ -154,7 +154,7 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
       for (const NodeId n : state.cluster.topology().nodes_of(j.within, domain))
         if (view.fits(n) > 0 && (best.is_none() || view.key(n) > view.key(best))) best = n;
     if (best.is_none()) return;
-    trial.place(id, best, profile.card->choose(view.node_view(state, 0), best));
+    trial.place(id, best, profile.device->choose(view.node_view(state, 0), best));
     ++placed;
   });
   return std::min<std::uint64_t>(placed, needed - 1);

@@ -19,9 +19,9 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
 
 /// A change that would let the job start now, shown by trying it with all of the job's groups.
 struct Remedy {
-  enum class Kind : std::uint8_t { kDropWithin, kWidenWithin, kFewerMembers, kFewerCards, kMoreQuota, kFreeCards, kMoreNodes };
+  enum class Kind : std::uint8_t { kDropWithin, kWidenWithin, kFewerMembers, kFewerDevices, kMoreQuota, kFreeDevices, kMoreNodes };
   Kind kind = Kind::kMoreNodes;
-  std::int64_t amount = 0;  ///< members in all, most cards of a member, cards or nodes, by kind
+  std::int64_t amount = 0;  ///< members in all, most devices of a member, devices or nodes, by kind
   LevelId level;            ///< kWidenWithin: the level that would do; else the one the job must stay within
   NodeId node;              ///< kMoreNodes: empty nodes like this one
   struct Limit {
@@ -38,7 +38,7 @@ struct Remedy {
 inline constexpr int kRemedyTriesMax = 96;
 
 struct RemedyOptions {
-  ResourceId counts_cards;                 ///< the resource, if any, of which a pod asks as much as it asks for cards
+  ResourceId counts_devices;               ///< the resource, if any, of which a pod asks as much as it asks for devices
   std::span<const LabelKeyId> node_names;  ///< labels that name a single node: a new one would not have them
   int* tries = nullptr;                    ///< if given, told how many placements were tried
 };

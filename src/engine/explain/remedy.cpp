@@ -13,21 +13,21 @@
 namespace ashlar {
 namespace {
 
-constexpr std::size_t kFreeingMax = 2'000'000;  ///< nodes x members looked at to find which cards to free
-constexpr std::size_t kDomainsMax = 4;          ///< domains in which cards are freed or nodes are added, those with most idle cards first
+constexpr std::size_t kFreeingMax = 2'000'000;  ///< nodes x members looked at to find which devices to free
+constexpr std::size_t kDomainsMax = 4;          ///< domains in which devices are freed or nodes are added, those with most idle devices first
 
 /// How the job is changed before it is tried.
 struct Change {
   std::optional<LevelId> within;           ///< instead of its own
   std::uint32_t members_max = UINT32_MAX;  ///< of its waiting members only so many, the first by rank
-  std::int32_t cards_max = INT32_MAX;      ///< no member asks for more whole cards
+  std::int32_t devices_max = INT32_MAX;    ///< no member asks for more whole devices
 };
 
 /// The job on a copy of the state, where it can be changed and tried.
 class Rehearsal {
  public:
-  Rehearsal(const State& state, const Engine& engine, JobId job, ResourceId counts_cards)
-      : state_(state), engine_(engine), fit_tables_(engine.profile()), job_(job), counts_cards_(counts_cards) {
+  Rehearsal(const State& state, const Engine& engine, JobId job, ResourceId counts_devices)
+      : state_(state), engine_(engine), fit_tables_(engine.profile()), job_(job), counts_devices_(counts_devices) {
     state.each_member(job, [&](MemberId id, const Member& m) { (m.is_placed() ? placed_ : waiting_).push_back({id, m}); });
     const Job& j = state.job(job);
     if (engine.pending().contains(job)) entry_ = engine.pending().entry_of(job);
@@ -52,15 +52,15 @@ class Rehearsal {
   bool is_used_up() const { return tries_ >= kRemedyTriesMax; }
   int tries() const { return tries_; }
   std::size_t placed() const { return placed_.size(); }
-  /// The needed members as they are, those with most cards first.
+  /// The needed members as they are, those with most devices first.
   std::vector<MemberSpec> needed_members() const {
     std::vector<MemberSpec> members;
     for (std::size_t m = 0; m < needed_; ++m) members.push_back({waiting_[m].first, waiting_[m].second.demand, waiting_[m].second.constraint});
-    const auto cards = [&](const MemberSpec& m) { return state_.demand(m.demand).cards.count; };
-    std::stable_sort(members.begin(), members.end(), [&](const MemberSpec& a, const MemberSpec& b) { return cards(a) > cards(b); });
+    const auto devices = [&](const MemberSpec& m) { return state_.demand(m.demand).devices.count; };
+    std::stable_sort(members.begin(), members.end(), [&](const MemberSpec& a, const MemberSpec& b) { return devices(a) > devices(b); });
     return members;
   }
-  ResourceId counts_cards() const { return counts_cards_; }
+  ResourceId counts_devices() const { return counts_devices_; }
 
   /// Would it start, changed so?
   bool starts(const Change& change) {
@@ -89,9 +89,9 @@ class Rehearsal {
     std::vector<std::pair<MemberId, Member>> all = placed_;
     all.insert(all.end(), waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(kept));
     for (const auto& [id, m] : all)
-      w.members.push_back({id, seen++ < placed_.size() ? m.demand : with_cards(m.demand, change.cards_max), m.constraint});
+      w.members.push_back({id, seen++ < placed_.size() ? m.demand : with_devices(m.demand, change.devices_max), m.constraint});
     ashlar::apply(state_, {now, Submitted{w}});
-    for (const auto& [id, m] : placed_) ashlar::apply(state_, {now, Bound{id, m.node, m.cards}});
+    for (const auto& [id, m] : placed_) ashlar::apply(state_, {now, Bound{id, m.node, m.devices}});
   }
 
  private:
@@ -109,7 +109,7 @@ class Rehearsal {
       trial.unblock();
       return is_placed && std::all_of(binding.begin(), binding.end(), [&](const Reservation* p) { return p->allows(state_, trial.steps(), beside); });
     };
-    if (places(Beside::kItsCards)) return true;
+    if (places(Beside::kItsDevices)) return true;
     for (const auto& [beside, blocks] : kTriesBesideReservations) {
       trial.rollback_to(0);
       if (binding.empty()) break;
@@ -132,15 +132,15 @@ class Rehearsal {
   }
   std::uint32_t members_within_quota_or_needed() const { return std::max(members_within_quota(state_, job_), state_.job(job_).members_needed()); }
 
-  DemandId with_cards(DemandId demand, std::int32_t most) {
-    const CardAsk& ask = state_.demand(demand).cards;
+  DemandId with_devices(DemandId demand, std::int32_t most) {
+    const DeviceAsk& ask = state_.demand(demand).devices;
     if (!ask.is_whole() || ask.count <= most) return demand;
     auto [it, is_new] = fewer_.try_emplace({demand, most}, DemandId(state_.demand_rows()));
     if (!is_new) return it->second;
     Demand fewer = state_.demand(demand);
     for (ResourceAmount& a : fewer.amounts)
-      if (a.resource == counts_cards_) a.amount -= fewer.cards.count - most;
-    fewer.cards.count = most;
+      if (a.resource == counts_devices_) a.amount -= fewer.devices.count - most;
+    fewer.devices.count = most;
     ashlar::apply(state_, {state_.now(), DemandDefined{it->second, std::move(fewer)}});
     return it->second;
   }
@@ -149,7 +149,7 @@ class Rehearsal {
   const Engine& engine_;
   FitTables fit_tables_;
   JobId job_;
-  ResourceId counts_cards_;
+  ResourceId counts_devices_;
   Workload original_;
   std::optional<PendingQueue::Entry> entry_;
   std::vector<Reservation> ahead_;
@@ -208,12 +208,13 @@ void add_smaller_jobs(Rehearsal& r, std::vector<Remedy>& out) {
     out.push_back({.kind = Remedy::Kind::kFewerMembers, .amount = members + static_cast<std::int64_t>(r.placed()), .level = r.original().within});
   std::int32_t most = 0;
   for (const MemberSpec& m : r.needed_members())
-    if (const CardAsk& ask = r.state().demand(m.demand).cards; ask.is_whole()) most = std::max(most, ask.count);
-  const std::int64_t cards = largest(std::int64_t{most} - 1, [&](std::int64_t c) { return r.starts({.cards_max = static_cast<std::int32_t>(c)}); });
-  if (cards > 0) out.push_back({.kind = Remedy::Kind::kFewerCards, .amount = cards, .level = r.original().within});
+    if (const DeviceAsk& ask = r.state().demand(m.demand).devices; ask.is_whole()) most = std::max(most, ask.count);
+  const std::int64_t devices =
+      largest(std::int64_t{most} - 1, [&](std::int64_t c) { return r.starts({.devices_max = static_cast<std::int32_t>(c)}); });
+  if (devices > 0) out.push_back({.kind = Remedy::Kind::kFewerDevices, .amount = devices, .level = r.original().within});
 }
 
-/// Where cards are freed or nodes are added for the job: one list for the whole cluster, or one for each of the roomiest domains it may be in.
+/// Where devices are freed or nodes are added for the job: one list for the whole cluster, or one for each of the roomiest domains it may be in.
 std::vector<std::vector<NodeId>> places_for(const State& state, JobId job) {
   const Cluster& cluster = state.cluster;
   const LevelId within = state.job(job).within;
@@ -229,7 +230,7 @@ std::vector<std::vector<NodeId>> places_for(const State& state, JobId job) {
   for (std::size_t d = 0; d < cluster.topology().domain_count(within); ++d) {
     if (!anchor.is_none() && anchor != DomainId(d)) continue;
     std::int64_t idle = 0;
-    for (const NodeId n : cluster.topology().nodes_of(within, DomainId(d))) idle += std::max(cluster.idle_cards()[n.row()], 0);
+    for (const NodeId n : cluster.topology().nodes_of(within, DomainId(d))) idle += std::max(cluster.idle_devices()[n.row()], 0);
     by_idle.emplace_back(-idle, DomainId(d));
   }
   std::sort(by_idle.begin(), by_idle.end());
@@ -250,39 +251,39 @@ bool fits(State& state, const Profile& profile, const Demand& demand, Constraint
   return fit > 0;
 }
 
-/// Cards of the copy that are made free, taken again at the end.
-class FreedCards {
+/// Devices of the copy that are made free, taken again at the end.
+class FreedDevices {
  public:
-  FreedCards(State& state, const std::vector<NodeId>& nodes) : state_(state) {
+  FreedDevices(State& state, const std::vector<NodeId>& nodes) : state_(state) {
     for (const NodeId n : nodes) {
-      const auto milli = state.cluster.card_free_milli(n);
-      const auto mib = state.cluster.card_free_mib(n);
+      const auto milli = state.cluster.device_free_milli(n);
+      const auto mib = state.cluster.device_free_mib(n);
       for (std::size_t c = milli.size(); c-- > 0;)
-        if (milli[c] != kWholeCard || mib[c] != state.cluster.facts(n).memory_per_card.value) in_use_[n].push_back(static_cast<int>(c));
+        if (milli[c] != kWholeDevice || mib[c] != state.cluster.facts(n).memory_per_device.value) in_use_[n].push_back(static_cast<int>(c));
     }
   }
-  FreedCards(const FreedCards&) = delete;
-  ~FreedCards() {
-    for (auto it = freed_.rbegin(); it != freed_.rend(); ++it) state_.cluster.allocate(it->node, it->demand, it->cards);
+  FreedDevices(const FreedDevices&) = delete;
+  ~FreedDevices() {
+    for (auto it = freed_.rbegin(); it != freed_.rend(); ++it) state_.cluster.allocate(it->node, it->demand, it->devices);
   }
-  /// Frees so many cards that are in use, and as much of the resource that counts them; false if there are not so many.
-  bool free(NodeId n, std::int64_t cards, std::int64_t counted, ResourceId counts_cards) {
-    const std::int64_t full = state_.cluster.facts(n).memory_per_card.value;
-    for (std::vector<int>& in_use = in_use_[n]; cards > 0 && !in_use.empty(); in_use.pop_back()) {
+  /// Frees so many devices that are in use, and as much of the resource that counts them; false if there are not so many.
+  bool free(NodeId n, std::int64_t devices, std::int64_t counted, ResourceId counts_devices) {
+    const std::int64_t full = state_.cluster.facts(n).memory_per_device.value;
+    for (std::vector<int>& in_use = in_use_[n]; devices > 0 && !in_use.empty(); in_use.pop_back()) {
       const auto i = static_cast<std::size_t>(in_use.back());
-      const auto milli = state_.cluster.card_free_milli(n);
-      const auto mib = state_.cluster.card_free_mib(n);
-      CardMask one;
+      const auto milli = state_.cluster.device_free_milli(n);
+      const auto mib = state_.cluster.device_free_mib(n);
+      DeviceMask one;
       one.set(in_use.back());
-      give({n, {.amounts = {}, .cards = {1, MilliGpu(kWholeCard - milli[i]), MiB(full - mib[i])}, .ports = {}}, one});
-      --cards;
+      give({n, {.amounts = {}, .devices = {1, MilliGpu(kWholeDevice - milli[i]), MiB(full - mib[i])}, .ports = {}}, one});
+      --devices;
       ++count_;
     }
-    if (counted > 0) give({n, {.amounts = {{counts_cards, counted}}, .cards = {}, .ports = {}}, {}});
-    return cards == 0;
+    if (counted > 0) give({n, {.amounts = {{counts_devices, counted}}, .devices = {}, .ports = {}}, {}});
+    return devices == 0;
   }
   std::int64_t count() const { return count_; }
-  /// Cards of the node that others use.
+  /// Devices of the node that others use.
   std::int64_t in_use(NodeId n) const {
     const auto it = in_use_.find(n);
     return it == in_use_.end() ? 0 : static_cast<std::int64_t>(it->second.size());
@@ -292,10 +293,10 @@ class FreedCards {
   struct Freed {
     NodeId node;
     Demand demand;
-    CardMask cards;
+    DeviceMask devices;
   };
   void give(Freed freed) {
-    state_.cluster.release(freed.node, freed.demand, freed.cards);
+    state_.cluster.release(freed.node, freed.demand, freed.devices);
     freed_.push_back(std::move(freed));
   }
   State& state_;
@@ -304,49 +305,49 @@ class FreedCards {
   std::int64_t count_ = 0;
 };
 
-/// Frees, member by member, the fewest cards on one of the nodes; false where other things are short as well.
-bool free_cards_for(Rehearsal& r, const Profile& profile, const std::vector<NodeId>& nodes, FreedCards& freed) {
+/// Frees, member by member, the fewest devices on one of the nodes; false where other things are short as well.
+bool free_devices_for(Rehearsal& r, const Profile& profile, const std::vector<NodeId>& nodes, FreedDevices& freed) {
   State& state = r.state();
   Trial trial(state);
   for (const MemberSpec& m : r.needed_members()) {
     const Demand demand = state.demand(m.demand);
-    if (demand.cards.count > 0 && !demand.cards.is_whole()) return false;
+    if (demand.devices.count > 0 && !demand.devices.is_whole()) return false;
     Demand without = demand;
-    without.cards.count = 0;
-    std::erase_if(without.amounts, [&](const ResourceAmount& a) { return a.resource == r.counts_cards(); });
-    const std::int64_t counted = amount_of(demand, r.counts_cards());
-    if (counted > 0 && r.counts_cards().row() >= state.cluster.resource_count()) return false;  // no node has it
+    without.devices.count = 0;
+    std::erase_if(without.amounts, [&](const ResourceAmount& a) { return a.resource == r.counts_devices(); });
+    const std::int64_t counted = amount_of(demand, r.counts_devices());
+    if (counted > 0 && r.counts_devices().row() >= state.cluster.resource_count()) return false;  // no node has it
     NodeId best;
     std::int64_t least = INT64_MAX, least_counted = 0;
     for (const NodeId n : nodes) {
-      const std::int64_t memory = state.cluster.facts(n).memory_per_card.value;
-      if (state.cluster.cards()[n.row()] < demand.cards.count || (memory != 0 && memory < demand.cards.memory_each.value)) continue;
-      if (counted > 0 && state.cluster.allocatable(r.counts_cards())[n.row()] < counted) continue;  // what nobody holds cannot be freed
-      const std::int64_t lacking = std::max<std::int64_t>(demand.cards.count - state.cluster.idle_cards()[n.row()], 0);
-      const std::int64_t uncounted = counted == 0 ? 0 : std::max<std::int64_t>(counted - state.cluster.free(r.counts_cards())[n.row()], 0);
+      const std::int64_t memory = state.cluster.facts(n).memory_per_device.value;
+      if (state.cluster.devices()[n.row()] < demand.devices.count || (memory != 0 && memory < demand.devices.memory_each.value)) continue;
+      if (counted > 0 && state.cluster.allocatable(r.counts_devices())[n.row()] < counted) continue;  // what nobody holds cannot be freed
+      const std::int64_t lacking = std::max<std::int64_t>(demand.devices.count - state.cluster.idle_devices()[n.row()], 0);
+      const std::int64_t uncounted = counted == 0 ? 0 : std::max<std::int64_t>(counted - state.cluster.free(r.counts_devices())[n.row()], 0);
       if (lacking > freed.in_use(n) || std::max(lacking, uncounted) >= least || !fits(state, profile, without, m.constraint, n)) continue;
       best = n;
       least = std::max(lacking, uncounted);
       least_counted = uncounted;
     }
-    if (best.is_none() ||
-        !freed.free(best, demand.cards.count - std::min(state.cluster.idle_cards()[best.row()], demand.cards.count), least_counted, r.counts_cards()))
+    if (best.is_none() || !freed.free(best, demand.devices.count - std::min(state.cluster.idle_devices()[best.row()], demand.devices.count),
+                                      least_counted, r.counts_devices()))
       return false;
-    trial.place(m.member, best, choose_cards(state.cluster, best, demand.cards));
+    trial.place(m.member, best, choose_devices(state.cluster, best, demand.devices));
   }
   return true;
 }
 
-void add_free_cards(Rehearsal& r, const Profile& profile, JobId job, std::vector<Remedy>& out) {
+void add_free_devices(Rehearsal& r, const Profile& profile, JobId job, std::vector<Remedy>& out) {
   r.become({});
   std::int64_t least = INT64_MAX;
   for (const std::vector<NodeId>& nodes : places_for(r.state(), job)) {
     if (nodes.size() * r.needed() > kFreeingMax) continue;
-    FreedCards freed(r.state(), nodes);
-    if (!free_cards_for(r, profile, nodes, freed) || freed.count() == 0 || freed.count() >= least) continue;
+    FreedDevices freed(r.state(), nodes);
+    if (!free_devices_for(r, profile, nodes, freed) || freed.count() == 0 || freed.count() >= least) continue;
     if (r.starts({})) least = freed.count();
   }
-  if (least != INT64_MAX) out.push_back({.kind = Remedy::Kind::kFreeCards, .amount = least, .level = r.original().within});
+  if (least != INT64_MAX) out.push_back({.kind = Remedy::Kind::kFreeDevices, .amount = least, .level = r.original().within});
 }
 
 /// Nodes without the labels that name a single one, since a new node would not have them.
@@ -356,7 +357,7 @@ NodeFacts copy_of(const NodeFacts& facts, std::span<const LabelKeyId> names) {
   return copy;
 }
 
-/// The node of the place that would take the member with most cards if it were empty, the largest first.
+/// The node of the place that would take the member with most devices if it were empty, the largest first.
 NodeId template_for(Rehearsal& r, const std::vector<NodeId>& nodes) {
   State& state = r.state();
   const MemberSpec m = r.needed_members().front();
@@ -367,8 +368,8 @@ NodeId template_for(Rehearsal& r, const std::vector<NodeId>& nodes) {
     const bool is_large_enough = std::all_of(demand.amounts.begin(), demand.amounts.end(), [&](const ResourceAmount& a) {
       return a.resource.row() < facts.allocatable.size() && facts.allocatable[a.resource.row()] >= a.amount;
     });
-    if (!is_large_enough || facts.cards < demand.cards.count || !state.cluster.allowed(m.constraint).test(n.row())) continue;
-    if (best.is_none() || facts.cards > state.cluster.facts(best).cards) best = n;
+    if (!is_large_enough || facts.devices < demand.devices.count || !state.cluster.allowed(m.constraint).test(n.row())) continue;
+    if (best.is_none() || facts.devices > state.cluster.facts(best).devices) best = n;
   }
   return best;
 }
@@ -440,7 +441,7 @@ std::vector<Remedy> search(Rehearsal& rehearsal, const State& state, const Engin
     if (rehearsal.starts_without_limits()) out.push_back({.kind = Remedy::Kind::kMoreQuota, .limits = std::move(limits)});
     return out;
   }
-  add_free_cards(rehearsal, engine.profile(), job, out);
+  add_free_devices(rehearsal, engine.profile(), job, out);
   add_more_nodes(rehearsal, job, options.node_names, out);
   return out;
 }
@@ -450,7 +451,7 @@ std::vector<Remedy> search(Rehearsal& rehearsal, const State& state, const Engin
 std::vector<Remedy> find_remedies(const State& state, const Engine& engine, JobId job, const RemedyOptions& options) {
   if (options.tries != nullptr) *options.tries = 0;
   if (!is_its_turn(engine, job) || state.first_waiting_member(job).is_none()) return {};
-  Rehearsal rehearsal(state, engine, job, options.counts_cards);
+  Rehearsal rehearsal(state, engine, job, options.counts_devices);
   std::vector<Remedy> found = search(rehearsal, state, engine, job, options);
   if (options.tries != nullptr) *options.tries = rehearsal.tries();
   return found;

@@ -103,9 +103,9 @@ void PendingQueue::enter(const State& state, JobId job) {
       spare_.pop_back();
     }
     Class& made = classes_[it->second.row()];
-    made = Class{.key = key, .jobs = {}, .is_active = true, .verdict = {}, .cards = 0};
+    made = Class{.key = key, .jobs = {}, .is_active = true, .verdict = {}, .devices = 0};
     state.each_member(job, [&](MemberId, const Member& m) {
-      if (!m.is_placed()) made.cards += state.demand(m.demand).cards.count;
+      if (!m.is_placed()) made.devices += state.demand(m.demand).devices.count;
     });
   }
   const ClassId id = it->second;

@@ -56,8 +56,8 @@ class PendingQueue {
     EquivalenceClass key;
     std::set<Entry> jobs;
     bool is_active = true;
-    Verdict verdict;         ///< why it is parked
-    std::int64_t cards = 0;  ///< cards of one job
+    Verdict verdict;           ///< why it is parked
+    std::int64_t devices = 0;  ///< devices of one job
   };
 
   explicit PendingQueue(const OrderPolicy& order) : order_(&order) {}

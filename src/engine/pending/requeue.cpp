@@ -20,8 +20,9 @@ bool could_take(State& state, const Profile& profile, DemandId demand_id, Constr
   const Cluster& cluster = state.cluster;
   const Demand& demand = state.demand(demand_id);
   if (!cluster.is_live(n)) return false;
-  if (demand.cards.count > 0) {
-    if (demand.cards.is_whole() ? cluster.idle_cards()[n.row()] < demand.cards.count : cluster.free_milli()[n.row()] < demand.cards.milli_each.value)
+  if (demand.devices.count > 0) {
+    if (demand.devices.is_whole() ? cluster.idle_devices()[n.row()] < demand.devices.count
+                                  : cluster.free_milli()[n.row()] < demand.devices.milli_each.value)
       return false;
   }
   if (!state.cluster.allowed(constraint).test(n.row())) return false;
@@ -32,12 +33,12 @@ bool could_take(State& state, const Profile& profile, DemandId demand_id, Constr
   return fits > 0;
 }
 
-/// How many cards a node must have for it, free or not.
-std::int32_t cards_of_a_node(const CardAsk& ask) { return ask.is_whole() ? ask.count : std::min(ask.count, 1); }
+/// How many devices a node must have for it, free or not.
+std::int32_t devices_of_a_node(const DeviceAsk& ask) { return ask.is_whole() ? ask.count : std::min(ask.count, 1); }
 
-std::int32_t most_cards(const Cluster& cluster, const std::vector<NodeId>& nodes) {
+std::int32_t most_devices(const Cluster& cluster, const std::vector<NodeId>& nodes) {
   std::int32_t most = 0;
-  for (const NodeId n : nodes) most = std::max(most, cluster.is_live(n) ? cluster.cards()[n.row()] : 0);
+  for (const NodeId n : nodes) most = std::max(most, cluster.is_live(n) ? cluster.devices()[n.row()] : 0);
   return most;
 }
 
@@ -75,11 +76,11 @@ void Engine::requeue(State& state, Cycle& cycle) {
     pending_.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
       if (!job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity && exceeds_quota(state, job_class)) activated.push_back(id);
     });
-  const std::int32_t cards_max = most_cards(state.cluster, freed_nodes);
+  const std::int32_t devices_max = most_devices(state.cluster, freed_nodes);
   for (const auto& [of, classes] : pending_.waiting_for_capacity()) {
     const DemandId demand = of.first;
     const ConstraintId constraint = of.second;
-    if (cards_of_a_node(state.demand(demand).cards) > cards_max) continue;  // neither now nor ever
+    if (devices_of_a_node(state.demand(demand).devices) > devices_max) continue;  // neither now nor ever
     const auto never_fits = [&](ClassId id) { return pending_.never_fits(id); };
     if (has_other_nodes && could_ever(demand, constraint))
       std::copy_if(classes.begin(), classes.end(), std::inserter(to_prove_, to_prove_.end()), never_fits);

@@ -1,7 +1,7 @@
-// The consolidate rule of the Helios simulator (SC'21), on which the published queueing tables rest. A job of up to one node's cards takes the node
-// with fewest idle cards that suffices, lowest row on ties. A larger job walks the nodes by idle cards, most first, stable by row: as many wholly idle
+// The consolidate rule of the Helios simulator (SC'21), on which the published queueing tables rest. A job of up to one node's devices takes the node
+// with fewest idle devices that suffices, lowest row on ties. A larger job walks the nodes by idle devices, most first, stable by row: as many wholly idle
 // nodes as it has full-node members, and the very next node must have room for the remainder; anything else fails. Feasible policies bind as everywhere. What
-// the rule does not speak of (shares of a card, members without cards or of less than a node, topology) is placed by the scored rule.
+// the rule does not speak of (shares of a device, members without devices or of less than a node, topology) is placed by the scored rule.
 #include <algorithm>
 
 #include "engine/place/placement.h"
@@ -13,15 +13,15 @@ void take(const PlacementContext& context, MemberId member, NodeId node) {
   State& state = context.trial.state();
   const Member& m = state.member(member);
   const NodeView view{state.cluster, state.demand(m.demand), state.cluster.constraint(m.constraint), &context.profile.mix, 0};
-  context.trial.place(member, node, context.profile.card->choose(view, node));
+  context.trial.place(member, node, context.profile.device->choose(view, node));
 }
 
-/// The node with fewest idle cards among those that can take the member at all.
+/// The node with fewest idle devices among those that can take the member at all.
 NodeId tightest(const PlacementContext& context, MemberId member) {
   State& state = context.trial.state();
   const Member& m = state.member(member);
   const FitTable& view = context.fit_tables.get(state, m.demand, m.constraint, 0);
-  const auto idle = state.cluster.idle_cards();
+  const auto idle = state.cluster.idle_devices();
   NodeId best;
   for (std::size_t n = 0; n < idle.size(); ++n)
     if (view.fits(NodeId(n)) > 0 && (best.is_none() || idle[n] < idle[best.row()])) best = NodeId(n);
@@ -34,9 +34,9 @@ bool fits(const PlacementContext& context, MemberId member, NodeId node) {
   return context.fit_tables.get(state, m.demand, m.constraint, 0).fits(node) > 0;
 }
 
-/// Nodes with idle cards, most first, stable by row.
+/// Nodes with idle devices, most first, stable by row.
 std::vector<NodeId> walk_of(const State& state) {
-  const auto idle = state.cluster.idle_cards();
+  const auto idle = state.cluster.idle_devices();
   std::vector<NodeId> walk;
   for (std::size_t n = 0; n < idle.size(); ++n)
     if (idle[n] > 0 && state.cluster.is_live(NodeId(n))) walk.emplace_back(n);
@@ -49,14 +49,14 @@ std::vector<NodeId> walk_of(const State& state) {
 bool is_consolidated(const State& state, JobId job) {
   const Job& j = state.job(job);
   if (!j.within.is_none() || !j.prefer.is_none()) return false;
-  const auto cards = state.cluster.cards();
-  const std::int32_t largest = cards.empty() ? 0 : *std::max_element(cards.begin(), cards.end());
+  const auto devices = state.cluster.devices();
+  const std::int32_t largest = devices.empty() ? 0 : *std::max_element(devices.begin(), devices.end());
   const std::uint32_t waiting = j.members_present - j.members_placed;
   std::uint32_t seen = 0;
   bool is_so = true;
   state.each_member(job, [&](MemberId, const Member& m) {
     if (m.is_placed()) return;
-    const CardAsk& ask = state.demand(m.demand).cards;
+    const DeviceAsk& ask = state.demand(m.demand).devices;
     const bool is_last = ++seen == waiting;
     is_so = is_so && ask.count > 0 && ask.is_whole() && (is_last || ask.count >= largest);
   });

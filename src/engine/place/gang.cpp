@@ -117,7 +117,7 @@ struct Run {
   DemandId demand;
   ConstraintId constraint;
   std::vector<MemberId> members;
-  std::int64_t cards = 0;
+  std::int64_t devices = 0;
 };
 
 std::vector<Run> runs_of(const State& state, JobId job, std::uint32_t members_max) {
@@ -127,10 +127,10 @@ std::vector<Run> runs_of(const State& state, JobId job, std::uint32_t members_ma
     if (m.is_placed() || taken == members_max) return;
     ++taken;
     auto it = std::find_if(runs.begin(), runs.end(), [&](const Run& r) { return r.demand == m.demand && r.constraint == m.constraint; });
-    if (it == runs.end()) it = runs.insert(runs.end(), Run{m.demand, m.constraint, {}, state.demand(m.demand).cards.milli_total()});
+    if (it == runs.end()) it = runs.insert(runs.end(), Run{m.demand, m.constraint, {}, state.demand(m.demand).devices.milli_total()});
     it->members.push_back(id);
   });
-  std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.cards > b.cards; });
+  std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.devices > b.devices; });
   return runs;
 }
 
@@ -184,8 +184,8 @@ class GangSearch {
     const auto is_found_by = [&](auto&& place) {
       return std::any_of(candidates.begin(), candidates.end(), [&](DomainId d) { return place(Scope{j.within, d}, runs); });
     };
-    return is_found_by([this](const Scope& s, const std::vector<Run>& r) { return has_cards_for_all(s, r) && place_in(s, r); }) ||
-           is_found_by([this](const Scope& s, const std::vector<Run>& r) { return has_cards_for_all(s, r) && place_exactly(s, r); });
+    return is_found_by([this](const Scope& s, const std::vector<Run>& r) { return has_devices_for_all(s, r) && place_in(s, r); }) ||
+           is_found_by([this](const Scope& s, const std::vector<Run>& r) { return has_devices_for_all(s, r) && place_exactly(s, r); });
   }
 
   /// Members above the minimum wait until every minimum of the decision has had its turn; they come back as a class of their own. Here they have seen
@@ -205,7 +205,7 @@ class GangSearch {
     const auto first = std::find_if_not(steps.begin(), steps.end(), is_kept);
     trial.rollback_to(before + static_cast<std::size_t>(first - steps.begin()));
     for (auto it = first; it != steps.end(); ++it)
-      if (is_kept(*it)) trial.place(it->member, it->node, it->cards);
+      if (is_kept(*it)) trial.place(it->member, it->node, it->devices);
   }
 
   /// Domains whose room suffices for each run taken alone, tightest first.
@@ -229,10 +229,10 @@ class GangSearch {
   }
 
   /// Unlike members share what is free: without as much as all of them ask there is no need to try.
-  bool has_cards_for_all(const Scope& scope, const std::vector<Run>& runs) const {
+  bool has_devices_for_all(const Scope& scope, const std::vector<Run>& runs) const {
     if (runs.size() == 1) return true;
     std::int64_t milli = 0;
-    for (const Run& run : runs) milli += run.cards * static_cast<std::int64_t>(run.members.size());
+    for (const Run& run : runs) milli += run.devices * static_cast<std::int64_t>(run.members.size());
     const auto free = state_.cluster.free_milli();
     for (const NodeId n : state_.cluster.topology().nodes_of(scope.level, scope.domain)) milli -= free[n.row()];
     return milli <= 0;
@@ -268,7 +268,7 @@ class GangSearch {
     return place_in_some_order(hard, {}, runs);
   }
 
-  /// Each run after the other: those that ask most cards first and, should the others then find no room, each other run in front once.
+  /// Each run after the other: those that ask most devices first and, should the others then find no room, each other run in front once.
   bool place_in_some_order(const Scope& hard, const Scope& soft, const std::vector<Run>& runs) {
     if (place_in_order(hard, soft, runs)) return true;
     std::vector<Run> other = runs;
@@ -334,11 +334,11 @@ class GangSearch {
         const std::uint64_t draw = context_.draws.next();
         const FitTable& v = context_.fit_tables.get(state_, run.demand, run.constraint, draw);
         const NodeId n = nodes[*node++];
-        if (v.fits(n) == 0) {  // the profile chose other cards for a share than the search did
+        if (v.fits(n) == 0) {  // the profile chose other devices for a share than the search did
           context_.trial.rollback_to(before);
           return false;
         }
-        context_.trial.place(member, n, context_.profile.card->choose(v.node_view(state_, draw), n));
+        context_.trial.place(member, n, context_.profile.device->choose(v.node_view(state_, draw), n));
       }
     }
     return true;
@@ -369,7 +369,7 @@ class GangSearch {
       FitTable& v = context_.fit_tables.get(state_, run.demand, run.constraint, draw);
       const NodeId best = v.best(state_);
       if (best.is_none()) return false;
-      context_.trial.place(member, best, context_.profile.card->choose(v.node_view(state_, draw), best));
+      context_.trial.place(member, best, context_.profile.device->choose(v.node_view(state_, draw), best));
     }
     return true;
   }
@@ -452,7 +452,7 @@ class GangSearch {
     std::size_t rank = 0;
     for (const Share& share : shares)
       for (std::uint32_t k = 0; k < share.members; ++k)
-        context_.trial.place(run.members[rank++], share.node, context_.profile.card->choose(v.node_view(state_, draw), share.node));
+        context_.trial.place(run.members[rank++], share.node, context_.profile.device->choose(v.node_view(state_, draw), share.node));
     ASHLAR_CHECK(rank == run.members.size());
   }
 

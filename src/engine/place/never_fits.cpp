@@ -17,9 +17,9 @@ bool is_meant_for(const Constraint& c, const NodeFacts& f) {
   return c.any_of.empty() || std::any_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); });
 }
 
-/// What members of the job that run hold of a node, and keep: they are not placed anew. Shares of a card are left out, so less may be counted than is held.
+/// What members of the job that run hold of a node, and keep: they are not placed anew. Shares of a device are left out, so less may be counted than is held.
 struct Held {
-  std::int32_t cards = 0;
+  std::int32_t devices = 0;
   std::vector<std::int64_t> amounts;  ///< by ResourceId, as far as any is held
   std::vector<HostPort> ports;
 
@@ -33,7 +33,7 @@ HeldByNode held_by(const State& state, JobId job) {
     if (!m.is_placed()) return;
     const Demand& demand = state.demand(m.demand);
     Held& on_node = held[m.node];
-    if (demand.cards.is_whole()) on_node.cards += demand.cards.count;
+    if (demand.devices.is_whole()) on_node.devices += demand.devices.count;
     on_node.ports.insert(on_node.ports.end(), demand.ports.begin(), demand.ports.end());
     for (const ResourceAmount& a : demand.amounts) {
       if (on_node.amounts.size() <= a.resource.row()) on_node.amounts.resize(a.resource.row() + 1, 0);
@@ -46,16 +46,16 @@ HeldByNode held_by(const State& state, JobId job) {
 /// Members that the node could take if nothing else ran there.
 std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, NodeId n, const Held& held) {
   std::int64_t fits = kFitsMax;
-  const CardAsk& ask = demand.cards;
+  const DeviceAsk& ask = demand.devices;
   if (ask.count > 0) {
-    const std::int64_t cards = std::max(cluster.cards()[n.row()] - held.cards, 0);
-    const std::int64_t memory = cluster.facts(n).memory_per_card.value;  // 0 = not known, not checked
+    const std::int64_t devices = std::max(cluster.devices()[n.row()] - held.devices, 0);
+    const std::int64_t memory = cluster.facts(n).memory_per_device.value;  // 0 = not known, not checked
     const bool has_memory = memory == 0 || ask.memory_each.value <= memory;
     if (ask.is_whole())
-      fits = std::min(fits, has_memory ? cards / ask.count : 0);
+      fits = std::min(fits, has_memory ? devices / ask.count : 0);
     else
-      fits = std::min(fits, ask.milli_each.value <= 0 ? 0 : cards * shares_in_card(ask, kWholeCard, memory, memory != 0));
-    if (fits <= 0) return 0;  // most nodes that are refused lack cards
+      fits = std::min(fits, ask.milli_each.value <= 0 ? 0 : devices * shares_in_device(ask, kWholeDevice, memory, memory != 0));
+    if (fits <= 0) return 0;  // most nodes that are refused lack devices
   }
   for (const ResourceAmount& a : demand.amounts) {
     const std::int64_t total = a.resource.row() < cluster.resource_count() ? cluster.allocatable(a.resource)[n.row()] : 0;
@@ -111,7 +111,7 @@ class EmptyDomain {
     return true;
   }
 
-  /// Is there as much of each resource, and of cards, as all of them ask together?
+  /// Is there as much of each resource, and of devices, as all of them ask together?
   bool has_enough_for_all() const {
     const Cluster& cluster = state_.cluster;
     double milli = 0;
@@ -120,16 +120,16 @@ class EmptyDomain {
       const Demand& demand = state_.demand(ask.demand);
       for (const ResourceAmount& a : demand.amounts)
         if (a.resource.row() < asked.size()) asked[a.resource.row()] += static_cast<double>(a.amount) * static_cast<double>(ask.members);
-      milli += static_cast<double>(demand.cards.milli_total()) * static_cast<double>(ask.members);
+      milli += static_cast<double>(demand.devices.milli_total()) * static_cast<double>(ask.members);
     }
     for (std::size_t r = 0; r < asked.size(); ++r) {
       double total = 0;
       for (const NodeId n : nodes_) total += static_cast<double>(cluster.allocatable(ResourceId(r))[n.row()] - held_on(n).of(r));
       if (asked[r] > total * (1 + 1e-12)) return false;
     }
-    double cards = 0;
-    for (const NodeId n : nodes_) cards += kWholeCard * static_cast<double>(std::max(cluster.cards()[n.row()] - held_on(n).cards, 0));
-    return milli <= cards;
+    double devices = 0;
+    for (const NodeId n : nodes_) devices += kWholeDevice * static_cast<double>(std::max(cluster.devices()[n.row()] - held_on(n).devices, 0));
+    return milli <= devices;
   }
 
   /// Enough where each node takes members of one kind only?
@@ -148,10 +148,10 @@ class EmptyDomain {
   PackingNode node_beside(const Held& held, NodeId n) const {
     PackingNode node = node_when_empty(state_.cluster, n);
     for (std::size_t r = 0; r < node.free.size(); ++r) node.free[r] -= held.of(r);
-    const std::int32_t cards = std::min(held.cards, node.idle_cards);
-    std::fill_n(node.milli.begin(), cards, 0);
-    std::fill_n(node.mib.begin(), cards, 0);
-    node.idle_cards -= cards;
+    const std::int32_t devices = std::min(held.devices, node.idle_devices);
+    std::fill_n(node.milli.begin(), devices, 0);
+    std::fill_n(node.mib.begin(), devices, 0);
+    node.idle_devices -= devices;
     node.ports.insert(node.ports.end(), held.ports.begin(), held.ports.end());
     return node;
   }
@@ -220,9 +220,9 @@ DomainId domain_held(const State& state, JobId job) {
 
 EverFits ever_fits(const State& state, JobId job) {
   std::vector<Ask> asks = asks_of(state, job);
-  // Those that ask most cards first: what is left for the others is then what they can use.
+  // Those that ask most devices first: what is left for the others is then what they can use.
   std::stable_sort(asks.begin(), asks.end(), [&](const Ask& a, const Ask& b) {
-    return state.demand(a.demand).cards.milli_total() > state.demand(b.demand).cards.milli_total();
+    return state.demand(a.demand).devices.milli_total() > state.demand(b.demand).devices.milli_total();
   });
   const LevelId within = state.job(job).within;
   const Topology& topology = state.cluster.topology();

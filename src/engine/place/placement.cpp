@@ -19,7 +19,7 @@ PlacementOutcome place_job(const PlacementContext& context, JobId job) {
   FitTable& view = context.fit_tables.get(state, m.demand, m.constraint, draw);
   const NodeId node = view.best(state);
   if (node.is_none()) return {};
-  context.trial.place(member, node, context.profile.card->choose(view.node_view(state, draw), node));
+  context.trial.place(member, node, context.profile.device->choose(view.node_view(state, draw), node));
   return {.is_placed = true};
 }
 

@@ -8,35 +8,35 @@
 namespace ashlar {
 namespace {
 
-bool is_idle(const PackingNode& node, std::size_t card) { return node.milli[card] == kWholeCard && node.mib[card] == node.full_mib; }
+bool is_idle(const PackingNode& node, std::size_t device) { return node.milli[device] == kWholeDevice && node.mib[device] == node.full_mib; }
 
-/// Could the card take one such share?
-bool takes_share(const PackingNode& node, const CardAsk& ask, std::size_t card) {
-  if (is_idle(node, card) && node.idle_cards <= 0) return false;
-  return shares_in_card(ask, node.milli[card], node.mib[card], node.full_mib != 0) > 0;
+/// Could the device take one such share?
+bool takes_share(const PackingNode& node, const DeviceAsk& ask, std::size_t device) {
+  if (is_idle(node, device) && node.idle_devices <= 0) return false;
+  return shares_in_device(ask, node.milli[device], node.mib[device], node.full_mib != 0) > 0;
 }
 
-/// Everything but the cards of a share.
+/// Everything but the devices of a share.
 bool has_room(const PackingNode& node, const Demand& demand) {
   for (const ResourceAmount& a : demand.amounts)
     if (value_at(node.free, a.resource.row()) < a.amount) return false;
   for (const HostPort& asked : demand.ports)
     if (std::any_of(node.ports.begin(), node.ports.end(), [&](const HostPort& taken) { return asked.clashes(taken); })) return false;
-  const CardAsk& ask = demand.cards;
+  const DeviceAsk& ask = demand.devices;
   if (ask.count <= 0) return true;
-  if (node.idle_cards < 0) return false;
+  if (node.idle_devices < 0) return false;
   if (!ask.is_whole()) return ask.milli_each.value > 0;
-  return node.idle_cards >= ask.count && (ask.memory_each.value <= 0 || node.full_mib == 0 || node.full_mib >= ask.memory_each.value);
+  return node.idle_devices >= ask.count && (ask.memory_each.value <= 0 || node.full_mib == 0 || node.full_mib >= ask.memory_each.value);
 }
 
-/// Takes what a member asks but the card of a share.
+/// Takes what a member asks but the device of a share.
 void take(PackingNode& node, const Demand& demand) {
   for (const ResourceAmount& a : demand.amounts)
     if (a.resource.row() < node.free.size()) node.free[a.resource.row()] -= a.amount;
   node.ports.insert(node.ports.end(), demand.ports.begin(), demand.ports.end());
-  if (demand.cards.count <= 0 || !demand.cards.is_whole()) return;
-  node.idle_cards -= demand.cards.count;
-  std::int32_t missing = demand.cards.count;
+  if (demand.devices.count <= 0 || !demand.devices.is_whole()) return;
+  node.idle_devices -= demand.devices.count;
+  std::int32_t missing = demand.devices.count;
   for (std::size_t c = 0; c < node.milli.size() && missing > 0; ++c) {
     if (!is_idle(node, c)) continue;
     node.milli[c] = 0;
@@ -45,10 +45,10 @@ void take(PackingNode& node, const Demand& demand) {
   }
 }
 
-void take_share(PackingNode& node, const CardAsk& ask, std::size_t card) {
-  if (is_idle(node, card)) --node.idle_cards;
-  node.milli[card] -= ask.milli_each.value;
-  node.mib[card] -= ask.memory_each.value;
+void take_share(PackingNode& node, const DeviceAsk& ask, std::size_t device) {
+  if (is_idle(node, device)) --node.idle_devices;
+  node.milli[device] -= ask.milli_each.value;
+  node.mib[device] -= ask.memory_each.value;
 }
 
 /// Like members that the node could take if nobody else came; too many rather than too few.
@@ -57,12 +57,12 @@ std::uint64_t room_for(const PackingNode& node, const Demand& demand) {
   std::int64_t room = kFitsMax;
   for (const ResourceAmount& a : demand.amounts) room = std::min(room, node.free[a.resource.row()] / a.amount);
   if (!demand.ports.empty()) room = 1;
-  const CardAsk& ask = demand.cards;
-  if (ask.count > 0 && ask.is_whole()) room = std::min<std::int64_t>(room, node.idle_cards / ask.count);
+  const DeviceAsk& ask = demand.devices;
+  if (ask.count > 0 && ask.is_whole()) room = std::min<std::int64_t>(room, node.idle_devices / ask.count);
   if (ask.count > 0 && !ask.is_whole()) {
     std::int64_t shares = 0;
     for (std::size_t c = 0; c < node.milli.size(); ++c)
-      if (takes_share(node, ask, c)) shares += shares_in_card(ask, node.milli[c], node.mib[c], node.full_mib != 0);
+      if (takes_share(node, ask, c)) shares += shares_in_device(ask, node.milli[c], node.mib[c], node.full_mib != 0);
     room = std::min(room, shares);
   }
   return static_cast<std::uint64_t>(room);
@@ -73,10 +73,10 @@ std::uint64_t room_for(const PackingNode& node, const Demand& demand) {
 PackingNode node_as_it_is(const Cluster& cluster, NodeId n) {
   PackingNode node;
   for (std::size_t r = 0; r < cluster.resource_count(); ++r) node.free.push_back(cluster.free(ResourceId(r))[n.row()]);
-  node.milli.assign(cluster.card_free_milli(n).begin(), cluster.card_free_milli(n).end());
-  node.mib.assign(cluster.card_free_mib(n).begin(), cluster.card_free_mib(n).end());
-  node.full_mib = cluster.facts(n).memory_per_card.value;
-  node.idle_cards = cluster.idle_cards()[n.row()];
+  node.milli.assign(cluster.device_free_milli(n).begin(), cluster.device_free_milli(n).end());
+  node.mib.assign(cluster.device_free_mib(n).begin(), cluster.device_free_mib(n).end());
+  node.full_mib = cluster.facts(n).memory_per_device.value;
+  node.idle_devices = cluster.idle_devices()[n.row()];
   node.ports.assign(cluster.ports_taken(n).begin(), cluster.ports_taken(n).end());
   return node;
 }
@@ -84,10 +84,10 @@ PackingNode node_as_it_is(const Cluster& cluster, NodeId n) {
 PackingNode node_when_empty(const Cluster& cluster, NodeId n) {
   PackingNode node;
   for (std::size_t r = 0; r < cluster.resource_count(); ++r) node.free.push_back(cluster.allocatable(ResourceId(r))[n.row()]);
-  node.full_mib = cluster.facts(n).memory_per_card.value;
-  node.idle_cards = cluster.cards()[n.row()];
-  node.milli.assign(static_cast<std::size_t>(node.idle_cards), kWholeCard);
-  node.mib.assign(static_cast<std::size_t>(node.idle_cards), node.full_mib);
+  node.full_mib = cluster.facts(n).memory_per_device.value;
+  node.idle_devices = cluster.devices()[n.row()];
+  node.milli.assign(static_cast<std::size_t>(node.idle_devices), kWholeDevice);
+  node.mib.assign(static_cast<std::size_t>(node.idle_devices), node.full_mib);
   return node;
 }
 
@@ -118,8 +118,8 @@ bool SmallPacking::is_mirror(std::size_t first_node, std::size_t node) const {
   return false;
 }
 
-/// Members of a group go to nodes in ascending order, shares on one node to cards in ascending order: they are alike.
-SmallPacking::Outcome SmallPacking::place(std::size_t group, std::uint32_t placed, std::size_t first_node, std::size_t first_card,
+/// Members of a group go to nodes in ascending order, shares on one node to devices in ascending order: they are alike.
+SmallPacking::Outcome SmallPacking::place(std::size_t group, std::uint32_t placed, std::size_t first_node, std::size_t first_device,
                                           std::uint32_t& steps) {
   if (group == groups_.size()) return Outcome::kFound;
   if (placed == groups_[group].members) return have_all_room(group + 1) ? place(group + 1, 0, 0, 0, steps) : Outcome::kImpossible;
@@ -127,30 +127,30 @@ SmallPacking::Outcome SmallPacking::place(std::size_t group, std::uint32_t place
     if (nodes_[n].allows[group] == 0 || !has_room(nodes_[n], *groups_[group].demand)) continue;
     // The node that the search is on already holds members of this group, so it is nobody's mirror.
     if (is_mirror(placed == 0 ? 0 : first_node + 1, n)) continue;
-    const Outcome outcome = place_on(group, placed, n, n == first_node ? first_card : 0, steps);
+    const Outcome outcome = place_on(group, placed, n, n == first_node ? first_device : 0, steps);
     if (outcome != Outcome::kImpossible) return outcome;
   }
   return Outcome::kImpossible;
 }
 
-SmallPacking::Outcome SmallPacking::place_on(std::size_t group, std::uint32_t placed, std::size_t node, std::size_t first_card,
+SmallPacking::Outcome SmallPacking::place_on(std::size_t group, std::uint32_t placed, std::size_t node, std::size_t first_device,
                                              std::uint32_t& steps) {
   const Demand& demand = *groups_[group].demand;
-  const bool is_share = demand.cards.count > 0 && !demand.cards.is_whole();
-  const std::size_t cards = is_share ? nodes_[node].milli.size() : 1;
-  for (std::size_t c = is_share ? first_card : 0; c < cards; ++c) {
-    if (is_share && !takes_share(nodes_[node], demand.cards, c)) continue;
+  const bool is_share = demand.devices.count > 0 && !demand.devices.is_whole();
+  const std::size_t devices = is_share ? nodes_[node].milli.size() : 1;
+  for (std::size_t c = is_share ? first_device : 0; c < devices; ++c) {
+    if (is_share && !takes_share(nodes_[node], demand.devices, c)) continue;
     const auto is_like = [&](std::size_t other) {
       return nodes_[node].milli[other] == nodes_[node].milli[c] && nodes_[node].mib[other] == nodes_[node].mib[c];
     };
     bool is_tried = false;
-    for (std::size_t other = first_card + 1; is_share && other < c; ++other) is_tried = is_tried || is_like(other);
+    for (std::size_t other = first_device + 1; is_share && other < c; ++other) is_tried = is_tried || is_like(other);
     if (is_tried) continue;
     if (steps == 0) return Outcome::kBudgetSpent;
     --steps;
     const PackingNode before = nodes_[node];
     take(nodes_[node], demand);
-    if (is_share) take_share(nodes_[node], demand.cards, c);
+    if (is_share) take_share(nodes_[node], demand.devices, c);
     chosen_.push_back(static_cast<std::uint32_t>(node));
     const Outcome outcome = place(group, placed + 1, node, is_share ? c : 0, steps);
     if (outcome != Outcome::kImpossible) return outcome;

@@ -1,5 +1,5 @@
 // SmallPacking: can unlike members sit on a few nodes together, and where? Exact, by trying every way that is not the mirror of one tried before, within a
-// counted budget: resources, whole cards, shares of cards with their memory, host ports, allowed nodes. Meant for at most kPackingNodesMax nodes;
+// counted budget: resources, whole devices, shares of devices with their memory, host ports, allowed nodes. Meant for at most kPackingNodesMax nodes;
 // the first descent is first fit, so that what is easy costs O(members x nodes).
 #pragma once
 
@@ -24,10 +24,10 @@ struct PackingGroup {
 /// What one node has to give.
 struct PackingNode {
   std::vector<std::int64_t> free;    ///< by ResourceId
-  std::vector<std::int32_t> milli;   ///< by card
-  std::vector<std::int64_t> mib;     ///< by card
-  std::int64_t full_mib = 0;         ///< of a card; 0 = not known, not checked
-  std::int32_t idle_cards = 0;       ///< so many of the idle cards may be taken
+  std::vector<std::int32_t> milli;   ///< by device
+  std::vector<std::int64_t> mib;     ///< by device
+  std::int64_t full_mib = 0;         ///< of a device; 0 = not known, not checked
+  std::int32_t idle_devices = 0;     ///< so many of the idle devices may be taken
   std::vector<HostPort> ports;       ///< taken
   std::vector<std::uint8_t> allows;  ///< by group
   friend bool operator==(const PackingNode&, const PackingNode&) = default;
@@ -48,8 +48,8 @@ class SmallPacking {
   const std::vector<std::uint32_t>& node_of_member() const { return chosen_; }
 
  private:
-  Outcome place(std::size_t group, std::uint32_t placed, std::size_t first_node, std::size_t first_card, std::uint32_t& steps);
-  Outcome place_on(std::size_t group, std::uint32_t placed, std::size_t node, std::size_t first_card, std::uint32_t& steps);
+  Outcome place(std::size_t group, std::uint32_t placed, std::size_t first_node, std::size_t first_device, std::uint32_t& steps);
+  Outcome place_on(std::size_t group, std::uint32_t placed, std::size_t node, std::size_t first_device, std::uint32_t& steps);
   bool is_mirror(std::size_t first_node, std::size_t node) const;
   bool have_all_room(std::size_t group) const;
 

@@ -1,5 +1,5 @@
 // Preemption by order alone, as SRTF and Tiresias are published (rules: docs/reference/policies.md, by-quota-unverified): walk waiting and running jobs
-// together in the order's sequence and give out the cluster's cards by count, and each queue's quota; whoever gets some may run, whoever runs and gets
+// together in the order's sequence and give out the cluster's devices by count, and each queue's quota; whoever gets some may run, whoever runs and gets
 // none stops. Placement is tried afterwards and may fail, so a stop can be in vain: this is what the papers do, and why no profile that keeps the laws
 // may choose it.
 // Cost: O(running log running + jobs marked + classes).
@@ -50,9 +50,9 @@ std::vector<Running> running_in_order(const State& state, const OrderPolicy& ord
   return running;
 }
 
-std::int64_t cards_of(const Cluster& cluster) {
+std::int64_t devices_of(const Cluster& cluster) {
   std::int64_t sum = 0;
-  for (const std::int32_t c : cluster.cards()) sum += c;
+  for (const std::int32_t c : cluster.devices()) sum += c;
   return sum;
 }
 
@@ -132,7 +132,7 @@ class QueueShares {
 
 QuotaMarks mark(const State& state, const PendingQueue& pending, const std::vector<Running>& running, Millis now) {
   QuotaMarks marks;
-  QuotaWalk walk(cards_of(state.cluster));
+  QuotaWalk walk(devices_of(state.cluster));
   QueueShares shares(state, running);
   WaitingWalk waiting(pending);
   std::size_t r = 0;
@@ -140,19 +140,19 @@ QuotaMarks mark(const State& state, const PendingQueue& pending, const std::vect
     const bool is_waiting_next = !waiting.is_empty() && (r == running.size() || waiting.top().entry.key <= running[r].key);
     if (!is_waiting_next) {
       const JobId job = running[r++].job;
-      const std::int64_t cards = state.job(job).cards_total;
-      if (cards <= walk.left() && shares.take_running(job, now))
-        walk.next(cards, true);
+      const std::int64_t devices = state.job(job).devices_total;
+      if (devices <= walk.left() && shares.take_running(job, now))
+        walk.next(devices, true);
       else
         marks.stop.push_back(job);
       continue;
     }
     const PendingQueue::Head head = waiting.top();
-    const std::int64_t cards = pending.class_at(head.job_class).cards;
-    if (cards > walk.left() || !shares.take_waiting(head.entry.job)) {
+    const std::int64_t devices = pending.class_at(head.job_class).devices;
+    if (devices > walk.left() || !shares.take_waiting(head.entry.job)) {
       waiting.drop_class();
     } else {
-      walk.next(cards, false);
+      walk.next(devices, false);
       marks.start.push_back(head.entry.job);
       waiting.advance();
     }
@@ -164,7 +164,7 @@ QuotaMarks mark(const State& state, const PendingQueue& pending, const std::vect
 }  // namespace
 
 void Engine::rotate(State& state, Cycle& cycle) {
-  if (pending_.size() == 0) return;  // whoever runs has its cards, so a walk without waiting jobs stops nobody
+  if (pending_.size() == 0) return;  // whoever runs has its devices, so a walk without waiting jobs stops nobody
   const Millis now = cycle.plan.at;
   const std::vector<Running> running = running_in_order(state, *profile_->order, now);
   const QuotaMarks marks = mark(state, pending_, running, now);

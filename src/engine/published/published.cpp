@@ -21,11 +21,11 @@ void publish(const State& state, Published& spare) {
     copy(c.free(ResourceId(r)), spare.free[r]);
     copy(c.allocatable(ResourceId(r)), spare.allocatable[r]);
   }
-  copy(c.idle_cards(), spare.idle_cards);
+  copy(c.idle_devices(), spare.idle_devices);
   copy(c.free_milli(), spare.free_milli);
-  copy(c.cards(), spare.cards);
-  copy(c.first_card(), spare.first_card);
-  copy(c.card_free_milli(), spare.card_free_milli);
+  copy(c.devices(), spare.devices);
+  copy(c.first_device(), spare.first_device);
+  copy(c.device_free_milli(), spare.device_free_milli);
   spare.queue_used.resize(state.queues.rows());
   spare.queue_quota.resize(state.queues.rows());
   for (std::size_t q = 0; q < state.queues.rows(); ++q) {

@@ -1,5 +1,5 @@
-// Published: a flat copy of what readers need (node, card and queue columns), made once per cycle into a reused buffer, so that extender, UI and
-// what-if never touch the state that the engine is changing. 5,000 nodes of 8 cards are about 1.3 MB.
+// Published: a flat copy of what readers need (node, device and queue columns), made once per cycle into a reused buffer, so that extender, UI and
+// what-if never touch the state that the engine is changing. 5,000 nodes of 8 devices are about 1.3 MB.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ struct Published {
   Millis at;
   std::uint64_t digest = 0;
   std::vector<std::vector<std::int64_t>> free, allocatable;  ///< [resource][node]
-  std::vector<std::int32_t> idle_cards, free_milli, cards;
-  std::vector<std::uint32_t> first_card;
-  std::vector<std::int32_t> card_free_milli;
+  std::vector<std::int32_t> idle_devices, free_milli, devices;
+  std::vector<std::uint32_t> first_device;
+  std::vector<std::int32_t> device_free_milli;
   std::vector<QuotaVector> queue_used, queue_quota;
 };
 

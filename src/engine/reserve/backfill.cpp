@@ -1,4 +1,4 @@
-// Who may start although somebody ahead of it waits (EASY backfill), by either rule: reservations of named nodes, or the count of cards as published.
+// Who may start although somebody ahead of it waits (EASY backfill), by either rule: reservations of named nodes, or the count of devices as published.
 #include <algorithm>
 
 #include "engine/cycle.h"
@@ -45,7 +45,7 @@ const Reservation* Engine::broken_reservation(const State& state, const Cycle& c
 }
 
 bool Engine::place_beside_reservations(State& state, Cycle& cycle, const PendingQueue::Head& head, Trial& trial) {
-  const Reservation* broken = broken_reservation(state, cycle, trial, Beside::kItsCards);
+  const Reservation* broken = broken_reservation(state, cycle, trial, Beside::kItsDevices);
   if (broken == nullptr) return true;
   const bool has_shares = std::any_of(cycle.binding.begin(), cycle.binding.end(), [&](JobId job) { return reservations_.find(job)->has_shares(); });
   for (const auto& [beside, blocks] : kTriesBesideReservations) {
@@ -74,16 +74,16 @@ void Engine::hold(const State& state, Cycle& cycle, const PendingQueue::Head& he
 }
 
 bool Engine::may_backfill_by_count(const State& state, Cycle& cycle, const PendingQueue::Head& head) {
-  const std::int64_t cards = pending_.class_at(head.job_class).cards;
+  const std::int64_t devices = pending_.class_at(head.job_class).devices;
   const Millis end = state.job(head.entry.job).late_end_if_started(cycle.plan.at);
   for (const auto& [queue, heads] : pending_.blocked_heads()) {
-    // The published rule knows cards only: who waits for quota has no reservation.
+    // The published rule knows devices only: who waits for quota has no reservation.
     const auto first = std::find_if(heads.begin(), heads.end(),
                                     [&](const PendingQueue::Head& h) { return pending_.class_at(h.job_class).verdict.wake_on == WakeOn::kCapacity; });
     if (first == heads.end() || !(first->entry < head.entry)) continue;
     const PendingQueue::Head& blocked = *first;
-    const Cycle::ShadowTime& r = cycle.shadow_time_for(state, blocked.entry.job, pending_.class_at(blocked.job_class).cards);
-    if (r.shadow == Millis::max() || end <= r.shadow || cards <= r.extra) continue;
+    const Cycle::ShadowTime& r = cycle.shadow_time_for(state, blocked.entry.job, pending_.class_at(blocked.job_class).devices);
+    if (r.shadow == Millis::max() || end <= r.shadow || devices <= r.extra) continue;
     cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, r.shadow);
     report(cycle, head.entry.job, held_until(r.shadow, cycle.plan.at));
     return false;
@@ -91,19 +91,19 @@ bool Engine::may_backfill_by_count(const State& state, Cycle& cycle, const Pendi
   return true;
 }
 
-const Cycle::ShadowTime& Cycle::shadow_time_for(const State& state, JobId job, std::int64_t cards) {
+const Cycle::ShadowTime& Cycle::shadow_time_for(const State& state, JobId job, std::int64_t devices) {
   for (const ShadowTime& r : shadow_times)
     if (r.job == job) return r;
   std::int64_t free = 0;
-  for (const std::int64_t idle : state.cluster.group_idle_cards()) free += idle;
+  for (const std::int64_t idle : state.cluster.group_idle_devices()) free += idle;
   ShadowTime r{job, Millis::max(), 0};
   std::vector<Timeline::End> put_off;
   const std::span<const Timeline::End> ends = expected_ends(state, plan.at, put_off);
-  if (free >= cards) {  // cards enough, but in pieces
+  if (free >= devices) {  // devices enough, but in pieces
     r.shadow = ends.empty() ? Millis::max() : ends.front().at;
-    r.extra = std::max<std::int64_t>(free - cards, 0);
+    r.extra = std::max<std::int64_t>(free - devices, 0);
   } else {
-    const Timeline::Window w = Timeline::earliest(ends, free, cards);
+    const Timeline::Window w = Timeline::earliest(ends, free, devices);
     r.shadow = w.at;
     r.extra = w.extra;
   }
@@ -113,7 +113,7 @@ const Cycle::ShadowTime& Cycle::shadow_time_for(const State& state, JobId job, s
 
 void Cycle::account(const State& state, JobId started) {
   for (ShadowTime& r : shadow_times)
-    if (state.job(started).late_end_if_started(plan.at) > r.shadow) r.extra -= state.job(started).cards_total;
+    if (state.job(started).late_end_if_started(plan.at) > r.shadow) r.extra -= state.job(started).devices_total;
 }
 
 }  // namespace ashlar

@@ -48,7 +48,7 @@ bool EarliestStart::reaches(std::size_t count) {
 }
 
 std::optional<Millis> EarliestStart::run(Millis before) {
-  std::size_t first = std::max({enough_cards(), enough_quota(), std::size_t{1}});
+  std::size_t first = std::max({enough_devices(), enough_quota(), std::size_t{1}});
   const std::size_t count = count_before(before);
   while (first <= count && reaches(first)) {
     const std::size_t last = std::min(stretch_from(first), count);
@@ -114,22 +114,22 @@ std::size_t EarliestStart::between(std::size_t failed, std::size_t enough) {
   return enough;
 }
 
-std::size_t EarliestStart::enough_cards() {
+std::size_t EarliestStart::enough_devices() {
   std::int64_t free = 0, asked = 0;
-  for (const std::int64_t idle : state_.cluster.group_idle_cards()) free += std::max<std::int64_t>(idle, 0);
-  for (const MemberId m : outranked_nominations(state_, job_)) free += state_.demand(state_.member(m).demand).cards.count;
+  for (const std::int64_t idle : state_.cluster.group_idle_devices()) free += std::max<std::int64_t>(idle, 0);
+  for (const MemberId m : outranked_nominations(state_, job_)) free += state_.demand(state_.member(m).demand).devices.count;
   const Job& j = state_.job(job_);
   const std::uint32_t needed = j.members_needed();
   std::vector<std::int64_t> asks;
   state_.each_member(job_, [&](MemberId, const Member& m) {
-    const CardAsk& ask = state_.demand(m.demand).cards;
+    const DeviceAsk& ask = state_.demand(m.demand).devices;
     if (!m.is_placed()) asks.push_back(ask.is_whole() ? ask.count : 0);
   });
   std::sort(asks.begin(), asks.end());
   for (std::size_t i = 0; i < asks.size() && i < needed; ++i) asked += asks[i];
   std::size_t count = 0;
   for (std::size_t e = 0; free < asked && reaches(count + 1); ++count)
-    for (; e < moments_[count].ends; ++e) free += ends_[e].cards;
+    for (; e < moments_[count].ends; ++e) free += ends_[e].devices;
   return count;
 }
 
@@ -173,11 +173,11 @@ bool EarliestStart::seat(const Reservation& reservation) {
     if (!state_.is_live(place.member) || !state_.cluster.is_live(place.node)) return false;
     const Member& m = state_.member(place.member);
     if (m.job != reservation.entry.job || m.is_placed()) return false;
-    const CardAsk& ask = state_.demand(m.demand).cards;
-    CardMask cards = choose_cards(state_.cluster, place.node, ask);
-    if (cards.count() < ask.count && drop_outranked(m.job, place.node)) cards = choose_cards(state_.cluster, place.node, ask);
-    if (cards.count() < ask.count) return false;
-    context_.trial.place(place.member, place.node, cards);
+    const DeviceAsk& ask = state_.demand(m.demand).devices;
+    DeviceMask devices = choose_devices(state_.cluster, place.node, ask);
+    if (devices.count() < ask.count && drop_outranked(m.job, place.node)) devices = choose_devices(state_.cluster, place.node, ask);
+    if (devices.count() < ask.count) return false;
+    context_.trial.place(place.member, place.node, devices);
   }
   return true;
 }

@@ -45,8 +45,8 @@ class EarliestStart {
   std::size_t least_within(std::size_t first, std::size_t last);
   /// The least number of moments that is enough, and the job placed after it.
   std::size_t between(std::size_t failed, std::size_t enough);
-  /// No fewer moments than these bring cards enough, wherever they are.
-  std::size_t enough_cards();
+  /// No fewer moments than these bring devices enough, wherever they are.
+  std::size_t enough_devices();
   /// No fewer moments than these free as much of the job's queues as it needs.
   std::size_t enough_quota();
   /// What the job's members hold of a queue above it.

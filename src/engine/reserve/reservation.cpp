@@ -11,26 +11,26 @@
 namespace ashlar {
 namespace {
 
-using CardRoom = Reservation::CardRoom;
+using DeviceRoom = Reservation::DeviceRoom;
 using Claim = Reservation::Claim;
 using Room = Reservation::Room;
 using Spare = Reservation::Spare;
 
-bool is_idle(const CardRoom& room, std::int64_t full_mib) { return room.milli == kWholeCard && room.mib == full_mib; }
+bool is_idle(const DeviceRoom& room, std::int64_t full_mib) { return room.milli == kWholeDevice && room.mib == full_mib; }
 
-void take_card(CardRoom& room, const CardAsk& ask, int sign = 1) {
+void take_device(DeviceRoom& room, const DeviceAsk& ask, int sign = 1) {
   room.milli -= sign * ask.milli_each.value;
   room.mib -= sign * ask.memory_each.value;
 }
 
-/// A member comes (or goes, with sign -1) with these cards; more that it asks it is owed.
-void take(Room& room, const Demand& demand, const CardMask& given, int sign = 1) {
+/// A member comes (or goes, with sign -1) with these devices; more that it asks it is owed.
+void take(Room& room, const Demand& demand, const DeviceMask& given, int sign = 1) {
   for (const ResourceAmount& a : demand.amounts)
     if (a.resource.row() < room.amounts.size()) room.amounts[a.resource.row()] -= sign * a.amount;
   given.each([&](int i) {
-    if (static_cast<std::size_t>(i) < room.cards.size()) take_card(room.cards[static_cast<std::size_t>(i)], demand.cards, sign);
+    if (static_cast<std::size_t>(i) < room.devices.size()) take_device(room.devices[static_cast<std::size_t>(i)], demand.devices, sign);
   });
-  room.owed += sign * (demand.cards.count - given.count());
+  room.owed += sign * (demand.devices.count - given.count());
 }
 
 /// The claims on a node but those of one job: nobody is in its own way.
@@ -44,33 +44,33 @@ struct Claims {
   }
 };
 
-/// How the claims on a node's cards come to sit on them: whole cards on any idle ones, shares on the tightest card in use, else on an idle one.
+/// How the claims on a node's devices come to sit on them: whole devices on any idle ones, shares on the tightest device in use, else on an idle one.
 struct Seating {
   bool fits = true;
-  std::int64_t whole = 0;                              ///< idle cards that whole asks need
-  std::vector<std::pair<int, const CardAsk*>> shares;  ///< by card
+  std::int64_t whole = 0;                                ///< idle devices that whole asks need
+  std::vector<std::pair<int, const DeviceAsk*>> shares;  ///< by device
 };
 
 Seating seat_claims(const Room& room, const Claims& claims, std::int64_t full_mib) {
   Seating seating;
-  if (room.cards.empty()) return seating;
+  if (room.devices.empty()) return seating;
   std::int64_t idle = -room.owed;
-  for (const CardRoom& card : room.cards) idle += is_idle(card, full_mib) ? 1 : 0;
+  for (const DeviceRoom& device : room.devices) idle += is_idle(device, full_mib) ? 1 : 0;
   bool has_shares = false;
   claims.each([&](const Demand& demand) {
-    const CardAsk& ask = demand.cards;
+    const DeviceAsk& ask = demand.devices;
     if (ask.count > 0 && ask.is_whole()) seating.whole += ask.count;
     has_shares = has_shares || (ask.count > 0 && !ask.is_whole());
   });
   seating.fits = idle >= seating.whole;
   if (!has_shares || !seating.fits) return seating;
-  std::vector<CardRoom> rooms = room.cards;
+  std::vector<DeviceRoom> rooms = room.devices;
   claims.each([&](const Demand& demand) {
-    const CardAsk& ask = demand.cards;
+    const DeviceAsk& ask = demand.devices;
     if (ask.count == 0 || ask.is_whole() || !seating.fits) return;
     int best = -1;
     for (std::size_t i = 0; i < rooms.size(); ++i) {
-      if (shares_in_card(ask, rooms[i].milli, rooms[i].mib, full_mib > 0) == 0) continue;
+      if (shares_in_device(ask, rooms[i].milli, rooms[i].mib, full_mib > 0) == 0) continue;
       if (is_idle(rooms[i], full_mib) && idle <= seating.whole) continue;  // the whole asks need it
       if (best < 0 || rooms[i].milli < rooms[static_cast<std::size_t>(best)].milli) best = static_cast<int>(i);
     }
@@ -78,9 +78,9 @@ Seating seat_claims(const Room& room, const Claims& claims, std::int64_t full_mi
       seating.fits = false;
       return;
     }
-    CardRoom& seat = rooms[static_cast<std::size_t>(best)];
+    DeviceRoom& seat = rooms[static_cast<std::size_t>(best)];
     if (is_idle(seat, full_mib)) --idle;
-    take_card(seat, ask);
+    take_device(seat, ask);
     seating.shares.push_back({best, &ask});
   });
   return seating;
@@ -105,11 +105,11 @@ auto spare_of(auto& spares, NodeId node) {
   return it == spares.end() || it->node != node ? spares.end() : it;
 }
 
-std::vector<ResourceId> resources_asked(const State& state, JobId job, bool& asks_cards) {
+std::vector<ResourceId> resources_asked(const State& state, JobId job, bool& asks_devices) {
   std::vector<ResourceId> asked;
   state.each_member(job, [&](MemberId, const Member& m) {
     const Demand& demand = state.demand(m.demand);
-    asks_cards = asks_cards || demand.cards.count > 0;
+    asks_devices = asks_devices || demand.devices.count > 0;
     for (const ResourceAmount& a : demand.amounts)
       if (std::find(asked.begin(), asked.end(), a.resource) == asked.end()) asked.push_back(a.resource);
   });
@@ -118,24 +118,24 @@ std::vector<ResourceId> resources_asked(const State& state, JobId job, bool& ask
 
 /// From a trial in which the job and those promised beside it are placed.
 void note_spares(const Trial& trial, const State& state, Reservation& reservation) {
-  bool asks_cards = false;
-  const std::vector<ResourceId> asked = resources_asked(state, reservation.entry.job, asks_cards);
+  bool asks_devices = false;
+  const std::vector<ResourceId> asked = resources_asked(state, reservation.entry.job, asks_devices);
   std::vector<Spare>& spares = reservation.spares;
   for (const Reservation::Place& place : reservation.places) spares.push_back({place.node, {}, {}});
   std::sort(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node < b.node; });
   spares.erase(std::unique(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node == b.node; }), spares.end());
   const Cluster& cluster = state.cluster;
   for (Spare& spare : spares) {
-    if (asks_cards) {
-      const auto milli = cluster.card_free_milli(spare.node);
-      const auto mib = cluster.card_free_mib(spare.node);
-      const std::int64_t full_mib = cluster.facts(spare.node).memory_per_card.value;
+    if (asks_devices) {
+      const auto milli = cluster.device_free_milli(spare.node);
+      const auto mib = cluster.device_free_mib(spare.node);
+      const std::int64_t full_mib = cluster.facts(spare.node).memory_per_device.value;
       std::int64_t idle = 0;
       for (std::size_t i = 0; i < milli.size(); ++i) {
-        spare.room.cards.push_back({milli[i], mib[i]});
-        idle += is_idle(spare.room.cards.back(), full_mib) ? 1 : 0;
+        spare.room.devices.push_back({milli[i], mib[i]});
+        idle += is_idle(spare.room.devices.back(), full_mib) ? 1 : 0;
       }
-      spare.room.owed = idle - cluster.idle_cards()[spare.node.row()];
+      spare.room.owed = idle - cluster.idle_devices()[spare.node.row()];
     }
     for (const ResourceId r : asked) {
       if (r.row() >= cluster.resource_count()) continue;
@@ -148,7 +148,7 @@ void note_spares(const Trial& trial, const State& state, Reservation& reservatio
     if (!step.is_placement || it == spares.end()) continue;
     const Member& m = state.member(step.member);
     const Demand& demand = state.demand(m.demand);
-    take(it->room, demand, step.cards, -1);
+    take(it->room, demand, step.devices, -1);
     it->claims.push_back({m.job, demand});
   }
 }
@@ -217,55 +217,55 @@ bool has_clash(const Claims& claims, const Demand& demand) {
   return is_so;
 }
 
-/// Takes from the card, in the trial, all that is free beyond so much.
-void block_device(Trial& trial, NodeId node, int card, CardRoom leave) {
+/// Takes from the device, in the trial, all that is free beyond so much.
+void block_device(Trial& trial, NodeId node, int device, DeviceRoom leave) {
   const Cluster& cluster = trial.state().cluster;
-  const auto i = static_cast<std::size_t>(card);
-  const std::int32_t milli = std::max(cluster.card_free_milli(node)[i] - std::max(leave.milli, 0), 0);
-  const std::int64_t mib = std::max<std::int64_t>(cluster.card_free_mib(node)[i] - std::max<std::int64_t>(leave.mib, 0), 0);
+  const auto i = static_cast<std::size_t>(device);
+  const std::int32_t milli = std::max(cluster.device_free_milli(node)[i] - std::max(leave.milli, 0), 0);
+  const std::int64_t mib = std::max<std::int64_t>(cluster.device_free_mib(node)[i] - std::max<std::int64_t>(leave.mib, 0), 0);
   if (milli == 0 && mib == 0) return;
-  CardMask mask;
-  mask.set(card);
+  DeviceMask mask;
+  mask.set(device);
   trial.block(node, Demand{{}, {1, MilliGpu(milli), MiB(mib)}, {}}, mask);
 }
 
-bool asks_whole_cards(const State& state, JobId job) {
+bool asks_whole_devices(const State& state, JobId job) {
   bool is_so = false;
   state.each_member(job, [&](MemberId, const Member& m) {
-    const CardAsk& ask = state.demand(m.demand).cards;
+    const DeviceAsk& ask = state.demand(m.demand).devices;
     is_so = is_so || (!m.is_placed() && ask.count > 0 && ask.is_whole());
   });
   return is_so;
 }
 
-/// Of the cards that will be idle, keeps as many as the whole asks need, those first that are of least use to the other job: to one of whole cards
+/// Of the devices that will be idle, keeps as many as the whole asks need, those first that are of least use to the other job: to one of whole devices
 /// those in use now, to one of shares those that are idle now.
 void block_whole(Trial& trial, const Spare& spare, const Seating& seating, bool from_whole) {
   const Cluster& cluster = trial.state().cluster;
-  const std::int64_t full_mib = cluster.facts(spare.node).memory_per_card.value;
-  const auto milli = cluster.card_free_milli(spare.node);
-  const auto mib = cluster.card_free_mib(spare.node);
-  std::vector<std::pair<int, std::size_t>> kept;  // use to the other, card
-  for (std::size_t i = 0; i < spare.room.cards.size() && i < milli.size(); ++i) {
+  const std::int64_t full_mib = cluster.facts(spare.node).memory_per_device.value;
+  const auto milli = cluster.device_free_milli(spare.node);
+  const auto mib = cluster.device_free_mib(spare.node);
+  std::vector<std::pair<int, std::size_t>> kept;  // use to the other, device
+  for (std::size_t i = 0; i < spare.room.devices.size() && i < milli.size(); ++i) {
     const auto is_here = [&](const auto& share) { return share.first == static_cast<int>(i); };
-    if (!is_idle(spare.room.cards[i], full_mib) || std::any_of(seating.shares.begin(), seating.shares.end(), is_here)) continue;
+    if (!is_idle(spare.room.devices[i], full_mib) || std::any_of(seating.shares.begin(), seating.shares.end(), is_here)) continue;
     const bool is_idle_now = is_idle({milli[i], mib[i]}, full_mib);
     kept.push_back({milli[i] <= 0 ? 0 : is_idle_now == from_whole ? 2 : 1, i});
   }
   std::sort(kept.begin(), kept.end());
   kept.resize(std::min(kept.size(), static_cast<std::size_t>(std::max<std::int64_t>(seating.whole + spare.room.owed, 0))));
   Demand whole;
-  CardMask idle_now;
-  for (const auto& [use, card] : kept) {
+  DeviceMask idle_now;
+  for (const auto& [use, device] : kept) {
     if (use == 0) continue;
-    if (milli[card] != kWholeCard) {
-      block_device(trial, spare.node, static_cast<int>(card), {});
+    if (milli[device] != kWholeDevice) {
+      block_device(trial, spare.node, static_cast<int>(device), {});
       continue;
     }
-    idle_now.set(static_cast<int>(card));
-    ++whole.cards.count;
+    idle_now.set(static_cast<int>(device));
+    ++whole.devices.count;
   }
-  if (whole.cards.count > 0) trial.block(spare.node, std::move(whole), idle_now);
+  if (whole.devices.count > 0) trial.block(spare.node, std::move(whole), idle_now);
 }
 
 }  // namespace
@@ -288,15 +288,15 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
     const Demand& demand = state.demand(state.member(step.member).demand);
     const Claims claims{promised->claims, taken.job};
     if (has_clash(claims, demand)) return false;
-    if (beside == Beside::kItsCards)
-      for (const auto& [card, ask] : seat_claims(promised->room, claims, state.cluster.facts(step.node).memory_per_card.value).shares)
-        if (step.cards.test(card)) return false;
+    if (beside == Beside::kItsDevices)
+      for (const auto& [device, ask] : seat_claims(promised->room, claims, state.cluster.facts(step.node).memory_per_device.value).shares)
+        if (step.devices.test(device)) return false;
     auto it = std::find_if(left.begin(), left.end(), [&](const auto& l) { return l.first == &*promised; });
     if (it == left.end()) it = left.insert(left.end(), {&*promised, promised->room});
-    take(it->second, demand, step.cards);
+    take(it->second, demand, step.devices);
   }
   return std::all_of(left.begin(), left.end(), [&](const auto& l) {
-    return holds_claims(l.second, {l.first->claims, taken.job}, state.cluster.facts(l.first->node).memory_per_card.value);
+    return holds_claims(l.second, {l.first->claims, taken.job}, state.cluster.facts(l.first->node).memory_per_device.value);
   });
 }
 
@@ -306,7 +306,7 @@ bool Reservation::spares_quota_for(const State& state, JobId job) const {
 
 void Reservation::block(Trial& trial, JobId from, Beside beside) const {
   const Cluster& cluster = trial.state().cluster;
-  const bool from_whole = asks_whole_cards(trial.state(), from);
+  const bool from_whole = asks_whole_devices(trial.state(), from);
   for (const Spare& spare : spares) {
     const Claims claims{spare.claims, from};
     Demand kept;
@@ -317,13 +317,13 @@ void Reservation::block(Trial& trial, JobId from, Beside beside) const {
     }
     claims.each([&](const Demand& demand) { kept.ports.insert(kept.ports.end(), demand.ports.begin(), demand.ports.end()); });
     if (!kept.amounts.empty() || !kept.ports.empty()) trial.block(spare.node, std::move(kept), {});
-    if (spare.room.cards.empty() || cluster.free_milli()[spare.node.row()] <= 0) continue;
-    const Seating seating = seat_claims(spare.room, claims, cluster.facts(spare.node).memory_per_card.value);
+    if (spare.room.devices.empty() || cluster.free_milli()[spare.node.row()] <= 0) continue;
+    const Seating seating = seat_claims(spare.room, claims, cluster.facts(spare.node).memory_per_device.value);
     if (!seating.shares.empty()) {
-      std::vector<CardRoom> left = spare.room.cards;  // beside the shares
-      for (const auto& [card, ask] : seating.shares) take_card(left[static_cast<std::size_t>(card)], *ask);
-      for (const auto& [card, ask] : seating.shares)
-        block_device(trial, spare.node, card, beside == Beside::kItsCards ? CardRoom{} : left[static_cast<std::size_t>(card)]);
+      std::vector<DeviceRoom> left = spare.room.devices;  // beside the shares
+      for (const auto& [device, ask] : seating.shares) take_device(left[static_cast<std::size_t>(device)], *ask);
+      for (const auto& [device, ask] : seating.shares)
+        block_device(trial, spare.node, device, beside == Beside::kItsDevices ? DeviceRoom{} : left[static_cast<std::size_t>(device)]);
     }
     block_whole(trial, spare, seating, from_whole);
   }
@@ -337,14 +337,14 @@ void Reservation::charge(const State& state, std::span<const Trial::Step> steps)
   for (const Trial::Step& step : steps) {
     const auto it = spare_of(spares, step.node);
     if (!step.is_placement || it == spares.end()) continue;
-    take(it->room, state.demand(state.member(step.member).demand), step.cards);
+    take(it->room, state.demand(state.member(step.member).demand), step.devices);
   }
 }
 
 bool Reservation::has_shares() const {
   return std::any_of(spares.begin(), spares.end(), [](const Spare& spare) {
-    return !spare.room.cards.empty() && std::any_of(spare.claims.begin(), spare.claims.end(),
-                                                    [](const Claim& c) { return c.demand.cards.count > 0 && !c.demand.cards.is_whole(); });
+    return !spare.room.devices.empty() && std::any_of(spare.claims.begin(), spare.claims.end(),
+                                                      [](const Claim& c) { return c.demand.devices.count > 0 && !c.demand.devices.is_whole(); });
   });
 }
 

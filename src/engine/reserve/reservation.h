@@ -1,6 +1,6 @@
 // Reservations: reservations for jobs that cannot start yet (EASY backfill). The first waiting job of a queue is promised the earliest time at which, by the
 // ends expected now and beside what the promised jobs ahead of it will hold, it can be placed: within its quota, on named nodes, with its constraints and
-// topology wishes, not by a count of cards. A job behind it that may still run then may start only on what the reservation leaves over. A reservation stays as
+// topology wishes, not by a count of devices. A job behind it that may still run then may start only on what the reservation leaves over. A reservation stays as
 // made until something unforeseen happens, so one that was made is kept as long as running jobs end by their expected ends.
 #pragma once
 
@@ -15,22 +15,22 @@ namespace ashlar {
 
 /// How far others keep off a reservation.
 enum class Beside : std::uint8_t {
-  kItsCards,  ///< off the cards where promised shares will sit, whatever else fits on them
-  kItsNeeds,  ///< so that the promised job still fits
+  kItsDevices,  ///< off the devices where promised shares will sit, whatever else fits on them
+  kItsNeeds,    ///< so that the promised job still fits
 };
 
-/// How a job is placed that would break a reservation where it fits best. The last try blocks nothing: promised shares may find other cards than those
+/// How a job is placed that would break a reservation where it fits best. The last try blocks nothing: promised shares may find other devices than those
 /// where they are reckoned to sit.
 struct TryBesideReservations {
   Beside beside;
   bool blocks;
 };
 inline constexpr TryBesideReservations kTriesBesideReservations[] = {
-    {Beside::kItsCards, true}, {Beside::kItsNeeds, true}, {Beside::kItsNeeds, false}};
+    {Beside::kItsDevices, true}, {Beside::kItsNeeds, true}, {Beside::kItsNeeds, false}};
 
 struct Reservation {
-  /// Free compute and memory of one card.
-  struct CardRoom {
+  /// Free compute and memory of one device.
+  struct DeviceRoom {
     std::int32_t milli = 0;
     std::int64_t mib = 0;
   };
@@ -41,8 +41,8 @@ struct Reservation {
   };
   /// What a node has free at the promised time, without the claims; out of reach (kPlenty) for amounts that the job does not ask.
   struct Room {
-    std::int64_t owed = 0;              ///< idle cards that belong to pods whose cards are not known
-    std::vector<CardRoom> cards;        ///< by card; none where the job asks for no cards
+    std::int64_t owed = 0;              ///< idle devices that belong to pods whose devices are not known
+    std::vector<DeviceRoom> devices;    ///< by device; none where the job asks for no devices
     std::vector<std::int64_t> amounts;  ///< by ResourceId
   };
   /// A node where the job will sit.
@@ -101,7 +101,7 @@ struct Reservation {
   void block(Trial& trial, JobId from, Beside beside) const;
   /// These placements last beyond it: less is left over.
   void charge(const State& state, std::span<const Trial::Step> steps);
-  /// Has it claims of shares, which need a certain card?
+  /// Has it claims of shares, which need a certain device?
   bool has_shares() const;
 };
 

@@ -46,7 +46,7 @@ LiveReign::LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::
                      metrics_.observe_decision(pod.gang != kNoGang, source_.now() - pod.seen);
                      lane_.want_scheduled_event(slot);
                    },
-               .on_cards_changed = [this](PodSlot slot) { cards_due_[slot] = intake_.pods()[slot].generation; },
+               .on_devices_changed = [this](PodSlot slot) { devices_due_[slot] = intake_.pods()[slot].generation; },
                .log = options_.log}),
       state_(std::make_unique<State>()),
       actuator_(api, intake_, options_.actuator,
@@ -114,7 +114,7 @@ Millis LiveReign::turn() {
   pending_since_ = has_news() ? std::min(pending_since_, now) : Millis::max();
   if (should_step(now)) step();
   lane_.pump();
-  restore_cards();
+  restore_devices();
   // Without the right to write there is nothing to hurry for either: the lease's own timers go on.
   const bool is_full = actuator_.backlog() > options_.binds_per_step_max / 4 || !is_deciding_ || !may_write_();
   Millis next = next_tick_;
@@ -144,7 +144,7 @@ void LiveReign::step() {
   is_stepping_ = false;
   intake_.note_taken();
   ++steps_;
-  say_overfull_cards();
+  say_overfull_devices();
   look_again_at_ = plan.look_again_at;
   next_tick_ = Millis(0);  // settling may have begun to wait for a gang
   metrics_.observe_step(static_cast<double>(monotonic_micros() - began) * 1e-6, plan);
@@ -228,20 +228,20 @@ void LiveReign::say(const VerdictChange& change) {
   });
 }
 
-void LiveReign::restore_cards() {
-  while (!cards_due_.empty() && may_write_() && api_.budget().may_send(api_.monotonic())) {
-    const auto [slot, generation] = *cards_due_.begin();
-    cards_due_.erase(cards_due_.begin());
-    if (intake_.pods().is_current(slot, generation) && intake_.pods()[slot].are_cards_changed) restore_cards(slot);
+void LiveReign::restore_devices() {
+  while (!devices_due_.empty() && may_write_() && api_.budget().may_send(api_.monotonic())) {
+    const auto [slot, generation] = *devices_due_.begin();
+    devices_due_.erase(devices_due_.begin());
+    if (intake_.pods().is_current(slot, generation) && intake_.pods()[slot].are_devices_changed) restore_devices(slot);
   }
 }
 
 /// Through its status, which is what we may write. Tried once for each change by others.
-void LiveReign::restore_cards(PodSlot slot) {
+void LiveReign::restore_devices(PodSlot slot) {
   const PodRecord& pod = intake_.pods()[slot];
   JsonWriter w;
   w.begin_object().key("metadata").begin_object().member("uid", pod.uid.view());
-  w.key("annotations").begin_object().member(kCardsAnnotation, cards_text(pod.cards)).end_object().end_object().end_object();
+  w.key("annotations").begin_object().member(kDevicesAnnotation, devices_text(pod.devices)).end_object().end_object().end_object();
   const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
   // May be answered after the end of this leadership, but not after that of the API.
   const auto on_answer = [&api = api_, pass, log = options_.log, ns = pod.ns, name = pod.name](const Answer& answer) {
@@ -258,30 +258,30 @@ void LiveReign::restore_cards(PodSlot slot) {
             on_answer);
 }
 
-/// Cards that pods claim beyond what they have take nothing new; whose claims these are.
-void LiveReign::say_overfull_cards() {
+/// Devices that pods claim beyond what they have take nothing new; whose claims these are.
+void LiveReign::say_overfull_devices() {
   const Cluster& cluster = state_->cluster;
-  if (cluster.overfull_card_count() == 0) return overfull_told_.clear();
+  if (cluster.overfull_device_count() == 0) return overfull_told_.clear();
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
-    const CardMask cards = cluster.is_live(NodeId(row)) ? cluster.overfull_cards(NodeId(row)) : CardMask{};
+    const DeviceMask devices = cluster.is_live(NodeId(row)) ? cluster.overfull_devices(NodeId(row)) : DeviceMask{};
     const auto told = overfull_told_.find(static_cast<std::uint32_t>(row));
-    const CardMask before = told == overfull_told_.end() ? CardMask{} : told->second;
-    if (cards == before) continue;
-    if (cards.is_empty())
+    const DeviceMask before = told == overfull_told_.end() ? DeviceMask{} : told->second;
+    if (devices == before) continue;
+    if (devices.is_empty())
       overfull_told_.erase(told);
     else
-      overfull_told_[static_cast<std::uint32_t>(row)] = cards;
-    if (((cards.low & ~before.low) | (cards.high & ~before.high)) == 0 || !options_.log) continue;
+      overfull_told_[static_cast<std::uint32_t>(row)] = devices;
+    if (((devices.low & ~before.low) | (devices.high & ~before.high)) == 0 || !options_.log) continue;
     std::string pods;
     for (PodSlot slot = 0; slot < intake_.pods().slots(); ++slot) {
       const PodRecord& pod = intake_.pods()[slot];
       const bool is_there = pod.phase == PodRecord::Phase::kBound && pod.node == NodeId(row);
-      if (is_there && ((pod.cards.low & cards.low) | (pod.cards.high & cards.high)) != 0)
+      if (is_there && ((pod.devices.low & devices.low) | (pod.devices.high & devices.high)) != 0)
         pods += (pods.empty() ? "" : ", ") + pod.ns.str() + "/" + pod.name.str();
     }
     const Text name = intake_.names().nodes.name(NodeId(row));
-    const bool is_one = cards.count() == 1;
-    options_.log(LogLevel::kWarning, {(is_one ? "card " : "cards ") + cards_text(cards) + " of node " + name.str() +
+    const bool is_one = devices.count() == 1;
+    options_.log(LogLevel::kWarning, {(is_one ? "card " : "cards ") + devices_text(devices) + " of node " + name.str() +
                                           (is_one ? " is claimed for more than it has, by " : " are claimed for more than they have, by ") + pods +
                                           (is_one ? "; it takes" : "; they take") + " nothing new until that is over",
                                       "node", Text(), name});

@@ -103,10 +103,10 @@ class LiveReign {
   ConditionText job_text(JobId job);
   /// A decision for this job turned out to be a bug and the process stops: its pods that are not bound go into the quarantine first.
   void quarantine(JobId job);
-  /// Writes back what pods were bound with whose cards somebody changed, as far as the server may be asked.
-  void restore_cards();
-  void restore_cards(PodSlot slot);
-  void say_overfull_cards();
+  /// Writes back what pods were bound with whose devices somebody changed, as far as the server may be asked.
+  void restore_devices();
+  void restore_devices(PodSlot slot);
+  void say_overfull_devices();
 
   ReignOptions options_;
   Api& api_;
@@ -124,8 +124,8 @@ class LiveReign {
   Millis look_again_at_ = Millis::max(), news_since_ = Millis::max(), next_tick_{0};
   Millis pending_since_ = Millis::max();
   std::uint64_t steps_ = 0;
-  std::map<std::uint32_t, CardMask> overfull_told_;  ///< by row of the node
-  std::map<PodSlot, std::uint32_t> cards_due_;       ///< of these pods they are to be written back; with the generation
+  std::map<std::uint32_t, DeviceMask> overfull_told_;  ///< by row of the node
+  std::map<PodSlot, std::uint32_t> devices_due_;       ///< of these pods they are to be written back; with the generation
   bool is_deciding_ = true;
   bool is_stepping_ = false;
   // Jobs of one shape share a verdict: its text is made once.

@@ -157,7 +157,7 @@ void add_writes(Snapshot& out, const LiveReign& reign) {
   out.count("ashlar_lane_retries_total", "Conditions kept for another try", {}, static_cast<double>(l.retries));
 }
 
-/// Wholly free cards of the best domain of each level, on nodes that take pods: what a gang within that level can get at most.
+/// Wholly free devices of the best domain of each level, on nodes that take pods: what a gang within that level can get at most.
 void add_largest_gangs(Snapshot& out, LiveReign& reign) {
   const Cluster& cluster = reign.state().cluster;
   const LiveNames& names = reign.intake().names();
@@ -167,8 +167,8 @@ void add_largest_gangs(Snapshot& out, LiveReign& reign) {
   std::map<std::uint32_t, std::vector<std::vector<std::int64_t>>> sums;  // model, level, domain
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const NodeId node(row);
-    if (!cluster.is_live(node) || cluster.cards()[row] == 0 || !cluster.facts(node).is_ready) continue;
-    const std::int64_t idle = std::max(cluster.idle_cards()[row], 0);
+    if (!cluster.is_live(node) || cluster.devices()[row] == 0 || !cluster.facts(node).is_ready) continue;
+    const std::int64_t idle = std::max(cluster.idle_devices()[row], 0);
     const std::uint32_t model = cluster.models()[row].value;
     std::vector<std::int64_t>& most = best[model];
     std::vector<std::vector<std::int64_t>>& by_level = sums[model];
@@ -215,18 +215,18 @@ void add_pending(Snapshot& out, LiveReign& reign, MetricsReader reader) {
     if (reader == MetricsReader::kOperator) labels.emplace("queue", names.queues.name(queue).str());
     return labels;
   };
-  std::map<prometheus::Labels, double> jobs, cards;
+  std::map<prometheus::Labels, double> jobs, devices;
   reign.engine().pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
     const auto count = [&](const Verdict& verdict, std::size_t count_of_jobs) {
       const ReasonCode code = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
       jobs[labels_of(shape.key.queue, "reason", std::string(reason_name(code)))] += static_cast<double>(count_of_jobs);
-      cards[labels_of(shape.key.queue, "model", "any")] += static_cast<double>(count_of_jobs) * static_cast<double>(shape.cards);
+      devices[labels_of(shape.key.queue, "model", "any")] += static_cast<double>(count_of_jobs) * static_cast<double>(shape.devices);
     };
     if (!shape.is_open) return count(shape.verdict, shape.jobs.size());
     for (const PendingQueue::Entry& e : shape.jobs) count(reign.engine().verdict_of(e.job), 1);  // some are held, some were not looked at yet
   });
   for (const auto& [labels, n] : jobs) out.set("ashlar_queue_pending_jobs", "Jobs that wait", labels, n);
-  for (const auto& [labels, n] : cards) out.set("ashlar_queue_pending_gpus", "Cards that waiting jobs ask for", labels, n);
+  for (const auto& [labels, n] : devices) out.set("ashlar_queue_pending_gpus", "Cards that waiting jobs ask for", labels, n);
 }
 
 /// Pods that wait outside the engine, by why.
@@ -260,7 +260,7 @@ std::string LiveMetrics::text(LiveReign* reign, const ProcessFacts& process, Met
     snapshot.set("ashlar_gangs_without_level", "Gangs that wait because their label would be a topology level too many", {},
                  static_cast<double>(reign->intake().gangs_without_level()));
     snapshot.set("ashlar_cards_overclaimed", "Cards that pods claim for more than they have; they take nothing new", {},
-                 static_cast<double>(reign->state().cluster.overfull_card_count()));
+                 static_cast<double>(reign->state().cluster.overfull_device_count()));
     snapshot.count("ashlar_steps_total", "Decisions", {}, static_cast<double>(reign->steps()));
   }
   std::vector<prometheus::MetricFamily> families = series_->registry->Collect();

@@ -56,7 +56,7 @@ std::int64_t company_of(const TextContext& c, const Reason& r) {
   return std::min(c.tally().refused_company(c.state.cluster, ConstraintId(r.subject)), r.numbers[0]);
 }
 
-/// By name: where no node has a card there is no column that counts cards.
+/// By name: where no node has a device there is no column that counts devices.
 std::string gpu_resource_of(const TextContext& c, DemandId demand) {
   const auto is_milli = [&](const ResourceAmount& a) { return a.amount > 0 && c.intake.names().resource_name(a.resource) == kGpuMilliResource; };
   const bool is_share = demand.row() < c.state.demand_rows() && std::ranges::any_of(c.state.demand(demand).amounts, is_milli);
@@ -362,17 +362,17 @@ std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
   const auto has = [&](ReasonCode code) { return std::any_of(told.begin(), told.end(), [&](const Reason& r) { return r.code == code; }); };
   const bool would_fit_empty = has(ReasonCode::kExceedsCluster) && (has(ReasonCode::kNoSuchDomain) || waits_for_company_to_leave(c, verdict));
   if (would_fit_empty) std::erase_if(told, [](const Reason& r) { return r.code == ReasonCode::kExceedsCluster; });
-  const auto cards = std::find_if(told.begin(), told.end(), [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu; });
-  if (cards == told.end()) return told;
+  const auto devices = std::find_if(told.begin(), told.end(), [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu; });
+  if (devices == told.end()) return told;
   const LiveNames& names = c.intake.names();
-  const auto counts_cards = [&](const Reason& r) {
+  const auto counts_devices = [&](const Reason& r) {
     if (r.code != ReasonCode::kInsufficientResource) return false;
     const Text name = names.resource_name(ResourceId(r.subject));
     return name == kGpuResource || name == kGpuMilliResource;
   };
   for (const Reason& r : told)
-    if (counts_cards(r)) cards->numbers[0] = std::max(cards->numbers[0], r.numbers[0]);
-  std::erase_if(told, counts_cards);
+    if (counts_devices(r)) devices->numbers[0] = std::max(devices->numbers[0], r.numbers[0]);
+  std::erase_if(told, counts_devices);
   return told;
 }
 

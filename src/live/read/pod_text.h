@@ -54,7 +54,7 @@ struct TextContext {
 ConditionText verdict_text(const TextContext& context, JobId job, const Verdict& verdict);
 /// Is it kept off nodes by the anti-affinity of pods there? Then "never fits" means: not as long as they stay.
 bool waits_for_company_to_leave(const TextContext& context, const Verdict& verdict);
-/// The reasons worth telling: a pod short of cards is short of the resource that counts them too, which is said once; what waits for pods to leave, or
+/// The reasons worth telling: a pod short of devices is short of the resource that counts them too, which is said once; what waits for pods to leave, or
 /// for a label, would fit an empty cluster that has it.
 std::vector<Reason> told_reasons(const TextContext& context, const Verdict& verdict);
 /// The first of them in our own words; what would not even fit an empty cluster is told with what it is short of. Empty where there is none.

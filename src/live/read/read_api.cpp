@@ -81,7 +81,7 @@ std::string remedy_text(const LiveIntake& intake, const GangRecord* gang, const 
                           : " (ashlar.dev/within: " + level + ")");
     case Remedy::Kind::kFewerMembers:
       return "it had " + counted(r.amount, "member");
-    case Remedy::Kind::kFewerCards:
+    case Remedy::Kind::kFewerDevices:
       return "no pod asked for more than " + counted(r.amount, "card");
     case Remedy::Kind::kMoreQuota: {
       std::string text;
@@ -90,7 +90,7 @@ std::string remedy_text(const LiveIntake& intake, const GangRecord* gang, const 
                 quota_dimension_text(static_cast<std::int64_t>(l.dimension), l.lacking) + " more quota";
       return text;
     }
-    case Remedy::Kind::kFreeCards:
+    case Remedy::Kind::kFreeDevices:
       return counted(r.amount, "more card") + (r.amount == 1 ? " was free" : " were free") + in_level;
     case Remedy::Kind::kMoreNodes:
       return "there " + std::string(r.amount == 1 ? "was " : "were ") + counted(r.amount, "more empty node") + " like " +
@@ -104,7 +104,7 @@ std::vector<Remedy> remedies_for(LiveReign& reign, JobId job, const GangRecord* 
   const LiveNames& names = reign.intake().names();
   const std::array<LabelKeyId, 2> of_one_node = {names.label_keys.find(Text("kubernetes.io/hostname")), names.label_keys.find(Text("metadata.name"))};
   std::vector<Remedy> found =
-      find_remedies(reign.state(), reign.engine(), job, {.counts_cards = names.find_resource(Text(kGpuResource)), .node_names = of_one_node});
+      find_remedies(reign.state(), reign.engine(), job, {.counts_devices = names.find_resource(Text(kGpuResource)), .node_names = of_one_node});
   if (gang != nullptr && has_begun(reign.intake(), *gang))
     std::erase_if(found, [](const Remedy& r) { return r.kind == Remedy::Kind::kDropWithin || r.kind == Remedy::Kind::kWidenWithin; });
   return found;
@@ -130,8 +130,8 @@ void write_ask(JsonWriter& w, const LiveIntake& intake, const PodRecord& pod) {
   if (pod.demand.is_none()) return;
   const Demand& demand = intake.translator().demand_of(pod.demand);
   w.key("asks").begin_object();
-  w.member("gpus", static_cast<std::int64_t>(demand.cards.is_whole() ? demand.cards.count : 0));
-  if (!demand.cards.is_whole()) w.member("milliGpu", demand.cards.milli_total());
+  w.member("gpus", static_cast<std::int64_t>(demand.devices.is_whole() ? demand.devices.count : 0));
+  if (!demand.devices.is_whole()) w.member("milliGpu", demand.devices.milli_total());
   w.member("milliCores", amount_of(demand, resource::kCpu)).member("memoryBytes", amount_of(demand, resource::kMemory)).end_object();
 }
 
@@ -159,8 +159,8 @@ Headline headline_of(LiveReign& reign, const Subject& subject, const Verdict& ve
   switch (pod.phase) {
     case PodRecord::Phase::kBound: {
       if (subject.is_whole_gang) return {"Bound", "runs on " + nodes_of(intake, intake.gangs()[subject.gang]), 0};
-      const std::string cards = pod.cards.is_empty() ? "" : ", cards " + cards_text(pod.cards);
-      return {"Bound", "runs on " + pod.node_name.str() + cards, 0};
+      const std::string devices = pod.devices.is_empty() ? "" : ", cards " + devices_text(pod.devices);
+      return {"Bound", "runs on " + pod.node_name.str() + devices, 0};
     }
     case PodRecord::Phase::kParked:
       return {"Bound", "is bound to " + pod.node_name.str() + ", a node that does not exist", 0};
@@ -246,7 +246,7 @@ http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& req
     write_pod_line(w, intake, subject.pod);
     write_ask(w, intake, pod);
     w.member("ageMillis", (reign.now() - pod.created).value);
-    if (!pod.node_name.empty() && !subject.is_whole_gang) w.member("node", pod.node_name.view()).member("cards", cards_text(pod.cards));
+    if (!pod.node_name.empty() && !subject.is_whole_gang) w.member("node", pod.node_name.view()).member("cards", devices_text(pod.devices));
   }
   if (subject.gang != kNoGang) write_gang(w, intake, subject.gang);
   const bool is_waiting = headline.exit_status != 0 && verdict.kind != VerdictKind::kPending && verdict.kind != VerdictKind::kPlaced;
@@ -273,20 +273,20 @@ namespace {
 struct WaitingJob {
   PendingQueue::Entry entry;
   QueueId queue;
-  std::int64_t cards = 0;
+  std::int64_t devices = 0;
   Verdict verdict;
 };
 
 std::vector<WaitingJob> waiting_jobs(LiveReign& reign) {
   std::vector<WaitingJob> jobs;
   reign.engine().pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
-    for (const PendingQueue::Entry& e : shape.jobs) jobs.push_back({e, shape.key.queue, shape.cards, reign.engine().verdict_of(e.job)});
+    for (const PendingQueue::Entry& e : shape.jobs) jobs.push_back({e, shape.key.queue, shape.devices, reign.engine().verdict_of(e.job)});
   });
   std::sort(jobs.begin(), jobs.end(), [](const WaitingJob& a, const WaitingJob& b) { return a.entry < b.entry; });
   return jobs;
 }
 
-void write_job(JsonWriter& w, LiveReign& reign, const TextContext& context, const WaitingJob& job, std::size_t position, std::int64_t cards_ahead) {
+void write_job(JsonWriter& w, LiveReign& reign, const TextContext& context, const WaitingJob& job, std::size_t position, std::int64_t devices_ahead) {
   const LiveIntake& intake = reign.intake();
   const JobOwner owner = intake.owner(job.entry.job);
   const bool is_gang = owner.gang != kNoGang;
@@ -296,7 +296,7 @@ void write_job(JsonWriter& w, LiveReign& reign, const TextContext& context, cons
   const Job& j = reign.state().job(job.entry.job);
   const std::vector<Reason> told = told_reasons(context, job.verdict);
   w.begin_object().member("name", ns.str() + "/" + name.str()).member("queue", intake.names().queues.name(job.queue).view());
-  w.member("position", static_cast<std::int64_t>(position)).member("gpus", job.cards).member("gpusAhead", cards_ahead);
+  w.member("position", static_cast<std::int64_t>(position)).member("gpus", job.devices).member("gpusAhead", devices_ahead);
   w.member("members", std::int64_t{j.members_present - j.members_placed}).member("priority", std::int64_t{j.priority});
   w.member("ageMillis", (reign.now() - j.submitted).value);
   w.member("reason", told.empty() ? std::string_view("PendingEvaluation") : reason_name(told[0].code));
@@ -329,7 +329,7 @@ http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& r
   const std::optional<QueueId> only = asked.empty() ? std::nullopt : std::optional(names.queues.find(Text(asked)));
   std::size_t shown = 0, total = 0;
   const QueueTree& tree = reign.state().queues;
-  std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_cards(names.queues.size(), 0);
+  std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_devices(names.queues.size(), 0);
   const TextContext context = reign.text_context();
   JsonWriter w = document("QueueList");
   w.key("jobs").begin_array();
@@ -338,11 +338,11 @@ http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& r
     if (!only || jobs[i].queue == *only) {
       if (total++ < shown_max) {
         ++shown;
-        write_job(w, reign, context, jobs[i], static_cast<std::size_t>(pending_jobs[q] + 1), pending_cards[q]);
+        write_job(w, reign, context, jobs[i], static_cast<std::size_t>(pending_jobs[q] + 1), pending_devices[q]);
       }
     }
     ++pending_jobs[q];
-    pending_cards[q] += jobs[i].cards;
+    pending_devices[q] += jobs[i].devices;
   }
   w.end_array().key("queues").begin_array();
   for (std::size_t q = 0; q < names.queues.size(); ++q) {
@@ -358,7 +358,7 @@ http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& r
       w.null();
     else
       w.integer(tree.quota(queue)[0]);
-    w.member("pendingJobs", pending_jobs[q]).member("pendingGpus", pending_cards[q]).end_object();
+    w.member("pendingJobs", pending_jobs[q]).member("pendingGpus", pending_devices[q]).end_object();
   }
   w.end_array().member("shown", static_cast<std::int64_t>(shown)).member("total", static_cast<std::int64_t>(total));
   write_held(w, reign, only, shown_max);
@@ -389,11 +389,11 @@ http::ServerResponse answer_nodes(LiveReign& reign, const http::ServerRequest& r
     if (!cluster.is_live(node) || name.empty() || (!only.empty() && name.view() != only)) continue;
     w.begin_object().member("name", name.view());
     w.member("model", cluster.models()[row].is_none() ? std::string_view() : intake.names().models.name(cluster.models()[row]).view());
-    w.member("cards", std::int64_t{cluster.cards()[row]}).member("idleCards", std::int64_t{std::max(cluster.idle_cards()[row], 0)});
+    w.member("cards", std::int64_t{cluster.devices()[row]}).member("idleCards", std::int64_t{std::max(cluster.idle_devices()[row], 0)});
     w.key("cardFreeMilli").begin_array();
-    for (const std::int32_t milli : cluster.card_free_milli(node)) w.integer(milli);
+    for (const std::int32_t milli : cluster.device_free_milli(node)) w.integer(milli);
     w.end_array();
-    if (const CardMask closed = cluster.overfull_cards(node); !closed.is_empty()) w.member("closedCards", cards_text(closed));
+    if (const DeviceMask closed = cluster.overfull_devices(node); !closed.is_empty()) w.member("closedCards", devices_text(closed));
     w.member("freeMilliCores", cluster.free(resource::kCpu)[row]).member("freeMemoryBytes", cluster.free(resource::kMemory)[row]);
     w.member("freePods", cluster.free(resource::kPods)[row]);
     if (const std::string trouble = intake.node_trouble(node); !trouble.empty()) w.member("closed", trouble);

@@ -1,17 +1,17 @@
-// The small texts of Ashlar's labels and annotations: lists of cards and durations.
+// The small texts of Ashlar's labels and annotations: lists of devices and durations.
 #include <charconv>
 
 #include "live/track/translate.h"
 
 namespace ashlar::kube {
 
-CardMask parse_cards(std::string_view text) {
-  CardMask mask;
+DeviceMask parse_devices(std::string_view text) {
+  DeviceMask mask;
   const char* at = text.data();
   const char* const end = at + text.size();
   const auto number = [&](int& value) {
     const auto [next, error] = std::from_chars(at, end, value);
-    if (error != std::errc() || value < 0 || value >= kCardsPerNodeMax) return false;
+    if (error != std::errc() || value < 0 || value >= kDevicesPerNodeMax) return false;
     at = next;
     return true;
   };
@@ -30,9 +30,9 @@ CardMask parse_cards(std::string_view text) {
   return mask;
 }
 
-std::string cards_text(const CardMask& cards) {
+std::string devices_text(const DeviceMask& devices) {
   std::string text;
-  cards.each([&](int i) {
+  devices.each([&](int i) {
     if (!text.empty()) text += ',';
     text += std::to_string(i);
   });

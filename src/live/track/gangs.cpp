@@ -34,7 +34,7 @@ constexpr std::size_t kOwnKeysMax = 32;  ///< keys of the prefix that are looked
 
 /// The wish that `key` was probably meant to be; empty where it is one, or is like none.
 std::string_view nearly_a_wish(std::string_view key) {
-  if (key == kCardsAnnotation) return {};
+  if (key == kDevicesAnnotation) return {};
   if (std::find(std::begin(kWishes), std::end(kWishes), key) != std::end(kWishes)) return {};
   const std::string_view typed = key.substr(kOwnPrefix.size());
   for (const std::string_view wish : kWishes) {

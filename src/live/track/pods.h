@@ -76,7 +76,7 @@ struct PodRecord {
   std::uint32_t generation = 0;    ///< of the slot; late answers compare
   std::uint32_t bind_attempt = 0;  ///< of the last binding asked for
   std::int32_t priority = 0;
-  CardMask cards;                    ///< chosen or read back
+  DeviceMask devices;                ///< chosen or read back
   Millis created, duration;          ///< duration: asked for, 0 = not known
   Millis seen;                       ///< when we first saw it eligible
   std::uint64_t owner_hash = 0;      ///< of labels and annotations as last seen, see LiveIntake::owner_hash
@@ -87,13 +87,13 @@ struct PodRecord {
   HoldReason hold = HoldReason::kNone;
   bool is_ours = false;
   bool is_condition_due = false;
-  bool is_refusal_due = false;     ///< an event FailedScheduling about it waits to be sent
-  bool is_bind_under_way = false;  ///< a binding was sent, and what became of it is not known yet
-  bool closes_node = false;        ///< holds more than could be read of it: nothing new is placed on its node
-  bool are_cards_changed = false;  ///< somebody else wrote others into its annotation
-  bool names_queue = false;        ///< by its own label or annotation; otherwise the namespace decides
-  std::uint8_t bind_failures = 0;  ///< bindings given up since one succeeded
-  std::uint8_t scheduler = 0;      ///< which of the names that we serve
+  bool is_refusal_due = false;       ///< an event FailedScheduling about it waits to be sent
+  bool is_bind_under_way = false;    ///< a binding was sent, and what became of it is not known yet
+  bool closes_node = false;          ///< holds more than could be read of it: nothing new is placed on its node
+  bool are_devices_changed = false;  ///< somebody else wrote others into its annotation
+  bool names_queue = false;          ///< by its own label or annotation; otherwise the namespace decides
+  std::uint8_t bind_failures = 0;    ///< bindings given up since one succeeded
+  std::uint8_t scheduler = 0;        ///< which of the names that we serve
 
   bool is_in_engine() const { return !member.is_none(); }
   const Labels& its_labels() const {

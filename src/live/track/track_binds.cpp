@@ -16,11 +16,11 @@ void count_up(std::uint8_t& count) {
 
 }  // namespace
 
-void LiveIntake::note_assumed(PodSlot slot, NodeId node, const CardMask& cards) {
+void LiveIntake::note_assumed(PodSlot slot, NodeId node, const DeviceMask& devices) {
   PodRecord& r = pods_[slot];
   r.phase = Phase::kAssumed;
   r.node = node;
-  r.cards = cards;
+  r.devices = devices;
   r.chosen_at = nodes_edition_;
   ++r.bind_attempt;
 }
@@ -46,7 +46,7 @@ bool LiveIntake::is_place_outdated(PodSlot slot, const Cluster* cluster) const {
     if (m.phase != Phase::kAssumed && m.phase != Phase::kBound) return false;
     if (nodes_[m.node.row()].told_at > r.chosen_at) return true;
     if (s != slot && m.is_bind_under_way) return false;  // answered before anybody can choose again
-    return m.phase == Phase::kAssumed && cluster->is_overcommitted(m.node, translator_.demand_of(m.demand), m.cards);
+    return m.phase == Phase::kAssumed && cluster->is_overcommitted(m.node, translator_.demand_of(m.demand), m.devices);
   };
   if (has_news(slot)) return true;
   if (r.gang == kNoGang) return false;

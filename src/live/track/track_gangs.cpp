@@ -431,7 +431,7 @@ void LiveIntake::submit_members(GangSlot slot) {
     out_.add(MembersAdded{g.job, g.told_min, std::move(members)});
   }
   for (const PodSlot s : entering)
-    if (pods_[s].phase == Phase::kBound) out_.add(Bound{pods_[s].member, pods_[s].node, cards_held(pods_[s])});
+    if (pods_[s].phase == Phase::kBound) out_.add(Bound{pods_[s].member, pods_[s].node, devices_held(pods_[s])});
 }
 
 void LiveIntake::hold_members(GangSlot slot) {

@@ -90,10 +90,10 @@ void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
   set_closes_node(slot, has_account ? r.closes_node : pod.lacks_amounts);
   r.hold_detail = r.closes_node ? Text(bounded_words(pod.problem.view(), kDetailMax)) : Text();
   const bool is_known = (r.phase == Phase::kBound || r.phase == Phase::kParked) && r.node_name == pod.node_name;
-  if (is_known) check_cards(slot, pod);
+  if (is_known) check_devices(slot, pod);
   if (is_known && r.is_ours && r.gang != kNoGang) renew_wish(slot, pod);
   if (is_known && r.demand == demand) return;
-  const CardMask had = is_known ? r.cards : CardMask{};
+  const DeviceMask had = is_known ? r.devices : DeviceMask{};
   if (is_known && r.phase == Phase::kBound) {  // resized in place: account anew
     leave_node(r);
     withdraw(slot);
@@ -103,7 +103,7 @@ void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
   set_demand(r, demand);
   if (!r.is_in_engine() || r.constraint.is_none()) set_constraint(r, translator_.anywhere());
   const Demand& held = translator_.demand_of(demand);
-  const CardMask known = !had.is_empty() && had.count() == held.cards.count ? had : claimed_cards(pod, held);
+  const DeviceMask known = !had.is_empty() && had.count() == held.devices.count ? had : claimed_devices(pod, held);
   if (r.is_ours && r.gang == kNoGang) {
     if (const Result<GangWish> wish = read_gang_wish(pod); wish) {
       note_wish(r, *wish);
@@ -126,40 +126,42 @@ void LiveIntake::renew_wish(PodSlot slot, const Pod& pod) {
   touch(r.gang);
 }
 
-CardMask LiveIntake::claimed_cards(const Pod& pod, const Demand& demand) const {
-  const Text* cards = pod.annotations && serves(pod.scheduler_name) ? find_label(*pod.annotations, kCardsAnnotation) : nullptr;
-  if (cards == nullptr) return {};  // what other schedulers' pods say of cards, nobody has decided
-  const CardMask claimed = parse_cards(*cards);
-  if (!claimed.is_empty() && claimed.count() == demand.cards.count) return claimed;
+DeviceMask LiveIntake::claimed_devices(const Pod& pod, const Demand& demand) const {
+  const Text* devices = pod.annotations && serves(pod.scheduler_name) ? find_label(*pod.annotations, kDevicesAnnotation) : nullptr;
+  if (devices == nullptr) return {};  // what other schedulers' pods say of devices, nobody has decided
+  const DeviceMask claimed = parse_devices(*devices);
+  if (!claimed.is_empty() && claimed.count() == demand.devices.count) return claimed;
   if (listeners_.log)
-    listeners_.log(LogLevel::kWarning, {"pod " + pod.ns.str() + "/" + pod.name.str() + " says that it holds the cards '" + cards->str() +
-                                            "' and asks for " + std::to_string(demand.cards.count) + ": so many are counted, but nobody knows which",
-                                        "pod", pod.ns, pod.name});
+    listeners_.log(LogLevel::kWarning,
+                   {"pod " + pod.ns.str() + "/" + pod.name.str() + " says that it holds the cards '" + devices->str() + "' and asks for " +
+                        std::to_string(demand.devices.count) + ": so many are counted, but nobody knows which",
+                    "pod", pod.ns, pod.name});
   return {};
 }
 
-/// Whoever may change the pod may change what it says of its cards, where no policy forbids it. What we know holds.
-void LiveIntake::check_cards(PodSlot slot, const Pod& pod) {
+/// Whoever may change the pod may change what it says of its devices, where no policy forbids it. What we know holds.
+void LiveIntake::check_devices(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
-  if (!r.is_ours || r.phase != Phase::kBound || r.cards.is_empty()) return;
-  const Text* cards = pod.annotations ? find_label(*pod.annotations, kCardsAnnotation) : nullptr;
-  const bool is_changed = cards == nullptr || parse_cards(*cards) != r.cards;
-  if (is_changed && !r.are_cards_changed) {
+  if (!r.is_ours || r.phase != Phase::kBound || r.devices.is_empty()) return;
+  const Text* devices = pod.annotations ? find_label(*pod.annotations, kDevicesAnnotation) : nullptr;
+  const bool is_changed = devices == nullptr || parse_devices(*devices) != r.devices;
+  if (is_changed && !r.are_devices_changed) {
     if (listeners_.log)
-      listeners_.log(LogLevel::kWarning, {"somebody changed the cards of pod " + r.ns.str() + "/" + r.name.str() + " from " + cards_text(r.cards) +
-                                              " to '" + (cards == nullptr ? std::string() : cards->str()) + "'; it holds what it was bound with",
-                                          "pod", r.ns, r.name});
-    if (listeners_.on_cards_changed) listeners_.on_cards_changed(slot);
+      listeners_.log(LogLevel::kWarning,
+                     {"somebody changed the cards of pod " + r.ns.str() + "/" + r.name.str() + " from " + devices_text(r.devices) + " to '" +
+                          (devices == nullptr ? std::string() : devices->str()) + "'; it holds what it was bound with",
+                      "pod", r.ns, r.name});
+    if (listeners_.on_devices_changed) listeners_.on_devices_changed(slot);
   }
-  pods_[slot].are_cards_changed = is_changed;
+  pods_[slot].are_devices_changed = is_changed;
 }
 
-CardMask LiveIntake::cards_held(const PodRecord& r) const {
-  const bool are_unknown = r.cards.is_empty() && translator_.demand_of(r.demand).cards.count > 0;
-  return are_unknown ? CardMask::unknown() : r.cards;
+DeviceMask LiveIntake::devices_held(const PodRecord& r) const {
+  const bool are_unknown = r.devices.is_empty() && translator_.demand_of(r.demand).devices.count > 0;
+  return are_unknown ? DeviceMask::unknown() : r.devices;
 }
 
-void LiveIntake::note_bound(PodSlot slot, const Text& node_name, const CardMask& cards) {
+void LiveIntake::note_bound(PodSlot slot, const Text& node_name, const DeviceMask& devices) {
   PodRecord& r = pods_[slot];
   out_.stamp();
   note_answered(slot);
@@ -169,7 +171,7 @@ void LiveIntake::note_bound(PodSlot slot, const Text& node_name, const CardMask&
   const NodeId node = names_.nodes.find(node_name);
   const bool is_confirmed = r.phase == Phase::kAssumed && r.node == node && !node.is_none();
   r.node_name = node_name;
-  if (!cards.is_empty() || !is_confirmed) r.cards = cards;
+  if (!devices.is_empty() || !is_confirmed) r.devices = devices;
   if (node.is_none()) return park(slot);
   enter_bound(slot, node);
   if (is_confirmed && listeners_.on_bound) listeners_.on_bound(slot);
@@ -190,7 +192,7 @@ void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
   if (r.gang != kNoGang) touch(r.gang);
   if (r.gang == kNoGang && !r.is_in_engine()) submit_single(slot);
   if (!r.is_in_engine()) return bound_outside_.push_back(r.gang);  // told together with the others by evaluate()
-  const Bound bound{r.member, node, is_confirmation ? r.cards : cards_held(r)};
+  const Bound bound{r.member, node, is_confirmation ? r.devices : devices_held(r)};
   if (is_confirmation)
     out_.add_confirmation(bound);
   else

@@ -68,8 +68,8 @@ class LiveIntake {
   struct Listeners {
     std::function<void(PodSlot)> on_condition_due;
     std::function<void(GangSlot)> on_group_condition_due;
-    std::function<void(PodSlot)> on_bound;          ///< a binding that this process asked for is confirmed
-    std::function<void(PodSlot)> on_cards_changed;  ///< somebody else wrote other cards on a bound pod of ours than it holds
+    std::function<void(PodSlot)> on_bound;            ///< a binding that this process asked for is confirmed
+    std::function<void(PodSlot)> on_devices_changed;  ///< somebody else wrote other devices on a bound pod of ours than it holds
     OnLog log;
   };
 
@@ -99,9 +99,9 @@ class LiveIntake {
   Millis tick(Millis now);
 
   // ---- news of the actuator ----------------------------------------------------------------------------------------------------------
-  void note_assumed(PodSlot slot, NodeId node, const CardMask& cards);
+  void note_assumed(PodSlot slot, NodeId node, const DeviceMask& devices);
   /// The API server has the pod on this node.
-  void note_bound(PodSlot slot, const Text& node_name, const CardMask& cards);
+  void note_bound(PodSlot slot, const Text& node_name, const DeviceMask& devices);
   void note_rejected(PodSlot slot);
   /// Has what its place was chosen by changed since: its node, what refuses company there, its owner's wishes, the nodes of a gang that must stay within
   /// a domain or, of one that has not started, the nodes and wishes of those that are not bound either, or whether so many have a place as must start
@@ -208,11 +208,11 @@ class LiveIntake {
   void keep_unread(PodSlot slot, const Pod& pod);
   void see_bound(PodSlot slot, const Pod& pod);
   void renew_wish(PodSlot slot, const Pod& pod);
-  /// The cards that a bound pod of ours says it holds; nothing where it says what cannot be.
-  CardMask claimed_cards(const Pod& pod, const Demand& demand) const;
-  void check_cards(PodSlot slot, const Pod& pod);
+  /// The devices that a bound pod of ours says it holds; nothing where it says what cannot be.
+  DeviceMask claimed_devices(const Pod& pod, const Demand& demand) const;
+  void check_devices(PodSlot slot, const Pod& pod);
   /// As the engine is told.
-  CardMask cards_held(const PodRecord& r) const;
+  DeviceMask devices_held(const PodRecord& r) const;
   void see_pending(PodSlot slot, const Pod& pod);
   void see_nominated(PodSlot slot, const Pod& pod);
   /// Another scheduler's pod and the PodGroup that it names: all pods of a group must share one scheduler.

@@ -10,8 +10,8 @@ namespace ashlar::kube {
 namespace {
 
 std::uint64_t hash_of(const Demand& d) {
-  std::uint64_t h = hash_combine(static_cast<std::uint64_t>(d.cards.count) << 32 | static_cast<std::uint32_t>(d.cards.milli_each.value),
-                                 static_cast<std::uint64_t>(d.cards.memory_each.value));
+  std::uint64_t h = hash_combine(static_cast<std::uint64_t>(d.devices.count) << 32 | static_cast<std::uint32_t>(d.devices.milli_each.value),
+                                 static_cast<std::uint64_t>(d.devices.memory_each.value));
   for (const ResourceAmount& a : d.amounts) h = hash_combine(hash_combine(h, a.resource.value), static_cast<std::uint64_t>(a.amount));
   for (const ashlar::HostPort& p : d.ports) h = hash_combine(h, (std::uint64_t{p.address} << 32) | (std::uint64_t{p.protocol} << 16) | p.number);
   return h;
@@ -74,28 +74,29 @@ void sort_by_resource(Demand& demand) {
   std::sort(demand.amounts.begin(), demand.amounts.end(), [](const ResourceAmount& a, const ResourceAmount& b) { return a.resource < b.resource; });
 }
 
-constexpr std::int64_t kCardMemoryMaxMib = std::int64_t{1} << 30;  ///< of one card; more is a typing error
+constexpr std::int64_t kDeviceMemoryMaxMib = std::int64_t{1} << 30;  ///< of one device; more is a typing error
 
 Result<MiB> memory_each(const Text& ask) {
   const Result<std::int64_t> bytes = parse_quantity(ask, 1, Overflow::kSaturate);
   if (!bytes || *bytes < 0) return invalid("ashlar.dev/gpu-memory is not a quantity such as 40Gi: '" + ask.str() + "'");
-  if (*bytes >> 20 >= kCardMemoryMaxMib) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is more than any card has");
+  if (*bytes >> 20 >= kDeviceMemoryMaxMib) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is more than any card has");
   if (*bytes > 0 && *bytes < 1 << 20) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is less than 1Mi; name the unit (40Gi)");
   return MiB((*bytes >> 20) + ((*bytes & ((1 << 20) - 1)) != 0 ? 1 : 0));
 }
 
-Result<CardAsk> card_ask(const Pod& pod, const Text* memory_ask) {
+Result<DeviceAsk> device_ask(const Pod& pod, const Text* memory_ask) {
   const std::int64_t whole = amount_of(pod.requests, kGpuResource);
   const std::int64_t milli = amount_of(pod.requests, kGpuMilliResource);
-  CardAsk ask;
+  DeviceAsk ask;
   if (whole != 0 && milli != 0) return invalid("asks for both nvidia.com/gpu and ashlar.dev/gpu-milli; name one of them");
-  if (milli > kWholeCard && milli % kWholeCard != 0)
+  if (milli > kWholeDevice && milli % kWholeDevice != 0)
     return invalid("ashlar.dev/gpu-milli is a share of one card (at most 1000) or a multiple of 1000");
-  if (whole > kCardsPerNodeMax || milli > std::int64_t{kCardsPerNodeMax} * kWholeCard) return invalid("asks for more than 128 cards of one node");
+  if (whole > kDevicesPerNodeMax || milli > std::int64_t{kDevicesPerNodeMax} * kWholeDevice)
+    return invalid("asks for more than 128 cards of one node");
   if (whole > 0)
     ask.count = static_cast<std::int32_t>(whole);
-  else if (milli >= kWholeCard)
-    ask.count = static_cast<std::int32_t>(milli / kWholeCard);
+  else if (milli >= kWholeDevice)
+    ask.count = static_cast<std::int32_t>(milli / kWholeDevice);
   else if (milli > 0)
     ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
   if (memory_ask == nullptr) return ask;
@@ -107,16 +108,16 @@ Result<CardAsk> card_ask(const Pod& pod, const Text* memory_ask) {
   return ask;
 }
 
-/// Never fewer cards than the pod may hold.
-CardAsk cards_held(const Pod& pod, const Text* memory_ask) {
-  const std::int64_t most = kCardsPerNodeMax;
+/// Never fewer devices than the pod may hold.
+DeviceAsk devices_held(const Pod& pod, const Text* memory_ask) {
+  const std::int64_t most = kDevicesPerNodeMax;
   const std::int64_t whole = std::clamp<std::int64_t>(amount_of(pod.requests, kGpuResource), 0, most);
-  const std::int64_t milli = std::clamp<std::int64_t>(amount_of(pod.requests, kGpuMilliResource), 0, most * kWholeCard);
-  CardAsk ask;
-  if (whole == 0 && milli > 0 && milli < kWholeCard)
+  const std::int64_t milli = std::clamp<std::int64_t>(amount_of(pod.requests, kGpuMilliResource), 0, most * kWholeDevice);
+  DeviceAsk ask;
+  if (whole == 0 && milli > 0 && milli < kWholeDevice)
     ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
   else
-    ask.count = static_cast<std::int32_t>(std::min(most, whole + (milli + kWholeCard - 1) / kWholeCard));
+    ask.count = static_cast<std::int32_t>(std::min(most, whole + (milli + kWholeDevice - 1) / kWholeDevice));
   if (memory_ask == nullptr || ask.count == 0) return ask;
   if (const Result<MiB> memory = memory_each(*memory_ask); memory) ask.memory_each = *memory;
   return ask;
@@ -150,16 +151,16 @@ Result<Demand> Translator::build_demand(const Pod& pod, const Text* memory_ask) 
   Demand demand = plain_demand(pod);
   for (const Amount& a : pod.requests.extended)
     if (a.value > 0 && names_.is_refused(a.name)) return invalid(refusal_text(a.name));
-  const Result<CardAsk> cards = card_ask(pod, memory_ask);
-  if (!cards) return cards.error();
-  demand.cards = *cards;
+  const Result<DeviceAsk> devices = device_ask(pod, memory_ask);
+  if (!devices) return devices.error();
+  demand.devices = *devices;
   return demand;
 }
 
 DemandId Translator::held_by(const Pod& pod) {
   if (const Result<DemandId> whole = demand(pod); whole) return *whole;
   Demand held = plain_demand(pod);
-  held.cards = cards_held(pod, find_wish(pod, kGpuMemoryAsk));
+  held.devices = devices_held(pod, find_wish(pod, kGpuMemoryAsk));
   return intern(std::move(held));
 }
 
@@ -280,7 +281,7 @@ ashlar::NodeTerm Translator::term(const NodeTerm& from) {
   return to;
 }
 
-/// A demand for card models reads better as models than as labels: the engine then counts the nodes that have another card.
+/// A demand for device models reads better as models than as labels: the engine then counts the nodes that have another device.
 void Translator::take_models(const PodRules& rules, Constraint& into, bool& is_affinity_taken) {
   is_affinity_taken = false;
   if (rules.required_affinity.size() != 1) return;
@@ -364,11 +365,11 @@ NodeFacts Translator::node_facts(const Node& node) {
     if (id.row() >= facts.allocatable.size()) facts.allocatable.resize(id.row() + 1, 0);
     facts.allocatable[id.row()] = a.value;
   }
-  const std::int64_t cards = std::max(amount_of(node.allocatable, kGpuResource), amount_of(node.allocatable, kGpuMilliResource) / kWholeCard);
-  facts.cards = static_cast<std::int32_t>(std::clamp<std::int64_t>(cards, 0, kCardsPerNodeMax));
+  const std::int64_t devices = std::max(amount_of(node.allocatable, kGpuResource), amount_of(node.allocatable, kGpuMilliResource) / kWholeDevice);
+  facts.devices = static_cast<std::int32_t>(std::clamp<std::int64_t>(devices, 0, kDevicesPerNodeMax));
   if (const Text* product = find_label(node.labels, kGpuProductLabel)) facts.model = names_.models.of(*product);
   if (const Text* memory = find_label(node.labels, kGpuMemoryLabel))
-    facts.memory_per_card = MiB(std::clamp<std::int64_t>(label_number(*memory), 0, kCardMemoryMaxMib));
+    facts.memory_per_device = MiB(std::clamp<std::int64_t>(label_number(*memory), 0, kDeviceMemoryMaxMib));
   for (const KeyValue& kv : node.labels)
     facts.labels.push_back({names_.label_keys.of(kv.key), names_.label(kv.key, kv.value), label_number(kv.value)});
   facts.labels.push_back({names_.label_keys.of(names_.node_name_key()), names_.label(names_.node_name_key(), node.name), NodeLabel::kNotANumber});

@@ -23,7 +23,7 @@ inline constexpr std::string_view kGpuMilliResource = "ashlar.dev/gpu-milli";
 inline constexpr std::string_view kGpuProductLabel = "nvidia.com/gpu.product";
 inline constexpr std::string_view kGpuMemoryLabel = "nvidia.com/gpu.memory";
 inline constexpr std::string_view kGpuMemoryAsk = "ashlar.dev/gpu-memory";
-inline constexpr std::string_view kCardsAnnotation = "ashlar.dev/cards";
+inline constexpr std::string_view kDevicesAnnotation = "ashlar.dev/cards";
 inline constexpr std::string_view kUnschedulableTaint = "node.kubernetes.io/unschedulable";
 inline constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready";
 inline constexpr std::string_view kUnreachableTaint = "node.kubernetes.io/unreachable";
@@ -32,9 +32,9 @@ inline constexpr std::string_view kUnreachableTaint = "node.kubernetes.io/unreac
 const Text* find_wish(const Pod& pod, std::string_view key);
 
 /// "0,1,5" or "0-3,6"; empty where the text is malformed.
-CardMask parse_cards(std::string_view text);
+DeviceMask parse_devices(std::string_view text);
 /// "0,1,5"
-std::string cards_text(const CardMask& cards);
+std::string devices_text(const DeviceMask& devices);
 
 /// "90s", "1h30m", "250ms", "3600" (seconds), at most 100 years; a negative or malformed text is kInvalid.
 Result<Millis> parse_duration(std::string_view text);
@@ -55,7 +55,7 @@ class Translator {
   Result<DemandId> demand(const Pod& pod);
   /// Would demand() give this row? Makes none.
   bool is_demand_of(const Pod& pod, DemandId id);
-  /// What a pod that is already bound holds, whatever its wishes look like: what cannot be read is left out, and cards are rounded up to whole
+  /// What a pod that is already bound holds, whatever its wishes look like: what cannot be read is left out, and devices are rounded up to whole
   /// ones where two ways of asking for them contradict each other. The same as demand() where that has an answer.
   DemandId held_by(const Pod& pod);
   /// Where it may run.
@@ -98,7 +98,7 @@ class Translator {
     DemandId id;
   };
   Result<Demand> build_demand(const Pod& pod, const Text* memory_ask);
-  /// Everything but cards.
+  /// Everything but devices.
   Demand plain_demand(const Pod& pod);
   DemandId intern(Demand demand);
   ConstraintId intern(Constraint constraint);

@@ -33,7 +33,7 @@ void LiveActuator::submit(const Plan& plan) {
     if (bind == nullptr) continue;  // the profiles that the live scheduler accepts evict nothing; reservations live in the engine
     const PodSlot slot = intake_.pods().of_member(bind->member);
     ASHLAR_CHECK(slot != kNoPod);
-    intake_.note_assumed(slot, bind->node, bind->cards);
+    intake_.note_assumed(slot, bind->node, bind->devices);
     const PodRecord& pod = intake_.pods()[slot];
     queue_.push(pod.ns, {.slot = slot, .generation = pod.generation, .turn = pod.bind_attempt, .first_sent = {}, .words = {}});
   }
@@ -150,21 +150,21 @@ void LiveActuator::send(Ticket ticket) {
   if (pod == nullptr) return;
   if (intake_.is_place_outdated(ticket.slot, news)) return choose_anew(ticket);
   Binding binding{pod->ns, pod->name, pod->uid, intake_.names().nodes.name(pod->node), {}};
-  if (!pod->cards.is_empty()) binding.annotations.emplace_back(std::string(kCardsAnnotation), cards_text(pod->cards));
+  if (!pod->devices.is_empty()) binding.annotations.emplace_back(std::string(kDevicesAnnotation), devices_text(pod->devices));
   pod->is_bind_under_way = true;
   if (ticket.first_sent.value == 0) ticket.first_sent = api_.monotonic();
   ++counters_.sent;
   queue_.note_sent(last_request_ + 1, pod->ns, api_.monotonic());
   dispatch([&](OnAnswer on_answer) { return kube::bind(api_, binding, std::move(on_answer), Encoding::kJson, hooks_.may_write); },
-           [this, ticket = std::move(ticket), node = binding.node, cards = pod->cards](const Answer& answer) {
-             take_answer(ticket, node, cards, answer);
+           [this, ticket = std::move(ticket), node = binding.node, devices = pod->devices](const Answer& answer) {
+             take_answer(ticket, node, devices, answer);
            });
 }
 
-void LiveActuator::take_answer(Ticket ticket, const Text& node, const CardMask& cards, const Answer& answer) {
+void LiveActuator::take_answer(Ticket ticket, const Text& node, const DeviceMask& devices, const Answer& answer) {
   ticket.outcome = bind_outcome(answer);
   ++counters_.by_outcome[static_cast<std::size_t>(ticket.outcome)];
-  if (ticket.outcome == BindOutcome::kBound) return confirm(ticket, node, cards);
+  if (ticket.outcome == BindOutcome::kBound) return confirm(ticket, node, devices);
   const PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
   ticket.words = answer.ok() ? "the server's answer " + std::to_string(answer.status) + " does not say that the pod is bound"
@@ -175,8 +175,8 @@ void LiveActuator::take_answer(Ticket ticket, const Text& node, const CardMask& 
   follow(std::move(ticket));
 }
 
-/// The cards are those of this binding: the engine may have chosen others since, where the node went and came back.
-void LiveActuator::confirm(const Ticket& ticket, const Text& node, const CardMask& cards) {
+/// The devices are those of this binding: the engine may have chosen others since, where the node went and came back.
+void LiveActuator::confirm(const Ticket& ticket, const Text& node, const DeviceMask& devices) {
   last_bind_ = api_.now();
   if (first_bind_.value == 0) first_bind_ = last_bind_;
   PodRecord* pod = find(ticket);
@@ -185,7 +185,7 @@ void LiveActuator::confirm(const Ticket& ticket, const Text& node, const CardMas
   pod->bind_failures = 0;
   if (hooks_.log) hooks_.log(LogLevel::kDebug, {"bound " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str(), "pod", pod->ns, pod->name});
   // Where the watch has said already where it is, that is later news than the answer.
-  if (pod->phase != PodRecord::Phase::kBound) intake_.note_bound(ticket.slot, node, cards);
+  if (pod->phase != PodRecord::Phase::kBound) intake_.note_bound(ticket.slot, node, devices);
 }
 
 void LiveActuator::follow(Ticket ticket) {

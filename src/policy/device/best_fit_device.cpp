@@ -1,16 +1,16 @@
-// best-fit: see card.h.
+// best-fit: see device.h.
 #include "policy/device/device.h"
 
 namespace ashlar {
 
-CardMask choose_best_fit_card(const NodeView& view, NodeId node) {
-  const CardAsk& ask = view.demand.cards;
-  if (ask.count == 0 || ask.is_whole()) return first_idle_cards(view, node);
-  const auto milli = view.cluster.card_free_milli(node);
+DeviceMask choose_best_fit_device(const NodeView& view, NodeId node) {
+  const DeviceAsk& ask = view.demand.devices;
+  if (ask.count == 0 || ask.is_whole()) return first_idle_devices(view, node);
+  const auto milli = view.cluster.device_free_milli(node);
   std::size_t best = milli.size();
   for (std::size_t c = 0; c < milli.size(); ++c)
-    if (share_fits_card(view, node, c) && (best == milli.size() || milli[c] < milli[best])) best = c;
-  CardMask mask;
+    if (share_fits_device(view, node, c) && (best == milli.size() || milli[c] < milli[best])) best = c;
+  DeviceMask mask;
   if (best < milli.size()) mask.set(static_cast<int>(best));
   return mask;
 }

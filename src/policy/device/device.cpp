@@ -5,44 +5,44 @@
 namespace ashlar {
 namespace {
 
-constexpr CardPolicy kCards[] = {
-    {"best-fit", choose_best_fit_card},
-    {"random", choose_random_card},
-    {"fgd", choose_fgd_card},
+constexpr DevicePolicy kDevices[] = {
+    {"best-fit", choose_best_fit_device},
+    {"random", choose_random_device},
+    {"fgd", choose_fgd_device},
 };
 
 }  // namespace
 
-std::span<const CardPolicy> card_policies() { return kCards; }
+std::span<const DevicePolicy> device_policies() { return kDevices; }
 
-const CardPolicy* find_card(std::string_view name) {
-  for (const CardPolicy& policy : kCards)
+const DevicePolicy* find_device(std::string_view name) {
+  for (const DevicePolicy& policy : kDevices)
     if (policy.name == name) return &policy;
   return nullptr;
 }
 
-CardMask first_idle_cards(const NodeView& view, NodeId node) {
-  const auto milli = view.cluster.card_free_milli(node);
-  const auto mib = view.cluster.card_free_mib(node);
-  const std::int64_t full_mib = view.cluster.facts(node).memory_per_card.value;
-  CardMask mask;
-  std::int32_t missing = view.demand.cards.count;
+DeviceMask first_idle_devices(const NodeView& view, NodeId node) {
+  const auto milli = view.cluster.device_free_milli(node);
+  const auto mib = view.cluster.device_free_mib(node);
+  const std::int64_t full_mib = view.cluster.facts(node).memory_per_device.value;
+  DeviceMask mask;
+  std::int32_t missing = view.demand.devices.count;
   for (std::size_t c = 0; c < milli.size() && missing > 0; ++c) {
-    if (milli[c] != kWholeCard || mib[c] != full_mib) continue;
+    if (milli[c] != kWholeDevice || mib[c] != full_mib) continue;
     mask.set(static_cast<int>(c));
     --missing;
   }
   return mask;
 }
 
-bool share_fits_card(const NodeView& view, NodeId node, std::size_t card) {
-  const std::int32_t milli = view.cluster.card_free_milli(node)[card];
-  const std::int64_t mib = view.cluster.card_free_mib(node)[card];
-  const std::int64_t full_mib = view.cluster.facts(node).memory_per_card.value;
-  const bool is_idle = milli == kWholeCard && mib == full_mib;
-  const std::int32_t idle_cards = view.cluster.idle_cards()[node.row()];
-  if (idle_cards < 0 || (is_idle && idle_cards == 0)) return false;
-  return shares_in_card(view.demand.cards, milli, mib, full_mib != 0) > 0;
+bool share_fits_device(const NodeView& view, NodeId node, std::size_t device) {
+  const std::int32_t milli = view.cluster.device_free_milli(node)[device];
+  const std::int64_t mib = view.cluster.device_free_mib(node)[device];
+  const std::int64_t full_mib = view.cluster.facts(node).memory_per_device.value;
+  const bool is_idle = milli == kWholeDevice && mib == full_mib;
+  const std::int32_t idle_devices = view.cluster.idle_devices()[node.row()];
+  if (idle_devices < 0 || (is_idle && idle_devices == 0)) return false;
+  return shares_in_device(view.demand.devices, milli, mib, full_mib != 0) > 0;
 }
 
 }  // namespace ashlar

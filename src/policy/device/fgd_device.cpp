@@ -1,18 +1,18 @@
-// fgd: see card.h.
+// fgd: see device.h.
 #include "policy/device/device.h"
 #include "policy/score/fgd_mix.h"
 
 namespace ashlar {
 
-CardMask choose_fgd_card(const NodeView& view, NodeId node) {
-  const CardAsk& ask = view.demand.cards;
-  if (ask.count == 0 || ask.is_whole()) return first_idle_cards(view, node);
-  if (view.mix == nullptr || view.mix->is_empty()) return choose_best_fit_card(view, node);
-  const FgdNode facts{view.cluster.free(resource::kCpu)[node.row()], view.cluster.models()[node.row()], view.cluster.card_free_milli(node)};
+DeviceMask choose_fgd_device(const NodeView& view, NodeId node) {
+  const DeviceAsk& ask = view.demand.devices;
+  if (ask.count == 0 || ask.is_whole()) return first_idle_devices(view, node);
+  if (view.mix == nullptr || view.mix->is_empty()) return choose_best_fit_device(view, node);
+  const FgdNode facts{view.cluster.free(resource::kCpu)[node.row()], view.cluster.models()[node.row()], view.cluster.device_free_milli(node)};
   const auto answer = view.mix->evaluator().best(facts, amount_of(view.demand, resource::kCpu), ask);
-  if (answer.card < 0 || !share_fits_card(view, node, static_cast<std::size_t>(answer.card))) return choose_best_fit_card(view, node);
-  CardMask mask;
-  mask.set(answer.card);
+  if (answer.device < 0 || !share_fits_device(view, node, static_cast<std::size_t>(answer.device))) return choose_best_fit_device(view, node);
+  DeviceMask mask;
+  mask.set(answer.device);
   return mask;
 }
 

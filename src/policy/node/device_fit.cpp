@@ -6,49 +6,49 @@ namespace ashlar {
 namespace {
 
 bool has_memory_for(const NodeView& view, NodeId node) {
-  const std::int64_t each = view.demand.cards.memory_each.value;
-  const std::int64_t known = view.cluster.facts(node).memory_per_card.value;
+  const std::int64_t each = view.demand.devices.memory_each.value;
+  const std::int64_t known = view.cluster.facts(node).memory_per_device.value;
   return each <= 0 || known == 0 || known >= each;
 }
 
-void lower_by_whole_cards(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
-  const auto idle = view.cluster.idle_cards().subspan(rows.first, rows.count);
-  const std::int32_t count = view.demand.cards.count;
+void lower_by_whole_devices(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
+  const auto idle = view.cluster.idle_devices().subspan(rows.first, rows.count);
+  const std::int32_t count = view.demand.devices.count;
   for (std::size_t i = 0; i < rows.count; ++i) {
     if (idle[i] < count)
       fits[i] = 0;
     else if (static_cast<std::int32_t>(fits[i]) * count > idle[i])
       fits[i] = static_cast<std::uint16_t>(count == 1 ? idle[i] : idle[i] / count);
   }
-  if (view.demand.cards.memory_each.value <= 0) return;
+  if (view.demand.devices.memory_each.value <= 0) return;
   for (std::size_t i = 0; i < rows.count; ++i)
     if (fits[i] != 0 && !has_memory_for(view, NodeId(rows.first + i))) fits[i] = 0;
 }
 
 /// Stops counting at `enough`.
 std::int32_t shares_on_node(const NodeView& view, NodeId node, std::int32_t enough) {
-  const CardAsk& ask = view.demand.cards;
-  const auto milli = view.cluster.card_free_milli(node);
-  const auto mib = view.cluster.card_free_mib(node);
-  const std::int64_t full_mib = view.cluster.facts(node).memory_per_card.value;
-  std::int32_t idle_left = view.cluster.idle_cards()[node.row()];
-  if (idle_left < 0) return 0;  // cards are owed that are not there: any of the shared ones may be meant
+  const DeviceAsk& ask = view.demand.devices;
+  const auto milli = view.cluster.device_free_milli(node);
+  const auto mib = view.cluster.device_free_mib(node);
+  const std::int64_t full_mib = view.cluster.facts(node).memory_per_device.value;
+  std::int32_t idle_left = view.cluster.idle_devices()[node.row()];
+  if (idle_left < 0) return 0;  // devices are owed that are not there: any of the shared ones may be meant
   std::int32_t found = 0;
   for (std::size_t c = 0; c < milli.size() && found < enough; ++c) {
     if (milli[c] < ask.milli_each.value) continue;
-    const bool is_idle = milli[c] == kWholeCard && mib[c] == full_mib;
+    const bool is_idle = milli[c] == kWholeDevice && mib[c] == full_mib;
     if (is_idle && idle_left-- <= 0) continue;
-    found += shares_in_card(ask, milli[c], mib[c], full_mib != 0);
+    found += shares_in_device(ask, milli[c], mib[c], full_mib != 0);
   }
   return found;
 }
 
 }  // namespace
 
-void lower_by_card_fit(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
-  const CardAsk& ask = view.demand.cards;
+void lower_by_device_fit(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
+  const DeviceAsk& ask = view.demand.devices;
   if (ask.count <= 0) return;
-  if (ask.is_whole()) return lower_by_whole_cards(view, rows, fits);
+  if (ask.is_whole()) return lower_by_whole_devices(view, rows, fits);
   const auto free = view.cluster.free_milli().subspan(rows.first, rows.count);
   for (std::size_t i = 0; i < rows.count; ++i) {
     if (fits[i] == 0) continue;

@@ -1,19 +1,19 @@
-// card-fit: cards are not a sum. Whole cards must be wholly idle; a share must fit into one card, compute and memory both.
-// Example: three cards with 600, 600 and 1000 milli free take 4 shares of 500 (1 + 1 + 2), and one whole-card member.
-// Cards owed to pods whose cards are not known (bound by others without telling) count as taken: only Cluster::idle_cards of the idle ones are free.
-// A share that names no memory needs some all the same: a card whose memory is all taken gives it none.
-// A node that does not report its card memory (0) is not checked for it.
-// Cost: whole cards one comparison a node, shares O(cards of the node).
+// device-fit: devices are not a sum. Whole devices must be wholly idle; a share must fit into one device, compute and memory both.
+// Example: three devices with 600, 600 and 1000 milli free take 4 shares of 500 (1 + 1 + 2), and one whole-device member.
+// Devices owed to pods whose devices are not known (bound by others without telling) count as taken: only Cluster::idle_devices of the idle ones are free.
+// A share that names no memory needs some all the same: a device whose memory is all taken gives it none.
+// A node that does not report its device memory (0) is not checked for it.
+// Cost: whole devices one comparison a node, shares O(devices of the node).
 #pragma once
 
 #include "policy/policy.h"
 
 namespace ashlar {
 
-void lower_by_card_fit(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits);
+void lower_by_device_fit(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits);
 
-/// Shares of this size that one card with these free amounts takes. `checks_memory` is false where card memory is not known.
-inline std::int32_t shares_in_card(const CardAsk& ask, std::int32_t free_milli, std::int64_t free_mib, bool checks_memory) {
+/// Shares of this size that one device with these free amounts takes. `checks_memory` is false where device memory is not known.
+inline std::int32_t shares_in_device(const DeviceAsk& ask, std::int32_t free_milli, std::int64_t free_mib, bool checks_memory) {
   const std::int32_t each = ask.milli_each.value;
   if (free_milli < each) return 0;
   const std::int32_t by_milli = free_milli < 2 * each ? 1 : free_milli / each;

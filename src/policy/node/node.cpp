@@ -18,7 +18,7 @@ constexpr FeasiblePolicy kFeasible[] = {
     {"selector", lower_by_selector, true, ReasonCode::kSelectorMismatch},
     {"model", lower_by_model, true, ReasonCode::kModelMismatch},
     {"ports", lower_by_ports, false, ReasonCode::kPortTaken},
-    {"card-fit", lower_by_card_fit, false, ReasonCode::kInsufficientGpu},
+    {"card-fit", lower_by_device_fit, false, ReasonCode::kInsufficientGpu},
     {"resources", lower_by_resources, false, ReasonCode::kInsufficientResource},
 };
 

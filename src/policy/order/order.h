@@ -3,7 +3,7 @@
 // Helios' simulator. Each is a pure function of the job's row. Cost: a few loads.
 //   fifo          by submission; a job that was evicted counts from then
 //   sjf           by expected duration (p50); unknown durations last
-//   qssf          by estimate (Job::rank) x cards, then cards; when everybody who waits has just come: by cards alone
+//   qssf          by estimate (Job::rank) x devices, then devices; when everybody who waits has just come: by devices alone
 //   qssf-oracle   the same with the expected duration in place of the estimate
 //   srtf          by remaining time; a waiting job goes before a running one of equal remaining time
 //   tiresias      attained service of at most 18,000 GPU-seconds first, then by submission, running before waiting
@@ -15,7 +15,7 @@
 
 namespace ashlar {
 
-inline constexpr std::int64_t kAttainedLowMax = 18'000'000;  ///< card-milliseconds: Tiresias' first queue, as published for Philly (18,000 GPU-s)
+inline constexpr std::int64_t kAttainedLowMax = 18'000'000;  ///< device-milliseconds: Tiresias' first queue, as published for Philly (18,000 GPU-s)
 
 OrderKey fifo_waiting(const State& state, JobId job);
 OrderKey sjf_waiting(const State& state, JobId job);

@@ -8,7 +8,7 @@ void add_dotprod(const NodeView& view, NodeRange rows, std::span<Points> points)
   const auto cpu = view.cluster.free(resource::kCpu).subspan(rows.first, rows.count);
   const auto gpu = view.cluster.free_milli().subspan(rows.first, rows.count);
   const double cpu_asked = static_cast<double>(amount_of(view.demand, resource::kCpu)) / kPublishedCpuMilliMax;
-  const double gpu_asked = static_cast<double>(view.demand.cards.milli_total()) / kPublishedGpuMilliMax;
+  const double gpu_asked = static_cast<double>(view.demand.devices.milli_total()) / kPublishedGpuMilliMax;
   for (std::size_t i = 0; i < rows.count; ++i) {
     double product = 0;
     product += static_cast<double>(cpu[i]) / kPublishedCpuMilliMax * cpu_asked;

@@ -13,9 +13,9 @@
 namespace ashlar {
 namespace {
 
-constexpr std::size_t kLanes = 16;          ///< columns are padded to a multiple of this
-constexpr std::size_t kClassesMax = 1024;   ///< limit of a mix; published ones have up to 100
-constexpr std::size_t kCardsForShort = 32;  ///< 16-bit sums hold the free milli-GPU of so many cards
+constexpr std::size_t kLanes = 16;            ///< columns are padded to a multiple of this
+constexpr std::size_t kClassesMax = 1024;     ///< limit of a mix; published ones have up to 100
+constexpr std::size_t kDevicesForShort = 32;  ///< 16-bit sums hold the free milli-GPU of so many devices
 
 enum Kind : std::int16_t { kNormal, kCpuOnly, kNoAccess };
 /// The order in which the six sums are added up at the end.
@@ -30,9 +30,9 @@ constexpr std::array<std::array<double, 8>, kLabels> kLaneOf = [] {
 
 std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
-/// For each class: how many of the node's cards serve it, and the milli-GPU on those that do not.
+/// For each class: how many of the node's devices serve it, and the milli-GPU on those that do not.
 template <class Lane>
-void count_cards(std::span<const std::int32_t> free, const std::int16_t* milli, std::size_t classes, Lane* serving, Lane* below) {
+void count_devices(std::span<const std::int32_t> free, const std::int16_t* milli, std::size_t classes, Lane* serving, Lane* below) {
   for (std::size_t m = 0; m < classes; ++m) serving[m] = below[m] = 0;
   for (const std::int32_t f : free) {
     const auto amount = static_cast<Lane>(f);
@@ -49,7 +49,7 @@ struct Sight {
   std::size_t classes = 0;
   std::int16_t rank = 0;
   std::int32_t total = 0;
-  const std::int16_t* cards = nullptr;
+  const std::int16_t* devices = nullptr;
   const std::int16_t* cpu_rank = nullptr;
   const std::int16_t* kinds = nullptr;
 };
@@ -60,11 +60,11 @@ double sum_fragments(const Sight& s, const Lane* serving, const Lane* below, con
   std::array<std::int32_t, kClassesMax> amount;
   for (std::size_t m = 0; m < s.classes; ++m) {
     const bool has_cpu = s.cpu_rank[m] < s.rank;
-    const bool has_cards = serving[m] >= static_cast<Lane>(s.cards[m]);
-    const std::int16_t normal = has_cpu ? kLackGpu : has_cards ? kLackCpu : kLackBoth;
+    const bool has_devices = serving[m] >= static_cast<Lane>(s.devices[m]);
+    const std::int16_t normal = has_cpu ? kLackGpu : has_devices ? kLackCpu : kLackBoth;
     const std::int16_t cpu_only = has_cpu ? kCpuServed : kCpuLacking;
     label[m] = s.kinds[m] == kNormal ? normal : s.kinds[m] == kCpuOnly ? cpu_only : static_cast<std::int16_t>(kModelExcluded);
-    amount[m] = s.kinds[m] == kNormal && has_cpu && has_cards ? static_cast<std::int32_t>(below[m]) : s.total;
+    amount[m] = s.kinds[m] == kNormal && has_cpu && has_devices ? static_cast<std::int32_t>(below[m]) : s.total;
   }
   std::array<double, 8> sums{};
   for (std::size_t m = 0; m < s.classes; ++m) {
@@ -78,15 +78,15 @@ double sum_fragments(const Sight& s, const Lane* serving, const Lane* below, con
 template <class Lane>
 double fragment_of_sight(const Sight& s, std::span<const std::int32_t> free, const std::int16_t* milli, const double* frequency) {
   std::array<Lane, kClassesMax> serving, below;
-  count_cards<Lane>(free, milli, s.classes, serving.data(), below.data());
+  count_devices<Lane>(free, milli, s.classes, serving.data(), below.data());
   return sum_fragments<Lane>(s, serving.data(), below.data(), frequency);
 }
 
 std::int32_t score_of(double before, double after) { return static_cast<std::int32_t>(1.0 / (1.0 + std::exp(-((before - after) / 1000.0))) * 100.0); }
 
-/// Overcommitted cards count as full.
-void read_cards(std::span<const std::int32_t> from, std::span<std::int32_t> to) {
-  for (std::size_t c = 0; c < from.size(); ++c) to[c] = std::clamp(from[c], 0, kWholeCard);
+/// Overcommitted devices count as full.
+void read_devices(std::span<const std::int32_t> from, std::span<std::int32_t> to) {
+  for (std::size_t c = 0; c < from.size(); ++c) to[c] = std::clamp(from[c], 0, kWholeDevice);
 }
 
 }  // namespace
@@ -104,8 +104,8 @@ FgdEvaluator::FgdEvaluator(std::span<const FgdClass> classes) : source_(classes.
   kinds_.assign(1, std::vector<std::int16_t>(width, kCpuOnly));
   for (std::size_t m = 0; m < count_; ++m) {
     const FgdClass& c = classes[m];
-    columns_.milli[m] = static_cast<std::int16_t>(std::clamp(c.milli_each, 0, kWholeCard));
-    columns_.cards[m] = static_cast<std::int16_t>(c.cards);
+    columns_.milli[m] = static_cast<std::int16_t>(std::clamp(c.milli_each, 0, kWholeDevice));
+    columns_.devices[m] = static_cast<std::int16_t>(c.devices);
     columns_.cpu_rank[m] = static_cast<std::int16_t>(std::lower_bound(sizes.begin(), sizes.end(), c.cpu_milli) - sizes.begin());
     columns_.frequency[m] = c.frequency;
     for (const ModelId model : c.models) {
@@ -117,7 +117,7 @@ FgdEvaluator::FgdEvaluator(std::span<const FgdClass> classes) : source_(classes.
   }
   for (std::size_t m = 0; m < count_; ++m) {
     const FgdClass& c = classes[m];
-    const bool is_cpu_only = c.cards == 0 || c.milli_each == 0;
+    const bool is_cpu_only = c.devices == 0 || c.milli_each == 0;
     for (auto& kinds : kinds_) kinds[m] = is_cpu_only ? kCpuOnly : c.models.empty() ? kNormal : kNoAccess;
     if (!is_cpu_only)
       for (const ModelId model : c.models)
@@ -133,16 +133,16 @@ std::int32_t FgdEvaluator::rank_of(std::int64_t cpu_milli) const {
 }
 
 double FgdEvaluator::fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot) const {
-  Sight s{padded(count_), static_cast<std::int16_t>(rank), 0, columns_.cards.data(), columns_.cpu_rank.data(), kinds_[model_slot].data()};
+  Sight s{padded(count_), static_cast<std::int16_t>(rank), 0, columns_.devices.data(), columns_.cpu_rank.data(), kinds_[model_slot].data()};
   for (const std::int32_t f : free) s.total += f;
-  if (free.size() <= kCardsForShort) return fragment_of_sight<std::int16_t>(s, free, columns_.milli.data(), columns_.frequency.data());
+  if (free.size() <= kDevicesForShort) return fragment_of_sight<std::int16_t>(s, free, columns_.milli.data(), columns_.frequency.data());
   return fragment_of_sight<std::int32_t>(s, free, columns_.milli.data(), columns_.frequency.data());
 }
 
 double FgdEvaluator::fragment(const FgdNode& node) const {
-  std::array<std::int32_t, kCardsPerNodeMax> cards;
-  const std::span<std::int32_t> free(cards.data(), node.free_milli.size());
-  read_cards(node.free_milli, free);
+  std::array<std::int32_t, kDevicesPerNodeMax> devices;
+  const std::span<std::int32_t> free(devices.data(), node.free_milli.size());
+  read_devices(node.free_milli, free);
   return fragment(free, rank_of(node.free_cpu_milli), slot_of(node.model));
 }
 
@@ -154,11 +154,11 @@ FgdEvaluator::Slot& FgdEvaluator::find(const std::uint64_t key[3]) {
 
 namespace {
 
-/// The memo's key; cards beyond the node's own are marked. `ask_count` 255 marks F itself.
+/// The memo's key; devices beyond the node's own are marked. `ask_count` 255 marks F itself.
 void make_key(std::span<const std::int32_t> free, std::uint64_t rest, std::uint64_t key[3]) {
-  std::array<std::uint16_t, FgdEvaluator::kMemoCardsMax> cards;
-  for (std::size_t c = 0; c < cards.size(); ++c) cards[c] = c < free.size() ? static_cast<std::uint16_t>(free[c]) : 0xffff;
-  const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(cards);
+  std::array<std::uint16_t, FgdEvaluator::kMemoDevicesMax> devices;
+  for (std::size_t c = 0; c < devices.size(); ++c) devices[c] = c < free.size() ? static_cast<std::uint16_t>(free[c]) : 0xffff;
+  const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(devices);
   key[0] = words[0];
   key[1] = words[1];
   key[2] = rest;
@@ -166,8 +166,8 @@ void make_key(std::span<const std::int32_t> free, std::uint64_t rest, std::uint6
 
 constexpr std::uint64_t kFragmentMark = 0xff;
 
-std::uint64_t rest_of_key(std::uint64_t rank, std::uint64_t rank_after, std::uint64_t model_slot, const CardAsk& ask) {
-  const auto milli = static_cast<std::uint64_t>(std::min(ask.milli_each.value, kWholeCard));
+std::uint64_t rest_of_key(std::uint64_t rank, std::uint64_t rank_after, std::uint64_t model_slot, const DeviceAsk& ask) {
+  const auto milli = static_cast<std::uint64_t>(std::min(ask.milli_each.value, kWholeDevice));
   return rank | rank_after << 11 | model_slot << 22 | milli << 38 | static_cast<std::uint64_t>(ask.count) << 50;
 }
 
@@ -176,7 +176,7 @@ bool holds(const std::uint64_t a[3], const std::uint64_t b[3]) { return a[0] == 
 }  // namespace
 
 double FgdEvaluator::remembered_fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot) {
-  if (free.size() > kMemoCardsMax) return fragment(free, rank, model_slot);
+  if (free.size() > kMemoDevicesMax) return fragment(free, rank, model_slot);
   std::uint64_t key[3];
   make_key(free, static_cast<std::uint64_t>(rank) | static_cast<std::uint64_t>(model_slot) << 22 | kFragmentMark << 50, key);
   Slot& slot = find(key);
@@ -189,12 +189,12 @@ double FgdEvaluator::remembered_fragment(std::span<const std::int32_t> free, std
   return std::bit_cast<double>(slot.value);
 }
 
-FgdEvaluator::Answer FgdEvaluator::compute(std::span<std::int32_t> free, const std::int32_t ranks[2], std::size_t model_slot, const CardAsk& ask) {
+FgdEvaluator::Answer FgdEvaluator::compute(std::span<std::int32_t> free, const std::int32_t ranks[2], std::size_t model_slot, const DeviceAsk& ask) {
   const double before = remembered_fragment(free, ranks[0], model_slot);
   if (ask.count == 0 || ask.is_whole()) {
     std::int32_t missing = ask.count;
     for (std::size_t c = 0; c < free.size() && missing > 0; ++c)
-      if (free[c] == kWholeCard) {
+      if (free[c] == kWholeDevice) {
         free[c] = 0;
         --missing;
       }
@@ -209,25 +209,25 @@ FgdEvaluator::Answer FgdEvaluator::compute(std::span<std::int32_t> free, const s
     free[c] -= milli;
     const std::int32_t score = score_of(before, fragment(free, ranks[1], model_slot));
     free[c] += milli;
-    if (best.card < 0 || score > best.score) best = {score, static_cast<std::int32_t>(c)};
+    if (best.device < 0 || score > best.score) best = {score, static_cast<std::int32_t>(c)};
   }
   return best;
 }
 
-FgdEvaluator::Answer FgdEvaluator::best(const FgdNode& node, std::int64_t cpu_asked, const CardAsk& ask) {
-  std::array<std::int32_t, kCardsPerNodeMax> cards;
-  const std::span<std::int32_t> free(cards.data(), node.free_milli.size());
-  read_cards(node.free_milli, free);
+FgdEvaluator::Answer FgdEvaluator::best(const FgdNode& node, std::int64_t cpu_asked, const DeviceAsk& ask) {
+  std::array<std::int32_t, kDevicesPerNodeMax> devices;
+  const std::span<std::int32_t> free(devices.data(), node.free_milli.size());
+  read_devices(node.free_milli, free);
   const std::int32_t ranks[2] = {rank_of(node.free_cpu_milli), rank_of(node.free_cpu_milli - cpu_asked)};
   const std::size_t model_slot = slot_of(node.model);
-  if (free.size() > kMemoCardsMax) return compute(free, ranks, model_slot, ask);
+  if (free.size() > kMemoDevicesMax) return compute(free, ranks, model_slot, ask);
   std::uint64_t key[3];
   make_key(free, rest_of_key(static_cast<std::uint64_t>(ranks[0]), static_cast<std::uint64_t>(ranks[1]), model_slot, ask), key);
   Slot* slot = &find(key);
   if (holds(slot->key, key)) return {static_cast<std::int32_t>(slot->value & 0xff), static_cast<std::int32_t>(slot->value >> 8) - 1};
   const Answer answer = compute(free, ranks, model_slot, ask);
   std::copy(key, key + 3, slot->key);
-  slot->value = static_cast<std::uint64_t>(answer.score) | static_cast<std::uint64_t>(answer.card + 1) << 8;
+  slot->value = static_cast<std::uint64_t>(answer.score) | static_cast<std::uint64_t>(answer.device + 1) << 8;
   return answer;
 }
 

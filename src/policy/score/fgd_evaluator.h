@@ -1,8 +1,8 @@
-// FgdEvaluator: a mix made ready for speed. Answers: what is F of this node, and which card of it would lose least by taking this ask?
+// FgdEvaluator: a mix made ready for speed. Answers: what is F of this node, and which device of it would lose least by taking this ask?
 // F depends on a node's free CPU only by how many of the mix's CPU sizes it covers (its rank), and on its model only by which classes accept it, so
-// most nodes look alike: answers are remembered by (card amounts, ranks before and after, model slot, ask), in a table of fixed size where a newcomer
+// most nodes look alike: answers are remembered by (device amounts, ranks before and after, model slot, ask), in a table of fixed size where a newcomer
 // takes the place of whoever has its slot. It remembers values of a pure function, so what it remembers never changes an answer.
-// Cost (EPYC, -O3, best of 5): 19 ns for a remembered answer, 76 ns for one F of 31 classes on 8 cards, 190-350 ns for an answer that is new.
+// Cost (EPYC, -O3, best of 5): 19 ns for a remembered answer, 76 ns for one F of 31 classes on 8 devices, 190-350 ns for an answer that is new.
 // Memory: 1 MiB. One thread at a time.
 #pragma once
 
@@ -22,17 +22,17 @@ struct FgdNode;
 class FgdEvaluator {
  public:
   static constexpr std::size_t kMemoSlots = 1 << 15;  ///< 32 bytes each; twice as many gain nothing on the published traces
-  static constexpr std::size_t kMemoCardsMax = 8;     ///< nodes with more cards are computed each time
+  static constexpr std::size_t kMemoDevicesMax = 8;   ///< nodes with more devices are computed each time
 
   explicit FgdEvaluator(std::span<const FgdClass> classes);
   bool is_of(std::span<const FgdClass> classes) const { return classes.data() == source_ && classes.size() == source_size_; }
 
-  /// The integer score 0..100 of the published policy and the card that a share takes (-1: whole cards, or nothing fits). The node must fit the ask.
+  /// The integer score 0..100 of the published policy and the device that a share takes (-1: whole devices, or nothing fits). The node must fit the ask.
   struct Answer {
     std::int32_t score = 0;
-    std::int32_t card = -1;
+    std::int32_t device = -1;
   };
-  Answer best(const FgdNode& node, std::int64_t cpu_asked, const CardAsk& ask);
+  Answer best(const FgdNode& node, std::int64_t cpu_asked, const DeviceAsk& ask);
 
   /// F in milli-GPU.
   double fragment(const FgdNode& node) const;
@@ -40,7 +40,7 @@ class FgdEvaluator {
  private:
   /// The mix's classes as columns, padded to whole vectors with classes of frequency 0.
   struct StateFields {
-    std::vector<std::int16_t> milli, cards, cpu_rank;
+    std::vector<std::int16_t> milli, devices, cpu_rank;
     std::vector<double> frequency;
   };
   struct alignas(32) Slot {  ///< never across two cache lines
@@ -51,7 +51,7 @@ class FgdEvaluator {
   std::int32_t rank_of(std::int64_t cpu_milli) const;
   std::size_t slot_of(ModelId model) const { return value_at(slot_by_model_, model.row()); }
   double fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot) const;
-  Answer compute(std::span<std::int32_t> free, const std::int32_t ranks[2], std::size_t model_slot, const CardAsk& ask);
+  Answer compute(std::span<std::int32_t> free, const std::int32_t ranks[2], std::size_t model_slot, const DeviceAsk& ask);
   double remembered_fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot);
   Slot& find(const std::uint64_t key[3]);
 

@@ -9,10 +9,11 @@ namespace {
 constexpr double kPopularityPercent = 95.0;  ///< of the pods, held by the classes of the mix
 
 bool goes_first(const FgdSample& a, const FgdSample& b) {
-  return std::tie(a.count, a.cpu_milli, a.milli_each, a.cards, a.models_text) > std::tie(b.count, b.cpu_milli, b.milli_each, b.cards, b.models_text);
+  return std::tie(a.count, a.cpu_milli, a.milli_each, a.devices, a.models_text) >
+         std::tie(b.count, b.cpu_milli, b.milli_each, b.devices, b.models_text);
 }
 
-auto class_of(const FgdSample& s) { return std::tie(s.cpu_milli, s.milli_each, s.cards, s.models_text); }
+auto class_of(const FgdSample& s) { return std::tie(s.cpu_milli, s.milli_each, s.devices, s.models_text); }
 
 /// Samples of one class become one, so that callers may pass a pod list as it is.
 std::vector<FgdSample> merged(std::vector<FgdSample> samples) {
@@ -41,7 +42,7 @@ FgdMix make_mix(std::vector<FgdSample> samples) {
   FgdMix mix;
   for (std::size_t i = 0; i < taken; ++i) {
     const FgdSample& s = samples[i];
-    mix.classes.push_back({s.cpu_milli, s.cards, s.milli_each, s.models, static_cast<double>(s.count) / total / (held / total)});
+    mix.classes.push_back({s.cpu_milli, s.devices, s.milli_each, s.models, static_cast<double>(s.count) / total / (held / total)});
   }
   return mix;
 }

@@ -17,7 +17,7 @@ namespace ashlar {
 
 struct FgdClass {
   std::int64_t cpu_milli = 0;
-  std::int32_t cards = 0;
+  std::int32_t devices = 0;
   std::int32_t milli_each = 0;
   std::vector<ModelId> models;  ///< empty = any
   double frequency = 0;         ///< of this class among all classes of the mix
@@ -56,14 +56,14 @@ struct FgdMix {
 /// One pod kind of a workload sample, with its count.
 struct FgdSample {
   std::int64_t cpu_milli = 0;
-  std::int32_t cards = 0;
+  std::int32_t devices = 0;
   std::int32_t milli_each = 0;
   std::string models_text;  ///< as in the trace ("A|B"); the last tie key of the published order, descending
   std::vector<ModelId> models;
   std::int64_t count = 0;
 };
 
-/// The published rule: classes in decreasing count (ties: larger cpu, milli, cards, models text first) until they hold 95 % of the pods, the crossing
+/// The published rule: classes in decreasing count (ties: larger cpu, milli, devices, models text first) until they hold 95 % of the pods, the crossing
 /// class included; frequency = (count / total) / (cumulative count / total) in doubles.
 FgdMix make_mix(std::vector<FgdSample> samples);
 
@@ -71,7 +71,7 @@ FgdMix make_mix(std::vector<FgdSample> samples);
 struct FgdNode {
   std::int64_t free_cpu_milli = 0;
   ModelId model;
-  std::span<const std::int32_t> free_milli;  ///< by card
+  std::span<const std::int32_t> free_milli;  ///< by device
 };
 
 /// F(node) in milli-GPU.

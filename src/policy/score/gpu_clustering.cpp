@@ -6,7 +6,7 @@ namespace {
 constexpr Points kMilliMax = 8000, kFillMax = 25;
 constexpr Points kOnlySame = 75, kSameAmongOthers = 50, kNobody = 25;
 
-Points company_points(const CardClassCounts& held, std::size_t own) {
+Points company_points(const DeviceClassCounts& held, std::size_t own) {
   std::size_t classes = 0;
   for (const std::uint16_t members : held) classes += members != 0 ? 1 : 0;
   if (classes == 0) return kNobody;
@@ -17,11 +17,11 @@ Points company_points(const CardClassCounts& held, std::size_t own) {
 }  // namespace
 
 void add_gpu_clustering(const NodeView& view, NodeRange rows, std::span<Points> points) {
-  const CardAsk& ask = view.demand.cards;
+  const DeviceAsk& ask = view.demand.devices;
   if (ask.count == 0) return;
   const auto free = view.cluster.free_milli().subspan(rows.first, rows.count);
-  const auto held = view.cluster.card_class_counts().subspan(rows.first, rows.count);
-  const std::size_t own = card_class_of(ask);
+  const auto held = view.cluster.device_class_counts().subspan(rows.first, rows.count);
+  const std::size_t own = device_class_of(ask);
   for (std::size_t i = 0; i < rows.count; ++i) points[i] += kFillMax * (kMilliMax - free[i]) / kMilliMax + company_points(held[i], own);
 }
 

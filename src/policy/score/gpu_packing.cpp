@@ -7,23 +7,23 @@ namespace {
 
 constexpr Points kEmptyNodeMax = 33, kUsedNodeMax = 50, kSharedMax = 100;
 
-Points packing_points(std::span<const std::int32_t> free, const CardAsk& ask) {
-  const auto idle = static_cast<Points>(std::count(free.begin(), free.end(), kWholeCard));
+Points packing_points(std::span<const std::int32_t> free, const DeviceAsk& ask) {
+  const auto idle = static_cast<Points>(std::count(free.begin(), free.end(), kWholeDevice));
   if (idle == static_cast<Points>(free.size())) return std::max(kEmptyNodeMax - idle, idle);
   if (ask.is_whole()) return std::max(kUsedNodeMax - ask.count, kEmptyNodeMax);
-  std::int32_t least = kWholeCard;
+  std::int32_t least = kWholeDevice;
   for (const std::int32_t f : free)
     if (f >= ask.milli_each.value) least = std::min(least, f);
-  if (least == kWholeCard) return std::max(kUsedNodeMax - 1, kEmptyNodeMax);
+  if (least == kWholeDevice) return std::max(kUsedNodeMax - 1, kEmptyNodeMax);
   return std::max(kSharedMax - least / 100, kUsedNodeMax);
 }
 
 }  // namespace
 
 void add_gpu_packing(const NodeView& view, NodeRange rows, std::span<Points> points) {
-  const CardAsk& ask = view.demand.cards;
+  const DeviceAsk& ask = view.demand.devices;
   if (ask.count == 0) return;
-  for (std::size_t i = 0; i < rows.count; ++i) points[i] += packing_points(view.cluster.card_free_milli(NodeId(rows.first + i)), ask);
+  for (std::size_t i = 0; i < rows.count; ++i) points[i] += packing_points(view.cluster.device_free_milli(NodeId(rows.first + i)), ask);
 }
 
 }  // namespace ashlar

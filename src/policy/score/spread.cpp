@@ -5,10 +5,10 @@
 namespace ashlar {
 
 void add_spread(const NodeView& view, NodeRange rows, std::span<Points> points) {
-  if (view.demand.cards.count > 0) {
+  if (view.demand.devices.count > 0) {
     const auto free = view.cluster.free_milli().subspan(rows.first, rows.count);
-    const auto cards = view.cluster.cards().subspan(rows.first, rows.count);
-    for (std::size_t i = 0; i < rows.count; ++i) points[i] += std::clamp(free[i] / std::max(cards[i], 1), 0, kPointsMax);
+    const auto devices = view.cluster.devices().subspan(rows.first, rows.count);
+    for (std::size_t i = 0; i < rows.count; ++i) points[i] += std::clamp(free[i] / std::max(devices[i], 1), 0, kPointsMax);
     return;
   }
   const auto free = view.cluster.free(resource::kCpu).subspan(rows.first, rows.count);

@@ -1,4 +1,4 @@
-// by-quota (unverified): who may run, by card count alone. Candidates in order take their cards from a quota as long as they fit; a waiting one that
+// by-quota (unverified): who may run, by device count alone. Candidates in order take their devices from a quota as long as they fit; a waiting one that
 // fits is marked to start, a running one that does not is marked to stop. No placement is looked at: a stopped job may have made room for one
 // that then cannot be placed. This is the published preemption of SRTF and Tiresias in Helios' simulator (SC'21), not a law of this house.
 // Example: quota 8; waiting 4, running 8, running 2: start the first, stop the second, keep the third. Cost: one comparison a candidate.
@@ -14,7 +14,7 @@ namespace ashlar {
 
 struct QuotaCandidate {
   JobId job;
-  std::int64_t cards = 0;
+  std::int64_t devices = 0;
   bool is_running = false;
 };
 
@@ -23,10 +23,10 @@ class QuotaWalk {
  public:
   enum class Mark : std::uint8_t { kNone, kStart, kStop };
 
-  explicit QuotaWalk(std::int64_t cards) : left_(cards) {}
-  Mark next(std::int64_t cards, bool is_running) {
-    if (cards <= left_) {
-      left_ -= cards;
+  explicit QuotaWalk(std::int64_t devices) : left_(devices) {}
+  Mark next(std::int64_t devices, bool is_running) {
+    if (devices <= left_) {
+      left_ -= devices;
       return is_running ? Mark::kNone : Mark::kStart;
     }
     return is_running ? Mark::kStop : Mark::kNone;
@@ -43,6 +43,6 @@ struct QuotaMarks {
 };
 
 /// The walk over a whole sequence.
-QuotaMarks mark_by_quota(std::int64_t quota_cards, std::span<const QuotaCandidate> candidates);
+QuotaMarks mark_by_quota(std::int64_t quota_devices, std::span<const QuotaCandidate> candidates);
 
 }  // namespace ashlar

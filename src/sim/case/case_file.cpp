@@ -232,8 +232,8 @@ void CaseReader::read_profile(Words& words) {
       file_.profile.victim = value == "none" ? VictimRule::kNone : VictimRule::kByQuotaUnverified;
     } else if (setting.key == "order" && find_order(value) != nullptr) {
       file_.profile.order = find_order(value);
-    } else if (setting.key == "card" && find_card(value) != nullptr) {
-      file_.profile.card = find_card(value);
+    } else if (setting.key == "card" && find_device(value) != nullptr) {
+      file_.profile.device = find_device(value);
     } else if (setting.key == "cadence" && parse_duration(value)) {
       file_.profile.cadence = *parse_duration(value);
     } else if (setting.key == "seed" && !value.empty() && value.find_first_not_of("0123456789") == std::string_view::npos && value.size() < 19) {

@@ -66,7 +66,7 @@ class CaseReader {
   void take_job_options(Words& words, JobForm& form);
   void finish_job(Words& words, JobForm form, std::string_view name);
   void add_members(Words& words, JobId job, const std::vector<MemberAsk>& groups, std::vector<MemberSpec>& out);
-  CardMask take_cards_of_node(Words& words);
+  DeviceMask take_devices_of_node(Words& words);
   JobId take_new_job(Words& words);
 
   // case_file.cpp
@@ -103,7 +103,7 @@ class CaseReader {
   std::vector<std::pair<QueueId, QuotaVector>> quotas_;
   std::vector<QueueId> parents_;  ///< [queue]
   std::uint32_t nested_ = 0;
-  std::int64_t cards_ = 0;  ///< of all nodes
+  std::int64_t devices_ = 0;  ///< of all nodes
   Millis latest_{0};
   Millis block_at_{-1};
 };

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kTiB = std::int64_t{1} << 40;
 constexpr std::string_view kShapeForm = "a shape such as h100x8 (model and cards) or cpu (no cards)";
-constexpr std::int64_t kNodesMax = 100'000, kCardsMax = 1'000'000;  ///< a case is read and played within seconds
+constexpr std::int64_t kNodesMax = 100'000, kDevicesMax = 1'000'000;  ///< a case is read and played within seconds
 constexpr std::string_view kNodesForm = "a number of nodes and a shape, \"cluster 4 x h100x8\"";
 
 /// "racks" is of level "rack".
@@ -92,15 +92,16 @@ void CaseReader::take_shape(Words& words, NodeFacts& facts) {
   facts.allocatable = {256'000, 2 * kTiB, 16 * kTiB, 1000};
   if (shape == "cpu") return;
   const std::size_t x = shape.rfind('x');
-  int cards = 0;
+  int devices = 0;
   const std::string_view number = x == std::string_view::npos ? std::string_view() : shape.substr(x + 1);
-  const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), cards);
+  const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), devices);
   if (number.empty() || x == 0 || failure != std::errc() || end != number.data() + number.size()) {
     words.fail(fmt::format("\"{}\" is not a shape", shape), kShapeForm);
     return;
   }
-  if (cards < 1 || cards > kCardsPerNodeMax) return words.fail(fmt::format("a node with {} cards", cards), fmt::format("1 to {}", kCardsPerNodeMax));
-  facts.cards = cards;
+  if (devices < 1 || devices > kDevicesPerNodeMax)
+    return words.fail(fmt::format("a node with {} cards", devices), fmt::format("1 to {}", kDevicesPerNodeMax));
+  facts.devices = devices;
   facts.model = file_.names.models.intern(shape.substr(0, x));
 }
 
@@ -129,7 +130,7 @@ bool CaseReader::take_node_option(Words& words, NodeFacts& facts) {
   }
   if (const KeyValue pair = key_value(words.peek()); pair.key == "card-memory" && pair.has_value) {
     words.take(kAmountForm);
-    facts.memory_per_card = MiB(bytes_of(words, pair.value) >> 20);
+    facts.memory_per_device = MiB(bytes_of(words, pair.value) >> 20);
     return true;
   }
   if (words.accept("labels")) {
@@ -194,8 +195,8 @@ void CaseReader::read_cluster(Words& words) {
   }
   NodeFacts facts;
   take_shape(words, facts);
-  if (!words.has_failed() && (cards_ += count * facts.cards) > kCardsMax)
-    words.fail(fmt::format("{} cards in all", cards_), fmt::format("at most {}", kCardsMax));
+  if (!words.has_failed() && (devices_ += count * facts.devices) > kDevicesMax)
+    words.fail(fmt::format("{} cards in all", devices_), fmt::format("at most {}", kDevicesMax));
   std::vector<LevelSize> sizes;
   while (!words.is_at_end() && words.peek() != "at") {
     if (const LevelSize size = take_level_size(words); !size.name.empty())

@@ -27,12 +27,12 @@ struct CaseReader::JobForm {
   std::vector<MemberAsk> groups;
   Millis runs = Millis::max();
   NodeId on;
-  CardMask cards;
+  DeviceMask devices;
 };
 
-CardMask CaseReader::take_cards_of_node(Words& words) {
+DeviceMask CaseReader::take_devices_of_node(Words& words) {
   constexpr std::string_view kForm = "cards such as 0-3 or 0,2,5";
-  CardMask mask;
+  DeviceMask mask;
   for (const std::string_view part : split(words.take(kForm), ',')) {
     const KeyValue range = key_value(part, '-');
     int first = -1, last = -1;
@@ -41,7 +41,7 @@ CardMask CaseReader::take_cards_of_node(Words& words) {
       std::from_chars(range.value.data(), range.value.data() + range.value.size(), last);
     else
       last = first;
-    if (first < 0 || last < first || last >= kCardsPerNodeMax) words.fail(fmt::format("\"{}\" names no cards", part), kForm);
+    if (first < 0 || last < first || last >= kDevicesPerNodeMax) words.fail(fmt::format("\"{}\" names no cards", part), kForm);
     if (words.has_failed()) return mask;
     for (int i = first; i <= last; ++i) mask.set(i);
   }
@@ -96,7 +96,7 @@ void CaseReader::take_job_options(Words& words, JobForm& form) {
     else if (words.accept("on"))
       form.on = take_node(words);
     else if (words.accept("cards"))
-      form.cards = take_cards_of_node(words);
+      form.devices = take_devices_of_node(words);
     else {
       words.take("an option");
       words.fail(
@@ -112,7 +112,7 @@ void CaseReader::take_job_options(Words& words, JobForm& form) {
 void CaseReader::add_members(Words& words, JobId job, const std::vector<MemberAsk>& groups, std::vector<MemberSpec>& out) {
   CaseNames& names = file_.names;
   for (const MemberAsk& ask : groups) {
-    if (ask.demand.cards.count == 0 && ask.demand.cards.memory_each.value > 0)
+    if (ask.demand.devices.count == 0 && ask.demand.devices.memory_each.value > 0)
       words.fail("card memory without a card", "\"500 milli card-memory=10GiB\"");
     DemandId demand = names.demands.find(ask.demand);
     if (demand.is_none()) {
@@ -145,7 +145,7 @@ void CaseReader::finish_job(Words& words, JobForm form, std::string_view) {
   happen(at, EventBody(Submitted{std::move(w)}));
   if (form.runs != Millis::max()) happen(at, RunsFor{job, form.runs});
   if (!form.on.is_none())
-    for (const MemberSpec& m : members) happen(at, EventBody(Bound{m.member, form.on, form.cards}));
+    for (const MemberSpec& m : members) happen(at, EventBody(Bound{m.member, form.on, form.devices}));
 }
 
 void CaseReader::read_job(Words& words) {
@@ -219,11 +219,11 @@ void CaseReader::read_reject(Words& words) {
 void CaseReader::read_bind(Words& words) {
   const std::vector<MemberId> members = take_members(words);
   const NodeId node = take_node(words);
-  CardMask cards;
-  if (words.accept("cards")) cards = take_cards_of_node(words);
+  DeviceMask devices;
+  if (words.accept("cards")) devices = take_devices_of_node(words);
   const Millis at = take_at(words);
   if (words.has_failed()) return;
-  for (const MemberId member : members) happen(at, EventBody(Bound{member, node, cards}));
+  for (const MemberId member : members) happen(at, EventBody(Bound{member, node, devices}));
 }
 
 void CaseReader::read_evict(Words& words) {

@@ -41,12 +41,12 @@ std::string_view dimension_name(std::int64_t dimension) {
 }
 
 /// "0-3,6" of a mask.
-std::string card_ranges(const CardMask& cards) {
+std::string device_ranges(const DeviceMask& devices) {
   std::string text;
-  for (int i = 0; i < kCardsPerNodeMax; ++i) {
-    if (!cards.test(i)) continue;
+  for (int i = 0; i < kDevicesPerNodeMax; ++i) {
+    if (!devices.test(i)) continue;
     int last = i;
-    while (last + 1 < kCardsPerNodeMax && cards.test(last + 1)) ++last;
+    while (last + 1 < kDevicesPerNodeMax && devices.test(last + 1)) ++last;
     text += fmt::format("{}{}", text.empty() ? "" : ",", i);
     if (last > i) text += fmt::format("-{}", last);
     i = last;
@@ -54,19 +54,19 @@ std::string card_ranges(const CardMask& cards) {
   return text;
 }
 
-std::string held_cards(const State& state, const Member& m) {
-  const CardAsk& ask = state.demand(m.demand).cards;
+std::string held_devices(const State& state, const Member& m) {
+  const DeviceAsk& ask = state.demand(m.demand).devices;
   if (ask.count == 0) return {};
-  if (!ask.is_whole()) return fmt::format("{}:{}m", m.cards.is_empty() ? "?" : card_ranges(m.cards), ask.milli_each.value);
-  const int unknown = ask.count - m.cards.count();
-  return card_ranges(m.cards) + (unknown > 0 ? fmt::format("{}{}?", m.cards.is_empty() ? "" : "+", unknown) : "");
+  if (!ask.is_whole()) return fmt::format("{}:{}m", m.devices.is_empty() ? "?" : device_ranges(m.devices), ask.milli_each.value);
+  const int unknown = ask.count - m.devices.count();
+  return device_ranges(m.devices) + (unknown > 0 ? fmt::format("{}{}?", m.devices.is_empty() ? "" : "+", unknown) : "");
 }
 
 /// Members in rank order, neighbours on one node together: "node0 gpu 0-3 4-7, node1 gpu 0-3, - x2".
 std::string placements(const CaseFile& file, const State& state, JobId job) {
   std::vector<std::string> parts;
   NodeId last;
-  bool has_cards = false;  ///< the last part names cards of that node, more may follow
+  bool has_devices = false;  ///< the last part names devices of that node, more may follow
   std::uint32_t waiting = 0;
   const auto flush_waiting = [&] {
     if (waiting > 0) parts.push_back(waiting == 1 ? std::string("-") : fmt::format("- x{}", waiting));
@@ -75,54 +75,54 @@ std::string placements(const CaseFile& file, const State& state, JobId job) {
   state.each_member(job, [&](MemberId, const Member& m) {
     if (!m.is_placed()) {
       ++waiting;
-      has_cards = false;
+      has_devices = false;
       return;
     }
     flush_waiting();
-    const std::string cards = held_cards(state, m);
-    if (has_cards && m.node == last && !cards.empty())
-      parts.back() += " " + cards;
+    const std::string devices = held_devices(state, m);
+    if (has_devices && m.node == last && !devices.empty())
+      parts.back() += " " + devices;
     else
-      parts.push_back(file.names.nodes.name(m.node) + (cards.empty() ? "" : " gpu " + cards));
+      parts.push_back(file.names.nodes.name(m.node) + (devices.empty() ? "" : " gpu " + devices));
     last = m.node;
-    has_cards = !cards.empty();
+    has_devices = !devices.empty();
   });
   flush_waiting();
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::int64_t idle_cards_in(const State& state, LevelId level, DomainId domain) {
+std::int64_t idle_devices_in(const State& state, LevelId level, DomainId domain) {
   std::int64_t idle = 0;
   const Topology& topology = state.cluster.topology();
   if (level.row() >= topology.level_count() || domain.row() >= topology.domain_count(level)) return 0;
   for (const NodeId n : topology.nodes_of(level, domain))
-    if (state.cluster.facts(n).is_ready) idle += std::max(state.cluster.idle_cards()[n.row()], 0);
+    if (state.cluster.facts(n).is_ready) idle += std::max(state.cluster.idle_devices()[n.row()], 0);
   return idle;
 }
 
-/// Cards of the members that must still be placed together.
-std::int64_t cards_needed(const State& state, JobId job) {
+/// Devices of the members that must still be placed together.
+std::int64_t devices_needed(const State& state, JobId job) {
   const Job& j = state.job(job);
   std::uint32_t left = j.members_needed();
-  std::int64_t cards = 0;
+  std::int64_t devices = 0;
   state.each_member(job, [&](MemberId, const Member& m) {
     if (m.is_placed() || left == 0) return;
     --left;
-    cards += state.demand(m.demand).cards.count;
+    devices += state.demand(m.demand).devices.count;
   });
-  return cards;
+  return devices;
 }
 
-/// The best domain by cards where cards are what is short, else by the members that fit. Cards are counted now, perhaps later than the verdict was
+/// The best domain by devices where devices are what is short, else by the members that fit. Devices are counted now, perhaps later than the verdict was
 /// reached: of what never fits, in the domain that is best now.
 std::string within_text(const CaseFile& file, const State& state, JobId job, VerdictKind kind, const Reason& reason) {
   const LevelId level(reason.subject);
   const std::string& name = file.names.levels.name(level);
   const std::string_view word = name == "nvlink" ? std::string_view("island") : std::string_view(name);
-  std::int64_t free = idle_cards_in(state, level, DomainId(static_cast<std::size_t>(reason.numbers[2])));
+  std::int64_t free = idle_devices_in(state, level, DomainId(static_cast<std::size_t>(reason.numbers[2])));
   if (kind == VerdictKind::kNeverFits)
-    for (std::size_t d = 0; d < state.cluster.topology().domain_count(level); ++d) free = std::max(free, idle_cards_in(state, level, DomainId(d)));
-  const std::int64_t needed = cards_needed(state, job);
+    for (std::size_t d = 0; d < state.cluster.topology().domain_count(level); ++d) free = std::max(free, idle_devices_in(state, level, DomainId(d)));
+  const std::int64_t needed = devices_needed(state, job);
   if (free < needed) return fmt::format("Within {}  best-{}-free={} needs={}", name, word, free, needed);
   return fmt::format("Within {}  best-{}-members={} needs-members={}", name, word, reason.numbers[0], reason.numbers[1]);
 }
@@ -237,7 +237,7 @@ CaseLine render_queue(const CaseFile& file, const State& state, QueueId queue) {
 CaseLine render_node(const CaseFile& file, const State& state, NodeId node) {
   if (!state.cluster.is_live(node)) return {"node", fmt::format("{}  gone", file.names.nodes.name(node))};
   std::string text =
-      fmt::format("{}  idle={}/{}", file.names.nodes.name(node), state.cluster.idle_cards()[node.row()], state.cluster.cards()[node.row()]);
+      fmt::format("{}  idle={}/{}", file.names.nodes.name(node), state.cluster.idle_devices()[node.row()], state.cluster.devices()[node.row()]);
   for (std::size_t r = 0; r < state.cluster.resource_count(); ++r) {
     const std::int64_t free = state.cluster.free(ResourceId(r))[node.row()], total = state.cluster.allocatable(ResourceId(r))[node.row()];
     if (free != total && ResourceId(r) != resource::kPods)

@@ -51,7 +51,7 @@ NodeTerm term_of(Words& words, CaseNames& names, std::string_view text) {
   return term;
 }
 
-void take_cards(Words& words, MemberAsk& ask) {
+void take_devices(Words& words, MemberAsk& ask) {
   const std::int64_t number = words.take_count("a number of cards, \"4 gpu\", or a share of one, \"500 milli\"");
   const bool is_share = words.peek() == "milli";
   if (!is_share && words.peek() != "gpu") {
@@ -60,14 +60,14 @@ void take_cards(Words& words, MemberAsk& ask) {
     return;
   }
   words.take("gpu or milli");
-  if (is_share && number >= kWholeCard)
+  if (is_share && number >= kWholeDevice)
     words.fail(fmt::format("{} milli is not a share of one card", number), "1 to 999 milli, or whole cards as \"2 gpu\"");
-  if (!is_share && number > kCardsPerNodeMax)
-    words.fail(fmt::format("no node has {} cards", number), fmt::format("at most {} gpu", kCardsPerNodeMax));
+  if (!is_share && number > kDevicesPerNodeMax)
+    words.fail(fmt::format("no node has {} cards", number), fmt::format("at most {} gpu", kDevicesPerNodeMax));
   if (is_share)
-    ask.demand.cards = {1, MilliGpu(static_cast<std::int32_t>(number)), ask.demand.cards.memory_each};
+    ask.demand.devices = {1, MilliGpu(static_cast<std::int32_t>(number)), ask.demand.devices.memory_each};
   else
-    ask.demand.cards = {static_cast<std::int32_t>(number), MilliGpu(kWholeCard), ask.demand.cards.memory_each};
+    ask.demand.devices = {static_cast<std::int32_t>(number), MilliGpu(kWholeDevice), ask.demand.devices.memory_each};
 }
 
 void take_port(Words& words, MemberAsk& ask) {
@@ -157,13 +157,13 @@ void take_ask(Words& words, CaseNames& names, MemberAsk& ask) {
   while (!words.is_at_end()) {
     const std::string_view word = words.peek();
     if (word[0] >= '0' && word[0] <= '9') {
-      take_cards(words, ask);
+      take_devices(words, ask);
     } else if (const NamedAmount named = take_amount(words, names); !named.resource.is_none()) {
       if (named.amount <= 0) words.fail("nothing is asked", "an amount above 0");
       add_amount(ask.demand, named);
     } else if (key_value(word).key == "card-memory" && key_value(word).has_value) {
       words.take(kAmountForm);
-      ask.demand.cards.memory_each = MiB(bytes_of(words, key_value(word).value) >> 20);
+      ask.demand.devices.memory_each = MiB(bytes_of(words, key_value(word).value) >> 20);
     } else if (words.accept("needs")) {
       take_models(words, names, ask);
     } else if (words.accept("selector")) {

@@ -50,17 +50,17 @@ std::vector<Site> sites_of(const QueueReplay& replay) {
   return sites;
 }
 
-/// Jobs of up to a node's cards are one member; wider ones are whole nodes and, last in rank, the remainder.
+/// Jobs of up to a node's devices are one member; wider ones are whole nodes and, last in rank, the remainder.
 class Kinds {
  public:
   Kinds() : anywhere_(catalog_.constraint({})) {}
-  KindId of(std::int32_t cards) {
-    const auto [it, is_new] = by_cards_.try_emplace(cards, KindId::none());
+  KindId of(std::int32_t devices) {
+    const auto [it, is_new] = by_devices_.try_emplace(devices, KindId::none());
     if (is_new) {
       JobKind kind;
-      const std::int32_t whole = cards / kCardsPerTraceNode;
-      const std::int32_t rest = cards % kCardsPerTraceNode;
-      if (whole > 0) kind.needs.push_back({member(kCardsPerTraceNode), anywhere_, static_cast<std::uint32_t>(whole)});
+      const std::int32_t whole = devices / kDevicesPerTraceNode;
+      const std::int32_t rest = devices % kDevicesPerTraceNode;
+      if (whole > 0) kind.needs.push_back({member(kDevicesPerTraceNode), anywhere_, static_cast<std::uint32_t>(whole)});
       if (rest > 0) kind.needs.push_back({member(rest), anywhere_, 1});
       it->second = catalog_.add_kind(std::move(kind));
     }
@@ -69,21 +69,21 @@ class Kinds {
   const Catalog& catalog() const { return catalog_; }
 
  private:
-  DemandId member(std::int32_t cards) { return catalog_.demand(demand_of({.cards = {.count = cards}})); }
+  DemandId member(std::int32_t devices) { return catalog_.demand(demand_of({.devices = {.count = devices}})); }
 
   Catalog catalog_;
   ConstraintId anywhere_;
-  std::map<std::int32_t, KindId> by_cards_;
+  std::map<std::int32_t, KindId> by_devices_;
 };
 
-/// A job holds a node per eight cards, so a node's worth of pod slots always suffices.
+/// A job holds a node per eight devices, so a node's worth of pod slots always suffices.
 std::vector<Event> opening_of(const Site& site, const Catalog& catalog) {
   std::vector<Event> events;
   catalog.define(events);
   NodeFacts facts;
-  facts.cards = kCardsPerTraceNode;
+  facts.devices = kDevicesPerTraceNode;
   facts.allocatable.assign(resource::kFirstExtended, 0);
-  facts.allocatable[resource::kPods.row()] = kCardsPerTraceNode;
+  facts.allocatable[resource::kPods.row()] = kDevicesPerTraceNode;
   for (std::int32_t n = 0; n < site.nodes; ++n) events.push_back({Millis(0), NodeSeen{NodeId(n), facts}});
   return events;
 }
@@ -197,17 +197,17 @@ QueueRun run_queue(const QueueReplay& replay, std::string_view policy, const Pro
   meter.reserve(replay.trace.jobs.size());
   for (const TraceJob& job : replay.trace.jobs) meter.came(job.submit);
   std::vector<std::vector<LoadPoint>> loads;
-  std::int64_t cards = 0;
+  std::int64_t devices = 0;
   for (std::size_t s = 0; s < sites.size(); ++s) {
     for (const JobOutcome& outcome : results[s].outcomes) meter.add(outcome);
     run.preemptions += results[s].preemptions;
     run.unfinished_jobs += results[s].unfinished;
-    cards += static_cast<std::int64_t>(sites[s].nodes) * kCardsPerTraceNode;
+    devices += static_cast<std::int64_t>(sites[s].nodes) * kDevicesPerTraceNode;
     if (replay.has_series) loads.push_back(results[s].load);
   }
   run.policy = policy;
   meter.finish(run);
-  if (replay.has_series) fill_series(loads, cards, run);
+  if (replay.has_series) fill_series(loads, devices, run);
   run.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return run;
 }

@@ -1,5 +1,5 @@
 // Queueing replays of published job traces. Answers: how long would these jobs have waited on this many nodes, under this policy? Each virtual
-// cluster is a cluster of its own (ceil(nodes / shrink) nodes of 8 cards, own State, Engine and Driver), or all are pooled into one. Times are whole
+// cluster is a cluster of its own (ceil(nodes / shrink) nodes of 8 devices, own State, Engine and Driver), or all are pooled into one. Times are whole
 // seconds. The rules where published simulators differ are data of the profile (ReplayRules). Cost: about 1 s for 68,503 jobs; virtual clusters run on all cores and
 // are merged in the order of the input, so that the result does not depend on the number of threads.
 #pragma once
@@ -20,9 +20,9 @@
 
 namespace ashlar::sim {
 
-inline constexpr std::int32_t kCardsPerTraceNode = 8;  ///< nodes of the published clusters
+inline constexpr std::int32_t kDevicesPerTraceNode = 8;  ///< nodes of the published clusters
 
-/// Seconds that a restart adds to a job of one card, of up to eight, of more.
+/// Seconds that a restart adds to a job of one device, of up to eight, of more.
 using RestartOverhead = std::array<std::int64_t, 3>;
 inline constexpr RestartOverhead kPublishedOverhead{7, 30, 60};
 /// "7,30,60".
@@ -34,7 +34,7 @@ struct QueueReplay {
   std::int32_t shrink = 1;
   bool is_pooled = false;
   RestartOverhead overhead = kPublishedOverhead;
-  bool has_series = false;                               ///< measure busy cards and waiting jobs over time
+  bool has_series = false;                               ///< measure busy devices and waiting jobs over time
   std::uint32_t threads = 0;                             ///< 0 = as many as the machine has cores
   std::function<void(std::int64_t jobs_done)> progress;  ///< may be empty; called by one thread at a time
 };

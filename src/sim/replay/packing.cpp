@@ -19,7 +19,7 @@ class FragmentSum {
     for (std::size_t n = 0; n < by_node_.size(); ++n) recount(NodeId(n));
   }
   void recount(NodeId n) {
-    const double now = fragment_of(mix_, {cluster_.free(resource::kCpu)[n.row()], cluster_.models()[n.row()], cluster_.card_free_milli(n)});
+    const double now = fragment_of(mix_, {cluster_.free(resource::kCpu)[n.row()], cluster_.models()[n.row()], cluster_.device_free_milli(n)});
     sum_ += now - by_node_[n.row()];
     by_node_[n.row()] = now;
   }
@@ -59,7 +59,7 @@ Result<PackingTrace> PackingTrace::make(std::vector<OpenbNode> nodes, std::vecto
       models.push_back(trace.catalog_.find_model(name));
       if (models.back().is_none()) return invalid("pod " + pod.name + ": no node has the model '" + name + "'");
     }
-    const CardAsk ask{.count = pod.gpus, .milli_each = pod.gpus > 0 ? pod.milli_each : MilliGpu(kWholeCard)};
+    const DeviceAsk ask{.count = pod.gpus, .milli_each = pod.gpus > 0 ? pod.milli_each : MilliGpu(kWholeDevice)};
     const MemberSize size{ask, pod.cpu, Bytes(pod.memory.value << 20)};
     const MemberNeed need{trace.catalog_.demand(demand_of(size)), trace.catalog_.constraint(models), 1};
     const auto [kind, is_new] = kinds.try_emplace({need.demand, need.constraint}, KindId::none());
@@ -81,14 +81,14 @@ NodeFacts PackingTrace::facts_of(const OpenbNode& node) const {
   facts.allocatable[resource::kCpu.row()] = node.cpu.value;
   facts.allocatable[resource::kMemory.row()] = node.memory.value << 20;
   facts.allocatable[resource::kPods.row()] = kPodsPerNode;
-  facts.cards = node.gpus;
+  facts.devices = node.gpus;
   facts.model = catalog_.find_model(node.model);
   return facts;
 }
 
 std::int64_t PackingTrace::total_milli() const {
   std::int64_t sum = 0;
-  for (const OpenbNode& node : nodes_) sum += static_cast<std::int64_t>(node.gpus) * kWholeCard;
+  for (const OpenbNode& node : nodes_) sum += static_cast<std::int64_t>(node.gpus) * kWholeDevice;
   return sum;
 }
 
@@ -133,7 +133,7 @@ PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Pro
     }
     event.fragment_milli = fragments.value();
     meter.add(event);
-    if (listeners.arrived) listeners.arrived(bound.node, bound.cards);
+    if (listeners.arrived) listeners.arrived(bound.node, bound.devices);
     if (++run.arrived_pods % 256 == 0 && listeners.progress) listeners.progress(run.arrived_pods);
   }
   ASHLAR_CHECK(state.is_consistent());  // columns and digest, kept along all the way, equal a recount

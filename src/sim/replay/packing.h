@@ -1,5 +1,5 @@
 // Packing replays as published with FGD (USENIX ATC'23): pods arrive one by one and stay; one that fits nowhere is refused and never retried. Answers:
-// how much of all cards is allocated, and how much of the rest is in pieces that nobody can use, at each load? Nodes become rows in the order of their
+// how much of all devices is allocated, and how much of the rest is in pieces that nobody can use, at each load? Nodes become rows in the order of their
 // rank, so that the engine's tie rule (lowest row) is the published one. Cost: about 0.1 s for 11,000 pods on 1,213 nodes.
 #pragma once
 
@@ -48,8 +48,8 @@ class PackingTrace {
 
 /// Who wants to know while a replay runs; each may be empty.
 struct PackingListeners {
-  std::function<void(std::int64_t pods)> progress;                  ///< now and then, with the pods that have arrived
-  std::function<void(NodeId node, const CardMask& cards)> arrived;  ///< for every pod: its node (by rank) and cards; none where it was refused
+  std::function<void(std::int64_t pods)> progress;                      ///< now and then, with the pods that have arrived
+  std::function<void(NodeId node, const DeviceMask& devices)> arrived;  ///< for every pod: its node (by rank) and devices; none where it was refused
 };
 
 /// One policy on one arrival order. `profile` gets the order's seed and, unless it has a mix of its own, the trace's.

@@ -1,4 +1,4 @@
-// Load over time, collected in one place per cluster and added up afterwards. Answers: how many cards were busy and how many jobs waited, over all
+// Load over time, collected in one place per cluster and added up afterwards. Answers: how many devices were busy and how many jobs waited, over all
 // clusters together? Cost: 24 bytes a change of load; the merge is O(changes log clusters).
 #pragma once
 
@@ -14,7 +14,7 @@ namespace ashlar::sim {
 /// From `at` on.
 struct LoadPoint {
   Millis at;
-  std::int64_t busy_cards = 0;
+  std::int64_t busy_devices = 0;
   std::int64_t waiting_jobs = 0;
 };
 
@@ -22,9 +22,9 @@ struct LoadPoint {
 class LoadRecorder {
  public:
   explicit LoadRecorder(std::vector<LoadPoint>& points) : points_(&points) {}
-  void add(Millis at, std::int64_t busy_cards, std::int64_t waiting_jobs) {
+  void add(Millis at, std::int64_t busy_devices, std::int64_t waiting_jobs) {
     if (points_->empty() || points_->back().at != at) points_->push_back({at, 0, 0});
-    points_->back().busy_cards = busy_cards;
+    points_->back().busy_devices = busy_devices;
     points_->back().waiting_jobs = waiting_jobs;
   }
 
@@ -32,7 +32,7 @@ class LoadRecorder {
   std::vector<LoadPoint>* points_;
 };
 
-/// Adds up the clusters and fills busy_percent and waiting_jobs of the run. `cards` is of all clusters.
-void fill_series(std::span<const std::vector<LoadPoint>> clusters, std::int64_t cards, QueueRun& run);
+/// Adds up the clusters and fills busy_percent and waiting_jobs of the run. `devices` is of all clusters.
+void fill_series(std::span<const std::vector<LoadPoint>> clusters, std::int64_t devices, QueueRun& run);
 
 }  // namespace ashlar::sim

@@ -17,7 +17,7 @@
 
 namespace ashlar::sim {
 
-/// Arrived load in whole percent of all cards: bins 0..130.
+/// Arrived load in whole percent of all devices: bins 0..130.
 inline constexpr std::size_t kLoadBins = 131;
 using LoadCurve = std::array<std::optional<double>, kLoadBins>;
 
@@ -85,7 +85,7 @@ struct QueueRun {
   std::vector<VcMeans> per_vc;            ///< in the order of the names given to the meter; those without jobs are left out
   double wall_seconds = 0;                ///< without reading input
   std::vector<WaitPoint> waits;           ///< distribution of queue times, at most kWaitPoints points, ascending
-  std::vector<SeriesPoint> busy_percent;  ///< cards in use over time; empty if not measured
+  std::vector<SeriesPoint> busy_percent;  ///< devices in use over time; empty if not measured
   std::vector<SeriesPoint> waiting_jobs;  ///< jobs in the queue over time; empty if not measured
 };
 inline constexpr std::size_t kWaitPoints = 400;

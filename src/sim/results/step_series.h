@@ -1,5 +1,5 @@
 // A step function of time in bounded memory: mean value per bucket, where the buckets double their width whenever the end is reached. Answers:
-// how busy were the cards over the run? Cost: O(1) amortised a change, 16 KiB.
+// how busy were the devices over the run? Cost: O(1) amortised a change, 16 KiB.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class StepSeries {
   explicit StepSeries(Millis start = Millis(0)) : start_(start.value), last_(start.value), sums_(kBuckets, 0.0) {}
   /// From `at` on the value is `value`. Times never go back.
   void change(Millis at, double value);
-  /// The points up to `end`, each value multiplied by `factor` (100 / cards turns busy cards into percent).
+  /// The points up to `end`, each value multiplied by `factor` (100 / devices turns busy devices into percent).
   std::vector<SeriesPoint> points(Millis end, double factor = 1.0) const;
 
  private:

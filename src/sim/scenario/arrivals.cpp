@@ -23,7 +23,7 @@ LevelId level_of(const Scenario& scenario, const std::string& name) {
 KindId kind_of(const JobShape& shape, const Scenario& scenario, Catalog& catalog) {
   std::vector<ModelId> models;
   for (const std::string& model : shape.models) models.push_back(catalog.model(model));
-  const CardAsk ask{shape.gpus, shape.gpus > 0 ? shape.milli_each : MilliGpu(kWholeCard), shape.gpu_memory};
+  const DeviceAsk ask{shape.gpus, shape.gpus > 0 ? shape.milli_each : MilliGpu(kWholeDevice), shape.gpu_memory};
   JobKind kind{.needs = {{catalog.demand(demand_of({ask, shape.cpu, shape.memory})), catalog.constraint(std::move(models)),
                           static_cast<std::uint32_t>(shape.members)}},
                .within = level_of(scenario, shape.within),
@@ -31,19 +31,19 @@ KindId kind_of(const JobShape& shape, const Scenario& scenario, Catalog& catalog
   return catalog.add_kind(std::move(kind));
 }
 
-/// Cards that a job of this shape holds on average, times the time that it holds them, in card-milliseconds.
-double card_time_of(const JobShape& shape) {
-  return static_cast<double>(shape.members) * shape.gpus * shape.milli_each.value / kWholeCard * mean_of(shape.duration);
+/// Devices that a job of this shape holds on average, times the time that it holds them, in device-milliseconds.
+double device_time_of(const JobShape& shape) {
+  return static_cast<double>(shape.members) * shape.gpus * shape.milli_each.value / kWholeDevice * mean_of(shape.duration);
 }
 
 Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario& scenario, Catalog& catalog) {
   ScenarioWork::Stream stream;
   stream.law = &law;
-  double weight = 0, card_time = 0;
+  double weight = 0, device_time = 0;
   for (const JobShape& shape : law.jobs) {
     const KindId kind = kind_of(shape, scenario, catalog);
     weight += shape.weight;
-    card_time += shape.weight * card_time_of(shape);
+    device_time += shape.weight * device_time_of(shape);
     ScenarioWork::Shape ready{&shape, kind, weight, {}};
     double queue_weight = 0;
     for (const auto& [queue, share] : shape.queues) ready.queues_up_to.emplace_back(static_cast<std::uint32_t>(queue), queue_weight += share);
@@ -52,9 +52,9 @@ Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario&
   if (law.rate_per_hour) {
     stream.gap_millis = 3'600'000.0 / *law.rate_per_hour;
   } else if (law.load) {
-    const double cards = static_cast<double>(scenario.cards());
-    if (cards == 0) return invalid(scenario.path + ": stream '" + law.name + "' has a load, but there are no cards to load");
-    stream.gap_millis = card_time / weight / (*law.load * cards);
+    const double devices = static_cast<double>(scenario.devices());
+    if (devices == 0) return invalid(scenario.path + ": stream '" + law.name + "' has a load, but there are no cards to load");
+    stream.gap_millis = device_time / weight / (*law.load * devices);
   } else {
     stream.spread_until = law.until ? law.until : scenario.horizon;
     ASHLAR_CHECK(law.count.has_value() && stream.spread_until.has_value());
@@ -66,7 +66,7 @@ Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario&
 KindId trace_kind(const ScenarioTrace& law, std::int32_t width, Catalog& catalog) {
   const ConstraintId anywhere = catalog.constraint({});
   const auto member = [&](std::int32_t size) {
-    const CardAsk ask{.count = law.is_processors ? 0 : size};
+    const DeviceAsk ask{.count = law.is_processors ? 0 : size};
     const std::int64_t cores = law.is_processors ? 1000 : law.cpu_per_gpu.value;
     return catalog.demand(demand_of({ask, MilliCores(cores * size), Bytes(law.memory_per_gpu.value * size)}));
   };

@@ -20,7 +20,7 @@ namespace ashlar::sim {
 /// Everything that a scenario's work needs, read and interned once; feeds for several runs are made from it.
 class ScenarioWork {
  public:
-  /// Reads the traces and adds models, demands and kinds of jobs to the catalog. Errors: unreadable traces, a load without cards, a trace's virtual
+  /// Reads the traces and adds models, demands and kinds of jobs to the catalog. Errors: unreadable traces, a load without devices, a trace's virtual
   /// cluster that names no queue.
   static Result<ScenarioWork> make(const Scenario& scenario, Catalog& catalog);
 

@@ -55,8 +55,8 @@ NodeFacts facts_of(const ScenarioNode& node, Catalog& catalog, Domains& domains)
   facts.allocatable[resource::kCpu.row()] = node.cpu.value;
   facts.allocatable[resource::kMemory.row()] = node.memory.value;
   facts.allocatable[resource::kPods.row()] = node.pods;
-  facts.cards = node.gpus;
-  facts.memory_per_card = node.gpu_memory;
+  facts.devices = node.gpus;
+  facts.memory_per_device = node.gpu_memory;
   facts.model = catalog.model(node.model);
   facts.domains = domains.of(node);
   return facts;
@@ -118,8 +118,8 @@ QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::
   world.set_node_changes(node_changes_, facts_);
   world.listen({.ended = [&](const JobOutcome& outcome) { meter.add(outcome); },
                 .load =
-                    [&](Millis at, std::int64_t busy_cards, std::int64_t waiting_jobs) {
-                      busy.change(at, static_cast<double>(busy_cards));
+                    [&](Millis at, std::int64_t busy_devices, std::int64_t waiting_jobs) {
+                      busy.change(at, static_cast<double>(busy_devices));
                       waiting.change(at, static_cast<double>(waiting_jobs));
                       last_change = at;
                     }});
@@ -135,8 +135,8 @@ QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::
   run.preemptions = world.preemptions();
   run.unfinished_jobs = world.present();
   const Millis end = scenario_->horizon.value_or(last_change);
-  const double cards = static_cast<double>(scenario_->cards());
-  run.busy_percent = busy.points(end, cards > 0 ? 100.0 / cards : 0.0);
+  const double devices = static_cast<double>(scenario_->devices());
+  run.busy_percent = busy.points(end, devices > 0 ? 100.0 / devices : 0.0);
   run.waiting_jobs = waiting.points(end);
   run.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return run;

@@ -27,7 +27,7 @@ constexpr std::int64_t kNodeMemoryMax = std::int64_t{64} << 40;  ///< sums over 
 constexpr int kQueueDepthMax = QueueTree::kDepthMax - 1;         ///< the root is one level of the tree
 
 constexpr IntegerForm kCount{1, kScenarioNodesMax, "a whole number 1..1000000"};
-constexpr IntegerForm kCards{0, 128, "the number of GPUs of a node, a whole number 0..128"};
+constexpr IntegerForm kDevices{0, 128, "the number of GPUs of a node, a whole number 0..128"};
 constexpr IntegerForm kPods{1, 100'000, "the number of pods a node may hold, a whole number 1..100000"};
 
 /// A group of nodes before its patterns are written out.
@@ -75,9 +75,9 @@ NodeGroup read_group(YamlMap& map, YamlMistake& mistake, const Scenario& scenari
   node.memory = map.amount<Bytes>("memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
   if (node.memory.value > kNodeMemoryMax) map.reject("memory", "expected at most 64Ti on one node");
   node.pods = static_cast<std::int32_t>(map.integer("pods", kPods).value_or(kPodsPerNode));
-  node.gpus = static_cast<std::int32_t>(map.integer("gpus", kCards).value_or(0));
-  const Bytes card_memory = map.amount<Bytes>("gpu_memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
-  node.gpu_memory = MiB(card_memory.value >> 20);
+  node.gpus = static_cast<std::int32_t>(map.integer("gpus", kDevices).value_or(0));
+  const Bytes device_memory = map.amount<Bytes>("gpu_memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
+  node.gpu_memory = MiB(device_memory.value >> 20);
   node.model = map.text("model").value_or("");
   read_node_labels(map, mistake, scenario, node);
   map.finish();
@@ -139,10 +139,10 @@ Result<Scenario> build(const YAML::Node& document, const std::string& path) {
 
 }  // namespace
 
-std::int64_t Scenario::cards() const {
-  std::int64_t cards = 0;
-  for (const ScenarioNode& node : nodes) cards += node.gpus;
-  return cards;
+std::int64_t Scenario::devices() const {
+  std::int64_t devices = 0;
+  for (const ScenarioNode& node : nodes) devices += node.gpus;
+  return devices;
 }
 
 void read_levels(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {

@@ -27,7 +27,7 @@ struct ScenarioNode {
   Bytes memory;
   std::int32_t pods = 110;
   std::int32_t gpus = 0;
-  MiB gpu_memory{0};                                        ///< of each card; 0 = not said
+  MiB gpu_memory{0};                                        ///< of each device; 0 = not said
   std::string model;                                        ///< empty = none
   std::vector<std::pair<std::string, std::string>> labels;  ///< ascending by key
 };
@@ -61,8 +61,8 @@ struct JobShape {
   std::string name;
   double weight = 1;
   std::int32_t members = 1;   ///< size of the gang; 1 = a single pod
-  std::int32_t gpus = 0;      ///< cards of each member
-  MilliGpu milli_each{1000};  ///< of each card; below 1000 only with gpus = 1
+  std::int32_t gpus = 0;      ///< devices of each member
+  MilliGpu milli_each{1000};  ///< of each device; below 1000 only with gpus = 1
   MiB gpu_memory{0};
   MilliCores cpu;
   Bytes memory;
@@ -81,7 +81,7 @@ struct ArrivalStream {
   std::string name;
   Process process = Process::kPoisson;
   std::optional<double> rate_per_hour;  ///< one of rate_per_hour and load, or neither: count jobs come before until or the horizon
-  std::optional<double> load;           ///< demanded share of all cards: mean card-time of a job x rate / cards
+  std::optional<double> load;           ///< demanded share of all devices: mean device-time of a job x rate / devices
   std::optional<std::int64_t> count;    ///< stop after that many jobs
   Millis start{0};
   std::optional<Millis> until;  ///< stop then
@@ -94,7 +94,7 @@ struct ScenarioTrace {
   enum class Format : std::uint8_t { kSwf, kCsv };
   Format format = Format::kCsv;
   std::string path;                  ///< relative paths are meant from the scenario's folder, and already joined with it
-  bool is_processors = false;        ///< the width counts CPU cores, not cards
+  bool is_processors = false;        ///< the width counts CPU cores, not devices
   std::int32_t gpus_per_member = 8;  ///< wider jobs become gangs of members of this size; the last one takes the rest
   MilliCores cpu_per_gpu;
   Bytes memory_per_gpu;
@@ -122,7 +122,7 @@ struct Scenario {
   std::vector<ArrivalStream> arrivals;
   std::vector<ScenarioTrace> traces;
   std::vector<ScenarioFailure> failures;  ///< ascending by time
-  std::int64_t cards() const;             ///< of all nodes together
+  std::int64_t devices() const;           ///< of all nodes together
 };
 
 /// Limits against slips of the keyboard; more is an Error.

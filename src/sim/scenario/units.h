@@ -23,7 +23,7 @@ inline constexpr std::string_view kCoresForm = "CPU cores such as 8, 0.5 or 500m
 std::optional<Bytes> parse_bytes(std::string_view text);
 inline constexpr std::string_view kBytesForm = "memory such as 64Gi, 512Mi or 1Ti";
 
-/// Cards as thousandths: "8" or "0.5".
+/// Devices as thousandths: "8" or "0.5".
 std::optional<MilliGpu> parse_gpus(std::string_view text);
 inline constexpr std::string_view kGpusForm = "a number of GPUs such as 8 or 0.5";
 

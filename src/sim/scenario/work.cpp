@@ -130,8 +130,8 @@ JobShape read_shape(YamlMap& map, YamlMistake& mistake, const Scenario& scenario
     shape.gpus = 1;
     if (map.has("gpus")) map.reject("gpu_milli", "expected no \"gpus\" beside it; a job asks for whole GPUs or for a part of one");
   }
-  const Bytes card_memory = map.amount<Bytes>("gpu_memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
-  shape.gpu_memory = MiB(card_memory.value >> 20);
+  const Bytes device_memory = map.amount<Bytes>("gpu_memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
+  shape.gpu_memory = MiB(device_memory.value >> 20);
   shape.cpu = map.amount<MilliCores>("cpu", &parse_cores, kCoresForm).value_or(MilliCores(0));
   shape.memory = map.amount<Bytes>("memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
   shape.models = map.words("models");
@@ -165,9 +165,9 @@ void check_pace(YamlMap& map, const Scenario& scenario, const ArrivalStream& str
   }
   const std::optional<Millis> end = stream.until ? stream.until : scenario.horizon;
   if (end && *end <= stream.start) map.reject_self("expected \"start\" before \"until\" and the horizon");
-  if (stream.load && scenario.cards() == 0) map.reject("load", "expected nodes with GPUs, of which the load is a share");
-  const bool uses_cards = std::any_of(stream.jobs.begin(), stream.jobs.end(), [](const JobShape& shape) { return shape.gpus > 0; });
-  if (stream.load && !uses_cards) map.reject("load", "expected jobs that ask for GPUs, of which the load is made");
+  if (stream.load && scenario.devices() == 0) map.reject("load", "expected nodes with GPUs, of which the load is a share");
+  const bool uses_devices = std::any_of(stream.jobs.begin(), stream.jobs.end(), [](const JobShape& shape) { return shape.gpus > 0; });
+  if (stream.load && !uses_devices) map.reject("load", "expected jobs that ask for GPUs, of which the load is made");
 }
 
 ArrivalStream read_stream(YamlMap& map, YamlMistake& mistake, const Scenario& scenario) {

@@ -12,7 +12,7 @@
 namespace ashlar::sim {
 namespace {
 
-constexpr std::int64_t kCardsPerNode = 128;  ///< width of the engine's card mask
+constexpr std::int64_t kDevicesPerNode = 128;  ///< width of the engine's device mask
 constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
 constexpr std::int64_t kMilliCoresMax = std::int64_t{1} << 30;  ///< a million cores
 constexpr std::int64_t kMemoryMax = std::int64_t{1} << 26;      ///< 64 TiB: sums of bytes over 100,000 rows stay within int64
@@ -20,8 +20,8 @@ constexpr std::int64_t kSecondsMax = std::int64_t{1} << 40;
 
 constexpr IntegerForm kCpu{0, kMilliCoresMax, "milli-cores, a whole number 0..1073741824"};
 constexpr IntegerForm kMemory{0, kMemoryMax, "MiB, a whole number 0..67108864"};
-constexpr IntegerForm kNodeGpus{0, kCardsPerNode, "the number of GPUs of the node, a whole number 0..128"};
-constexpr IntegerForm kPodGpus{0, kCardsPerNode, "the number of GPUs of the pod, a whole number 0..128"};
+constexpr IntegerForm kNodeGpus{0, kDevicesPerNode, "the number of GPUs of the node, a whole number 0..128"};
+constexpr IntegerForm kPodGpus{0, kDevicesPerNode, "the number of GPUs of the pod, a whole number 0..128"};
 constexpr IntegerForm kGpuMilli{0, kAmountMax, "thousandths of each GPU, a whole number from 0 (above 1000 counts as 1000)"};
 constexpr IntegerForm kTime{0, kSecondsMax, "seconds since the start of the trace, a whole number from 0"};
 

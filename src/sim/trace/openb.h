@@ -18,7 +18,7 @@ struct OpenbNode {
   MilliCores cpu;
   MiB memory;
   std::int32_t gpus = 0;
-  std::string model;  ///< empty on nodes without cards
+  std::string model;  ///< empty on nodes without devices
 };
 
 struct OpenbPod {
@@ -26,7 +26,7 @@ struct OpenbPod {
   MilliCores cpu;
   MiB memory;
   std::int32_t gpus = 0;
-  MilliGpu milli_each;              ///< of each card; 1000 = whole. Above 1000 in the file reads as 1000
+  MilliGpu milli_each;              ///< of each device; 1000 = whole. Above 1000 in the file reads as 1000
   std::string gpu_spec;             ///< as written: "" or "A|B"
   std::vector<std::string> models;  ///< gpu_spec split; empty = any model
   std::string qos;
@@ -42,7 +42,7 @@ struct ArrivalOrder {
   std::vector<std::uint32_t> node_ranks;  ///< [node sorted by name] -> rank, a permutation of 0..nodes-1; smallest wins ties
 };
 
-/// The node list, in file order. More than 128 cards on a node is an Error.
+/// The node list, in file order. More than 128 devices on a node is an Error.
 Result<std::vector<OpenbNode>> read_openb_nodes(const std::string& path);
 
 /// The pod list, in file order. A model of gpu_spec that no node has is an Error; pass no nodes to skip that check.

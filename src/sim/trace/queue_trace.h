@@ -14,7 +14,7 @@ namespace ashlar::sim {
 
 struct TraceJob {
   std::uint32_t vc = 0;    ///< index into JobTrace::vcs
-  std::int32_t gpus = 1;   ///< cards, or processors of a Standard Workload Format trace
+  std::int32_t gpus = 1;   ///< devices, or processors of a Standard Workload Format trace
   Millis submit;           ///< since the start of the trace
   Millis duration;         ///< true run time
   Millis estimate;         ///< believed run time; may be negative (published noisy estimates are); see JobTrace::has_estimates

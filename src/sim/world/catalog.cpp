@@ -8,8 +8,8 @@ namespace ashlar::sim {
 namespace {
 
 std::uint64_t hash_of(const Demand& demand) {
-  std::uint64_t hash = hash_combine(static_cast<std::uint64_t>(demand.cards.count), static_cast<std::uint64_t>(demand.cards.milli_each.value));
-  hash = hash_combine(hash, static_cast<std::uint64_t>(demand.cards.memory_each.value));
+  std::uint64_t hash = hash_combine(static_cast<std::uint64_t>(demand.devices.count), static_cast<std::uint64_t>(demand.devices.milli_each.value));
+  hash = hash_combine(hash, static_cast<std::uint64_t>(demand.devices.memory_each.value));
   for (const ResourceAmount& a : demand.amounts) hash = hash_combine(hash_combine(hash, a.resource.value), static_cast<std::uint64_t>(a.amount));
   return hash;
 }
@@ -18,7 +18,7 @@ std::uint64_t hash_of(const Demand& demand) {
 
 Demand demand_of(const MemberSize& size) {
   Demand demand;
-  demand.cards = size.cards;
+  demand.devices = size.devices;
   if (size.cpu.value > 0) demand.amounts.push_back({resource::kCpu, size.cpu.value});
   if (size.memory.value > 0) demand.amounts.push_back({resource::kMemory, size.memory.value});
   demand.amounts.push_back({resource::kPods, 1});
@@ -57,10 +57,10 @@ ConstraintId Catalog::constraint(std::vector<ModelId> models) {
 
 KindId Catalog::add_kind(JobKind kind) {
   kind.members = 0;
-  kind.cards = 0;
+  kind.devices = 0;
   for (const MemberNeed& need : kind.needs) {
     kind.members += need.count;
-    kind.cards += static_cast<std::int64_t>(need.count) * demands_[need.demand.row()].cards.count;
+    kind.devices += static_cast<std::int64_t>(need.count) * demands_[need.demand.row()].devices.count;
   }
   kinds_.push_back(std::move(kind));
   return KindId(kinds_.size() - 1);

@@ -28,14 +28,14 @@ struct JobKind {
   std::vector<MemberNeed> needs;  ///< in rank order
   LevelId within, prefer;
   std::uint32_t members = 0;  ///< set by Catalog::add_kind, as is:
-  std::int64_t cards = 0;
+  std::int64_t devices = 0;
   friend bool operator==(const JobKind&, const JobKind&) = default;
 };
 using KindId = Id<struct KindTag>;
 
-/// Cards, cores and memory of one member as a Demand; it also takes one pod slot.
+/// Devices, cores and memory of one member as a Demand; it also takes one pod slot.
 struct MemberSize {
-  CardAsk cards;
+  DeviceAsk devices;
   MilliCores cpu;
   Bytes memory;
 };

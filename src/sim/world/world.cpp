@@ -59,7 +59,7 @@ struct ScriptNotes {
   }
   void operator()(const Bound& e) {
     if (e.member.row() >= world.placed_.size() || world.placed_[e.member.row()].job.is_none() || !world.is_there(e.node)) return;
-    world.bind({e.member, world.placed_[e.member.row()].job, e.node, e.cards}, at);
+    world.bind({e.member, world.placed_[e.member.row()].job, e.node, e.devices}, at);
   }
   void operator()(const Evicted& e) {
     if (e.job.row() >= world.live_.size()) return;
@@ -252,7 +252,7 @@ void World::start_job(JobId id, Millis at) {
   live.started_at = at;
   live.queued += at - live.waiting_since;
   due_.push({at + live.remaining + rules_.end_lag, turns_++, id, live.run});
-  busy_cards_ += cards_of(live);
+  busy_devices_ += devices_of(live);
   ++running_;
 }
 
@@ -262,14 +262,14 @@ void World::stop_job(Live& live, Millis at) {
   ++live.run;
   live.remaining -= std::min(live.remaining, at - live.started_at);
   live.waiting_since = at;
-  busy_cards_ -= cards_of(live);
+  busy_devices_ -= devices_of(live);
   --running_;
 }
 
 void World::evict_job(JobId id, Millis at) {
   Live& live = live_[id.row()];
   if (live.is_running) stop_job(live, at);
-  if (live.remaining != Millis::max()) live.remaining += rules_.restart_of(cards_of(live));
+  if (live.remaining != Millis::max()) live.remaining += rules_.restart_of(devices_of(live));
   forget_nodes(live);
   drop_binds(live);
   live.bound = 0;
@@ -294,7 +294,7 @@ void World::bind(const Bind& bind, Millis at) {
     const bool is_moved = !placed.node.is_none();
     placed.job = bind.job;
     placed.node = bind.node;
-    placed.cards = bind.cards;
+    placed.devices = bind.devices;
     if (is_moved) return;
   }
   ++live.bound;
@@ -316,7 +316,7 @@ void World::submit(const Plan& plan) {
       carry_out_late(action, plan.at);
     } else if (const Bind* bound = std::get_if<Bind>(&action)) {
       ASHLAR_CHECK(live_[bound->job.row()].bound < live_[bound->job.row()].min);
-      answers_.push_back({plan.at, Bound{bound->member, bound->node, bound->cards}});
+      answers_.push_back({plan.at, Bound{bound->member, bound->node, bound->devices}});
       bind(*bound, plan.at);
     } else if (const Evict* evict = std::get_if<Evict>(&action)) {
       evict_job(evict->job, plan.at);
@@ -334,7 +334,7 @@ void World::carry_out_late(const Action& action, Millis now) {
     answer.attempt = ++grown(placed_, bound->member.row()).attempts;
     answer.changed_nodes = losses_of(bound->node);
     const bool is_refused = refused_next_.erase(bound->member) != 0 || fate.is_refused;
-    answer.body = is_refused ? EventBody(BindRejected{bound->member}) : EventBody(Bound{bound->member, bound->node, bound->cards});
+    answer.body = is_refused ? EventBody(BindRejected{bound->member}) : EventBody(Bound{bound->member, bound->node, bound->devices});
   } else if (const Evict* evict = std::get_if<Evict>(&action)) {
     evict_job(evict->job, now);
     answer.body = Evicted{evict->job, live_[evict->job.row()].remaining};
@@ -374,9 +374,9 @@ void World::deliver_late(std::uint32_t row, Millis at, std::vector<Event>& out) 
     if (answer.attempt <= placed.dropped || (answer.is_again && placed.node != bound->node)) return;
     if (!placed.job.is_none() && !placed.node.is_none()) {
       bound->node = placed.node;
-      bound->cards = placed.cards;
+      bound->devices = placed.devices;
     } else if (!placed.job.is_none()) {
-      bind({bound->member, placed.job, bound->node, bound->cards}, at);
+      bind({bound->member, placed.job, bound->node, bound->devices}, at);
     }
   } else if (const auto* rejected = std::get_if<BindRejected>(&answer.body)) {
     const Placed& placed = placed_[rejected->member.row()];
@@ -397,7 +397,7 @@ void World::change_node(const NodeChange& change, std::vector<Event>& out) {
 }
 
 /// Unless it keeps going, a job that loses a member starts over once it is whole again: nothing says that it kept a checkpoint. Its other members keep
-/// their cards.
+/// their devices.
 void World::lose_node(NodeId node, Millis at, std::vector<Event>& out) {
   for (std::size_t m = 0; m < placed_.size(); ++m) {
     if (placed_[m].node != node) continue;
@@ -411,7 +411,7 @@ void World::lose_node(NodeId node, Millis at, std::vector<Event>& out) {
 }
 
 void World::tell_load(Millis at) {
-  if (listeners_.load) listeners_.load(at, busy_cards_, present() - running_);
+  if (listeners_.load) listeners_.load(at, busy_devices_, present() - running_);
 }
 
 }  // namespace ashlar::sim

@@ -46,11 +46,11 @@ struct NodeChange {
 /// How the world behaves where published simulators differ.
 struct WorldRules {
   Millis end_lag{0};  ///< a job that starts at t and is never stopped ends at t + duration + end_lag
-  /// Work that a stop adds, by the job's cards: of one card, of at most eight, of more.
+  /// Work that a stop adds, by the job's devices: of one device, of at most eight, of more.
   Millis restart_of_one{0}, restart_of_eight{0}, restart_of_more{0};
   bool is_refusal_final = false;  ///< a job of the feed that was not placed as it came is withdrawn when the next one comes
   bool keeps_going = false;       ///< a gang that runs goes on while one member is left; else it starts over once it is whole again
-  Millis restart_of(std::int64_t cards) const { return cards <= 1 ? restart_of_one : cards <= 8 ? restart_of_eight : restart_of_more; }
+  Millis restart_of(std::int64_t devices) const { return devices <= 1 ? restart_of_one : devices <= 8 ? restart_of_eight : restart_of_more; }
 };
 
 /// What becomes of an action: when it is carried out, whether it is refused, and when its answer is told a second time.
@@ -64,8 +64,8 @@ using FateOf = std::function<Fate(const Action&)>;
 /// Who is told what happened; either may be empty.
 struct WorldListeners {
   std::function<void(const JobOutcome&)> ended;
-  /// Cards in use and jobs waiting from this time on.
-  std::function<void(Millis at, std::int64_t busy_cards, std::int64_t waiting_jobs)> load;
+  /// Devices in use and jobs waiting from this time on.
+  std::function<void(Millis at, std::int64_t busy_devices, std::int64_t waiting_jobs)> load;
 };
 
 class World final : public EventSource, public Actuator {
@@ -131,7 +131,7 @@ class World final : public EventSource, public Actuator {
   struct Placed {
     JobId job;
     NodeId node;
-    CardMask cards;
+    DeviceMask devices;
     std::uint32_t attempts = 0;  ///< binds so far
     std::uint32_t dropped = 0;   ///< so many of them came before its job was stopped: who has not answered yet never does
   };
@@ -161,7 +161,7 @@ class World final : public EventSource, public Actuator {
   void tell_load(Millis at);
   bool is_there(NodeId node) const { return node.row() < is_node_there_.size() && is_node_there_[node.row()] != 0; }
   std::uint32_t losses_of(NodeId node) const { return node.row() < node_losses_.size() ? node_losses_[node.row()] : 0; }
-  std::int64_t cards_of(const Live& live) const { return live.kind.is_none() ? 0 : catalog_->kind(live.kind).cards; }
+  std::int64_t devices_of(const Live& live) const { return live.kind.is_none() ? 0 : catalog_->kind(live.kind).devices; }
 
   SimClock& clock_;
   const Catalog* catalog_ = nullptr;
@@ -194,7 +194,7 @@ class World final : public EventSource, public Actuator {
   std::vector<Placed> placed_;               ///< by MemberId, if it follows them
   std::vector<std::uint8_t> is_node_there_;  ///< by NodeId, as the script says
   std::vector<std::uint32_t> node_losses_;   ///< by NodeId: how often it went, so that one that came back is known as another
-  std::int64_t preemptions_ = 0, arrived_ = 0, ended_ = 0, busy_cards_ = 0, running_ = 0;
+  std::int64_t preemptions_ = 0, arrived_ = 0, ended_ = 0, busy_devices_ = 0, running_ = 0;
 };
 
 }  // namespace ashlar::sim

@@ -12,21 +12,21 @@ namespace {
 constexpr std::uint64_t kColumnFacts = 100;
 constexpr std::uint64_t kColumnDebt = 101;
 constexpr std::uint64_t kColumnPorts = 102;
-constexpr std::uint64_t kColumnCard = 256;
+constexpr std::uint64_t kColumnDevice = 256;
 
 std::uint64_t cell(std::size_t row, std::uint64_t column, std::int64_t value) {
   return mix64(static_cast<std::uint64_t>(value) * 0x9e3779b97f4a7c15ull + (static_cast<std::uint64_t>(row) << 20) + column);
 }
 
-std::int64_t card_value(std::int32_t milli, std::int64_t mib) { return mib * 1024 + milli; }
+std::int64_t device_value(std::int32_t milli, std::int64_t mib) { return mib * 1024 + milli; }
 
 std::uint64_t port_value(const HostPort& p) {
   return mix64((static_cast<std::uint64_t>(p.protocol) << 56) ^ (static_cast<std::uint64_t>(p.address) << 16) ^ p.number);
 }
 
 std::int64_t facts_value(const NodeFacts& f) {
-  std::uint64_t h = hash_combine(static_cast<std::uint64_t>(f.cards), f.model.value + (f.is_ready ? 1ull << 40 : 0));
-  h = hash_combine(h, static_cast<std::uint64_t>(f.memory_per_card.value));
+  std::uint64_t h = hash_combine(static_cast<std::uint64_t>(f.devices), f.model.value + (f.is_ready ? 1ull << 40 : 0));
+  h = hash_combine(h, static_cast<std::uint64_t>(f.memory_per_device.value));
   for (const std::int64_t a : f.allocatable) h = hash_combine(h, static_cast<std::uint64_t>(a));
   for (const NodeLabel& l : f.labels) h = hash_combine(h, l.id.value);
   for (const Taint& t : f.taints) h = hash_combine(h, (static_cast<std::uint64_t>(t.value.value) << 8) + static_cast<std::uint64_t>(t.effect));
@@ -140,9 +140,9 @@ void Cluster::ensure_row(NodeId n) {
   is_live_.resize(count, 0);
   for (auto& column : free_) column.resize(count, 0);
   for (auto& column : allocatable_) column.resize(count, 0);
-  for (auto* column : {&idle_cards_, &free_milli_, &card_count_, &card_debt_}) column->resize(count, 0);
-  first_card_.resize(count, 0);
-  card_class_counts_.resize(count, CardClassCounts{});
+  for (auto* column : {&idle_devices_, &free_milli_, &device_count_, &device_debt_}) column->resize(count, 0);
+  first_device_.resize(count, 0);
+  device_class_counts_.resize(count, DeviceClassCounts{});
   model_.resize(count);
   ports_.resize(count);
 }
@@ -152,63 +152,65 @@ void Cluster::set_free(std::size_t r, std::size_t row, std::int64_t value) {
   free_[r][row] = value;
 }
 
-Cluster::Difference Cluster::write_card(std::size_t row, std::size_t i, std::int32_t milli, std::int64_t mib) {
-  std::int32_t& free_milli = card_free_milli_[first_card_[row] + i];
-  std::int64_t& free_mib = card_free_mib_[first_card_[row] + i];
-  // What one card lacks is not taken from its neighbours.
-  const Difference difference{cell(row, kColumnCard + i, card_value(milli, mib)) - cell(row, kColumnCard + i, card_value(free_milli, free_mib)),
-                              std::max(milli, 0) - std::max(free_milli, 0)};
-  if ((milli | free_milli) < 0) overfull_cards_ += (milli < 0 ? 1u : 0u) - (free_milli < 0 ? std::uint64_t{1} : 0);
+Cluster::Difference Cluster::write_device(std::size_t row, std::size_t i, std::int32_t milli, std::int64_t mib) {
+  std::int32_t& free_milli = device_free_milli_[first_device_[row] + i];
+  std::int64_t& free_mib = device_free_mib_[first_device_[row] + i];
+  // What one device lacks is not taken from its neighbours.
+  const Difference difference{
+      cell(row, kColumnDevice + i, device_value(milli, mib)) - cell(row, kColumnDevice + i, device_value(free_milli, free_mib)),
+      std::max(milli, 0) - std::max(free_milli, 0)};
+  if ((milli | free_milli) < 0) overfull_devices_ += (milli < 0 ? 1u : 0u) - (free_milli < 0 ? std::uint64_t{1} : 0);
   free_milli = milli;
   free_mib = mib;
   return difference;
 }
 
-void Cluster::set_card(std::size_t row, std::size_t i, std::int32_t milli, std::int64_t mib) {
-  const Difference difference = write_card(row, i, milli, mib);
+void Cluster::set_device(std::size_t row, std::size_t i, std::int32_t milli, std::int64_t mib) {
+  const Difference difference = write_device(row, i, milli, mib);
   digest_ += difference.digest;
   free_milli_[row] += difference.milli;
 }
 
 void Cluster::set_debt(std::size_t row, std::int32_t debt) {
-  digest_ += cell(row, kColumnDebt, debt) - cell(row, kColumnDebt, card_debt_[row]);
-  card_debt_[row] = debt;
+  digest_ += cell(row, kColumnDebt, debt) - cell(row, kColumnDebt, device_debt_[row]);
+  device_debt_[row] = debt;
 }
 
-/// Buckets and group sums follow a ready node's idle cards; negative = not counted.
+/// Buckets and group sums follow a ready node's idle devices; negative = not counted.
 void Cluster::count_idle(NodeId n, std::int32_t before, std::int32_t after) {
   buckets_.move(topology_, n, model_[n.row()], before, after);
   const GroupId group = topology_.group_of(n);
-  if (group.row() >= group_idle_cards_.size()) group_idle_cards_.resize(topology_.group_count(), 0);
-  group_idle_cards_[group.row()] += std::max(after, 0) - std::max(before, 0);
+  if (group.row() >= group_idle_devices_.size()) group_idle_devices_.resize(topology_.group_count(), 0);
+  group_idle_devices_[group.row()] += std::max(after, 0) - std::max(before, 0);
 }
 
-/// Whole cards that a card is taken for beyond itself are others of the node, nobody knows which: owed by number.
-std::int32_t Cluster::idle_by_cards(std::size_t row) const {
-  std::int32_t idle = -card_debt_[row];
-  const std::int64_t mib = facts_[row].memory_per_card.value;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(card_count_[row]); ++i) {
-    const std::size_t card = first_card_[row] + i;
-    idle += card_free_milli_[card] == kWholeCard && card_free_mib_[card] == mib ? 1 : 0;
+/// Whole devices that a device is taken for beyond itself are others of the node, nobody knows which: owed by number.
+std::int32_t Cluster::idle_by_devices(std::size_t row) const {
+  std::int32_t idle = -device_debt_[row];
+  const std::int64_t mib = facts_[row].memory_per_device.value;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(device_count_[row]); ++i) {
+    const std::size_t device = first_device_[row] + i;
+    idle += device_free_milli_[device] == kWholeDevice && device_free_mib_[device] == mib ? 1 : 0;
   }
-  if (overfull_cards_ == 0) return idle;
-  for (const std::int32_t milli : card_free_milli(NodeId(row))) idle -= milli < 0 ? -milli / kWholeCard : 0;
+  if (overfull_devices_ == 0) return idle;
+  for (const std::int32_t milli : device_free_milli(NodeId(row))) idle -= milli < 0 ? -milli / kWholeDevice : 0;
   return idle;
 }
 
-CardMask Cluster::overfull_cards(NodeId n) const {
-  CardMask cards;
-  const auto milli = card_free_milli(n);
+DeviceMask Cluster::overfull_devices(NodeId n) const {
+  DeviceMask devices;
+  const auto milli = device_free_milli(n);
   for (std::size_t i = 0; i < milli.size(); ++i)
-    if (milli[i] < 0) cards.set(static_cast<int>(i));
-  return cards;
+    if (milli[i] < 0) devices.set(static_cast<int>(i));
+  return devices;
 }
 
 std::uint64_t Cluster::counted_overfull() const {
-  return static_cast<std::uint64_t>(std::count_if(card_free_milli_.begin(), card_free_milli_.end(), [](std::int32_t milli) { return milli < 0; }));
+  return static_cast<std::uint64_t>(
+      std::count_if(device_free_milli_.begin(), device_free_milli_.end(), [](std::int32_t milli) { return milli < 0; }));
 }
 
-bool Cluster::is_overcommitted(NodeId n, const Demand& demand, const CardMask& cards) const {
+bool Cluster::is_overcommitted(NodeId n, const Demand& demand, const DeviceMask& devices) const {
   const std::size_t row = n.row();
   const auto lacks = [&](const ResourceAmount& a) { return a.resource.row() < free_.size() && free_[a.resource.row()][row] < 0; };
   if (std::any_of(demand.amounts.begin(), demand.amounts.end(), lacks)) return true;
@@ -218,23 +220,23 @@ bool Cluster::is_overcommitted(NodeId n, const Demand& demand, const CardMask& c
     };
     if (clashes_in(ports_[row]) > clashes_in(demand.ports)) return true;  // its own may clash among themselves
   }
-  if (demand.cards.count == 0) return false;
-  bool is_more = idle_cards_[row] < 0;
-  const bool checks_memory = facts_[row].memory_per_card.value > 0;
-  cards.each([&](int i) {
-    if (i >= card_count_[row]) return;
-    const std::size_t card = first_card_[row] + static_cast<std::size_t>(i);
-    is_more = is_more || card_free_milli_[card] < 0 || (checks_memory && card_free_mib_[card] < 0);
+  if (demand.devices.count == 0) return false;
+  bool is_more = idle_devices_[row] < 0;
+  const bool checks_memory = facts_[row].memory_per_device.value > 0;
+  devices.each([&](int i) {
+    if (i >= device_count_[row]) return;
+    const std::size_t device = first_device_[row] + static_cast<std::size_t>(i);
+    is_more = is_more || device_free_milli_[device] < 0 || (checks_memory && device_free_mib_[device] < 0);
   });
   return is_more;
 }
 
 void Cluster::recount_idle(NodeId n) {
   const std::size_t row = n.row();
-  const std::int32_t idle = idle_by_cards(row);
+  const std::int32_t idle = idle_by_devices(row);
   const bool is_counted = is_live_[row] != 0 && facts_[row].is_ready;
-  if (is_counted && idle != idle_cards_[row]) count_idle(n, std::max(idle_cards_[row], 0), std::max(idle, 0));
-  idle_cards_[row] = idle;
+  if (is_counted && idle != idle_devices_[row]) count_idle(n, std::max(idle_devices_[row], 0), std::max(idle, 0));
+  idle_devices_[row] = idle;
 }
 
 void Cluster::note_change(NodeId n) {
@@ -251,48 +253,49 @@ void Cluster::note_facts_change(NodeId n) {
   ++facts_change_count_;
 }
 
-void Cluster::allot_cards(NodeId n, const NodeFacts& facts) {
+void Cluster::allot_devices(NodeId n, const NodeFacts& facts) {
   const std::size_t row = n.row();
-  const auto wanted = static_cast<std::size_t>(facts.cards);
-  const auto had = static_cast<std::size_t>(card_count_[row]);
-  const std::int64_t mib_before = facts_[row].memory_per_card.value;
-  std::vector<std::int32_t> milli(card_free_milli_.begin() + first_card_[row],
-                                  card_free_milli_.begin() + first_card_[row] + static_cast<std::ptrdiff_t>(had));
-  std::vector<std::int64_t> mib(card_free_mib_.begin() + first_card_[row],
-                                card_free_mib_.begin() + first_card_[row] + static_cast<std::ptrdiff_t>(had));
+  const auto wanted = static_cast<std::size_t>(facts.devices);
+  const auto had = static_cast<std::size_t>(device_count_[row]);
+  const std::int64_t mib_before = facts_[row].memory_per_device.value;
+  std::vector<std::int32_t> milli(device_free_milli_.begin() + first_device_[row],
+                                  device_free_milli_.begin() + first_device_[row] + static_cast<std::ptrdiff_t>(had));
+  std::vector<std::int64_t> mib(device_free_mib_.begin() + first_device_[row],
+                                device_free_mib_.begin() + first_device_[row] + static_cast<std::ptrdiff_t>(had));
   if (wanted != had) {
-    if (spare_cards_.size() <= std::max(wanted, had)) spare_cards_.resize(std::max(wanted, had) + 1);
-    for (std::size_t i = 0; i < had; ++i) digest_ -= cell(row, kColumnCard + i, card_value(milli[i], mib[i])) - cell(row, kColumnCard + i, 0);
-    if (had > 0) spare_cards_[had].push_back(first_card_[row]);
-    if (wanted > 0 && !spare_cards_[wanted].empty()) {
-      first_card_[row] = spare_cards_[wanted].back();
-      spare_cards_[wanted].pop_back();
+    if (spare_devices_.size() <= std::max(wanted, had)) spare_devices_.resize(std::max(wanted, had) + 1);
+    for (std::size_t i = 0; i < had; ++i) digest_ -= cell(row, kColumnDevice + i, device_value(milli[i], mib[i])) - cell(row, kColumnDevice + i, 0);
+    if (had > 0) spare_devices_[had].push_back(first_device_[row]);
+    if (wanted > 0 && !spare_devices_[wanted].empty()) {
+      first_device_[row] = spare_devices_[wanted].back();
+      spare_devices_[wanted].pop_back();
     } else {
-      first_card_[row] = static_cast<std::uint32_t>(card_free_milli_.size());
-      card_free_milli_.resize(card_free_milli_.size() + wanted, 0);
-      card_free_mib_.resize(card_free_mib_.size() + wanted, 0);
+      first_device_[row] = static_cast<std::uint32_t>(device_free_milli_.size());
+      device_free_milli_.resize(device_free_milli_.size() + wanted, 0);
+      device_free_mib_.resize(device_free_mib_.size() + wanted, 0);
     }
     for (std::size_t i = 0; i < wanted; ++i) {
-      overfull_cards_ -= card_free_milli_[first_card_[row] + i] < 0 ? 1 : 0;
-      card_free_milli_[first_card_[row] + i] = 0;
-      card_free_mib_[first_card_[row] + i] = 0;
+      overfull_devices_ -= device_free_milli_[first_device_[row] + i] < 0 ? 1 : 0;
+      device_free_milli_[first_device_[row] + i] = 0;
+      device_free_mib_[first_device_[row] + i] = 0;
     }
-    card_count_[row] = facts.cards;
+    device_count_[row] = facts.devices;
     free_milli_[row] = 0;
   }
   for (std::size_t i = 0; i < wanted; ++i) {
     const bool is_old = i < had;
-    set_card(row, i, is_old ? milli[i] : kWholeCard, is_old ? mib[i] + facts.memory_per_card.value - mib_before : facts.memory_per_card.value);
+    set_device(row, i, is_old ? milli[i] : kWholeDevice,
+               is_old ? mib[i] + facts.memory_per_device.value - mib_before : facts.memory_per_device.value);
   }
 }
 
 void Cluster::upsert_node(NodeId n, const NodeFacts& facts) {
-  ASHLAR_CHECK(facts.cards >= 0 && facts.cards <= kCardsPerNodeMax);
+  ASHLAR_CHECK(facts.devices >= 0 && facts.devices <= kDevicesPerNodeMax);
   ensure_row(n);
   ensure_resource(facts.allocatable.size());
   const std::size_t row = n.row();
   const bool was_counted = is_live_[row] != 0 && facts_[row].is_ready;
-  if (was_counted) count_idle(n, std::max(idle_cards_[row], 0), -1);
+  if (was_counted) count_idle(n, std::max(idle_devices_[row], 0), -1);
   digest_ -= is_live_[row] != 0 ? cell(row, kColumnFacts, facts_value(facts_[row])) : 0;
   live_count_ += is_live_[row] != 0 ? 0 : 1;
   is_live_[row] = 1;
@@ -301,12 +304,12 @@ void Cluster::upsert_node(NodeId n, const NodeFacts& facts) {
     set_free(r, row, free_[r][row] + total - allocatable_[r][row]);
     allocatable_[r][row] = total;
   }
-  allot_cards(n, facts);
+  allot_devices(n, facts);
   facts_[row] = facts;
   model_[row] = facts.model;
   digest_ += cell(row, kColumnFacts, facts_value(facts));
   topology_.place(n, facts.domains);
-  idle_cards_[row] = 0;
+  idle_devices_[row] = 0;
   if (facts.is_ready) count_idle(n, -1, 0);
   recount_idle(n);
   note_facts_change(n);
@@ -316,7 +319,7 @@ void Cluster::upsert_node(NodeId n, const NodeFacts& facts) {
 void Cluster::remove_node(NodeId n) {
   ASHLAR_CHECK(is_live(n));
   const std::size_t row = n.row();
-  if (facts_[row].is_ready) count_idle(n, std::max(idle_cards_[row], 0), -1);
+  if (facts_[row].is_ready) count_idle(n, std::max(idle_devices_[row], 0), -1);
   digest_ -= cell(row, kColumnFacts, facts_value(facts_[row]));
   NodeFacts none;
   none.is_ready = false;
@@ -325,60 +328,60 @@ void Cluster::remove_node(NodeId n) {
     allocatable_[r][row] = 0;
   }
   set_debt(row, 0);
-  card_class_counts_[row] = {};
+  device_class_counts_[row] = {};
   for (const HostPort& p : ports_[row]) digest_ -= cell(row, kColumnPorts, static_cast<std::int64_t>(port_value(p)));
   ports_[row].clear();
-  for (std::size_t i = 0; i < static_cast<std::size_t>(card_count_[row]); ++i) set_card(row, i, 0, 0);
-  allot_cards(n, none);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(device_count_[row]); ++i) set_device(row, i, 0, 0);
+  allot_devices(n, none);
   facts_[row] = none;
   model_[row] = ModelId::none();
   is_live_[row] = 0;
   --live_count_;
-  idle_cards_[row] = 0;
+  idle_devices_[row] = 0;
   topology_.remove(n);
   note_facts_change(n);
   note_change(n);
 }
 
-void Cluster::apply_ask(NodeId n, const Demand& demand, const CardMask& cards, int sign) {
+void Cluster::apply_ask(NodeId n, const Demand& demand, const DeviceMask& devices, int sign) {
   const std::size_t row = n.row();
   for (const ResourceAmount& a : demand.amounts) {
     if (!resource::has_column(a.resource)) continue;
     ensure_resource(a.resource.row() + 1);
     set_free(a.resource.row(), row, free_[a.resource.row()][row] - sign * a.amount);
   }
-  if (demand.cards.count > 0) {
+  if (demand.devices.count > 0) {
     int named = 0;
     Difference all;
-    cards.each([&](int i) {
+    devices.each([&](int i) {
       ++named;
-      const std::size_t card = first_card_[row] + static_cast<std::size_t>(i);
-      const Difference one = write_card(row, static_cast<std::size_t>(i), card_free_milli_[card] - sign * demand.cards.milli_each.value,
-                                        card_free_mib_[card] - sign * demand.cards.memory_each.value);
+      const std::size_t device = first_device_[row] + static_cast<std::size_t>(i);
+      const Difference one = write_device(row, static_cast<std::size_t>(i), device_free_milli_[device] - sign * demand.devices.milli_each.value,
+                                          device_free_mib_[device] - sign * demand.devices.memory_each.value);
       all.digest += one.digest;
       all.milli += one.milli;
     });
     digest_ += all.digest;
     free_milli_[row] += all.milli;
-    card_class_counts_[row][card_class_of(demand.cards)] += static_cast<std::uint16_t>(sign);
-    if (named < demand.cards.count) set_debt(row, card_debt_[row] + sign * (demand.cards.count - named));
+    device_class_counts_[row][device_class_of(demand.devices)] += static_cast<std::uint16_t>(sign);
+    if (named < demand.devices.count) set_debt(row, device_debt_[row] + sign * (demand.devices.count - named));
     recount_idle(n);
   }
   note_change(n);
 }
 
-void Cluster::allocate(NodeId n, const Demand& demand, const CardMask& cards) {
+void Cluster::allocate(NodeId n, const Demand& demand, const DeviceMask& devices) {
   ASHLAR_CHECK(is_live(n));
-  apply_ask(n, demand, cards, 1);
+  apply_ask(n, demand, devices, 1);
   for (const HostPort& p : demand.ports) {
     ports_[n.row()].push_back(p);
     digest_ += cell(n.row(), kColumnPorts, static_cast<std::int64_t>(port_value(p)));
   }
 }
 
-void Cluster::release(NodeId n, const Demand& demand, const CardMask& cards) {
+void Cluster::release(NodeId n, const Demand& demand, const DeviceMask& devices) {
   ASHLAR_CHECK(is_live(n));
-  apply_ask(n, demand, cards, -1);
+  apply_ask(n, demand, devices, -1);
   for (const HostPort& p : demand.ports) {
     auto& ports = ports_[n.row()];
     const auto it = std::find(ports.begin(), ports.end(), p);
@@ -393,29 +396,29 @@ std::uint64_t Cluster::recount_digest() const {
   std::uint64_t sum = 0;
   for (std::size_t row = 0; row < rows(); ++row) {
     for (std::size_t r = 0; r < free_.size(); ++r) sum += cell(row, r, free_[r][row]) - cell(row, r, 0);
-    sum += cell(row, kColumnDebt, card_debt_[row]) - cell(row, kColumnDebt, 0);
+    sum += cell(row, kColumnDebt, device_debt_[row]) - cell(row, kColumnDebt, 0);
     if (is_live_[row] != 0) sum += cell(row, kColumnFacts, facts_value(facts_[row]));
     for (const HostPort& p : ports_[row]) sum += cell(row, kColumnPorts, static_cast<std::int64_t>(port_value(p)));
-    for (std::size_t i = 0; i < static_cast<std::size_t>(card_count_[row]); ++i) {
-      const std::size_t card = first_card_[row] + i;
-      sum += cell(row, kColumnCard + i, card_value(card_free_milli_[card], card_free_mib_[card])) - cell(row, kColumnCard + i, 0);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(device_count_[row]); ++i) {
+      const std::size_t device = first_device_[row] + i;
+      sum += cell(row, kColumnDevice + i, device_value(device_free_milli_[device], device_free_mib_[device])) - cell(row, kColumnDevice + i, 0);
     }
   }
   return sum;
 }
 
 bool Cluster::is_consistent() const {
-  if (recount_digest() != digest_ || counted_overfull() != overfull_cards_) return false;
+  if (recount_digest() != digest_ || counted_overfull() != overfull_devices_) return false;
   FreeBuckets counted;
-  std::vector<std::int64_t> group_idle(group_idle_cards_.size(), 0);
+  std::vector<std::int64_t> group_idle(group_idle_devices_.size(), 0);
   std::size_t live = 0;
   for (std::size_t row = 0; row < rows(); ++row) {
     std::int64_t milli = 0;
-    const std::int32_t idle = idle_by_cards(row);
-    for (const std::int32_t of_card : card_free_milli(NodeId(row))) milli += std::max(of_card, 0);
+    const std::int32_t idle = idle_by_devices(row);
+    for (const std::int32_t of_device : device_free_milli(NodeId(row))) milli += std::max(of_device, 0);
     if (milli != free_milli_[row]) return false;
     live += is_live_[row];
-    if (idle != idle_cards_[row]) return false;
+    if (idle != idle_devices_[row]) return false;
     if (is_live_[row] == 0) continue;
     if (!facts_[row].is_ready) continue;
     const NodeId n(row);
@@ -434,7 +437,7 @@ bool Cluster::is_consistent() const {
     for (std::size_t row = 0; row < rows(); ++row)
       if (nodes.test(row) != evaluate(constraints_[c], row)) return false;
   }
-  return live == live_count_ && counted.matches(buckets_) && group_idle == group_idle_cards_;
+  return live == live_count_ && counted.matches(buckets_) && group_idle == group_idle_devices_;
 }
 
 }  // namespace ashlar

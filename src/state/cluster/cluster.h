@@ -1,6 +1,6 @@
 // Cluster: what the nodes have and what is free, as flat integer columns by NodeId and GpuId, with the indexes that placement needs.
-// Every change goes through take/give/see_node/drop_node, which keep columns, free-card buckets, digest and change log together; feasibility sets follow
-// when they are asked for. take and give cost O(resources of the demand + cards), a fact change O(resources + levels). No strings, no pointers.
+// Every change goes through take/give/see_node/drop_node, which keep columns, free-device buckets, digest and change log together; feasibility sets follow
+// when they are asked for. take and give cost O(resources of the demand + devices), a fact change O(resources + levels). No strings, no pointers.
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@
 
 namespace ashlar {
 
-/// Members on a node by the kind of their card ask: shares of a card, then whole cards by their number (the last kind: more than fit before it).
-inline constexpr std::size_t kCardClasses = 10;
-using CardClassCounts = std::array<std::uint16_t, kCardClasses>;
-/// The kind of an ask of at least one card.
-inline std::size_t card_class_of(const CardAsk& ask) {
+/// Members on a node by the kind of their device ask: shares of a device, then whole devices by their number (the last kind: more than fit before it).
+inline constexpr std::size_t kDeviceClasses = 10;
+using DeviceClassCounts = std::array<std::uint16_t, kDeviceClasses>;
+/// The kind of an ask of at least one device.
+inline std::size_t device_class_of(const DeviceAsk& ask) {
   return ask.is_whole() ? static_cast<std::size_t>(
-                              ask.count < static_cast<std::int32_t>(kCardClasses) - 1 ? ask.count : static_cast<std::int32_t>(kCardClasses) - 1)
+                              ask.count < static_cast<std::int32_t>(kDeviceClasses) - 1 ? ask.count : static_cast<std::int32_t>(kDeviceClasses) - 1)
                         : 0;
 }
 
@@ -42,33 +42,33 @@ class Cluster {
   std::span<const std::int64_t> free(ResourceId r) const { return free_[r.row()]; }
   std::span<const std::int64_t> allocatable(ResourceId r) const { return allocatable_[r.row()]; }
   std::size_t resource_count() const { return free_.size(); }
-  /// Wholly free cards, less those owed: to pods without known cards, and whole cards that one card is taken for beyond itself.
-  std::span<const std::int32_t> idle_cards() const { return idle_cards_; }
-  /// Cards that are taken for more than they have, since pods say so that others bound. Nothing new fits on them.
-  std::uint64_t overfull_card_count() const { return overfull_cards_; }
-  CardMask overfull_cards(NodeId n) const;
-  std::span<const std::int32_t> free_milli() const { return free_milli_; }  ///< sum over the node's cards; an overcommitted card counts as 0
-  std::span<const std::int32_t> cards() const { return card_count_; }
-  std::span<const std::uint32_t> first_card() const { return first_card_; }
-  std::span<const CardClassCounts> card_class_counts() const { return card_class_counts_; }
+  /// Wholly free devices, less those owed: to pods without known devices, and whole devices that one device is taken for beyond itself.
+  std::span<const std::int32_t> idle_devices() const { return idle_devices_; }
+  /// Devices that are taken for more than they have, since pods say so that others bound. Nothing new fits on them.
+  std::uint64_t overfull_device_count() const { return overfull_devices_; }
+  DeviceMask overfull_devices(NodeId n) const;
+  std::span<const std::int32_t> free_milli() const { return free_milli_; }  ///< sum over the node's devices; an overcommitted device counts as 0
+  std::span<const std::int32_t> devices() const { return device_count_; }
+  std::span<const std::uint32_t> first_device() const { return first_device_; }
+  std::span<const DeviceClassCounts> device_class_counts() const { return device_class_counts_; }
   std::span<const ModelId> models() const { return model_; }
   // ---- columns by GpuId --------------------------------------------------------------------------------------------------------------
-  std::span<const std::int32_t> card_free_milli() const { return card_free_milli_; }
-  std::span<const std::int64_t> card_free_mib() const { return card_free_mib_; }
-  /// The free milli-GPU of each card of one node.
-  std::span<const std::int32_t> card_free_milli(NodeId n) const {
-    return std::span(card_free_milli_).subspan(first_card_[n.row()], static_cast<std::size_t>(card_count_[n.row()]));
+  std::span<const std::int32_t> device_free_milli() const { return device_free_milli_; }
+  std::span<const std::int64_t> device_free_mib() const { return device_free_mib_; }
+  /// The free milli-GPU of each device of one node.
+  std::span<const std::int32_t> device_free_milli(NodeId n) const {
+    return std::span(device_free_milli_).subspan(first_device_[n.row()], static_cast<std::size_t>(device_count_[n.row()]));
   }
-  std::span<const std::int64_t> card_free_mib(NodeId n) const {
-    return std::span(card_free_mib_).subspan(first_card_[n.row()], static_cast<std::size_t>(card_count_[n.row()]));
+  std::span<const std::int64_t> device_free_mib(NodeId n) const {
+    return std::span(device_free_mib_).subspan(first_device_[n.row()], static_cast<std::size_t>(device_count_[n.row()]));
   }
   std::span<const HostPort> ports_taken(NodeId n) const { return ports_[n.row()]; }
-  /// Is more taken than the node has, of anything that this demand, taken there on these cards, holds a part of? So it is where pods came by other
-  /// hands since its place was chosen. O(resources + ports) and the cards named.
-  bool is_overcommitted(NodeId n, const Demand& demand, const CardMask& cards) const;
+  /// Is more taken than the node has, of anything that this demand, taken there on these devices, holds a part of? So it is where pods came by other
+  /// hands since its place was chosen. O(resources + ports) and the devices named.
+  bool is_overcommitted(NodeId n, const Demand& demand, const DeviceMask& devices) const;
 
-  /// Idle cards of the ready nodes of each topology group.
-  std::span<const std::int64_t> group_idle_cards() const { return group_idle_cards_; }
+  /// Idle devices of the ready nodes of each topology group.
+  std::span<const std::int64_t> group_idle_devices() const { return group_idle_devices_; }
   const Topology& topology() const { return topology_; }
   const FreeBuckets& buckets() const { return buckets_; }
   const Constraint& constraint(ConstraintId id) const { return constraints_[id.row()]; }
@@ -89,11 +89,11 @@ class Cluster {
   void upsert_node(NodeId n, const NodeFacts& facts);
   /// The node and everything taken on it vanish.
   void remove_node(NodeId n);
-  /// Takes the demand and these cards. Never fails: amounts go negative when the caller insists (pods bound by others). A whole-card demand
-  /// whose mask names fewer cards than asked owes the rest to the node.
-  void allocate(NodeId n, const Demand& demand, const CardMask& cards);
+  /// Takes the demand and these devices. Never fails: amounts go negative when the caller insists (pods bound by others). A whole-device demand
+  /// whose mask names fewer devices than asked owes the rest to the node.
+  void allocate(NodeId n, const Demand& demand, const DeviceMask& devices);
   /// Exactly undoes allocate with the same arguments.
-  void release(NodeId n, const Demand& demand, const CardMask& cards);
+  void release(NodeId n, const Demand& demand, const DeviceMask& devices);
 
   // ---- what caches and wake-ups follow -----------------------------------------------------------------------------------------------
   /// Number of changes so far; nodes changed since `since` are changed_since(since), or everything if that is too long ago.
@@ -118,39 +118,39 @@ class Cluster {
   friend struct StateFields;
   void ensure_row(NodeId n);
   void ensure_resource(std::size_t count);
-  void allot_cards(NodeId n, const NodeFacts& facts);
+  void allot_devices(NodeId n, const NodeFacts& facts);
   void set_free(std::size_t r, std::size_t row, std::int64_t value);
-  /// What a change of one card changes in the digest and in the node's sum.
+  /// What a change of one device changes in the digest and in the node's sum.
   struct Difference {
     std::uint64_t digest = 0;
     std::int32_t milli = 0;
   };
-  Difference write_card(std::size_t row, std::size_t card, std::int32_t milli, std::int64_t mib);
-  void set_card(std::size_t row, std::size_t card, std::int32_t milli, std::int64_t mib);
+  Difference write_device(std::size_t row, std::size_t device, std::int32_t milli, std::int64_t mib);
+  void set_device(std::size_t row, std::size_t device, std::int32_t milli, std::int64_t mib);
   void set_debt(std::size_t row, std::int32_t debt);
   void count_idle(NodeId n, std::int32_t before, std::int32_t after);
   void recount_idle(NodeId n);
-  std::int32_t idle_by_cards(std::size_t row) const;
+  std::int32_t idle_by_devices(std::size_t row) const;
   std::uint64_t counted_overfull() const;
   void note_change(NodeId n);
   void note_facts_change(NodeId n);
   bool evaluate(const Constraint& constraint, std::size_t row) const;
-  void apply_ask(NodeId n, const Demand& demand, const CardMask& cards, int sign);
+  void apply_ask(NodeId n, const Demand& demand, const DeviceMask& devices, int sign);
 
   std::vector<NodeFacts> facts_;
   std::vector<std::uint8_t> is_live_;
   std::size_t live_count_ = 0;
-  std::uint64_t overfull_cards_ = 0;                           ///< derived; not in snapshots
+  std::uint64_t overfull_devices_ = 0;                         ///< derived; not in snapshots
   std::vector<std::vector<std::int64_t>> free_, allocatable_;  ///< [resource][node]
-  std::vector<std::int32_t> idle_cards_, free_milli_, card_count_, card_debt_;
-  std::vector<std::uint32_t> first_card_;
-  std::vector<CardClassCounts> card_class_counts_;  ///< derived from the members; State::is_consistent recounts it
-  std::vector<std::int64_t> group_idle_cards_;
+  std::vector<std::int32_t> idle_devices_, free_milli_, device_count_, device_debt_;
+  std::vector<std::uint32_t> first_device_;
+  std::vector<DeviceClassCounts> device_class_counts_;  ///< derived from the members; State::is_consistent recounts it
+  std::vector<std::int64_t> group_idle_devices_;
   std::vector<ModelId> model_;
-  std::vector<std::int32_t> card_free_milli_;
-  std::vector<std::int64_t> card_free_mib_;
+  std::vector<std::int32_t> device_free_milli_;
+  std::vector<std::int64_t> device_free_mib_;
   std::vector<std::vector<HostPort>> ports_;
-  std::vector<std::vector<std::uint32_t>> spare_cards_;  ///< [cards per node] first rows of card ranges that dropped nodes left
+  std::vector<std::vector<std::uint32_t>> spare_devices_;  ///< [devices per node] first rows of device ranges that dropped nodes left
   Topology topology_;
   FreeBuckets buckets_;
   /// The feasibility set of a constraint as of the first `seen` changes of facts; 0: not worked out.

@@ -8,11 +8,11 @@
 namespace ashlar {
 namespace {
 
-std::uint64_t members(const FreeBuckets::Counts& counts, std::int32_t cards_each) {
+std::uint64_t members(const FreeBuckets::Counts& counts, std::int32_t devices_each) {
   if (counts[FreeBuckets::kFreeMax] != 0) return UINT64_MAX;  // the last bucket stands for "this many or more"
   std::uint64_t n = 0;
-  for (int f = cards_each; f < FreeBuckets::kFreeMax; ++f)
-    n += static_cast<std::uint64_t>(counts[static_cast<std::size_t>(f)]) * static_cast<std::uint64_t>(f / cards_each);
+  for (int f = devices_each; f < FreeBuckets::kFreeMax; ++f)
+    n += static_cast<std::uint64_t>(counts[static_cast<std::size_t>(f)]) * static_cast<std::uint64_t>(f / devices_each);
   return n;
 }
 
@@ -65,14 +65,14 @@ FreeBuckets::Counts FreeBuckets::in_domain(LevelId level, DomainId domain) const
   return sum;
 }
 
-std::uint64_t FreeBuckets::members_at_most(LevelId level, DomainId domain, std::int32_t cards_each) const {
-  return members(in_domain(level, domain), cards_each);
+std::uint64_t FreeBuckets::members_at_most(LevelId level, DomainId domain, std::int32_t devices_each) const {
+  return members(in_domain(level, domain), devices_each);
 }
 
-std::uint64_t FreeBuckets::members_at_most(std::int32_t cards_each) const {
+std::uint64_t FreeBuckets::members_at_most(std::int32_t devices_each) const {
   std::uint64_t n = 0;
   for (const Counts& counts : total_) {
-    const std::uint64_t m = members(counts, cards_each);
+    const std::uint64_t m = members(counts, devices_each);
     if (m == UINT64_MAX) return m;
     n += m;
   }

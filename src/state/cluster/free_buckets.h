@@ -1,5 +1,5 @@
-// FreeBuckets: how many ready nodes have exactly f idle cards, per accelerator model and topology domain. Answers "can this domain hold 64 members
-// of 8 cards at all?" by reading a few counters, and gives the numbers for explanations. An update costs O(levels).
+// FreeBuckets: how many ready nodes have exactly f idle devices, per accelerator model and topology domain. Answers "can this domain hold 64 members
+// of 8 devices at all?" by reading a few counters, and gives the numbers for explanations. An update costs O(levels).
 #pragma once
 
 #include <array>
@@ -14,20 +14,20 @@ class Topology;
 
 class FreeBuckets {
  public:
-  static constexpr int kFreeMax = 16;  ///< nodes with more idle cards are counted in the last bucket
+  static constexpr int kFreeMax = 16;  ///< nodes with more idle devices are counted in the last bucket
   using Counts = std::array<std::uint32_t, kFreeMax + 1>;
 
-  /// Moves one node from `before` to `after` idle cards; negative = not counted.
+  /// Moves one node from `before` to `after` idle devices; negative = not counted.
   void move(const Topology& topology, NodeId node, ModelId model, std::int32_t before, std::int32_t after);
 
   /// Counts over the whole cluster for one model (none = nodes without a known model).
   const Counts& everywhere(ModelId model) const { return total_[slot(model)]; }
   std::size_t model_slots() const { return total_.size(); }
-  /// Counts of one domain, summed over the models, an upper bound for every demand of whole cards.
+  /// Counts of one domain, summed over the models, an upper bound for every demand of whole devices.
   Counts in_domain(LevelId level, DomainId domain) const;
-  /// At most so many members of `cards_each` idle cards fit (exact for up to kFreeMax cards a node); UINT64_MAX where nodes are larger.
-  std::uint64_t members_at_most(LevelId level, DomainId domain, std::int32_t cards_each) const;
-  std::uint64_t members_at_most(std::int32_t cards_each) const;
+  /// At most so many members of `cards_each` idle devices fit (exact for up to kFreeMax devices a node); UINT64_MAX where nodes are larger.
+  std::uint64_t members_at_most(LevelId level, DomainId domain, std::int32_t devices_each) const;
+  std::uint64_t members_at_most(std::int32_t devices_each) const;
 
   /// Equal counts everywhere; rows that exist on one side only must be zero.
   bool matches(const FreeBuckets& other) const;

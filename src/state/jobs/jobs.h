@@ -18,9 +18,9 @@ struct Member {
   JobId job;
   DemandId demand;
   ConstraintId constraint;
-  NodeId node;     ///< where it is placed; none while it waits
-  CardMask cards;  ///< the cards it holds there
-  MemberId next;   ///< next rank of the same job
+  NodeId node;         ///< where it is placed; none while it waits
+  DeviceMask devices;  ///< the devices it holds there
+  MemberId next;       ///< next rank of the same job
   Phase phase = Phase::kAbsent;
   bool is_placed() const { return !node.is_none(); }
 };
@@ -49,7 +49,7 @@ struct Job {
   Millis remaining = Millis::max();  ///< still to run when it last started or stopped; max = unknown
   Millis served;                     ///< time run before the last start
   Millis end_at;                     ///< entry on the timeline while started: by the median, in the past where the job outlasts it
-  std::int64_t cards_total = 0;      ///< cards of all members, fractions rounded up per member
+  std::int64_t devices_total = 0;    ///< devices of all members, fractions rounded up per member
 
   /// So many of the waiting members must be placed together next: up to the minimum, then one by one.
   std::uint32_t members_needed() const { return members_min > members_placed ? members_min - members_placed : 1; }

@@ -11,7 +11,7 @@ constexpr QueueId kRoot{0u};
 }
 
 QuotaVector quota_of(const Demand& demand) {
-  return {demand.cards.milli_total(), amount_of(demand, resource::kCpu), amount_of(demand, resource::kMemory)};
+  return {demand.devices.milli_total(), amount_of(demand, resource::kCpu), amount_of(demand, resource::kMemory)};
 }
 
 QueueTree::QueueTree() { define(kRoot, QueueId::none(), kNoLimits); }

@@ -14,13 +14,13 @@ void Timeline::remove_end(const End& end) {
   ends_.erase(it);
 }
 
-Timeline::Window Timeline::earliest(std::span<const End> ends, std::int64_t free_now, std::int64_t cards) {
+Timeline::Window Timeline::earliest(std::span<const End> ends, std::int64_t free_now, std::int64_t devices) {
   std::int64_t free = free_now;
-  if (free >= cards) return {Millis(0), free - cards};
+  if (free >= devices) return {Millis(0), free - devices};
   for (const End& end : ends) {
     if (end.at == Millis::max()) break;
-    free += end.cards;
-    if (free >= cards) return {end.at, free - cards};
+    free += end.devices;
+    if (free >= devices) return {end.at, free - devices};
   }
   return {Millis::max(), 0};
 }

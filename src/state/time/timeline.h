@@ -1,5 +1,5 @@
 // Timeline: when capacity comes back. The expected ends of running jobs in order, and holds that keep capacity for somebody until a time.
-// Answers: from when are g cards free, if nothing else starts? Insertion and removal cost O(log n) plus a move of small entries (10,000 running
+// Answers: from when are g devices free, if nothing else starts? Insertion and removal cost O(log n) plus a move of small entries (10,000 running
 // jobs = 240 kB), a walk O(ends until enough). Reservations, maintenance and power windows will be further holds.
 #pragma once
 
@@ -15,11 +15,11 @@ namespace ashlar {
 
 class Timeline {
  public:
-  /// A running job gives back `cards` (milli-GPU / 1000, rounded up) at `at`; unknown durations end at Millis::max(). One that outlasts its estimate
+  /// A running job gives back `devices` (milli-GPU / 1000, rounded up) at `at`; unknown durations end at Millis::max(). One that outlasts its estimate
   /// stands in the past: Job::expected_end says what to expect of it.
   struct End {
     Millis at;
-    std::int64_t cards = 0;
+    std::int64_t devices = 0;
     JobId job;
     friend auto operator<=>(const End&, const End&) = default;
   };
@@ -28,22 +28,22 @@ class Timeline {
     JobId job;
     Millis from;
     Millis until;
-    std::int64_t cards = 0;
+    std::int64_t devices = 0;
   };
 
   void add_end(const End& end);
   /// The entry must be there.
   void remove_end(const End& end);
-  /// Ascending by (at, cards, job).
+  /// Ascending by (at, devices, job).
   std::span<const End> ends() const { return ends_; }
 
-  /// First time at which free_now plus all ends up to then reach `cards`; Millis::max() if never. `extra` is what is left over then.
+  /// First time at which free_now plus all ends up to then reach `devices`; Millis::max() if never. `extra` is what is left over then.
   struct Window {
     Millis at;
     std::int64_t extra = 0;
   };
-  Window earliest(std::int64_t free_now, std::int64_t cards) const { return earliest(ends_, free_now, cards); }
-  static Window earliest(std::span<const End> ends, std::int64_t free_now, std::int64_t cards);
+  Window earliest(std::int64_t free_now, std::int64_t devices) const { return earliest(ends_, free_now, devices); }
+  static Window earliest(std::span<const End> ends, std::int64_t free_now, std::int64_t devices);
 
   void hold(const Hold& hold);
   void release(JobId job);

@@ -246,7 +246,7 @@ TEST(Settings, OfAProfileUnlikeTheDefaultsAreReadAsTheySay) {
   const std::array<std::int64_t, 4> expected[] = {{1500, 1, 250, 1}, {0, 2, 1000, 7}, {4000, 0, 0, 1}};
   for (std::size_t i = 0; i < 3; ++i) {
     const FgdSample& s = read->sample[i];
-    EXPECT_EQ((std::array<std::int64_t, 4>{s.cpu_milli, s.cards, s.milli_each, s.count}), expected[i]);
+    EXPECT_EQ((std::array<std::int64_t, 4>{s.cpu_milli, s.devices, s.milli_each, s.count}), expected[i]);
   }
   EXPECT_EQ(read->sample[0].models_text, "A|B");
   EXPECT_EQ(read->sample[1].models_text, "");
@@ -311,7 +311,7 @@ TEST(Limits, OfPodLists) {
     if (!read.ok()) return read.error().message;
     std::string all;
     for (const FgdSample& s : *read)
-      all += std::to_string(s.cpu_milli) + "/" + std::to_string(s.cards) + "/" + std::to_string(s.milli_each) + "/" + s.models_text + "x" +
+      all += std::to_string(s.cpu_milli) + "/" + std::to_string(s.devices) + "/" + std::to_string(s.milli_each) + "/" + s.models_text + "x" +
              std::to_string(s.count) + " ";
     return all;
   };

@@ -60,12 +60,12 @@ TEST(ProfileFile, TheDocumentedExampleIsReadAsItSays) {
   EXPECT_EQ(p.feasible.size(), 7u);
   ASSERT_EQ(p.tiers.size(), 2u);
   EXPECT_EQ(p.tiers[1].front()->name, "fgd");
-  EXPECT_EQ(p.card->name, "fgd");
+  EXPECT_EQ(p.device->name, "fgd");
   EXPECT_EQ(p.blocking, Blocking::kEasy);
   ASSERT_EQ(p.mix.classes.size(), 3u) << "120 + 80 + 60 of 264 are more than 95 %";
   EXPECT_EQ(p.mix.classes[0].milli_each, 500);
   EXPECT_EQ(p.mix.classes[1].cpu_milli, 12000);
-  EXPECT_EQ(p.mix.classes[2].cards, 0);
+  EXPECT_EQ(p.mix.classes[2].devices, 0);
   EXPECT_EQ(p.mix.classes[0].frequency, 120.0 / 264.0 / (260.0 / 264.0));
 }
 
@@ -146,7 +146,7 @@ TEST(PodList, RowsOfOneClassAreCountedTogether) {
       parse_pod_list("name,cpu_milli,memory_mib,num_gpu,gpu_milli\r\na,1000,5,1,500\r\nb,1000,7,1,500\n\nc,2000,5,1,1700\nd,500,5,0,0\n", "f");
   ASSERT_TRUE(read.ok()) << read.error().message;
   ASSERT_EQ(read->size(), 3u);
-  EXPECT_EQ((*read)[0].cards, 0);
+  EXPECT_EQ((*read)[0].devices, 0);
   EXPECT_EQ((*read)[1].count, 2);
   EXPECT_EQ((*read)[2].milli_each, 1000) << "more than a card is a card";
 }

@@ -15,7 +15,7 @@ Job job(const std::string& name, const std::string& team, int members, int gpus,
   j.act = {.name = name, .team = team, .members = members, .gpus = gpus};
   j.pod_prefix = name;
   j.node_of_member = std::move(nodes);
-  j.cards_of_member.resize(j.node_of_member.size());
+  j.devices_of_member.resize(j.node_of_member.size());
   j.bound = static_cast<int>(std::count_if(j.node_of_member.begin(), j.node_of_member.end(), [](int n) { return n >= 0; }));
   return j;
 }
@@ -33,7 +33,7 @@ class ViewTest : public ::testing::Test {
   Scene scene_;
 };
 
-TEST_F(ViewTest, ShowsCardsByTeamInTheirRacks) {
+TEST_F(ViewTest, ShowsDevicesByTeamInTheirRacks) {
   const std::string team = teams().front().name;
   scene_.add(job("train", team, 2, 4, {0, 9}));  // rack 0 and rack 1
   const std::vector<std::string> shown = lines({.has_colour = false, .width = 100, .news_lines = 3});
@@ -53,19 +53,19 @@ TEST_F(ViewTest, CountsWhoWaitsAndTellsTheLatestNews) {
   EXPECT_EQ(shown[shown.size() - 3], "latest decisions");
 }
 
-TEST_F(ViewTest, SharesFillTheCardThatTheSchedulerNamed) {
+TEST_F(ViewTest, SharesFillTheDeviceThatTheSchedulerNamed) {
   Job share = job("notebook", teams().front().name, 1, 0, {0});
   share.act.milli_gpu = 300;
-  share.cards_of_member[0] = "5";
+  share.devices_of_member[0] = "5";
   scene_.add(share);
   EXPECT_TRUE(lines({.has_colour = false})[3].starts_with(" rack 0 .....L.. ")) << lines({.has_colour = false})[3];
 }
 
-TEST_F(ViewTest, ACardThatIsSharedIsBusyOnce) {
+TEST_F(ViewTest, ADeviceThatIsSharedIsBusyOnce) {
   for (const int k : {0, 1, 2}) {
     Job share = job("notebook-" + std::to_string(k), teams().front().name, 1, 0, {0});
     share.act.milli_gpu = 300;
-    share.cards_of_member[0] = "5";
+    share.devices_of_member[0] = "5";
     scene_.add(share);
   }
   scene_.add(job("train", teams().front().name, 1, 4, {0}));
@@ -107,7 +107,7 @@ TEST_F(ViewTest, IsCutToTheTerminalWithoutCountingColours) {
   for (const bool has_colour : {false, true}) EXPECT_EQ(columns(lines({.has_colour = has_colour, .width = 60}).back()), 60);
 }
 
-TEST_F(ViewTest, ATerminalOfEightyColumnsShowsEveryCard) {
+TEST_F(ViewTest, ATerminalOfEightyColumnsShowsEveryDevice) {
   scene_.add(job("last", teams().front().name, 1, 8, {kNodesPerRack - 1}));
   const std::string squares = " ........", last = " LLLLLLLL";  // no space behind it
   std::string rack = " rack 0";

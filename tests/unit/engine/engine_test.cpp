@@ -16,11 +16,11 @@
 namespace ashlar {
 namespace {
 
-constexpr DemandId kEightCards{9u};
+constexpr DemandId kEightDevices{9u};
 
 State cluster_of(std::uint32_t nodes) {
   State s = small_state(nodes);
-  tell(s, DemandDefined{kEightCards, {.amounts = {{resource::kPods, 1}}, .cards = {8, MilliGpu(1000), MiB(0)}}});
+  tell(s, DemandDefined{kEightDevices, {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
   return s;
 }
 
@@ -34,7 +34,7 @@ std::size_t binds(const Plan& plan) {
 TEST(Engine, AssumesItsOwnPlan) {
   State s = cluster_of(1);
   Engine engine = default_engine();
-  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
   EXPECT_EQ(binds(engine.decide(s, Millis(0))), 1u);
   EXPECT_EQ(s.member(MemberId(0u)).phase, Member::Phase::kAssumed);
   EXPECT_EQ(binds(engine.decide(s, Millis(0))), 0u);
@@ -43,13 +43,13 @@ TEST(Engine, AssumesItsOwnPlan) {
 TEST(Engine, TellsAVerdictOnceUntilItChanges) {
   State s = cluster_of(1);
   Engine engine = default_engine();
-  tell(s, Submitted{workload(0, 0, 1, kEightCards)});
-  tell(s, Submitted{workload(1, 1, 1, kEightCards)});
+  tell(s, Submitted{workload(0, 0, 1, kEightDevices)});
+  tell(s, Submitted{workload(1, 1, 1, kEightDevices)});
   const Plan first = engine.decide(s, Millis(0));
   ASSERT_EQ(first.verdicts.size(), 2u);
   EXPECT_EQ(first.verdicts[0].verdict.kind, VerdictKind::kPlaced);
   EXPECT_EQ(first.verdicts[1].verdict.kind, VerdictKind::kWaits);
-  tell(s, NodeSeen{NodeId(0u), eight_cards()});
+  tell(s, NodeSeen{NodeId(0u), eight_devices()});
   EXPECT_TRUE(engine.decide(s, Millis(1)).verdicts.empty());
   tell(s, Ended{JobId(0u)});
   const Plan second = engine.decide(s, Millis(2));
@@ -64,14 +64,14 @@ TEST(Engine, ProvesAnewSixteenOfThoseThatNeverFitInADecision) {
   Engine engine = default_engine();
   for (std::uint32_t k = 0; k < 40; ++k) {
     tell(s,
-         DemandDefined{DemandId(20 + k), {.amounts = {{resource::kPods, 1}}, .cards = {static_cast<std::int32_t>(9 + k), MilliGpu(1000), MiB(0)}}});
+         DemandDefined{DemandId(20 + k), {.amounts = {{resource::kPods, 1}}, .devices = {static_cast<std::int32_t>(9 + k), MilliGpu(1000), MiB(0)}}});
     tell(s, Submitted{workload(k, k, 1, DemandId(20 + k))});
   }
   const Plan first = engine.decide(s, Millis(0));
   EXPECT_EQ(first.verdicts.size(), 40u);
   for (const VerdictChange& v : first.verdicts) EXPECT_EQ(v.verdict.kind, VerdictKind::kNeverFits);
-  NodeFacts large = eight_cards();
-  large.cards = 64;
+  NodeFacts large = eight_devices();
+  large.devices = 64;
   large.is_ready = false;  // it could take each of them, but not now
   tell(s, NodeSeen{NodeId(1u), large});
   std::vector<std::size_t> told;
@@ -87,9 +87,9 @@ TEST(Engine, ProvesAnewSixteenOfThoseThatNeverFitInADecision) {
 TEST(Engine, TellsALateComerOfAClosedShapeWhyItWaits) {
   State s = cluster_of(1);
   Engine engine = default_engine();
-  for (std::uint32_t j = 0; j < 2; ++j) tell(s, Submitted{workload(j, j, 1, kEightCards)});
+  for (std::uint32_t j = 0; j < 2; ++j) tell(s, Submitted{workload(j, j, 1, kEightDevices)});
   engine.decide(s, Millis(0));
-  tell(s, Submitted{workload(2, 2, 1, kEightCards)});
+  tell(s, Submitted{workload(2, 2, 1, kEightDevices)});
   const Plan plan = engine.decide(s, Millis(1));
   ASSERT_EQ(plan.verdicts.size(), 1u);
   EXPECT_EQ(plan.verdicts[0].job, JobId(2u));
@@ -99,18 +99,18 @@ TEST(Engine, TellsALateComerOfAClosedShapeWhyItWaits) {
 TEST(Engine, LooksAtOneOfManyLikeJobsThatCannotRun) {
   State s = cluster_of(4);
   Engine engine = default_engine();
-  for (std::uint32_t j = 0; j < 2000; ++j) tell(s, Submitted{workload(j, 5 * j, 5, kEightCards)});
+  for (std::uint32_t j = 0; j < 2000; ++j) tell(s, Submitted{workload(j, 5 * j, 5, kEightDevices)});
   EXPECT_EQ(engine.decide(s, Millis(0)).examined, 1u);
-  tell(s, NodeSeen{NodeId(3u), eight_cards()});
+  tell(s, NodeSeen{NodeId(3u), eight_devices()});
   EXPECT_EQ(engine.decide(s, Millis(1)).examined, 0u);
 }
 
 TEST(Engine, StopsAStepAfterItsBindsButNeverInsideAGang) {
   State s = cluster_of(4);
   Engine engine = default_engine({.binds_per_step_max = 3});
-  tell(s, Submitted{workload(0, 0, 2, kFourCards)});
-  tell(s, Submitted{workload(1, 2, 2, kFourCards)});
-  tell(s, Submitted{workload(2, 4, 1, kFourCards)});
+  tell(s, Submitted{workload(0, 0, 2, kFourDevices)});
+  tell(s, Submitted{workload(1, 2, 2, kFourDevices)});
+  tell(s, Submitted{workload(2, 4, 1, kFourDevices)});
   const Plan first = engine.decide(s, Millis(0));
   EXPECT_EQ(binds(first), 4u);
   EXPECT_EQ(first.look_again_at, Millis(0));
@@ -136,12 +136,12 @@ Verdict told(const Plan& plan, std::uint32_t job) {
   return last;
 }
 
-/// Job 0 runs on four of eight cards for 100 s, job 1 wants all eight, job 2 four of them for 1000 s.
+/// Job 0 runs on four of eight devices for 100 s, job 1 wants all eight, job 2 four of them for 1000 s.
 State held_up() {
   State s = cluster_of(1);
-  tell(s, Submitted{lasting(workload(0, 0, 1, kFourCards), 100)});
-  tell(s, Submitted{lasting(workload(1, 1, 1, kEightCards), 100)});
-  tell(s, Submitted{lasting(workload(2, 2, 1, kFourCards), 1000)});
+  tell(s, Submitted{lasting(workload(0, 0, 1, kFourDevices), 100)});
+  tell(s, Submitted{lasting(workload(1, 1, 1, kEightDevices), 100)});
+  tell(s, Submitted{lasting(workload(2, 2, 1, kFourDevices), 1000)});
   return s;
 }
 
@@ -158,12 +158,12 @@ TEST(Engine, SaysOfAHeldJobWhatThePlanSaid) {
 
 TEST(Engine, SaysUntilWhenAJobIsHeldThoughThePromiseHasMoved) {
   State s = held_up();
-  tell(s, Submitted{lasting(workload(3, 3, 1, kNoCards), 10)});
+  tell(s, Submitted{lasting(workload(3, 3, 1, kNoDevices), 10)});
   Engine engine = engine_with(Blocking::kEasy);
   engine.decide(s, Millis(0));
   tell(s, NodeGone{NodeId(0u)}, Millis(5000));
-  tell(s, NodeSeen{NodeId(0u), eight_cards()}, Millis(5000));
-  tell(s, Submitted{lasting(workload(4, 4, 1, kFourCards), 200)}, Millis(5000));
+  tell(s, NodeSeen{NodeId(0u), eight_devices()}, Millis(5000));
+  tell(s, Submitted{lasting(workload(4, 4, 1, kFourDevices), 200)}, Millis(5000));
   tell(s, Bound{MemberId(4u), NodeId(0u), {}}, Millis(5000));
   tell(s, Ended{JobId(0u)}, Millis(5000));
   const Plan plan = engine.decide(s, Millis(5000));
@@ -188,7 +188,7 @@ TEST(Engine, SaysOfAJobBehindTheHeadWhatThePlanSaid) {
 TEST(Engine, SaysNothingOfAJobThatWasNotLookedAtYet) {
   State s = cluster_of(1);
   Engine engine = default_engine({.binds_per_step_max = 1});
-  for (std::uint32_t j = 0; j < 3; ++j) tell(s, Submitted{workload(j, j, 1, j == 2 ? kEightCards : kFourCards)});
+  for (std::uint32_t j = 0; j < 3; ++j) tell(s, Submitted{workload(j, j, 1, j == 2 ? kEightDevices : kFourDevices)});
   engine.decide(s, Millis(0));
   EXPECT_EQ(engine.verdict_of(JobId(2u)), Verdict{});
   EXPECT_EQ(engine.verdict_of(JobId(0u)), Verdict{});
@@ -197,17 +197,17 @@ TEST(Engine, SaysNothingOfAJobThatWasNotLookedAtYet) {
 TEST(Engine, AWokenJobKeepsItsVerdictUntilItIsLookedAt) {
   State s = cluster_of(1);
   Engine engine = default_engine({.binds_per_step_max = 1});
-  tell(s, Submitted{workload(0, 0, 1, kEightCards)});
-  tell(s, Submitted{workload(1, 1, 1, kEightCards)});
+  tell(s, Submitted{workload(0, 0, 1, kEightDevices)});
+  tell(s, Submitted{workload(1, 1, 1, kEightDevices)});
   engine.decide(s, Millis(0));
   engine.decide(s, Millis(0));
   const Verdict before = engine.verdict_of(JobId(1u));
   ASSERT_EQ(before.kind, VerdictKind::kWaits);
-  Workload first = workload(2, 2, 1, kOneCard);
+  Workload first = workload(2, 2, 1, kOneDevice);
   first.priority = 5;
   tell(s, Ended{JobId(0u)}, Millis(1));
   tell(s, Submitted{first}, Millis(1));
-  tell(s, Submitted{workload(3, 3, 1, kEightCards)}, Millis(1));
+  tell(s, Submitted{workload(3, 3, 1, kEightDevices)}, Millis(1));
   EXPECT_EQ(binds(engine.decide(s, Millis(1))), 1u);
   EXPECT_EQ(engine.verdict_of(JobId(1u)), before);
   EXPECT_EQ(engine.verdict_of(JobId(3u)), Verdict{}) << "nothing was said of the newcomer yet";
@@ -216,15 +216,15 @@ TEST(Engine, AWokenJobKeepsItsVerdictUntilItIsLookedAt) {
 TEST(Engine, CountsAnewForWhoAsksWhy) {
   State s = cluster_of(1);
   Engine engine = default_engine();
-  for (std::uint32_t j = 0; j < 3; ++j) tell(s, Submitted{workload(j, j, 1, j == 0 ? kFourCards : kOneCard)});
-  tell(s, Submitted{workload(3, 3, 1, kEightCards)});
+  for (std::uint32_t j = 0; j < 3; ++j) tell(s, Submitted{workload(j, j, 1, j == 0 ? kFourDevices : kOneDevice)});
+  tell(s, Submitted{workload(3, 3, 1, kEightDevices)});
   engine.decide(s, Millis(0));
   EXPECT_EQ(engine.verdict_of(JobId(3u)).reasons.at(0).numbers[1], 2'000);
   tell(s, Ended{JobId(1u)}, Millis(1));
   engine.decide(s, Millis(1));
   EXPECT_EQ(engine.verdict_of(JobId(3u)).reasons.at(0).numbers[1], 2'000) << "nothing that could help it happened";
   const Verdict now = engine.verdict_with_numbers_of_now(s, JobId(3u));
-  EXPECT_EQ(now.reasons.at(0), (Reason{ReasonCode::kInsufficientGpu, kEightCards.value, {1, 3'000, 8'000}}));
+  EXPECT_EQ(now.reasons.at(0), (Reason{ReasonCode::kInsufficientGpu, kEightDevices.value, {1, 3'000, 8'000}}));
   EXPECT_EQ(now.at, Millis(0));
 }
 
@@ -232,7 +232,7 @@ TEST(Engine, WithoutVerdictsDecidesTheSame) {
   State with = cluster_of(2), without = cluster_of(2);
   Engine a = default_engine(), b = default_engine({.has_verdicts = false});
   for (State* s : {&with, &without})
-    for (std::uint32_t j = 0; j < 6; ++j) tell(*s, Submitted{workload(j, j, 1, j % 2 == 0 ? kFourCards : kEightCards)});
+    for (std::uint32_t j = 0; j < 6; ++j) tell(*s, Submitted{workload(j, j, 1, j % 2 == 0 ? kFourDevices : kEightDevices)});
   const Plan told = a.decide(with, Millis(0)), silent = b.decide(without, Millis(0));
   EXPECT_EQ(with.digest(), without.digest());
   EXPECT_EQ(told.actions.size(), silent.actions.size());
@@ -246,9 +246,9 @@ TEST(Engine, WithoutVerdictsStrictOrderDecidesTheSameAndLooksAtFewShapes) {
     State with = cluster_of(1), without = cluster_of(1);
     Engine a(*builtin_profile("fifo")), b(*builtin_profile("fifo"), {.has_verdicts = false});
     for (State* s : {&with, &without}) {
-      for (std::uint32_t j = 0; j < 2; ++j) tell(*s, Submitted{workload(j, j, 1, kEightCards)});
+      for (std::uint32_t j = 0; j < 2; ++j) tell(*s, Submitted{workload(j, j, 1, kEightDevices)});
       for (std::uint32_t k = 0; k < kinds; ++k) {
-        tell(*s, DemandDefined{DemandId(20 + k), {.amounts = {{resource::kCpu, k + 1}}, .cards = {1, MilliGpu(1000), MiB(0)}}});
+        tell(*s, DemandDefined{DemandId(20 + k), {.amounts = {{resource::kCpu, k + 1}}, .devices = {1, MilliGpu(1000), MiB(0)}}});
         tell(*s, Submitted{workload(2 + k, 2 + k, 1, DemandId(20 + k))});
       }
     }
@@ -268,7 +268,7 @@ TEST(Engine, WithoutVerdictsStrictOrderDecidesTheSameAndLooksAtFewShapes) {
 TEST(Engine, WhatIfLeavesNoTrace) {
   State s = cluster_of(2);
   Engine engine = default_engine();
-  tell(s, Submitted{workload(0, 0, 2, kEightCards)});
+  tell(s, Submitted{workload(0, 0, 2, kEightDevices)});
   const std::uint64_t digest = s.digest();
   {
     Trial trial(s);
@@ -282,7 +282,7 @@ TEST(Engine, WhatIfLeavesNoTrace) {
 TEST(Engine, AFailedWhatIfLeavesTheTrialUnchanged) {
   State s = cluster_of(1);
   Engine engine = default_engine();
-  tell(s, Submitted{workload(0, 0, 3, kFourCards)});
+  tell(s, Submitted{workload(0, 0, 3, kFourDevices)});
   Trial trial(s);
   EXPECT_FALSE(engine.try_place(trial, JobId(0u)));
   EXPECT_TRUE(trial.steps().empty());
@@ -305,7 +305,7 @@ const Remedy* remedy(const std::vector<Remedy>& all, Remedy::Kind kind) {
 constexpr LevelId kRack{0u};
 
 NodeFacts in_rack(std::uint32_t rack) {
-  NodeFacts facts = eight_cards();
+  NodeFacts facts = eight_devices();
   facts.domains = {DomainId(rack)};
   return facts;
 }
@@ -316,7 +316,7 @@ State gang_within_a_rack(std::initializer_list<std::uint32_t> rack_of_node, std:
   tell(s, LevelsDefined{1, 0});
   std::uint32_t node = 0;
   for (const std::uint32_t rack : rack_of_node) tell(s, NodeSeen{NodeId(node++), in_rack(rack)});
-  Workload gang = workload(7, 0, members, kEightCards);
+  Workload gang = workload(7, 0, members, kEightDevices);
   gang.within = kRack;
   tell(s, Submitted{gang});
   return s;
@@ -324,13 +324,13 @@ State gang_within_a_rack(std::initializer_list<std::uint32_t> rack_of_node, std:
 
 TEST(EngineDeathTest, NamesTheJobAndStopsWhenADecisionWouldLeaveTheDomain) {
   State s = gang_within_a_rack({0, 0}, 2);
-  // What no policy may do: each node whose cards it chooses moves to a rack of its own, behind the back of the search.
-  static const CardPolicy mover{"mover", [](const NodeView& view, NodeId node) {
-                                  const_cast<Cluster&>(view.cluster).upsert_node(node, in_rack(1 + static_cast<std::uint32_t>(node.row())));
-                                  return choose_cards(view.cluster, node, view.demand.cards);
-                                }};
+  // What no policy may do: each node whose devices it chooses moves to a rack of its own, behind the back of the search.
+  static const DevicePolicy mover{"mover", [](const NodeView& view, NodeId node) {
+                                    const_cast<Cluster&>(view.cluster).upsert_node(node, in_rack(1 + static_cast<std::uint32_t>(node.row())));
+                                    return choose_devices(view.cluster, node, view.demand.devices);
+                                  }};
   Profile profile = *builtin_profile("ashlar");
-  profile.card = &mover;
+  profile.device = &mover;
   Engine engine(std::move(profile));
   engine.before_stop([](JobId job) { std::fprintf(stderr, "stops for job %zu, ", job.row()); });
   EXPECT_DEATH(engine.decide(s, Millis(0)), "stops for job 7, ashlar: bug: .* this must hold: is_within_one_domain");
@@ -341,7 +341,7 @@ TEST(Engine, GrowsAGangThatLabelsHaveSplitInTheDomainOfItsFirstMember) {
   Engine engine = default_engine();
   EXPECT_EQ(binds(engine.decide(s, Millis(0))), 2u);
   tell(s, NodeSeen{NodeId(1u), in_rack(4)});
-  tell(s, MembersAdded{JobId(7u), 2, {{MemberId(2u), kEightCards, kAnywhere}}});
+  tell(s, MembersAdded{JobId(7u), 2, {{MemberId(2u), kEightDevices, kAnywhere}}});
   engine.decide(s, Millis(1));
   EXPECT_EQ(s.member(MemberId(2u)).node, NodeId(2u));
 }
@@ -352,7 +352,7 @@ TEST(Engine, LetsAGangWaitWhoseNodesAllMovedToWhereNothingIsFree) {
   engine.decide(s, Millis(0));
   tell(s, NodeSeen{NodeId(0u), in_rack(4)});
   tell(s, NodeSeen{NodeId(1u), in_rack(4)});
-  tell(s, MembersAdded{JobId(7u), 2, {{MemberId(2u), kEightCards, kAnywhere}}});
+  tell(s, MembersAdded{JobId(7u), 2, {{MemberId(2u), kEightDevices, kAnywhere}}});
   engine.decide(s, Millis(1));
   EXPECT_FALSE(s.member(MemberId(2u)).is_placed());
 }
@@ -362,9 +362,9 @@ TEST(Placement, StaysWithinWhereWhatWasSplitBeforeIsTheFaultOfOthers) {
   const auto is_fine = [&](std::initializer_list<std::uint32_t> before, std::initializer_list<std::uint32_t> now) {
     Trial outer(s);
     std::uint32_t member = 0;
-    for (const std::uint32_t node : before) outer.place(MemberId(member++), NodeId(node), cards(0xff));
+    for (const std::uint32_t node : before) outer.place(MemberId(member++), NodeId(node), devices(0xff));
     Trial inner(s);
-    for (const std::uint32_t node : now) inner.place(MemberId(member++), NodeId(node), cards(0xff));
+    for (const std::uint32_t node : now) inner.place(MemberId(member++), NodeId(node), devices(0xff));
     return stays_within(s, JobId(7u), inner.steps());
   };
   EXPECT_TRUE(is_fine({}, {0, 3}));
@@ -378,10 +378,10 @@ TEST(Placement, StaysWithinWhereWhatWasSplitBeforeIsTheFaultOfOthers) {
 
 TEST(NeverFits, IsCountedAndSaidWhereItIsNotSettled) {
   State s = cluster_of(10);
-  constexpr DemandId kFiveCards{10u};
-  tell(s, DemandDefined{kFiveCards, {.amounts = {{resource::kPods, 1}}, .cards = {5, MilliGpu(1000), MiB(0)}}});
-  Workload w = workload(0, 0, 14, kFourCards);
-  for (std::size_t m = 0; m < 10; ++m) w.members[m].demand = kFiveCards;
+  constexpr DemandId kFiveDevices{10u};
+  tell(s, DemandDefined{kFiveDevices, {.amounts = {{resource::kPods, 1}}, .devices = {5, MilliGpu(1000), MiB(0)}}});
+  Workload w = workload(0, 0, 14, kFourDevices);
+  for (std::size_t m = 0; m < 10; ++m) w.members[m].demand = kFiveDevices;
   tell(s, Submitted{w});
   Engine engine = default_engine();
   const Plan plan = engine.decide(s, Millis(0));
@@ -389,7 +389,7 @@ TEST(NeverFits, IsCountedAndSaidWhereItIsNotSettled) {
   EXPECT_EQ(plan.verdicts[0].verdict.kind, VerdictKind::kWaits);
   EXPECT_EQ(plan.verdicts[0].verdict.reasons.back(), (Reason{ReasonCode::kLimitReached, kLimitOfProof, {kProofStepsMax, 0, 0}}));
   EXPECT_EQ(engine.unproven_count(), 1u);
-  // Three of four cards instead find their place beside the others on nodes of their own.
+  // Three of four devices instead find their place beside the others on nodes of their own.
   tell(s, Ended{JobId(0u)});
   w.members.resize(3);
   w.members_min = 3;
@@ -401,9 +401,9 @@ TEST(NeverFits, IsCountedAndSaidWhereItIsNotSettled) {
 TEST(NeverFits, IsNotSaidWhenTheBudgetOfTheProofIsSpent) {
   // Eight nodes of different sizes, and members of which no two orders look alike: a place exists or not, it takes too long to say.
   State s = cluster_of(0);
-  Workload w = workload(0, 0, 0, kOneCard);
+  Workload w = workload(0, 0, 0, kOneDevice);
   for (std::uint32_t n = 0; n < 8; ++n) {
-    NodeFacts facts = eight_cards();
+    NodeFacts facts = eight_devices();
     facts.allocatable[resource::kCpu.row()] = 100'003 + 1'009 * n;
     tell(s, NodeSeen{NodeId(n), facts});
   }
@@ -419,15 +419,15 @@ TEST(NeverFits, IsNotSaidWhenTheBudgetOfTheProofIsSpent) {
   EXPECT_EQ(ever_fits(s, JobId(0u)), EverFits::kUnproven);
 }
 
-TEST(Remedies, SayHowManyMembersOrCardsWouldFit) {
+TEST(Remedies, SayHowManyMembersOrDevicesWouldFit) {
   State s = cluster_of(3);
-  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
-  tell(s, Submitted{workload(1, 1, 3, kEightCards)});
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
+  tell(s, Submitted{workload(1, 1, 3, kEightDevices)});
   const std::vector<Remedy> found = remedies_for(s, 1);
   ASSERT_NE(remedy(found, Remedy::Kind::kFewerMembers), nullptr);
   EXPECT_EQ(remedy(found, Remedy::Kind::kFewerMembers)->amount, 2);
-  ASSERT_NE(remedy(found, Remedy::Kind::kFewerCards), nullptr);
-  EXPECT_EQ(remedy(found, Remedy::Kind::kFewerCards)->amount, 4);
+  ASSERT_NE(remedy(found, Remedy::Kind::kFewerDevices), nullptr);
+  EXPECT_EQ(remedy(found, Remedy::Kind::kFewerDevices)->amount, 4);
   ASSERT_NE(remedy(found, Remedy::Kind::kMoreNodes), nullptr);
   EXPECT_EQ(remedy(found, Remedy::Kind::kMoreNodes)->amount, 1);
 }
@@ -435,7 +435,7 @@ TEST(Remedies, SayHowManyMembersOrCardsWouldFit) {
 TEST(Remedies, SayHowMuchQuotaIsLacking) {
   State s = cluster_of(3);
   tell(s, QueueDefined{QueueId(1u), QueueId(0u), {12'000, kUnlimited, kUnlimited}});
-  Workload w = workload(0, 0, 2, kEightCards);
+  Workload w = workload(0, 0, 2, kEightDevices);
   w.queue = QueueId(1u);
   tell(s, Submitted{w});
   const std::vector<Remedy> found = remedies_for(s, 0);
@@ -448,11 +448,11 @@ TEST(Remedies, SayWhichWiderLevelWouldDo) {
   State s = cluster_of(0);
   tell(s, LevelsDefined{2, 0});
   for (std::uint32_t n = 0; n < 4; ++n) {
-    NodeFacts f = eight_cards();
+    NodeFacts f = eight_devices();
     f.domains = {DomainId(0u), DomainId(n / 2)};
     tell(s, NodeSeen{NodeId(n), f});
   }
-  Workload w = workload(0, 0, 3, kEightCards);
+  Workload w = workload(0, 0, 3, kEightDevices);
   w.within = LevelId(1u);
   tell(s, Submitted{w});
   const std::vector<Remedy> found = remedies_for(s, 0);
@@ -464,20 +464,20 @@ TEST(Remedies, SayWhichWiderLevelWouldDo) {
 TEST(Remedies, AreNotOfferedWhereAReservationWouldHoldTheJobAllTheSame) {
   for (const std::int64_t seconds : {50, 1000}) {
     State s = cluster_of(1);
-    tell(s, Submitted{lasting(workload(0, 0, 1, kFourCards), 100)});
-    tell(s, Submitted{lasting(workload(1, 1, 1, kEightCards), 100)});
-    tell(s, Submitted{lasting(workload(2, 2, 1, kEightCards), seconds)});
+    tell(s, Submitted{lasting(workload(0, 0, 1, kFourDevices), 100)});
+    tell(s, Submitted{lasting(workload(1, 1, 1, kEightDevices), 100)});
+    tell(s, Submitted{lasting(workload(2, 2, 1, kEightDevices), seconds)});
     Engine engine = engine_with(Blocking::kEasy);
     engine.decide(s, Millis(0));
     const std::vector<Remedy> found = find_remedies(s, engine, JobId(2u));
-    EXPECT_EQ(remedy(found, Remedy::Kind::kFewerCards) != nullptr, seconds == 50) << "the head is promised all cards in 100 s";
+    EXPECT_EQ(remedy(found, Remedy::Kind::kFewerDevices) != nullptr, seconds == 50) << "the head is promised all cards in 100 s";
   }
 }
 
 TEST(Remedies, AreNotOfferedToAJobThatWaitsForItsTurn) {
   for (const Blocking blocking : {Blocking::kEasy, Blocking::kStrict}) {
     State s = held_up();
-    tell(s, Submitted{lasting(workload(3, 3, 1, kEightCards), 100)});
+    tell(s, Submitted{lasting(workload(3, 3, 1, kEightDevices), 100)});
     Engine engine = engine_with(blocking);
     engine.decide(s, Millis(0));
     EXPECT_FALSE(find_remedies(s, engine, JobId(1u)).empty());
@@ -491,12 +491,12 @@ TEST(Remedies, NameEveryLimitThatMustBeRaised) {
   State s = cluster_of(3);
   tell(s, QueueDefined{QueueId(1u), QueueId(0u), {kUnlimited, 10'000, kUnlimited}});
   tell(s, QueueDefined{QueueId(2u), QueueId(1u), {16'000, kUnlimited, kUnlimited}});
-  Workload runs = workload(0, 0, 1, kFourCards);
+  Workload runs = workload(0, 0, 1, kFourDevices);
   runs.queue = QueueId(2u);
   tell(s, Submitted{runs});
-  Workload w = workload(1, 1, 1, kEightCards);  // eight, four and one cards: 13 of the 12 left
-  w.members.push_back({MemberId(2u), kFourCards, kAnywhere});
-  w.members.push_back({MemberId(3u), kOneCard, kAnywhere});
+  Workload w = workload(1, 1, 1, kEightDevices);  // eight, four and one devices: 13 of the 12 left
+  w.members.push_back({MemberId(2u), kFourDevices, kAnywhere});
+  w.members.push_back({MemberId(3u), kOneDevice, kAnywhere});
   w.members_min = 3;
   w.queue = QueueId(2u);
   tell(s, Submitted{w});
@@ -516,32 +516,32 @@ TEST(Remedies, NameEveryLimitThatMustBeRaised) {
 
 TEST(Remedies, CountAllGroupsOfTheJob) {
   State s = cluster_of(2);
-  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
-  Workload w = workload(1, 1, 1, kNoCards);  // a launcher and two workers of eight cards
-  w.members.push_back({MemberId(2u), kEightCards, kAnywhere});
-  w.members.push_back({MemberId(3u), kEightCards, kAnywhere});
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
+  Workload w = workload(1, 1, 1, kNoDevices);  // a launcher and two workers of eight devices
+  w.members.push_back({MemberId(2u), kEightDevices, kAnywhere});
+  w.members.push_back({MemberId(3u), kEightDevices, kAnywhere});
   w.members_min = 3;
   tell(s, Submitted{w});
   const std::vector<Remedy> found = remedies_for(s, 1);
   const auto amount = [&](Remedy::Kind kind) { return remedy(found, kind) == nullptr ? 0 : remedy(found, kind)->amount; };
   EXPECT_EQ(amount(Remedy::Kind::kFewerMembers), 2);
-  EXPECT_EQ(amount(Remedy::Kind::kFewerCards), 4);
-  EXPECT_EQ(amount(Remedy::Kind::kFreeCards), 4);
+  EXPECT_EQ(amount(Remedy::Kind::kFewerDevices), 4);
+  EXPECT_EQ(amount(Remedy::Kind::kFreeDevices), 4);
   EXPECT_EQ(amount(Remedy::Kind::kMoreNodes), 1);
 }
 
 TEST(Remedies, DoNotPromiseNewNodesToAPodThatIsTiedToOne) {
   State s = cluster_of(0);
   for (std::uint32_t n = 0; n < 2; ++n) {
-    NodeFacts f = eight_cards();
+    NodeFacts f = eight_devices();
     f.labels = {{LabelKeyId(0u), LabelId(n), NodeLabel::kNotANumber}};
     tell(s, NodeSeen{NodeId(n), f});
   }
   Constraint tied;
   tied.selector.all = {{LabelKeyId(0u), LabelExpression::Op::kIn, {LabelId(0u)}, 0}};
   tell(s, ConstraintDefined{ConstraintId(1u), tied});
-  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
-  Workload w = workload(1, 1, 1, kEightCards);
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
+  Workload w = workload(1, 1, 1, kEightDevices);
   w.members[0].constraint = ConstraintId(1u);
   tell(s, Bound{MemberId(0u), NodeId(0u), {}});
   tell(s, Submitted{w});
@@ -549,29 +549,29 @@ TEST(Remedies, DoNotPromiseNewNodesToAPodThatIsTiedToOne) {
   engine.decide(s, Millis(0));
   const LabelKeyId name(0u);
   EXPECT_NE(remedy(find_remedies(s, engine, JobId(1u)), Remedy::Kind::kMoreNodes), nullptr);
-  const std::vector<Remedy> found = find_remedies(s, engine, JobId(1u), {.counts_cards = {}, .node_names = {&name, 1}});
+  const std::vector<Remedy> found = find_remedies(s, engine, JobId(1u), {.counts_devices = {}, .node_names = {&name, 1}});
   EXPECT_EQ(remedy(found, Remedy::Kind::kMoreNodes), nullptr);
-  ASSERT_NE(remedy(found, Remedy::Kind::kFreeCards), nullptr);
-  EXPECT_EQ(remedy(found, Remedy::Kind::kFreeCards)->amount, 4);
+  ASSERT_NE(remedy(found, Remedy::Kind::kFreeDevices), nullptr);
+  EXPECT_EQ(remedy(found, Remedy::Kind::kFreeDevices)->amount, 4);
 }
 
 TEST(Published, IsACopyOfWhatReadersNeed) {
   State s = cluster_of(2);
   Engine engine = default_engine();
-  tell(s, Submitted{workload(0, 0, 1, kFourCards)}, Millis(7));
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)}, Millis(7));
   engine.decide(s, Millis(7));
   Published copy;
   publish(s, copy);
   EXPECT_EQ(copy.revision, s.revision());
   EXPECT_EQ(copy.digest, s.digest());
   EXPECT_EQ(copy.at, Millis(7));
-  EXPECT_EQ(copy.idle_cards, (std::vector<std::int32_t>{4, 8}));
-  EXPECT_EQ(copy.cards, (std::vector<std::int32_t>{8, 8}));
-  EXPECT_EQ(copy.first_card, (std::vector<std::uint32_t>{0, 8}));
-  EXPECT_EQ(copy.card_free_milli.size(), 16u);
+  EXPECT_EQ(copy.idle_devices, (std::vector<std::int32_t>{4, 8}));
+  EXPECT_EQ(copy.devices, (std::vector<std::int32_t>{8, 8}));
+  EXPECT_EQ(copy.first_device, (std::vector<std::uint32_t>{0, 8}));
+  EXPECT_EQ(copy.device_free_milli.size(), 16u);
   EXPECT_EQ(copy.queue_used[0][0], 4'000);
   tell(s, Ended{JobId(0u)});
-  EXPECT_EQ(copy.idle_cards[0], 4);
+  EXPECT_EQ(copy.idle_devices[0], 4);
 }
 
 struct FakeClock final : Clock {
@@ -604,7 +604,7 @@ TEST(Driver, AppliesDecidesSubmitsAndRecords) {
   FakeActuator actuator;
   FakeRecorder recorder;
   Driver driver(s, engine, {clock, events, actuator, &recorder});
-  events.events = {{Millis(0), Submitted{workload(0, 0, 1, kFourCards)}}, {Millis(0), Submitted{workload(1, 1, 1, kFourCards)}}};
+  events.events = {{Millis(0), Submitted{workload(0, 0, 1, kFourDevices)}}, {Millis(0), Submitted{workload(1, 1, 1, kFourDevices)}}};
   EXPECT_EQ(binds(driver.step()), 2u);
   EXPECT_EQ(actuator.submitted, 2u);
   EXPECT_EQ(recorder.records, 1u);

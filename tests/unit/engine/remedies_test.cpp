@@ -11,20 +11,20 @@
 namespace ashlar {
 namespace {
 
-constexpr int kCardsPerNode = 4;
+constexpr int kDevicesPerNode = 4;
 constexpr QueueId kTeam{2u}, kCompany{1u};
 constexpr JobId kJob{0u};
 
 struct Ask {
-  int cores = 0, cards = 0;
-  DemandId demand() const { return DemandId(static_cast<std::uint32_t>(cores * 8 + cards)); }
+  int cores = 0, devices = 0;
+  DemandId demand() const { return DemandId(static_cast<std::uint32_t>(cores * 8 + devices)); }
   friend bool operator==(const Ask&, const Ask&) = default;
 };
 
-/// One job that waits, pods of one card each that run, and what limits there are.
+/// One job that waits, pods of one device each that run, and what limits there are.
 struct World {
   std::vector<NodeFacts> nodes;
-  std::vector<NodeId> running;       ///< where pods of one card sit
+  std::vector<NodeId> running;       ///< where pods of one device sit
   std::vector<bool> runs_for_queue;  ///< do they count against the job's queue?
   std::vector<Ask> members;
   std::uint32_t members_min = 1;
@@ -34,10 +34,10 @@ struct World {
   void tell_all(State& s) const {
     tell(s, LevelsDefined{2, 0});
     for (int cores = 0; cores < 4; ++cores)
-      for (int cards = 0; cards < 8; ++cards) {
-        Demand d{.amounts = {{resource::kPods, 1}}, .cards = {cards, MilliGpu(1000), MiB(0)}, .ports = {}};
+      for (int devices = 0; devices < 8; ++devices) {
+        Demand d{.amounts = {{resource::kPods, 1}}, .devices = {devices, MilliGpu(1000), MiB(0)}, .ports = {}};
         if (cores > 0) d.amounts.insert(d.amounts.begin(), {resource::kCpu, cores * 1000});
-        tell(s, DemandDefined{Ask{cores, cards}.demand(), d});
+        tell(s, DemandDefined{Ask{cores, devices}.demand(), d});
       }
     tell(s, ConstraintDefined{kAnywhere, {}});
     tell(s, QueueDefined{kCompany, QueueId(0u), of_company});
@@ -78,15 +78,15 @@ World some_world(Rng& rng) {
   for (int n = 0; n < nodes; ++n) {
     NodeFacts f;
     f.allocatable = {(2 + draw(5)) * 1000, std::int64_t{1} << 40, 0, 100};
-    f.cards = kCardsPerNode;
+    f.devices = kDevicesPerNode;
     f.domains = {DomainId(static_cast<std::uint32_t>(n / 4)), DomainId(static_cast<std::uint32_t>(n / 2))};
     w.nodes.push_back(f);
-    for (int c = draw(kCardsPerNode + 1); c > 0 && w.running.size() < 8; --c) {
+    for (int c = draw(kDevicesPerNode + 1); c > 0 && w.running.size() < 8; --c) {
       w.running.emplace_back(n);
       w.runs_for_queue.push_back(draw(3) == 0);
     }
   }
-  const Ask worker{draw(4), 1 + draw(kCardsPerNode)};
+  const Ask worker{draw(4), 1 + draw(kDevicesPerNode)};
   const int workers = 1 + draw(5);
   if (draw(2) == 0) w.members.push_back({1 + draw(3), draw(2)});
   w.members.insert(w.members.end(), static_cast<std::size_t>(workers), worker);
@@ -103,8 +103,8 @@ World with_members(World w, std::int64_t count) {
   w.members_min = static_cast<std::uint32_t>(count);
   return w;
 }
-World with_cards(World w, std::int64_t most) {
-  for (Ask& a : w.members) a.cards = std::min(a.cards, static_cast<int>(most));
+World with_devices(World w, std::int64_t most) {
+  for (Ask& a : w.members) a.devices = std::min(a.devices, static_cast<int>(most));
   return w;
 }
 World within(World w, LevelId level) {
@@ -120,7 +120,7 @@ World with_quota(World w, const std::vector<Remedy::Limit>& limits, std::int64_t
   return w;
 }
 /// The fewest of the running pods whose end lets it start; 0 if even all do not.
-std::int64_t fewest_cards_to_free(const World& w) {
+std::int64_t fewest_devices_to_free(const World& w) {
   std::int64_t fewest = 0;
   for (std::uint32_t ended = 1; ended < 1u << w.running.size(); ++ended) {
     const auto count = static_cast<std::int64_t>(__builtin_popcount(ended));
@@ -145,7 +145,7 @@ std::string text_of(const World& w) {
   text += "; running on:";
   for (const NodeId n : w.running) text += " " + std::to_string(n.value);
   text += "; asks (cores, cards):";
-  for (const Ask& a : w.members) text += " (" + std::to_string(a.cores) + ", " + std::to_string(a.cards) + ")";
+  for (const Ask& a : w.members) text += " (" + std::to_string(a.cores) + ", " + std::to_string(a.devices) + ")";
   return text + "; min " + std::to_string(w.members_min) + (w.within.is_none() ? "" : "; within level " + std::to_string(w.within.value));
 }
 
@@ -161,17 +161,17 @@ void expect_helps(const World& w, const Remedy& r) {
     case Remedy::Kind::kFewerMembers:
       EXPECT_TRUE(with_members(w, r.amount).starts()) << r.amount;
       break;
-    case Remedy::Kind::kFewerCards:
-      EXPECT_TRUE(with_cards(w, r.amount).starts()) << r.amount;
+    case Remedy::Kind::kFewerDevices:
+      EXPECT_TRUE(with_devices(w, r.amount).starts()) << r.amount;
       break;
     case Remedy::Kind::kMoreQuota:
       EXPECT_TRUE(with_quota(w, r.limits, 0).starts());
       EXPECT_FALSE(with_quota(w, r.limits, 1).starts());
       break;
-    case Remedy::Kind::kFreeCards:
-      EXPECT_GT(fewest_cards_to_free(w), 0);
-      EXPECT_GE(r.amount, fewest_cards_to_free(w)) << "for unlike members enough, if not always the fewest";
-      EXPECT_TRUE(!w.is_uniform() || r.amount == fewest_cards_to_free(w)) << r.amount;
+    case Remedy::Kind::kFreeDevices:
+      EXPECT_GT(fewest_devices_to_free(w), 0);
+      EXPECT_GE(r.amount, fewest_devices_to_free(w)) << "for unlike members enough, if not always the fewest";
+      EXPECT_TRUE(!w.is_uniform() || r.amount == fewest_devices_to_free(w)) << r.amount;
       break;
     case Remedy::Kind::kMoreNodes:
       EXPECT_TRUE(with_nodes(w, r.node, r.amount).starts()) << r.amount;
@@ -185,18 +185,18 @@ void expect_nothing_is_missed(const World& w, const std::vector<Remedy>& offered
   const auto is_offered = [&](Remedy::Kind kind) {
     return std::any_of(offered.begin(), offered.end(), [&](const Remedy& r) { return r.kind == kind; });
   };
-  std::int64_t members = w.members_min - 1, cards = kCardsPerNode;
+  std::int64_t members = w.members_min - 1, devices = kDevicesPerNode;
   while (members > 0 && !with_members(w, members).starts()) --members;
-  while (cards > 0 && !with_cards(w, cards).starts()) --cards;
+  while (devices > 0 && !with_devices(w, devices).starts()) --devices;
   EXPECT_EQ(is_offered(Remedy::Kind::kFewerMembers), members > 0);
-  EXPECT_EQ(is_offered(Remedy::Kind::kFewerCards), cards > 0);
+  EXPECT_EQ(is_offered(Remedy::Kind::kFewerDevices), devices > 0);
   for (const Remedy& r : offered)
-    EXPECT_EQ(r.amount, r.kind == Remedy::Kind::kFewerMembers ? members : r.kind == Remedy::Kind::kFewerCards ? cards : r.amount);
+    EXPECT_EQ(r.amount, r.kind == Remedy::Kind::kFewerMembers ? members : r.kind == Remedy::Kind::kFewerDevices ? devices : r.amount);
   EXPECT_EQ(is_offered(Remedy::Kind::kDropWithin), !w.within.is_none() && within(w, LevelId::none()).starts());
   EXPECT_EQ(is_offered(Remedy::Kind::kWidenWithin), w.within == LevelId(1u) && within(w, LevelId(0u)).starts());
   const bool has_limits = w.of_team[0] != kUnlimited || w.of_company[1] != kUnlimited;
   if (has_limits) return;
-  EXPECT_EQ(is_offered(Remedy::Kind::kFreeCards), fewest_cards_to_free(w) > 0) << fewest_cards_to_free(w);
+  EXPECT_EQ(is_offered(Remedy::Kind::kFreeDevices), fewest_devices_to_free(w) > 0) << fewest_devices_to_free(w);
 }
 
 TEST(Remedies, HelpWhenTheyAreDoneAndNoneIsMissed) {
@@ -213,7 +213,7 @@ TEST(Remedies, HelpWhenTheyAreDoneAndNoneIsMissed) {
     SCOPED_TRACE("world " + std::to_string(round) + ": " + text_of(w));
     const std::uint64_t digest = s.digest();
     int tries = 0;
-    const std::vector<Remedy> remedies = find_remedies(s, engine, kJob, {.counts_cards = {}, .node_names = {}, .tries = &tries});
+    const std::vector<Remedy> remedies = find_remedies(s, engine, kJob, {.counts_devices = {}, .node_names = {}, .tries = &tries});
     EXPECT_EQ(s.digest(), digest);
     EXPECT_LT(tries, kRemedyTriesMax) << "no small job needs them all";
     most_tries = std::max(most_tries, tries);
@@ -229,7 +229,7 @@ TEST(Remedies, HelpWhenTheyAreDoneAndNoneIsMissed) {
   EXPECT_GT(most_tries, 10);
 }
 
-/// A gang of 2,048 in one of four racks. In three of them a node has cores for one member, in the fourth, which has the fewest idle cards and so is
+/// A gang of 2,048 in one of four racks. In three of them a node has cores for one member, in the fourth, which has the fewest idle devices and so is
 /// searched last, for seven: 292 more of those would do. Each of the three takes 22 tries.
 struct FourRacks {
   World world;
@@ -242,16 +242,16 @@ struct FourRacks {
     for (std::uint32_t n = 0; n < 4; ++n) {
       const std::int64_t cores = n < 3 ? 1 : 64;
       world.nodes.push_back(
-          {.allocatable = {cores * 1000, std::int64_t{1} << 40, 0, 100}, .cards = n < 3 ? 8 : 7, .domains = {DomainId(n), DomainId(n)}});
+          {.allocatable = {cores * 1000, std::int64_t{1} << 40, 0, 100}, .devices = n < 3 ? 8 : 7, .domains = {DomainId(n), DomainId(n)}});
     }
     // Racks, not names of nodes: where each domain is one node, no node is offered.
-    world.nodes.push_back({.allocatable = {0, 0, 0, 0}, .cards = 0, .domains = {DomainId(3u), DomainId(4u)}});
+    world.nodes.push_back({.allocatable = {0, 0, 0, 0}, .devices = 0, .domains = {DomainId(3u), DomainId(4u)}});
     world.members.assign(members, {1, 1});
     world.members_min = static_cast<std::uint32_t>(members);
     world.within = LevelId(0u);
     world.tell_all(state);
     engine.decide(state, Millis(0));
-    found = find_remedies(state, engine, kJob, {.counts_cards = {}, .node_names = {}, .tries = &tries});
+    found = find_remedies(state, engine, kJob, {.counts_devices = {}, .node_names = {}, .tries = &tries});
   }
 };
 

@@ -1,4 +1,4 @@
-// Remedies whole, on clusters small enough to be worked out by hand: also where a resource counts the cards, as `nvidia.com/gpu` does.
+// Remedies whole, on clusters small enough to be worked out by hand: also where a resource counts the devices, as `nvidia.com/gpu` does.
 #include <gtest/gtest.h>
 
 #include "../state/small_state.h"
@@ -11,11 +11,11 @@ namespace {
 constexpr ResourceId kCounted{resource::kFirstExtended};
 constexpr JobId kJob{0u};
 
-/// Asks for cards, and as many of what counts them.
-Demand ask(std::int32_t cards, std::int64_t cores = 0, std::int64_t counted = -1) {
-  Demand d{.amounts = {{resource::kPods, 1}}, .cards = {cards, MilliGpu(1000), MiB(0)}, .ports = {}};
+/// Asks for devices, and as many of what counts them.
+Demand ask(std::int32_t devices, std::int64_t cores = 0, std::int64_t counted = -1) {
+  Demand d{.amounts = {{resource::kPods, 1}}, .devices = {devices, MilliGpu(1000), MiB(0)}, .ports = {}};
   if (cores > 0) d.amounts.insert(d.amounts.begin(), {resource::kCpu, cores * 1000});
-  if (counted != 0) d.amounts.push_back({kCounted, counted < 0 ? cards : counted});
+  if (counted != 0) d.amounts.push_back({kCounted, counted < 0 ? devices : counted});
   return d;
 }
 
@@ -27,7 +27,7 @@ struct World {
     tell(state, ConstraintDefined{kAnywhere, {}});
     tell(state, ConstraintDefined{ConstraintId(1u), {.models = {ModelId(7u)}}});
     for (std::uint32_t n = 0; n < nodes; ++n) {
-      NodeFacts f = eight_cards();
+      NodeFacts f = eight_devices();
       f.allocatable.push_back(counted);
       f.domains = {DomainId(n / per_rack)};
       tell(state, NodeSeen{NodeId(n), f});
@@ -44,7 +44,7 @@ struct World {
     w.is_ours = false;
     const MemberId member = w.members[0].member;
     tell(state, Submitted{w});
-    tell(state, Bound{member, NodeId(node), cards(on)});
+    tell(state, Bound{member, NodeId(node), devices(on)});
     return *this;
   }
   World& waits(std::vector<Demand> members, LevelId within = {}, std::uint32_t least = UINT32_MAX, ConstraintId where = kAnywhere) {
@@ -62,7 +62,7 @@ struct World {
     engine.decide(state, Millis(0));
     const std::uint64_t digest = state.digest();
     std::string text;
-    for (const Remedy& r : find_remedies(state, engine, kJob, {.counts_cards = kCounted, .node_names = {}})) {
+    for (const Remedy& r : find_remedies(state, engine, kJob, {.counts_devices = kCounted, .node_names = {}})) {
       constexpr const char* kNames[] = {"drop within", "widen within", "members", "cards", "quota", "free", "nodes"};
       text += (text.empty() ? "" : ", ") + std::string(kNames[static_cast<std::size_t>(r.kind)]) + " " + std::to_string(r.amount);
       if (!r.level.is_none()) text += " level " + std::to_string(r.level.value);
@@ -77,15 +77,15 @@ struct World {
 
 std::vector<Demand> times(std::size_t count, const Demand& d) { return std::vector<Demand>(count, d); }
 
-TEST(RemediesTold, CardsInUseAreFreedWhereFewestAreLacking) {
+TEST(RemediesTold, DevicesInUseAreFreedWhereFewestAreLacking) {
   EXPECT_EQ(World(2).runs(0, ask(3)).runs(1, ask(5)).waits({ask(8)}).offers(), "cards 5, free 3, nodes 1 like 0");
   EXPECT_EQ(World(2).runs(0, ask(5)).runs(1, ask(3)).waits({ask(8)}).offers(), "cards 5, free 3, nodes 1 like 0");
   EXPECT_EQ(World(2).runs(0, ask(8)).runs(1, ask(8)).waits({ask(1)}).offers(), "free 1, nodes 1 like 0");
   EXPECT_EQ(World(1).waits({ask(8)}).offers(), "") << "it runs";
 }
 
-TEST(RemediesTold, WhatCountsCardsIsFreedWithThem) {
-  // A pod whose cards nobody knows takes what counts them alone, as one does that another plugin gave cards.
+TEST(RemediesTold, WhatCountsDevicesIsFreedWithThem) {
+  // A pod whose devices nobody knows takes what counts them alone, as one does that another plugin gave devices.
   EXPECT_EQ(World(1).runs(0, ask(0, 0, 4)).waits({ask(8)}).offers(), "cards 4, nodes 1 like 0");
   EXPECT_EQ(World(1).runs(0, ask(4, 0, 0)).waits({ask(8)}).offers(), "cards 4, free 4, nodes 1 like 0");
   EXPECT_EQ(World(1).runs(0, ask(2, 0, 6)).waits({ask(8)}).offers(), "cards 2, free 2, nodes 1 like 0");
@@ -98,7 +98,7 @@ TEST(RemediesTold, WhatANodeDoesNotCountIsNotFreed) {
   EXPECT_EQ(World(1, 4).runs(0, ask(4)).waits({ask(8)}).offers(), "");
   EXPECT_EQ(World(1, 8).runs(0, ask(4)).waits({ask(8)}).offers(), "cards 4, free 4, nodes 1 like 0");
   World w(1);
-  NodeFacts plain = eight_cards();
+  NodeFacts plain = eight_devices();
   tell(w.state, NodeGone{NodeId(0u)});
   tell(w.state, NodeSeen{NodeId(1u), plain});
   EXPECT_EQ(w.runs(1, ask(4, 0, 0)).waits({ask(8)}).offers(), "");
@@ -156,9 +156,9 @@ TEST(RemediesTold, LimitsAreNamedFromTheQueueUpwards) {
 
 TEST(RemediesTold, NothingHelpsWhereNoNodeIsAllowed) { EXPECT_EQ(World(1).waits({ask(1)}, {}, 1, ConstraintId(1u)).offers(), ""); }
 
-TEST(RemediesTold, SharesAreNotFreedCardByCard) {
+TEST(RemediesTold, SharesAreNotFreedDeviceByDevice) {
   Demand half = ask(1, 0, 0);
-  half.cards.milli_each = MilliGpu(600);
+  half.devices.milli_each = MilliGpu(600);
   World w(1);
   for (int k = 0; k < 8; ++k) w.runs(0, half);
   EXPECT_EQ(w.waits({half}).offers(), "nodes 1 like 0");

@@ -1,4 +1,4 @@
-// SmallPacking against the plainest search there is: every member on every node and card.
+// SmallPacking against the plainest search there is: every member on every node and device.
 #include "engine/place/small_packing.h"
 
 #include <gtest/gtest.h>
@@ -21,10 +21,10 @@ Demand drawn_demand(Rng& draws) {
     case 0:
       break;
     case 1:
-      d.cards = {1, MilliGpu(300 + 200 * static_cast<std::int32_t>(draws.next() % 3)), MiB(static_cast<std::int64_t>(draws.next() % 3) * 30)};
+      d.devices = {1, MilliGpu(300 + 200 * static_cast<std::int32_t>(draws.next() % 3)), MiB(static_cast<std::int64_t>(draws.next() % 3) * 30)};
       break;
     default:
-      d.cards = {1 + static_cast<std::int32_t>(draws.next() % 2), MilliGpu(kWholeCard), MiB(0)};
+      d.devices = {1 + static_cast<std::int32_t>(draws.next() % 2), MilliGpu(kWholeDevice), MiB(0)};
   }
   if (draws.next() % 8 == 0) d.ports = {{6, 0, 80}};
   return d;
@@ -40,10 +40,10 @@ Problem drawn_problem(std::uint64_t seed) {
     PackingNode node;
     node.free = {2 + static_cast<std::int64_t>(draws.next() % 6)};
     node.full_mib = draws.next() % 2 == 0 ? 80 : 0;
-    node.idle_cards = static_cast<std::int32_t>(draws.next() % 3);
-    node.milli.assign(static_cast<std::size_t>(node.idle_cards), kWholeCard);
-    node.mib.assign(static_cast<std::size_t>(node.idle_cards), node.full_mib);
-    if (draws.next() % 3 == 0) {  // a card in use
+    node.idle_devices = static_cast<std::int32_t>(draws.next() % 3);
+    node.milli.assign(static_cast<std::size_t>(node.idle_devices), kWholeDevice);
+    node.mib.assign(static_cast<std::size_t>(node.idle_devices), node.full_mib);
+    if (draws.next() % 3 == 0) {  // a device in use
       node.milli.push_back(600);
       node.mib.push_back(node.full_mib == 0 ? 0 : static_cast<std::int64_t>(draws.next() % 2) * 40);
     }
@@ -53,28 +53,28 @@ Problem drawn_problem(std::uint64_t seed) {
   return p;
 }
 
-/// Takes the member on the node, a share on this card; false, with the node spoilt, if it has no room.
-bool takes(PackingNode& node, const Demand& d, std::size_t card) {
+/// Takes the member on the node, a share on this device; false, with the node spoilt, if it has no room.
+bool takes(PackingNode& node, const Demand& d, std::size_t device) {
   for (const ResourceAmount& a : d.amounts)
     if ((node.free[a.resource.row()] -= a.amount) < 0) return false;
   for (const HostPort& port : d.ports) {
     if (!node.ports.empty()) return false;
     node.ports.push_back(port);
   }
-  if (d.cards.count == 0) return true;
-  if (d.cards.is_whole()) {
-    std::int32_t missing = d.cards.count;
+  if (d.devices.count == 0) return true;
+  if (d.devices.is_whole()) {
+    std::int32_t missing = d.devices.count;
     for (std::size_t c = 0; c < node.milli.size() && missing > 0; ++c) {
-      if (node.milli[c] != kWholeCard || node.mib[c] != node.full_mib) continue;
+      if (node.milli[c] != kWholeDevice || node.mib[c] != node.full_mib) continue;
       node.milli[c] = 0;
       --missing;
     }
     return missing == 0;
   }
-  if (card >= node.milli.size() || (node.milli[card] -= d.cards.milli_each.value) < 0) return false;
-  if (node.full_mib != 0 && node.mib[card] <= 0) return false;
-  node.mib[card] -= d.cards.memory_each.value;
-  return node.full_mib == 0 || node.mib[card] >= 0;
+  if (device >= node.milli.size() || (node.milli[device] -= d.devices.milli_each.value) < 0) return false;
+  if (node.full_mib != 0 && node.mib[device] <= 0) return false;
+  node.mib[device] -= d.devices.memory_each.value;
+  return node.full_mib == 0 || node.mib[device] >= 0;
 }
 
 bool fits_plainly(const std::vector<PackingNode>& nodes, const std::vector<PackingGroup>& groups, std::size_t group, std::uint32_t placed) {

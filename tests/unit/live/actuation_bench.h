@@ -49,7 +49,7 @@ class Actuation : public ServedBench {
                                                                   }});
   }
   void pump() override { actuator->pump(); }
-  /// Decides on a pod (of one card) and hands the plan over.
+  /// Decides on a pod (of one device) and hands the plan over.
   void place(int pods = 1) {
     for (int i = 0; i < pods; ++i) see(pod("p" + std::to_string(i), 1));
     step();

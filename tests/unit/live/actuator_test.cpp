@@ -25,7 +25,7 @@ TEST_F(Actuation, AnAnswerThatDoesNotSaySuccessIsNoBinding) {
     ASSERT_TRUE(until([&] { return phase(name) == Phase::kHeld; })) << text;
     EXPECT_EQ(record(name).hold_detail.view(), "the server's answer 201 does not say that the pod is bound");
     step();
-    EXPECT_EQ(idle_cards("n"), 8) << text;
+    EXPECT_EQ(idle_devices("n"), 8) << text;
   }
 }
 
@@ -68,7 +68,7 @@ TEST_F(Actuation, APodThatIsNotFoundAndNotThereIsForgotten) {
   place();
   ASSERT_TRUE(server.until([&] { return phase() == Phase::kFree; }));
   step();
-  EXPECT_EQ(idle_cards("n"), 8);
+  EXPECT_EQ(idle_devices("n"), 8);
   EXPECT_EQ(actuator->counters().of(BindOutcome::kMissing), 1u);
 }
 
@@ -161,7 +161,7 @@ TEST_F(Actuation, AfterThreeRereadsThatFindItUnboundAPodIsGivenUp) {
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
     EXPECT_EQ(hold_text(record("p0")), "the API server did not bind the pod, which is tried again later: HTTP " + std::to_string(status) + ": no");
     step();
-    EXPECT_EQ(idle_cards("n"), 8);
+    EXPECT_EQ(idle_devices("n"), 8);
     gone(pod("p0", 1));
   }
 }
@@ -178,7 +178,7 @@ TEST_F(Actuation, ABindingThatIsRefusedFreesItsPlaceAtOnceAndIsNotReadAgain) {
               "BindFailed: the API server did not bind the pod, which is tried again later: HTTP " + std::to_string(status) + ": no");
     EXPECT_FALSE(record("p0").is_in_engine());
     step();
-    EXPECT_EQ(idle_cards("n"), 8);
+    EXPECT_EQ(idle_devices("n"), 8);
     EXPECT_LE(server.count({"POST"}) - posts, 1u);
     gone(pod("p0", 1));
   }
@@ -248,7 +248,7 @@ TEST_F(Actuation, OfAGangWhatIsBoundStaysAndTheRestIsHeldTogether) {
   }
   step();
   EXPECT_TRUE(plan.actions.empty());
-  EXPECT_EQ(idle_cards("n"), 8 - 2 * static_cast<std::int64_t>(server.count({"POST"}) - 1));
+  EXPECT_EQ(idle_devices("n"), 8 - 2 * static_cast<std::int64_t>(server.count({"POST"}) - 1));
   server.change([&] { refused_pod.clear(); });
   ASSERT_TRUE(until([&] {
     step();
@@ -352,18 +352,18 @@ TEST_F(Actuation, TheGangOfAFailedMemberThatIsDeletedIsTriedAgain) {
   EXPECT_EQ(hold_of("g-1").reason, HoldReason::kNone);
 }
 
-TEST_F(Actuation, ALateSuccessKeepsTheCardsOfItsOwnBinding) {
+TEST_F(Actuation, ALateSuccessKeepsTheDevicesOfItsOwnBinding) {
   server.hold();
   place();
-  const CardMask first = record("p0").cards;
+  const DeviceMask first = record("p0").devices;
   ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
   gone(node("n", 8));
   see(node("n", 8));
   see(pod("other", 1));
-  intake.note_assumed(intake.pods().find(Text("ns"), Text("p0")), intake.names().nodes.find(Text("n")), parse_cards("7"));
+  intake.note_assumed(intake.pods().find(Text("ns"), Text("p0")), intake.names().nodes.find(Text("n")), parse_devices("7"));
   server.let_go();
   ASSERT_TRUE(server.until([&] { return phase() == Phase::kBound; }));
-  EXPECT_EQ(cards_text(record("p0").cards), cards_text(first));
+  EXPECT_EQ(devices_text(record("p0").devices), devices_text(first));
 }
 
 TEST_F(Actuation, WhatStillWaitsForAConnectionDoesNotLeaveOnceTheRightToWriteEnded) {

@@ -49,8 +49,8 @@ class IntakeBench : public ::testing::Test, public ClusterObjects, public Actuat
     for (const Action& action : p.actions) {
       const Bind& bind = std::get<Bind>(action);
       const PodSlot slot = intake.pods().of_member(bind.member);
-      intake.note_assumed(slot, bind.node, bind.cards);
-      if (is_answering) intake.note_bound(slot, intake.names().nodes.name(bind.node), bind.cards);
+      intake.note_assumed(slot, bind.node, bind.devices);
+      if (is_answering) intake.note_bound(slot, intake.names().nodes.name(bind.node), bind.devices);
     }
   }
   Hold hold_of(const std::string& pod_name) {
@@ -70,12 +70,12 @@ class IntakeBench : public ::testing::Test, public ClusterObjects, public Actuat
     const PodRecord& r = record(name);
     return r.phase == PodRecord::Phase::kBound || r.phase == PodRecord::Phase::kAssumed ? intake.names().nodes.name(r.node).str() : "";
   }
-  std::int64_t idle_cards(const std::string& node_name) { return state.cluster.idle_cards()[intake.names().nodes.find(Text(node_name)).row()]; }
+  std::int64_t idle_devices(const std::string& node_name) { return state.cluster.idle_devices()[intake.names().nodes.find(Text(node_name)).row()]; }
   LiveIntake::Listeners listeners() {
     return {.on_condition_due = [this](PodSlot slot) { due.push_back(intake.pods()[slot].name.str()); },
             .on_group_condition_due = [this](GangSlot slot) { due_groups.push_back(intake.gangs()[slot].name.str()); },
             .on_bound = {},
-            .on_cards_changed = [this](PodSlot slot) { changed.push_back(intake.pods()[slot].name.str()); },
+            .on_devices_changed = [this](PodSlot slot) { changed.push_back(intake.pods()[slot].name.str()); },
             .log = [this](LogLevel, const LogLine& line) { said.push_back(line.message); }};
   }
 

@@ -57,7 +57,7 @@ class Between : public ::testing::Test, public ReignBench {
   ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }, [this] { return now; }};
 };
 
-/// Pods of gangs are told to the engine together; those that are bound hold their cards before that.
+/// Pods of gangs are told to the engine together; those that are bound hold their devices before that.
 TEST_F(Between, ABoundPodOfAGangThatTheEngineDoesNotKnowTakesItsRoom) {
   see(node("n0", 8));
   see(pod("p", 7));
@@ -111,7 +111,7 @@ TEST_F(Between, ReadersSeeAResizedPodOfAGangOnItsNode) {
   run(Millis(1'000));
   ASSERT_EQ(phase("p"), Phase::kBound);
   ASSERT_TRUE(reign->is_engine_behind());
-  EXPECT_EQ(reign->state().cluster.idle_cards()[record("p").node.row()], 3);
+  EXPECT_EQ(reign->state().cluster.idle_devices()[record("p").node.row()], 3);
 }
 
 /// A binding costs nothing for those that wait: they are looked at in the next decision.

@@ -1,4 +1,4 @@
-// Which cards does a bound pod hold? What its annotation says counts where Ashlar may have written it and where it can be so.
+// Which devices does a bound pod hold? What its annotation says counts where Ashlar may have written it and where it can be so.
 #include <fstream>
 #include <iterator>
 
@@ -9,13 +9,13 @@
 namespace ashlar::kube {
 namespace {
 
-class Cards : public IntakeBench {
+class Devices : public IntakeBench {
  protected:
-  Cards() { see(node("n", 8)); }
+  Devices() { see(node("n", 8)); }
   /// Bound to the node, with this text in the annotation.
-  static Pod holding(Pod p, const std::string& cards) {
+  static Pod holding(Pod p, const std::string& devices) {
     p.node_name = Text("n");
-    if (!cards.empty()) p.annotations = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/cards"), Text(cards)}});
+    if (!devices.empty()) p.annotations = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/cards"), Text(devices)}});
     return p;
   }
   /// As the API server gave it after commit ac91413 had bound it.
@@ -30,81 +30,81 @@ class Cards : public IntakeBench {
     return p;
   }
   std::vector<std::int32_t> free_milli() const {
-    const auto milli = state.cluster.card_free_milli(NodeId(0u));
+    const auto milli = state.cluster.device_free_milli(NodeId(0u));
     return {milli.begin(), milli.end()};
   }
-  std::uint64_t overfull() const { return state.cluster.overfull_card_count(); }
+  std::uint64_t overfull() const { return state.cluster.overfull_device_count(); }
 };
 
-TEST_F(Cards, WhatWasWrittenWithTheBindingIsReadBack) {
+TEST_F(Devices, WhatWasWrittenWithTheBindingIsReadBack) {
   see(holding(pod("p", 2), "0,1"));
   see(holding(share("q", 600), "3"));
   step();
   EXPECT_EQ(free_milli(), (std::vector<std::int32_t>{0, 0, 1000, 400, 1000, 1000, 1000, 1000}));
-  EXPECT_EQ(idle_cards("n"), 5);
+  EXPECT_EQ(idle_devices("n"), 5);
   see(share("r", 600));
   step();
-  EXPECT_FALSE(record("r").cards.test(3));
+  EXPECT_FALSE(record("r").devices.test(3));
 }
 
-TEST_F(Cards, WhatAc91413BoundKeepsItsCardsAfterTheUpgrade) {
+TEST_F(Devices, WhatAc91413BoundKeepsItsDevicesAfterTheUpgrade) {
   for (const char* name : {"whole", "share"}) see(bound_by_ac91413(name));
   step();
-  EXPECT_EQ(cards_text(record("whole", "default").cards), "1,2,3,4");
-  EXPECT_EQ(cards_text(record("share", "default").cards), "0");
+  EXPECT_EQ(devices_text(record("whole", "default").devices), "1,2,3,4");
+  EXPECT_EQ(devices_text(record("share", "default").devices), "0");
   EXPECT_EQ(free_milli(), (std::vector<std::int32_t>{700, 0, 0, 0, 0, 1000, 1000, 1000}));
   EXPECT_TRUE(said.empty()) << said[0];
   see(pod("three", 3));
   see(pod("one", 1));
   see(share("beside", 700));
   step();
-  EXPECT_EQ(cards_text(record("three").cards), "5,6,7");
+  EXPECT_EQ(devices_text(record("three").devices), "5,6,7");
   EXPECT_EQ(where("one"), "") << "of what is left, a part is somebody's";
-  EXPECT_EQ(cards_text(record("beside").cards), "0");
+  EXPECT_EQ(devices_text(record("beside").devices), "0");
   EXPECT_EQ(overfull(), 0u);
 }
 
-TEST_F(Cards, AnotherSchedulersPodIsCountedByNumberWhateverItSays) {
+TEST_F(Devices, AnotherSchedulersPodIsCountedByNumberWhateverItSays) {
   see(holding(foreign(pod("f", 1)), "0-7"));
   see(holding(pod("p", 1), "0"));
   step();
-  EXPECT_EQ(idle_cards("n"), 6);
+  EXPECT_EQ(idle_devices("n"), 6);
   EXPECT_EQ(overfull(), 0u);
   see(pod("six", 6));
   step();
   EXPECT_EQ(where("six"), "n");
 }
 
-TEST_F(Cards, AClaimOfAnotherNumberOfCardsCountsByNumberAndIsSaid) {
+TEST_F(Devices, AClaimOfAnotherNumberOfDevicesCountsByNumberAndIsSaid) {
   see(holding(pod("p", 1), "0-7"));
   step();
-  EXPECT_EQ(idle_cards("n"), 7);
+  EXPECT_EQ(idle_devices("n"), 7);
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0], "pod ns/p says that it holds the cards '0-7' and asks for 1: so many are counted, but nobody knows which");
 }
 
-TEST_F(Cards, CardsThatTheNodeDoesNotHaveAreCountedByNumber) {
+TEST_F(Devices, DevicesThatTheNodeDoesNotHaveAreCountedByNumber) {
   see(holding(pod("p", 2), "7,8"));
   see(holding(pod("q", 1), "99"));
   step();
   EXPECT_EQ(free_milli()[7], 0);
-  EXPECT_EQ(idle_cards("n"), 5);
+  EXPECT_EQ(idle_devices("n"), 5);
   EXPECT_EQ(overfull(), 0u);
 }
 
-TEST_F(Cards, ACardThatTwoPodsClaimIsClosedAndTheOtherIsCounted) {
+TEST_F(Devices, ADeviceThatTwoPodsClaimIsClosedAndTheOtherIsCounted) {
   see(holding(pod("p", 1), "0"));
   see(holding(pod("q", 1), "0"));
   step();
   EXPECT_EQ(overfull(), 1u);
-  EXPECT_TRUE(state.cluster.overfull_cards(NodeId(0u)) == parse_cards("0"));
-  EXPECT_EQ(idle_cards("n"), 6);
+  EXPECT_TRUE(state.cluster.overfull_devices(NodeId(0u)) == parse_devices("0"));
+  EXPECT_EQ(idle_devices("n"), 6);
   see(pod("seven", 7));
   see(pod("six", 6));
   step();
   EXPECT_EQ(where("seven"), "");
   EXPECT_EQ(where("six"), "n");
-  EXPECT_FALSE(record("six").cards.test(0));
+  EXPECT_FALSE(record("six").devices.test(0));
   gone(holding(pod("q", 1), "0"));
   gone(pod("six", 6));
   step();
@@ -112,26 +112,26 @@ TEST_F(Cards, ACardThatTwoPodsClaimIsClosedAndTheOtherIsCounted) {
   EXPECT_EQ(where("seven"), "n");
 }
 
-TEST_F(Cards, SharesBeyondOneCardCloseIt) {
+TEST_F(Devices, SharesBeyondOneDeviceCloseIt) {
   see(holding(share("p", 600), "0"));
   see(holding(share("q", 600), "0"));
   step();
   EXPECT_EQ(free_milli()[0], -200);
   EXPECT_EQ(overfull(), 1u);
-  EXPECT_EQ(idle_cards("n"), 7);
+  EXPECT_EQ(idle_devices("n"), 7);
   see(share("r", 100));
   step();
   EXPECT_EQ(where("r"), "n");
-  EXPECT_FALSE(record("r").cards.test(0));
+  EXPECT_FALSE(record("r").devices.test(0));
 }
 
-TEST_F(Cards, WhatSomebodyElseWritesOnABoundPodChangesNothing) {
+TEST_F(Devices, WhatSomebodyElseWritesOnABoundPodChangesNothing) {
   see(share("p", 600));
   step();
-  EXPECT_EQ(cards_text(record("p").cards), "0");
+  EXPECT_EQ(devices_text(record("p").devices), "0");
   for (int i = 0; i < 3; ++i) see(holding(share("p", 600), "7"));
   step();
-  EXPECT_EQ(cards_text(record("p").cards), "0");
+  EXPECT_EQ(devices_text(record("p").devices), "0");
   EXPECT_EQ(free_milli()[0], 400);
   EXPECT_EQ(free_milli()[7], 1000);
   EXPECT_EQ(changed, std::vector<std::string>{"p"}) << "told once";

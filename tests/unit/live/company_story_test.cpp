@@ -118,7 +118,7 @@ class CompanyStory : public IntakeBench {
       const PodRecord& r = intake.pods()[slot];
       if (r.phase != PodRecord::Phase::kAssumed || !chance(40)) continue;
       const int what = below(3);
-      if (what == 0) intake.note_bound(slot, intake.names().nodes.name(r.node), r.cards);
+      if (what == 0) intake.note_bound(slot, intake.names().nodes.name(r.node), r.devices);
       if (what == 1) intake.note_rejected(slot);
       if (what == 2) holds_.push_back(intake.note_bind_failed(slot, "no"));
     }

@@ -44,7 +44,7 @@ class GangChanges : public IntakeBench {
 class LevelLimit : public GangChanges {
  protected:
   static Pod filler(int i) { return with(gang_pod("filler" + std::to_string(i), 0, 2, 1), "ashlar.dev/within", "l/level" + std::to_string(i)); }
-  /// Two levels are configured, fourteen more are labels of a node that gangs name. The node has a label besides, and no cards.
+  /// Two levels are configured, fourteen more are labels of a node that gangs name. The node has a label besides, and no devices.
   void take_all_levels() {
     Labels labels{{Text("l/switch"), Text("s")}};
     for (int i = 0; i < 14; ++i) labels.push_back({Text("l/level" + std::to_string(i)), Text("d")});

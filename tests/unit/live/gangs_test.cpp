@@ -203,7 +203,7 @@ TEST_F(Gangs, ANodeThatGoesWhileABindingIsUnderWay) {
   intake.note_bound(intake.pods().find(Text("ns"), Text("p")), Text(first), {});
   step();
   EXPECT_EQ(record("p").phase, PodRecord::Phase::kParked);
-  EXPECT_EQ(idle_cards(second), 8);
+  EXPECT_EQ(idle_devices(second), 8);
 }
 
 TEST_F(Gangs, AMemberWithAFieldThatIsNotEvaluatedHoldsTheWholeGang) {

@@ -34,8 +34,10 @@ class IntakeStory : public IntakeBench {
     for (const std::string& line : std::exchange(said, {})) story += "  log: " + line + "\n";
   }
   PodSlot slot_of(const std::string& name) { return intake.pods().find(Text("ns"), Text(name)); }
-  void assume(const std::string& name, std::uint32_t node, CardMask cards = {1, 0}) { intake.note_assumed(slot_of(name), NodeId(node), cards); }
-  void confirm(const std::string& name, const std::string& node, CardMask cards = {1, 0}) { intake.note_bound(slot_of(name), Text(node), cards); }
+  void assume(const std::string& name, std::uint32_t node, DeviceMask devices = {1, 0}) { intake.note_assumed(slot_of(name), NodeId(node), devices); }
+  void confirm(const std::string& name, const std::string& node, DeviceMask devices = {1, 0}) {
+    intake.note_bound(slot_of(name), Text(node), devices);
+  }
   std::string take_story() { return "\n" + std::exchange(story, {}); }
 
   std::string story, start;
@@ -50,8 +52,8 @@ class IntakeStory : public IntakeBench {
   static std::string row(Id<Tag> id) {
     return id.is_none() ? "-" : std::to_string(id.value);
   }
-  static std::string cards_of(const CardMask& cards) {
-    return cards == CardMask::unknown() ? "unknown" : cards.is_empty() ? "none" : cards_text(cards);
+  static std::string devices_of(const DeviceMask& devices) {
+    return devices == DeviceMask::unknown() ? "unknown" : devices.is_empty() ? "none" : devices_text(devices);
   }
   static std::string time_of(Millis t) { return t == Millis::max() ? "unknown" : std::to_string(t.value); }
   static std::string members_of(const std::vector<MemberSpec>& members) {
@@ -62,14 +64,14 @@ class IntakeStory : public IntakeBench {
   static std::string words(const Tick&) { return "tick"; }
   static std::string words(const LevelsDefined& e) { return "levels " + std::to_string(e.nested) + "+" + std::to_string(e.orthogonal); }
   static std::string words(const DemandDefined& e) {
-    return "demand " + row(e.id) + (e.demand.amounts.empty() ? " given back" : ": cards " + std::to_string(e.demand.cards.count));
+    return "demand " + row(e.id) + (e.demand.amounts.empty() ? " given back" : ": cards " + std::to_string(e.demand.devices.count));
   }
   static std::string words(const ConstraintDefined& e) { return "constraint " + row(e.id); }
   static std::string words(const QueueDefined& e) {
     return "queue " + row(e.id) + " under " + row(e.parent) + ", " + (e.quota[0] == kUnlimited ? "unlimited" : std::to_string(e.quota[0]));
   }
   static std::string words(const NodeSeen& e) {
-    std::string text = "node " + row(e.node) + ": cards " + std::to_string(e.facts.cards) + (e.facts.is_ready ? "" : ", closed") + ", domains";
+    std::string text = "node " + row(e.node) + ": cards " + std::to_string(e.facts.devices) + (e.facts.is_ready ? "" : ", closed") + ", domains";
     for (const DomainId d : e.facts.domains) text += " " + row(d);
     return text;
   }
@@ -85,7 +87,7 @@ class IntakeStory : public IntakeBench {
   }
   static std::string words(const MemberGone& e) { return "member " + row(e.member) + " gone"; }
   static std::string words(const Ended& e) { return "job " + row(e.job) + " ended"; }
-  static std::string words(const Bound& e) { return "member " + row(e.member) + " on node " + row(e.node) + ", cards " + cards_of(e.cards); }
+  static std::string words(const Bound& e) { return "member " + row(e.member) + " on node " + row(e.node) + ", cards " + devices_of(e.devices); }
   static std::string words(const BindRejected& e) { return "member " + row(e.member) + " rejected"; }
   static std::string words(const Evicted& e) { return "job " + row(e.job) + " evicted"; }
   static std::string words(const EstimateChanged& e) { return "job " + row(e.job) + " lasts " + time_of(e.estimate.p50); }

@@ -61,7 +61,7 @@ TEST_F(LostNodes, BoundPodsAreParkedUntilTheNodeIsBack) {
   see(node("n0", 8));
   step();
   EXPECT_EQ(where("p"), "n0");
-  EXPECT_EQ(idle_cards("n0"), 5);
+  EXPECT_EQ(idle_devices("n0"), 5);
 }
 
 TEST_F(LostNodes, PodsThatRefuseCompanyDoSoWhereTheirNodeIsNow) {

@@ -122,8 +122,8 @@ TEST_F(MetricsOfAReign, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
   EXPECT_EQ(lines({"ashlar_queue_a", "ashlar_queue_g", "ashlar_queue_p"}, MetricsReader::kAnybody),
             (Lines{R"(ashlar_queue_pending_gpus{model="any"} 13)", R"(ashlar_queue_pending_jobs{reason="ExceedsClusterMax"} 1)",
                    R"(ashlar_queue_pending_jobs{reason="QuotaExhausted"} 2)"}));
-  const auto gang = [](const char* level, const char* model, const char* cards) {
-    return std::string("ashlar_largest_placeable_gang_gpus{level=\"") + level + "\",model=\"" + model + "\"} " + cards;
+  const auto gang = [](const char* level, const char* model, const char* devices) {
+    return std::string("ashlar_largest_placeable_gang_gpus{level=\"") + level + "\",model=\"" + model + "\"} " + devices;
   };
   EXPECT_EQ(lines({"ashlar_largest"}),
             (Lines{gang("any", "H100", "4"), gang("any", "unknown", "14"), gang("block", "H100", "4"), gang("block", "unknown", "13"),

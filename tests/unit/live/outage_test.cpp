@@ -84,16 +84,17 @@ TEST_F(Outage, ALongOutageCostsAtMostTenRequestsASecond) {
   EXPECT_EQ(bound_once(), 600u);
 }
 
-TEST_F(Outage, CardsThatOthersChangeAllTheTimeCostNoMoreAndAreWrittenBackInTheEnd) {
+TEST_F(Outage, DevicesThatOthersChangeAllTheTimeCostNoMoreAndAreWrittenBackInTheEnd) {
   for (int i = 0; i < 5; ++i) see_node(i);
   for (int i = 0; i < 40; ++i) see_pod("p" + std::to_string(i));
   run(Millis(1'000));
-  const auto change_cards = [&](const std::string& cards) {
+  const auto change_devices = [&](const std::string& devices) {
     for (int i = 0; i < 40; ++i) {
       const PodRecord& known = record("p" + std::to_string(i));
       Pod p = pod("p" + std::to_string(i), 1);
       p.node_name = known.node_name;
-      p.annotations = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/cards"), Text(cards.empty() ? cards_text(known.cards) : cards)}});
+      p.annotations =
+          std::make_shared<const Labels>(Labels{{Text("ashlar.dev/cards"), Text(devices.empty() ? devices_text(known.devices) : devices)}});
       see(std::move(p));
     }
   };
@@ -101,13 +102,13 @@ TEST_F(Outage, CardsThatOthersChangeAllTheTimeCostNoMoreAndAreWrittenBackInTheEn
   server.change([&] { trouble = 429; });
   const std::size_t first_second = static_cast<std::size_t>(now.value / 1000);
   for (int i = 0; i < 100; ++i) {
-    change_cards(i % 2 == 0 ? "60" : "");
+    change_devices(i % 2 == 0 ? "60" : "");
     run(Millis(100));
   }
   for (std::size_t s = first_second + 1; s < first_second + 10; ++s) EXPECT_LE(by_second[s], 10u) << "second " << s - first_second;
   server.change([&] { trouble = 0; });
   const std::size_t before = server.count({"PATCH", "/pods/", R"("ashlar.dev/cards":)"});
-  change_cards("60");
+  change_devices("60");
   run(Millis(20'000));
   EXPECT_EQ(server.count({"PATCH", "/pods/", R"("ashlar.dev/cards":)"}) - before, 40u);
 }

@@ -216,13 +216,13 @@ TEST_F(Quarantined, MembersThatRunAreLeftAlone) {
   EXPECT_EQ(where("g-0"), "n0");
 }
 
-/// What no policy may do: the node whose cards it chooses moves to a rack of its own, behind the back of the search.
-const CardPolicy kMover{"mover", [](const NodeView& view, NodeId node) {
-                          NodeFacts facts = view.cluster.facts(node);
-                          facts.domains = {DomainId(static_cast<std::uint32_t>(50 + node.row()))};
-                          const_cast<Cluster&>(view.cluster).upsert_node(node, facts);
-                          return choose_cards(view.cluster, node, view.demand.cards);
-                        }};
+/// What no policy may do: the node whose devices it chooses moves to a rack of its own, behind the back of the search.
+const DevicePolicy kMover{"mover", [](const NodeView& view, NodeId node) {
+                            NodeFacts facts = view.cluster.facts(node);
+                            facts.domains = {DomainId(static_cast<std::uint32_t>(50 + node.row()))};
+                            const_cast<Cluster&>(view.cluster).upsert_node(node, facts);
+                            return choose_devices(view.cluster, node, view.demand.devices);
+                          }};
 
 /// One leadership with a broken policy, over the file; nothing answers its bindings.
 struct BrokenReign : ReignBench {
@@ -231,7 +231,7 @@ struct BrokenReign : ReignBench {
     options.intake.quarantine = &list;
     options.profile = [](const auto&) {
       Profile profile = builtin_profile("ashlar").value();
-      profile.card = &kMover;
+      profile.device = &kMover;
       return profile;
     };
     begin();

@@ -43,9 +43,9 @@ class Read : public ::testing::Test {
     p.labels = std::make_shared<const Labels>(std::move(labels));
     return p;
   }
-  static Pod bound(Pod p, const std::string& node_name, const std::string& cards = "") {
+  static Pod bound(Pod p, const std::string& node_name, const std::string& devices = "") {
     p.node_name = Text(node_name);
-    if (!cards.empty()) p.annotations = std::make_shared<const Labels>(Labels{{Text(kCardsAnnotation), Text(cards)}});
+    if (!devices.empty()) p.annotations = std::make_shared<const Labels>(Labels{{Text(kDevicesAnnotation), Text(devices)}});
     return p;
   }
   static Pod grouped(Pod p, const std::string& group) {
@@ -208,7 +208,7 @@ TEST_F(Read, AWaitingPodIsExplainedInFull) {
                       R"({"kind":"MoreNodes","amount":1,"message":"there was 1 more empty node like n0"}])"));
 }
 
-TEST_F(Read, AShareSaysHowMuchOfACardItAsks) {
+TEST_F(Read, AShareSaysHowMuchOfADeviceItAsks) {
   begin();
   see(node("n0", 1));
   Pod p = pod("p", 0);
@@ -439,8 +439,8 @@ TEST_F(Read, QueuesAreToldInFull) {
   const auto exceeds = [](const std::string& now) {
     return R"("ExceedsClusterMax","message":"it would not fit this cluster even if it were empty (when judged: )" + now + R"x()")x";
   };
-  const auto asks = [&](int cards) {
-    return exceeds("1 node is short of cards: at most 3 GPU free on one, " + std::to_string(cards) + " GPU asked");
+  const auto asks = [&](int devices) {
+    return exceeds("1 node is short of cards: at most 3 GPU free on one, " + std::to_string(devices) + " GPU asked");
   };
   EXPECT_EQ(
       queue(),
@@ -489,7 +489,7 @@ TEST_F(Read, AllJobsAreListedWhenAskedFor) {
 
 // ---- nodes ---------------------------------------------------------------------------------------------------------------------------------
 
-TEST_F(Read, NodesAreToldWithCardsDomainsTaintsAndWhatClosesThem) {
+TEST_F(Read, NodesAreToldWithDevicesDomainsTaintsAndWhatClosesThem) {
   begin();
   Node n = node("n0", 2);
   n.taints = {{Text("team"), Text("blue"), kube::TaintEffect::kNoSchedule},

@@ -69,7 +69,7 @@ TEST_F(GoneUnderABinding, WhatNobodyKnowsIsReadAsOftenAsElsewhere) {
   EXPECT_EQ(where("p0"), "m");
 }
 
-/// Whoever gets the cards of a node that was made anew may find the pod there that was bound before anybody was told.
+/// Whoever gets the devices of a node that was made anew may find the pod there that was bound before anybody was told.
 TEST_F(GoneUnderABinding, ANodeOfThatNameTakesNothingBeforeTheAnswer) {
   for (const int status : {201, 422, 500}) {
     lose_the_node(status, [&] {
@@ -89,7 +89,7 @@ TEST_F(GoneUnderABinding, ANodeOfThatNameTakesNothingBeforeTheAnswer) {
     EXPECT_EQ(intake.closed_nodes_text(), "none");
     step();
     EXPECT_EQ(where("d"), status == 201 ? "" : "n") << status;
-    EXPECT_EQ(idle_cards("n"), status == 201 ? 7 : 0) << status;
+    EXPECT_EQ(idle_devices("n"), status == 201 ? 7 : 0) << status;
     clear();
   }
 }
@@ -103,7 +103,7 @@ TEST_F(GoneUnderABinding, WhatTheWatchSaysOfThePodIsAnAnswerToo) {
       is_bound ? see(bound) : gone(bound);
       EXPECT_EQ(intake.closed_nodes_text(), "none");
       step();
-      EXPECT_EQ(idle_cards("n"), is_bound ? 7 : 8);
+      EXPECT_EQ(idle_devices("n"), is_bound ? 7 : 8);
     });
     ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
     clear();
@@ -333,11 +333,11 @@ TEST_F(ChangedBeforeTheNextTry, WhatWasNeverSentIsDecidedAnewToo) {
 }
 
 TEST_F(ChangedBeforeTheNextTry, APodIsDecidedAnewWhereSomebodyElseHasTakenItsPlace) {
-  Pod many_cards = foreign("q", 8), much_cpu = foreign("q", 0), of_ours = annotated(pod("q", 8), "ashlar.dev/cards", "0-7");
+  Pod many_devices = foreign("q", 8), much_cpu = foreign("q", 0), of_ours = annotated(pod("q", 8), "ashlar.dev/cards", "0-7");
   much_cpu.requests.cpu = node("n", 8).allocatable.cpu;
   of_ours.node_name = Text("n");
   for (const int status : {429, 500})
-    for (const Pod& taken : {many_cards, much_cpu, of_ours}) {
+    for (const Pod& taken : {many_devices, much_cpu, of_ours}) {
       expect_moved(status, [&] { see(taken); });
       gone(taken);
     }
@@ -355,10 +355,10 @@ TEST_F(ChangedBeforeTheNextTry, APodThatWaitedBesideItAndWasBoundByHandHasTakenI
   EXPECT_EQ(bindings("p0", "n"), 1u);
 }
 
-/// Cards 0 and 1 hold a share each, and p0 has four of the other six: as a sum 3 whole cards fit beside them, as cards they do not.
-TEST_F(ChangedBeforeTheNextTry, WholeCardsAreNoSumOfWhatIsLeftOnOthers) {
-  for (const char* card : {"0", "1"}) {
-    Pod s = annotated(share(std::string("s") + card, 500), "ashlar.dev/cards", card);
+/// Devices 0 and 1 hold a share each, and p0 has four of the other six: as a sum 3 whole devices fit beside them, as devices they do not.
+TEST_F(ChangedBeforeTheNextTry, WholeDevicesAreNoSumOfWhatIsLeftOnOthers) {
+  for (const char* device : {"0", "1"}) {
+    Pod s = annotated(share(std::string("s") + device, 500), "ashlar.dev/cards", device);
     s.node_name = Text("n");
     see(s);
   }
@@ -371,7 +371,7 @@ TEST_F(ChangedBeforeTheNextTry, WholeCardsAreNoSumOfWhatIsLeftOnOthers) {
   EXPECT_EQ(bindings("p0", "n"), 1u);
 }
 
-TEST_F(ChangedBeforeTheNextTry, AShareIsDecidedAnewWhereItsCardIsTakenAndStaysWhereItIsNot) {
+TEST_F(ChangedBeforeTheNextTry, AShareIsDecidedAnewWhereItsDeviceIsTakenAndStaysWhereItIsNot) {
   for (const int milli : {500, 400}) {
     see(node("n", 1));
     see(share("p0", 600));

@@ -171,7 +171,7 @@ TEST_F(Reign, APodBehindTheHeadOfItsQueueIsToldSoAndCallsForNoNodes) {
   EXPECT_TRUE(has(queue(), R"("reason":"BehindHead")"));
 }
 
-TEST_F(Reign, APodThatSharesACardIsNotToldItsNeighboursWords) {
+TEST_F(Reign, APodThatSharesADeviceIsNotToldItsNeighboursWords) {
   begin();
   see("a", "r0", 1);
   see_pod("runs", 1);
@@ -182,7 +182,7 @@ TEST_F(Reign, APodThatSharesACardIsNotToldItsNeighboursWords) {
   EXPECT_EQ(condition_of("share").message, "0/1 nodes are available: 1 Insufficient ashlar.dev/gpu-milli.");
 }
 
-TEST_F(Reign, WhySaysOnceThatCardsAreShort) {
+TEST_F(Reign, WhySaysOnceThatDevicesAreShort) {
   begin();
   see("a", "r0");
   see_pod("runs", 4);

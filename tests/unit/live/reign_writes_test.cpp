@@ -1,4 +1,4 @@
-// What a leadership does about single pods beside placing them: cards that others changed are written back, cards that are claimed twice are told, and
+// What a leadership does about single pods beside placing them: devices that others changed are written back, devices that are claimed twice are told, and
 // what a decision stopped the process for goes into the quarantine.
 #include <unistd.h>
 
@@ -46,9 +46,9 @@ class ReignWrites : public ::testing::Test {
     p.labels = std::make_shared<const Labels>(std::move(labels));
     return p;
   }
-  static Pod on(Pod p, const std::string& node_name, const std::string& cards) {
+  static Pod on(Pod p, const std::string& node_name, const std::string& devices) {
     p.node_name = Text(node_name);
-    if (!cards.empty()) p.annotations = std::make_shared<const Labels>(Labels{{Text(kCardsAnnotation), Text(cards)}});
+    if (!devices.empty()) p.annotations = std::make_shared<const Labels>(Labels{{Text(kDevicesAnnotation), Text(devices)}});
     return p;
   }
   void see(Pod p) { reign->take(Change<Pod>{Change<Pod>::Kind::kModified, std::move(p)}); }
@@ -68,7 +68,7 @@ class ReignWrites : public ::testing::Test {
   std::unique_ptr<LiveReign> reign;
 };
 
-TEST_F(ReignWrites, CardsThatSomebodyChangedAreWrittenBackOnceForEachChange) {
+TEST_F(ReignWrites, DevicesThatSomebodyChangedAreWrittenBackOnceForEachChange) {
   begin();
   see("n0", 8);
   see(on(pod("p", 2), "n0", "1,3"));
@@ -87,7 +87,7 @@ TEST_F(ReignWrites, CardsThatSomebodyChangedAreWrittenBackOnceForEachChange) {
   EXPECT_EQ(warned(), std::vector<std::string>{"somebody changed the cards of pod ns/p from 1,3 to ''; it holds what it was bound with"});
 }
 
-TEST_F(ReignWrites, CardsThatCannotBeWrittenBackAreTold) {
+TEST_F(ReignWrites, DevicesThatCannotBeWrittenBackAreTold) {
   status = 403;
   begin();
   see("n0", 8);
@@ -113,7 +113,7 @@ TEST_F(ReignWrites, NothingIsWrittenBackWithoutTheRightToWrite) {
   EXPECT_EQ(server.seen({}), std::vector<std::string>());
 }
 
-TEST_F(ReignWrites, CardsThatAreClaimedTwiceAreToldWithWhoseClaimsTheyAre) {
+TEST_F(ReignWrites, DevicesThatAreClaimedTwiceAreToldWithWhoseClaimsTheyAre) {
   begin();
   see("n0", 8);
   see("n1", 128);
@@ -194,13 +194,13 @@ TEST_F(ReignWrites, APodGroupIsToldWhenSoManyOfItsPodsAreBoundAsMustStartTogethe
 
 // ---- the quarantine ------------------------------------------------------------------------------------------------------------------------
 
-/// What no policy may do: the node whose cards it chooses moves to a rack of its own, behind the back of the search.
-const CardPolicy kMover{"mover", [](const NodeView& view, NodeId node) {
-                          NodeFacts facts = view.cluster.facts(node);
-                          facts.domains = {DomainId(static_cast<std::uint32_t>(50 + node.row()))};
-                          const_cast<Cluster&>(view.cluster).upsert_node(node, facts);
-                          return choose_cards(view.cluster, node, view.demand.cards);
-                        }};
+/// What no policy may do: the node whose devices it chooses moves to a rack of its own, behind the back of the search.
+const DevicePolicy kMover{"mover", [](const NodeView& view, NodeId node) {
+                            NodeFacts facts = view.cluster.facts(node);
+                            facts.domains = {DomainId(static_cast<std::uint32_t>(50 + node.row()))};
+                            const_cast<Cluster&>(view.cluster).upsert_node(node, facts);
+                            return choose_devices(view.cluster, node, view.demand.devices);
+                          }};
 
 class ReignStops : public ::testing::Test {
  protected:
@@ -211,7 +211,7 @@ class ReignStops : public ::testing::Test {
     options.intake = {.levels = {{Text("rack"), Text("l/rack")}}};
     options.profile = [](const auto&) {
       Profile profile = builtin_profile("ashlar").value();
-      profile.card = &kMover;
+      profile.device = &kMover;
       return profile;
     };
     options.log = [](LogLevel level, const LogLine& line) {

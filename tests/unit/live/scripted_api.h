@@ -95,7 +95,7 @@ class ScriptedApi {
     seen_.clear();
   }
 
-  /// A pod of one card of ClusterObjects, as a re-read finds it; `node`: where it is bound.
+  /// A pod of one device of ClusterObjects, as a re-read finds it; `node`: where it is bound.
   static http::ServerResponse pod(const http::ServerRequest& request, const std::string& node = "") {
     const std::string name = request.path.substr(request.path.rfind('/') + 1);
     const std::string at = node.empty() ? "" : R"("nodeName":")" + node + R"(",)";

@@ -161,11 +161,11 @@ class Asks : public IntakeBench {
     p.annotations = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/gpu-memory"), Text(text)}});
     see(p);
     const PodRecord& r = record("p" + text);
-    return r.demand.is_none() ? -1 : intake.translator().demand_of(r.demand).cards.memory_each.value;
+    return r.demand.is_none() ? -1 : intake.translator().demand_of(r.demand).devices.memory_each.value;
   }
 };
 
-TEST_F(Asks, CardMemoryIsRoundedUpToWholeMebibytes) {
+TEST_F(Asks, DeviceMemoryIsRoundedUpToWholeMebibytes) {
   EXPECT_EQ(memory_asked("16Gi"), 16'384);
   EXPECT_EQ(memory_asked("1048576"), 1);
   EXPECT_EQ(memory_asked("1048577"), 2);
@@ -177,17 +177,17 @@ TEST_F(Asks, CardMemoryIsRoundedUpToWholeMebibytes) {
   EXPECT_EQ(hold_text(record("p-1")), "ashlar.dev/gpu-memory is not a quantity such as 40Gi: '-1'");
 }
 
-TEST_F(Asks, ABlankCardMemoryIsRefusedWhateverWasReadBefore) {
+TEST_F(Asks, ABlankDeviceMemoryIsRefusedWhateverWasReadBefore) {
   see(pod("plain", 1));
   memory_asked("");
   EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gpu-memory is not a quantity such as 40Gi: ''");
 }
 
-TEST_F(Asks, CardMemoryOfANodeIsItsLabelWhereThatIsANumber) {
+TEST_F(Asks, DeviceMemoryOfANodeIsItsLabelWhereThatIsANumber) {
   const auto memory_of = [&](const std::string& value) {
     see(node("n", 1, {{Text("nvidia.com/gpu.memory"), Text(value)}}));
     step();
-    return state.cluster.facts(NodeId(0u)).memory_per_card.value;
+    return state.cluster.facts(NodeId(0u)).memory_per_device.value;
   };
   EXPECT_EQ(memory_of("81559"), 81'559);
   EXPECT_EQ(memory_of("-5"), 0);
@@ -226,14 +226,14 @@ TEST_F(Asks, ANodeAffinityOfModelsAloneIsADemandForModels) {
   EXPECT_EQ(constraint_of("two", two).any_of.size(), 2u);
 }
 
-TEST_F(Asks, AShareIsOfOneCardAndWholeCardsMayBeAskedInThousandths) {
+TEST_F(Asks, AShareIsOfOneDeviceAndWholeDevicesMayBeAskedInThousandths) {
   see(share("half", 500));
   see(share("one", 1'000));
   see(share("three", 3'000));
-  const auto cards = [&](const char* name) { return intake.translator().demand_of(record(name).demand).cards; };
-  EXPECT_EQ(cards("half"), (CardAsk{1, MilliGpu(500), MiB(0)}));
-  EXPECT_EQ(cards("one"), (CardAsk{1, MilliGpu(1'000), MiB(0)}));
-  EXPECT_EQ(cards("three"), (CardAsk{3, MilliGpu(1'000), MiB(0)}));
+  const auto devices = [&](const char* name) { return intake.translator().demand_of(record(name).demand).devices; };
+  EXPECT_EQ(devices("half"), (DeviceAsk{1, MilliGpu(500), MiB(0)}));
+  EXPECT_EQ(devices("one"), (DeviceAsk{1, MilliGpu(1'000), MiB(0)}));
+  EXPECT_EQ(devices("three"), (DeviceAsk{3, MilliGpu(1'000), MiB(0)}));
 }
 
 TEST(Durations, MayBeDaysAndHaveALimit) {

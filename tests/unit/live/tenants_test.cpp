@@ -68,7 +68,7 @@ TEST_F(Tenants, WhatABoundPodHoldsCountsWhenItsNodeComesToHaveIt) {
   see(asking(pod("p", 1), "rdma/hca"));
   step();
   EXPECT_EQ(where("p"), "");
-  EXPECT_EQ(idle_cards("n0"), 7);
+  EXPECT_EQ(idle_devices("n0"), 7);
   gone(foreign);
   step();
   EXPECT_EQ(where("p"), "n0");
@@ -199,7 +199,7 @@ TEST_F(OneOffs, ARowIsUsedAgainForAnotherConstraintAndDemand) {
   EXPECT_EQ(record("q").constraint, constraint);
   EXPECT_EQ(record("q").demand, demand);
   EXPECT_EQ(where("q"), "b") << "views of the former constraint are not asked";
-  EXPECT_EQ(idle_cards("b"), 1);
+  EXPECT_EQ(idle_devices("b"), 1);
   see(picky("r", "zone", "b", 7));
   step();
   EXPECT_EQ(where("r"), "");
@@ -235,7 +235,7 @@ TEST_F(OneOffs, ARowThatIsWantedAgainBeforeTheEngineHeardOfItsEndIsKept) {
   step();
   step();
   EXPECT_EQ(where("q"), "n0");
-  EXPECT_EQ(idle_cards("n0"), 6);
+  EXPECT_EQ(idle_devices("n0"), 6);
   EXPECT_EQ(intake.translator().demand_count(), 1u);
 }
 
@@ -256,7 +256,7 @@ TEST_F(OneOffs, PodsBoundToNodesThatNeverComeLeaveNothing) {
   see(pod("p", 2));
   see(node("ghost", 8));
   step();
-  EXPECT_EQ(idle_cards("ghost"), 6) << "the new pod only";
+  EXPECT_EQ(idle_devices("ghost"), 6) << "the new pod only";
 }
 
 TEST_F(OneOffs, ARelabellingLooksAtTheConstraintsInUseOnly) {

@@ -301,7 +301,7 @@ TEST_F(Texts, TaintsAreNamedAndPreferencesAreNone) {
   EXPECT_EQ(where("t"), "n1");
 }
 
-TEST_F(Texts, AShareOfACardIsShortOfTheResourceThatItAsksFor) {
+TEST_F(Texts, AShareOfADeviceIsShortOfTheResourceThatItAsksFor) {
   see(node("n0", 1));
   see(pod("whole", 1));
   step();
@@ -313,13 +313,13 @@ TEST_F(Texts, AShareOfACardIsShortOfTheResourceThatItAsksFor) {
   EXPECT_EQ(verdict_of("second").message, "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
 }
 
-TEST_F(Texts, ANodeIsCountedOnceWhereNoNodeHasCards) {
-  const auto without_cards = [](const std::string& name) {
+TEST_F(Texts, ANodeIsCountedOnceWhereNoNodeHasDevices) {
+  const auto without_devices = [](const std::string& name) {
     Node n = node(name, 0);
     n.allocatable.extended.clear();
     return n;
   };
-  see(without_cards("n0"));
+  see(without_devices("n0"));
   see(pod("whole", 1));
   see(share("part", 500));
   step();
@@ -327,7 +327,7 @@ TEST_F(Texts, ANodeIsCountedOnceWhereNoNodeHasCards) {
   EXPECT_EQ(verdict_of("part").message.find("0/1 nodes are available: 1 Insufficient ashlar.dev/gpu-milli."), 0u) << verdict_of("part").message;
 }
 
-TEST_F(Texts, AShortageOfCardsIsToldOnceWithTheLargerCount) {
+TEST_F(Texts, AShortageOfDevicesIsToldOnceWithTheLargerCount) {
   see(node("n0", 8));
   step();
   const std::uint32_t gpu = intake.names().find_resource(Text("nvidia.com/gpu")).value;

@@ -8,14 +8,14 @@ namespace {
 
 class Translation : public IntakeBench {};
 
-TEST_F(Translation, CardListsAreReadAndWritten) {
-  EXPECT_EQ(cards_text(parse_cards("0-2,7,64")), "0,1,2,7,64");
-  for (const char* good : {"0", "127", "5,6", "63,64,126"}) EXPECT_EQ(cards_text(parse_cards(good)), good);
-  EXPECT_EQ(cards_text(parse_cards("5-5")), "5");
-  EXPECT_EQ(parse_cards("0-127").count(), 128);
+TEST_F(Translation, DeviceListsAreReadAndWritten) {
+  EXPECT_EQ(devices_text(parse_devices("0-2,7,64")), "0,1,2,7,64");
+  for (const char* good : {"0", "127", "5,6", "63,64,126"}) EXPECT_EQ(devices_text(parse_devices(good)), good);
+  EXPECT_EQ(devices_text(parse_devices("5-5")), "5");
+  EXPECT_EQ(parse_devices("0-127").count(), 128);
   for (const char* bad :
        {"", "a", "1,", "3-1", "128", "-1", "1;2", ",1", "1-", "1-128", "1-a", "1 ", "1,,2", "1-2-3", "0x1", "99999999999", "1,-2", "0-"})
-    EXPECT_TRUE(parse_cards(bad).is_empty()) << bad;
+    EXPECT_TRUE(parse_devices(bad).is_empty()) << bad;
 }
 
 TEST_F(Translation, DurationsAreReadInTheFormsPeopleWrite) {
@@ -34,12 +34,12 @@ TEST_F(Translation, DurationsAreReadInTheFormsPeopleWrite) {
   for (const char* longer : {"1000000000000d", "26689d1000000000000h", "3153600001"}) EXPECT_FALSE(parse_duration(longer).ok()) << longer;
 }
 
-TEST_F(Translation, ANodeHasTheLargerOfItsTwoCardCounts) {
+TEST_F(Translation, ANodeHasTheLargerOfItsTwoDeviceCounts) {
   Node n = node("n", 4);
   n.allocatable.extended = {{Text("ashlar.dev/gpu-milli"), 8000}, {Text("nvidia.com/gpu"), 4}};
   see(n);
   step();
-  EXPECT_EQ(state.cluster.cards()[0], 8);
+  EXPECT_EQ(state.cluster.devices()[0], 8);
 }
 
 TEST_F(Translation, AHeartbeatIsNoNews) {
@@ -146,14 +146,14 @@ TEST_F(Translation, ADemandListsItsResourcesInTheOrderOfTheirColumns) {
   EXPECT_TRUE(std::is_sorted(amounts.begin(), amounts.end(), [](const auto& a, const auto& b) { return a.resource.row() < b.resource.row(); }));
 }
 
-TEST_F(Translation, SharesBeyondOneCardMustBeWholeCards) {
+TEST_F(Translation, SharesBeyondOneDeviceMustBeWholeDevices) {
   see(node("n", 8));
   see(share("two", 2000));
   see(share("odd", 1500));
   step();
   EXPECT_EQ(where("two"), "n");
   EXPECT_EQ(record("odd").hold, HoldReason::kMalformed);
-  EXPECT_EQ(idle_cards("n"), 6);
+  EXPECT_EQ(idle_devices("n"), 6);
 }
 
 TEST_F(Translation, HostPortsClashOnANode) {
@@ -199,15 +199,15 @@ TEST_F(Translation, ThePlaceOfANominatedPodIsKept) {
   EXPECT_EQ(where("q"), "n");
 }
 
-TEST_F(Translation, CardsAreReadBackAfterARestart) {
+TEST_F(Translation, DevicesAreReadBackAfterARestart) {
   see(node("n", 2));
   Pod p = share("p", 600);
   p.node_name = Text("n");
   p.annotations = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/cards"), Text("1")}});
   see(p);
   step();
-  EXPECT_EQ(state.cluster.card_free_milli(NodeId(0u))[0], 1000);
-  EXPECT_EQ(state.cluster.card_free_milli(NodeId(0u))[1], 400);
+  EXPECT_EQ(state.cluster.device_free_milli(NodeId(0u))[0], 1000);
+  EXPECT_EQ(state.cluster.device_free_milli(NodeId(0u))[1], 400);
 }
 
 TEST_F(Translation, APodOnAnUnknownNodeCountsOnceTheNodeIsThere) {
@@ -218,13 +218,13 @@ TEST_F(Translation, APodOnAnUnknownNodeCountsOnceTheNodeIsThere) {
   EXPECT_EQ(intake.parked_count(), 1u);
   see(node("n", 8));
   step();
-  EXPECT_EQ(idle_cards("n"), 3);
+  EXPECT_EQ(idle_devices("n"), 3);
   gone(node("n", 8));
   step();
   EXPECT_EQ(intake.parked_count(), 1u);
   see(node("n", 8));
   step();
-  EXPECT_EQ(idle_cards("n"), 3);
+  EXPECT_EQ(idle_devices("n"), 3);
   gone(node("n", 8));
   gone(p);
   EXPECT_EQ(intake.parked_count(), 0u) << "nobody waits for the node any more";
@@ -251,12 +251,12 @@ class Held : public IntakeBench {
   }
 };
 
-TEST_F(Held, ABoundPodWithAnUnreadableAnnotationKeepsItsCards) {
+TEST_F(Held, ABoundPodWithAnUnreadableAnnotationKeepsItsDevices) {
   see(node("n", 8));
   see(bound(annotated(pod("p", 8), "ashlar.dev/gpu-memory", "lots")));
   see(pod("q", 1));
   step();
-  EXPECT_EQ(idle_cards("n"), 0);
+  EXPECT_EQ(idle_devices("n"), 0);
   EXPECT_EQ(where("q"), "");
 }
 
@@ -266,23 +266,23 @@ TEST_F(Held, AnUnreadableAnnotationOnARunningPodFreesNothing) {
   step();
   see(bound(annotated(pod("p", 8), "ashlar.dev/gpu-memory", "lots")));
   step();
-  EXPECT_EQ(idle_cards("n"), 0);
+  EXPECT_EQ(idle_devices("n"), 0);
 }
 
-TEST_F(Held, CardsAskedForInTwoWaysAreCountedWhole) {
+TEST_F(Held, DevicesAskedForInTwoWaysAreCountedWhole) {
   see(node("n", 8));
   Pod p = pod("p", 2);
   p.requests.extended = {{Text("ashlar.dev/gpu-milli"), 500}, {Text("nvidia.com/gpu"), 2}};
   see(bound(p));
   step();
-  EXPECT_EQ(idle_cards("n"), 5);
+  EXPECT_EQ(idle_devices("n"), 5);
 }
 
-TEST_F(Held, AShareBeyondOneCardIsRoundedUpToWholeCards) {
+TEST_F(Held, AShareBeyondOneDeviceIsRoundedUpToWholeDevices) {
   see(node("n", 8));
   see(bound(share("p", 1500)));
   step();
-  EXPECT_EQ(idle_cards("n"), 6);
+  EXPECT_EQ(idle_devices("n"), 6);
 }
 
 TEST_F(Held, PortsAndOtherResourcesAreKeptToo) {
@@ -303,7 +303,7 @@ TEST_F(Held, PortsAndOtherResourcesAreKeptToo) {
   EXPECT_EQ(where("port"), "");
 }
 
-TEST_F(Held, CardsCountAlthoughAllResourceColumnsAreTaken) {
+TEST_F(Held, DevicesCountAlthoughAllResourceColumnsAreTaken) {
   Node n = node("n", 8);
   for (int i = 0; i < 70; ++i) n.allocatable.extended.insert(n.allocatable.extended.begin(), {Text("example.com/r" + std::to_string(i)), 1});
   see(n);
@@ -311,16 +311,16 @@ TEST_F(Held, CardsCountAlthoughAllResourceColumnsAreTaken) {
   p.requests.extended.insert(p.requests.extended.begin(), {Text("example.com/one-more"), 1});
   see(bound(p));
   step();
-  EXPECT_EQ(idle_cards("n"), 0);
+  EXPECT_EQ(idle_devices("n"), 0);
 }
 
-TEST_F(Held, AnEndlessCardMemoryIsATypingError) {
+TEST_F(Held, AnEndlessDeviceMemoryIsATypingError) {
   see(node("n", 8));
   see(annotated(pod("p", 1), "ashlar.dev/gpu-memory", "8Ei"));
   EXPECT_EQ(record("p").hold, HoldReason::kMalformed);
 }
 
-TEST_F(Held, ACardMemoryWithoutItsUnitIsATypingError) {
+TEST_F(Held, ADeviceMemoryWithoutItsUnitIsATypingError) {
   see(node("n", 8));
   see(annotated(pod("p", 1), "ashlar.dev/gpu-memory", "40"));
   EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gpu-memory is '40', which is less than 1Mi; name the unit (40Gi)");

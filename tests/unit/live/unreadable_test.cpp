@@ -36,7 +36,7 @@ TEST_F(Unreadable, ABoundPodKeepsItsLastGoodAccount) {
   see(bare("old", "n"));
   see(pod("new", 1));
   step();
-  EXPECT_EQ(idle_cards("n"), 0);
+  EXPECT_EQ(idle_devices("n"), 0);
   EXPECT_EQ(where("old"), "n");
   EXPECT_EQ(where("new"), "");
   EXPECT_EQ(intake.node_trouble(NodeId(0u)), "") << "its account is known, so its node is open";
@@ -63,7 +63,7 @@ TEST_F(Unreadable, WhereAmountsAreMissingTheNodeIsClosedUntilTheyCanBeRead) {
   see(bound(pod("old", 2), "n"));
   step();
   EXPECT_EQ(where("new"), "n");
-  EXPECT_EQ(idle_cards("n"), 5);
+  EXPECT_EQ(idle_devices("n"), 5);
   EXPECT_EQ(intake.closed_nodes_text(), "none");
 }
 
@@ -89,7 +89,7 @@ TEST_F(Unreadable, APodBoundInItsUnreadableVersionTakesWhatItWasKnownToAsk) {
   see(pod("new", 1));
   step();
   EXPECT_EQ(where("p"), "n");
-  EXPECT_EQ(idle_cards("n"), 0);
+  EXPECT_EQ(idle_devices("n"), 0);
   EXPECT_EQ(where("new"), "");
 }
 
@@ -118,12 +118,12 @@ TEST_F(Unreadable, ANodeIsClosedWithItsLastGoodFactsAndItsPodsStay) {
   step();
   EXPECT_EQ(where("old"), "n");
   EXPECT_EQ(where("new"), "");
-  EXPECT_EQ(state.cluster.cards()[0], 8);
+  EXPECT_EQ(state.cluster.devices()[0], 8);
   EXPECT_EQ(intake.closed_nodes_text(), "node n (status.allocatable: cpu: \"x\" is no quantity)");
   see(node("n", 8));
   step();
   EXPECT_EQ(where("new"), "n");
-  EXPECT_EQ(idle_cards("n"), 4);
+  EXPECT_EQ(idle_devices("n"), 4);
 }
 
 TEST_F(Unreadable, ANodeThatNeverCouldBeReadIsNotThere) {
@@ -173,7 +173,7 @@ TEST_F(Unreadable, AStandbyRemembersTheLastGoodState) {
   cache.drain([&](Change<Node>&& change) { intake.take(std::move(change)); });
   step();
   EXPECT_EQ(state.cluster.live_count(), 1u);
-  EXPECT_EQ(state.cluster.cards()[0], 8);
+  EXPECT_EQ(state.cluster.devices()[0], 8);
   EXPECT_EQ(intake.node_trouble(NodeId(0u)), "status.x: is no number");
   EXPECT_EQ(cache.size(), 0u);
 }

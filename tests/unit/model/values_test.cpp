@@ -1,4 +1,4 @@
-// Plain values of the model: how ports clash, cards are counted, taints tolerated; names that never change; fingerprints of plans.
+// Plain values of the model: how ports clash, devices are counted, taints tolerated; names that never change; fingerprints of plans.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -25,11 +25,11 @@ TEST(HostPort, ClashesOnTheSameProtocolAndNumberUnlessAddressesDiffer) {
   EXPECT_FALSE(everywhere.clashes({6, 0, 81}));
 }
 
-TEST(CardAsk, IsWholeFromAThousandMilliOn) {
-  EXPECT_TRUE((CardAsk{2, MilliGpu(1000), MiB(0)}).is_whole());
-  EXPECT_FALSE((CardAsk{1, MilliGpu(999), MiB(0)}).is_whole());
-  EXPECT_EQ((CardAsk{3, MilliGpu(1000), MiB(0)}).milli_total(), 3000);
-  EXPECT_EQ((CardAsk{1, MilliGpu(250), MiB(0)}).milli_total(), 250);
+TEST(DeviceAsk, IsWholeFromAThousandMilliOn) {
+  EXPECT_TRUE((DeviceAsk{2, MilliGpu(1000), MiB(0)}).is_whole());
+  EXPECT_FALSE((DeviceAsk{1, MilliGpu(999), MiB(0)}).is_whole());
+  EXPECT_EQ((DeviceAsk{3, MilliGpu(1000), MiB(0)}).milli_total(), 3000);
+  EXPECT_EQ((DeviceAsk{1, MilliGpu(250), MiB(0)}).milli_total(), 250);
 }
 
 TEST(Demand, AmountOfAnUnnamedResourceIsZero) {
@@ -39,16 +39,16 @@ TEST(Demand, AmountOfAnUnnamedResourceIsZero) {
   EXPECT_EQ(amount_of(demand, resource::kMemory), 0);
 }
 
-RC_GTEST_PROP(CardMask, HoldsTheCardsThatWereSetInAscendingOrder, ()) {
-  const auto cards = *rc::gen::container<std::set<int>>(rc::gen::inRange(0, kCardsPerNodeMax));
-  CardMask mask;
-  for (const int card : cards) mask.set(card);
+RC_GTEST_PROP(DeviceMask, HoldsTheDevicesThatWereSetInAscendingOrder, ()) {
+  const auto devices = *rc::gen::container<std::set<int>>(rc::gen::inRange(0, kDevicesPerNodeMax));
+  DeviceMask mask;
+  for (const int device : devices) mask.set(device);
   std::vector<int> visited;
-  mask.each([&](int card) { visited.push_back(card); });
-  RC_ASSERT(visited == std::vector<int>(cards.begin(), cards.end()));
-  RC_ASSERT(mask.count() == static_cast<int>(cards.size()));
-  RC_ASSERT(mask.is_empty() == cards.empty());
-  for (int card = 0; card < kCardsPerNodeMax; ++card) RC_ASSERT(mask.test(card) == (cards.count(card) != 0));
+  mask.each([&](int device) { visited.push_back(device); });
+  RC_ASSERT(visited == std::vector<int>(devices.begin(), devices.end()));
+  RC_ASSERT(mask.count() == static_cast<int>(devices.size()));
+  RC_ASSERT(mask.is_empty() == devices.empty());
+  for (int device = 0; device < kDevicesPerNodeMax; ++device) RC_ASSERT(mask.test(device) == (devices.count(device) != 0));
 }
 
 TEST(Toleration, MatchesKeyValueAndEffectWhereItNamesThem) {
@@ -128,7 +128,7 @@ TEST(PlanDigest, DiffersWithEveryPartOfThePlan) {
   expect_new("order of actions", [](Plan& p) { std::swap(p.actions[0], p.actions[1]); });
   expect_new("one action less", [](Plan& p) { p.actions.pop_back(); });
   expect_new("node", [](Plan& p) { std::get<Bind>(p.actions[0]).node = NodeId(4u); });
-  expect_new("cards", [](Plan& p) { std::get<Bind>(p.actions[0]).cards.high = 1; });
+  expect_new("cards", [](Plan& p) { std::get<Bind>(p.actions[0]).devices.high = 1; });
   expect_new("grace", [](Plan& p) { std::get<Evict>(p.actions[1]).grace = Millis(9); });
   expect_new("reservation", [](Plan& p) { std::get<Reserve>(p.actions[2]).until = Millis(3); });
   expect_new("verdict", [](Plan& p) { p.verdicts[0].verdict.kind = VerdictKind::kNeverFits; });

@@ -14,7 +14,7 @@ std::vector<unsigned> rows(const std::vector<JobId>& jobs) {
 
 using Rows = std::vector<unsigned>;
 
-TEST(ByQuota, WhoeverComesFirstGetsCardsAndRunningJobsThatGetNoneStop) {
+TEST(ByQuota, WhoeverComesFirstGetsDevicesAndRunningJobsThatGetNoneStop) {
   const std::vector<QuotaCandidate> candidates{
       {JobId(0u), 4, false}, {JobId(1u), 8, true}, {JobId(2u), 2, true}, {JobId(3u), 3, false}, {JobId(4u), 2, false}};
   const QuotaMarks marks = mark_by_quota(8, candidates);
@@ -30,7 +30,7 @@ TEST(ByQuota, NobodyStopsWhereAllFit) {
 }
 
 TEST(ByQuota, ARunningJobThatPassesAWaitingOneChangesNothing) {
-  // The reason why srtf need not look again while time passes: every running job has its cards, so neighbours may change places.
+  // The reason why srtf need not look again while time passes: every running job has its devices, so neighbours may change places.
   for (std::int64_t waiting = 1; waiting <= 10; ++waiting) {
     for (std::int64_t running = 1; running <= 8; ++running) {
       const QuotaCandidate w{JobId(0u), waiting, false}, r{JobId(1u), running, true}, last{JobId(2u), 2, false};

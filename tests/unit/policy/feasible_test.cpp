@@ -43,27 +43,27 @@ TEST(Resources, TheCountIsTheExactQuotientForEveryAmount) {
   }
 }
 
-TEST(CardFit, WholeCardsMustBeWhollyIdle) {
-  SmallCluster c{{.cards = 8}, {.cards = 8}, {.cards = 2}, {}};
+TEST(DeviceFit, WholeDevicesMustBeWhollyIdle) {
+  SmallCluster c{{.devices = 8}, {.devices = 8}, {.devices = 2}, {}};
   c.leave(NodeId(1), {500, 999, 0});
   EXPECT_EQ(c.fits("card-fit", demand_of(0, 2)), (Fits{4, 2, 1, 0}));
 }
 
-TEST(CardFit, AShareMustFitIntoOneCard) {
-  SmallCluster c{{.cards = 3}, {.cards = 2}};
+TEST(DeviceFit, AShareMustFitIntoOneDevice) {
+  SmallCluster c{{.devices = 3}, {.devices = 2}};
   c.leave(NodeId(0), {600, 600});
   c.leave(NodeId(1), {400, 400});
   EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, 500)), (Fits{4, 0}));
 }
 
-TEST(CardFit, CardMemoryBoundsShares) {
-  const SmallCluster c{{.cards = 1, .mib_per_card = 16000}, {.cards = 1}};
+TEST(DeviceFit, DeviceMemoryBoundsShares) {
+  const SmallCluster c{{.devices = 1, .mib_per_device = 16000}, {.devices = 1}};
   EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, 100, 6000)), (Fits{2, 10})) << "a node that does not report its card memory is not checked";
-  EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, kWholeCard, 20000)), (Fits{0, 1}));
+  EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, kWholeDevice, 20000)), (Fits{0, 1}));
 }
 
-TEST(CardFit, CardsOwedToPodsOfUnknownCardsAreNotGiven) {
-  SmallCluster c{{.cards = 2}};
+TEST(DeviceFit, DevicesOwedToPodsOfUnknownDevicesAreNotGiven) {
+  SmallCluster c{{.devices = 2}};
   c.cluster.allocate(NodeId(0), demand_of(0, 1), {});
   EXPECT_EQ(c.fits("card-fit", demand_of(0, 1)), Fits{1});
   EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, 500)), Fits{2});
@@ -71,8 +71,8 @@ TEST(CardFit, CardsOwedToPodsOfUnknownCardsAreNotGiven) {
   EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, 500)), Fits{0});
 }
 
-TEST(CardFit, MembersWithoutCardsFitEverywhere) {
-  const SmallCluster c{{}, {.cards = 8}};
+TEST(DeviceFit, MembersWithoutDevicesFitEverywhere) {
+  const SmallCluster c{{}, {.devices = 8}};
   EXPECT_EQ(c.fits("card-fit", demand_of(0)), (Fits{kFitsMax, kFitsMax}));
 }
 

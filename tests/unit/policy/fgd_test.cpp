@@ -10,12 +10,12 @@ namespace ashlar {
 namespace {
 
 /// F(node) as the definition says it: six sums, class by class, added up in their order at the end.
-double naive_fragment(const std::vector<FgdClass>& classes, std::int64_t cpu, ModelId model, const std::vector<std::int32_t>& cards) {
+double naive_fragment(const std::vector<FgdClass>& classes, std::int64_t cpu, ModelId model, const std::vector<std::int32_t>& devices) {
   double q1 = 0, q2 = 0, q4 = 0, xl = 0, xr = 0, no_access = 0;
   double total = 0;
-  for (const std::int32_t g : cards) total += g;
+  for (const std::int32_t g : devices) total += g;
   for (const FgdClass& m : classes) {
-    if (m.cards == 0) {
+    if (m.devices == 0) {
       (cpu >= m.cpu_milli ? xl : xr) += m.frequency * total;
       continue;
     }
@@ -25,13 +25,13 @@ double naive_fragment(const std::vector<FgdClass>& classes, std::int64_t cpu, Mo
     }
     int serving = 0;
     double below = 0;
-    for (const std::int32_t g : cards) g >= m.milli_each ? void(++serving) : void(below += g);
-    const bool has_cards = serving >= m.cards, has_cpu = cpu >= m.cpu_milli;
-    if (has_cards && has_cpu)
+    for (const std::int32_t g : devices) g >= m.milli_each ? void(++serving) : void(below += g);
+    const bool has_devices = serving >= m.devices, has_cpu = cpu >= m.cpu_milli;
+    if (has_devices && has_cpu)
       q2 += m.frequency * below;
     else if (has_cpu)
       q2 += m.frequency * total;
-    else if (has_cards)
+    else if (has_devices)
       q4 += m.frequency * total;
     else
       q1 += m.frequency * total;
@@ -41,18 +41,18 @@ double naive_fragment(const std::vector<FgdClass>& classes, std::int64_t cpu, Mo
 
 struct NaiveAnswer {
   int score = 0;
-  int card = -1;
+  int device = -1;
 };
 
-NaiveAnswer naive_best(const std::vector<FgdClass>& classes, std::int64_t cpu, ModelId model, std::vector<std::int32_t> cards, std::int64_t cpu_asked,
-                       const CardAsk& ask) {
-  const double before = naive_fragment(classes, cpu, model, cards);
+NaiveAnswer naive_best(const std::vector<FgdClass>& classes, std::int64_t cpu, ModelId model, std::vector<std::int32_t> devices,
+                       std::int64_t cpu_asked, const DeviceAsk& ask) {
+  const double before = naive_fragment(classes, cpu, model, devices);
   const auto score = [&] {
-    return static_cast<int>(100.0 * (1.0 / (1.0 + std::exp(-((before - naive_fragment(classes, cpu - cpu_asked, model, cards)) / 1000.0)))));
+    return static_cast<int>(100.0 * (1.0 / (1.0 + std::exp(-((before - naive_fragment(classes, cpu - cpu_asked, model, devices)) / 1000.0)))));
   };
   if (ask.count == 0 || ask.is_whole()) {
     int missing = ask.count;
-    for (std::int32_t& g : cards)
+    for (std::int32_t& g : devices)
       if (g == 1000 && missing > 0) {
         g = 0;
         --missing;
@@ -60,11 +60,11 @@ NaiveAnswer naive_best(const std::vector<FgdClass>& classes, std::int64_t cpu, M
     return {score(), -1};
   }
   NaiveAnswer best;
-  for (std::size_t c = 0; c < cards.size(); ++c) {
-    if (cards[c] < ask.milli_each.value) continue;
-    cards[c] -= ask.milli_each.value;
-    if (const int s = score(); best.card < 0 || s > best.score) best = {s, static_cast<int>(c)};
-    cards[c] += ask.milli_each.value;
+  for (std::size_t c = 0; c < devices.size(); ++c) {
+    if (devices[c] < ask.milli_each.value) continue;
+    devices[c] -= ask.milli_each.value;
+    if (const int s = score(); best.device < 0 || s > best.score) best = {s, static_cast<int>(c)};
+    devices[c] += ask.milli_each.value;
   }
   return best;
 }
@@ -77,11 +77,11 @@ FgdMix small_mix() {
 
 TEST(Fragment, IsWhatAPodOfTheMixCouldNotUse) {
   const FgdMix mix = small_mix();
-  const std::vector<std::int32_t> cards{1000, 300};
-  // 0.5: one card serves, 300 do not; 0.25: the same; CPU only: all 1300; the last wants another model: all 1300.
-  EXPECT_DOUBLE_EQ(fragment_of(mix, {32000, ModelId(0u), cards}), 0.75 * 300 + 0.25 * 1300);
-  // Too little CPU for the second and third, too few cards for the last: everything is fragment but 1000 for the first.
-  EXPECT_DOUBLE_EQ(fragment_of(mix, {4000, ModelId(1u), cards}), 0.5 * 300 + 0.5 * 1300);
+  const std::vector<std::int32_t> devices{1000, 300};
+  // 0.5: one device serves, 300 do not; 0.25: the same; CPU only: all 1300; the last wants another model: all 1300.
+  EXPECT_DOUBLE_EQ(fragment_of(mix, {32000, ModelId(0u), devices}), 0.75 * 300 + 0.25 * 1300);
+  // Too little CPU for the second and third, too few devices for the last: everything is fragment but 1000 for the first.
+  EXPECT_DOUBLE_EQ(fragment_of(mix, {4000, ModelId(1u), devices}), 0.5 * 300 + 0.5 * 1300);
   EXPECT_DOUBLE_EQ(fragment_of(mix, {4000, ModelId(1u), {}}), 0);
 }
 
@@ -108,7 +108,7 @@ TEST(Mix, SamplesOfOneClassAreOneAndModelTextsBreakTiesDownwards) {
 
 TEST(Fgd, PrefersTheNodeWhoseFragmentGrowsLeast) {
   const FgdMix mix = small_mix();
-  SmallCluster c{{.cards = 1, .model = ModelId(0u)}, {.cards = 1, .model = ModelId(0u)}};
+  SmallCluster c{{.devices = 1, .model = ModelId(0u)}, {.devices = 1, .model = ModelId(0u)}};
   c.mix = &mix;
   c.leave(NodeId(0), {500});
   // Node 0 becomes full: F falls from 0.25*500 + 0.25*500 to 0. Node 1 keeps 500: F grows from 250 to 250 (0.5: 0, 0.25: 500, others: 250).
@@ -125,18 +125,18 @@ TEST(Fgd, TheExampleOfTheDocumentsHolds) {
   const FgdEvaluator::Answer answer =
       mix.evaluator().best({32000, ModelId(0u), std::vector<std::int32_t>{1000, 300}}, 4000, {1, MilliGpu(300), MiB(0)});
   EXPECT_EQ(answer.score, 57);
-  EXPECT_EQ(answer.card, 1);
+  EXPECT_EQ(answer.device, 1);
 }
 
 TEST(Fgd, WithoutAMixAllNodesAreEqual) {
-  const SmallCluster c{{.cards = 1}, {.cards = 8}};
+  const SmallCluster c{{.devices = 1}, {.devices = 8}};
   EXPECT_EQ(c.points("fgd", demand_of(0, 1)), (std::vector<Points>{50, 50}));
 }
 
 TEST(Fgd, ACopyOfAMixRemembersNothingAndAnswersTheSame) {
   const FgdMix mix = small_mix();
-  const std::vector<std::int32_t> cards{700, 1000};
-  const FgdNode node{9000, ModelId(1u), cards};
+  const std::vector<std::int32_t> devices{700, 1000};
+  const FgdNode node{9000, ModelId(1u), devices};
   const double f = fragment_of(mix, node);
   FgdMix copy = mix;
   EXPECT_EQ(fragment_of(copy, node), f);
@@ -150,8 +150,8 @@ FgdMix any_mix() {
   std::vector<FgdSample> samples;
   const int count = *rc::gen::inRange(1, 60);
   for (int i = 0; i < count; ++i) {
-    const int cards = *rc::gen::element(0, 1, 1, 1, 2, 4, 8);
-    FgdSample s{*rc::gen::inRange(0, 20) * 1000, cards, cards == 0 ? 0 : cards > 1 ? 1000 : *rc::gen::inRange(1, 21) * 50, "", {},
+    const int devices = *rc::gen::element(0, 1, 1, 1, 2, 4, 8);
+    FgdSample s{*rc::gen::inRange(0, 20) * 1000, devices, devices == 0 ? 0 : devices > 1 ? 1000 : *rc::gen::inRange(1, 21) * 50, "", {},
                 *rc::gen::inRange(1, 50)};
     if (*rc::gen::inRange(0, 4) == 0) {
       s.models_text = "M";
@@ -166,27 +166,27 @@ FgdMix any_mix() {
 RC_GTEST_PROP(Fgd, EqualsTheDefinitionToTheLastBit, ()) {
   const FgdMix mix = any_mix();
   for (int round = 0; round < 40; ++round) {  // the same mix again and again, so that remembered answers are used
-    std::vector<std::int32_t> cards(static_cast<std::size_t>(*rc::gen::inRange(0, 12)));
-    for (std::int32_t& g : cards) g = *rc::gen::element(0, 250, 500, 900, 1000, 1000);
+    std::vector<std::int32_t> devices(static_cast<std::size_t>(*rc::gen::inRange(0, 12)));
+    for (std::int32_t& g : devices) g = *rc::gen::element(0, 250, 500, 900, 1000, 1000);
     const std::int64_t cpu = *rc::gen::inRange(0, 24) * 1000;
     const ModelId model = *rc::gen::element(ModelId(0u), ModelId(1u), ModelId(2u), ModelId(7u), ModelId::none());
-    const FgdNode node{cpu, model, cards};
-    RC_ASSERT(fragment_of(mix, node) == naive_fragment(mix.classes, cpu, model, cards));
+    const FgdNode node{cpu, model, devices};
+    RC_ASSERT(fragment_of(mix, node) == naive_fragment(mix.classes, cpu, model, devices));
     const int count = *rc::gen::inRange(0, 3);
-    const CardAsk ask{count, MilliGpu(count == 1 ? *rc::gen::element(250, 500, 1000) : 1000), MiB(0)};
+    const DeviceAsk ask{count, MilliGpu(count == 1 ? *rc::gen::element(250, 500, 1000) : 1000), MiB(0)};
     const std::int64_t cpu_asked = *rc::gen::inRange(0, 8) * 500;
-    const NaiveAnswer expected = naive_best(mix.classes, cpu, model, cards, cpu_asked, ask);
+    const NaiveAnswer expected = naive_best(mix.classes, cpu, model, devices, cpu_asked, ask);
     const FgdEvaluator::Answer answer = mix.evaluator().best(node, cpu_asked, ask);
     RC_ASSERT(answer.score == expected.score);
-    RC_ASSERT(answer.card == expected.card);
+    RC_ASSERT(answer.device == expected.device);
   }
 }
 
-TEST(Fgd, NodesWithManyCardsAreScoredTheSameWay) {
+TEST(Fgd, NodesWithManyDevicesAreScoredTheSameWay) {
   const FgdMix mix = small_mix();
-  std::vector<std::int32_t> cards(128, 1000);
-  for (std::size_t c = 0; c < cards.size(); c += 3) cards[c] = 400;
-  EXPECT_EQ(fragment_of(mix, {64000, ModelId(1u), cards}), naive_fragment(mix.classes, 64000, ModelId(1u), cards));
+  std::vector<std::int32_t> devices(128, 1000);
+  for (std::size_t c = 0; c < devices.size(); c += 3) devices[c] = 400;
+  EXPECT_EQ(fragment_of(mix, {64000, ModelId(1u), devices}), naive_fragment(mix.classes, 64000, ModelId(1u), devices));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ struct AnyCluster {
 
 Demand any_demand() {
   const int count = *rc::gen::element(0, 1, 1, 2, 4);
-  Demand d = demand_of(*rc::gen::inRange(0, 9) * 1000, count, count == 1 ? *rc::gen::element(100, 300, 500, 999, 1000) : kWholeCard,
+  Demand d = demand_of(*rc::gen::inRange(0, 9) * 1000, count, count == 1 ? *rc::gen::element(100, 300, 500, 999, 1000) : kWholeDevice,
                        *rc::gen::element(0, 0, 4000));
   if (*rc::gen::inRange(0, 4) == 0) d.ports = {{6, 0, static_cast<std::uint16_t>(*rc::gen::inRange(80, 82))}};
   return d;
@@ -25,8 +25,8 @@ Demand any_demand() {
 NodeFacts any_facts() {
   NodeFacts f = facts_of({.cpu_milli = *rc::gen::inRange(0, 65) * 1000,
                           .pods = *rc::gen::inRange(0, 20),
-                          .cards = *rc::gen::element(0, 1, 2, 8, 8, 16),
-                          .mib_per_card = *rc::gen::element(0, 8000, 16000),
+                          .devices = *rc::gen::element(0, 1, 2, 8, 8, 16),
+                          .mib_per_device = *rc::gen::element(0, 8000, 16000),
                           .model = *rc::gen::element(ModelId(0u), ModelId(1u), ModelId::none())});
   f.is_ready = *rc::gen::inRange(0, 8) != 0;
   if (*rc::gen::arbitrary<bool>()) f.labels = {{LabelKeyId(0u), LabelId(static_cast<unsigned>(*rc::gen::inRange(0, 2)))}};
@@ -42,8 +42,8 @@ AnyCluster any_cluster() {
     const NodeId n = out.nodes.add(any_facts());
     for (int pods = *rc::gen::inRange(0, 6); pods > 0; --pods) {
       const Demand d = any_demand();
-      const CardMask cards = find_card("best-fit")->choose(out.nodes.view(d), n);
-      if (cards.count() == d.cards.count || *rc::gen::inRange(0, 10) == 0) out.nodes.cluster.allocate(n, d, cards);
+      const DeviceMask devices = find_device("best-fit")->choose(out.nodes.view(d), n);
+      if (devices.count() == d.devices.count || *rc::gen::inRange(0, 10) == 0) out.nodes.cluster.allocate(n, d, devices);
     }
   }
   out.demand = any_demand();
@@ -95,7 +95,7 @@ RC_GTEST_PROP(Kernels, WhatFitsCanBeTakenThatOftenAndNotOnceMore, ()) {
   AnyCluster any = any_cluster();
   Cluster& cluster = any.nodes.cluster;
   any.nodes.mix = &any.mix;
-  const CardPolicy& cards = *rc::gen::elementOf(std::vector<CardPolicy>(card_policies().begin(), card_policies().end()));
+  const DevicePolicy& devices = *rc::gen::elementOf(std::vector<DevicePolicy>(device_policies().begin(), device_policies().end()));
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const NodeId n(row);
     const auto room = [&] {
@@ -103,14 +103,14 @@ RC_GTEST_PROP(Kernels, WhatFitsCanBeTakenThatOftenAndNotOnceMore, ()) {
       for (const FeasiblePolicy& p : feasible_policies()) p.lower(any.nodes.view(any.demand, any.constraint), {row, 1}, fits);
       return fits[0];
     };
-    if (any.demand.cards.count > 0 && !any.demand.cards.is_whole() && cards.name != "best-fit")
+    if (any.demand.devices.count > 0 && !any.demand.devices.is_whole() && devices.name != "best-fit")
       continue;  // others may split what is left differently
     for (std::uint16_t left = room(); left > 0; --left) {
       RC_ASSERT(room() == left);
-      const CardMask mask = cards.choose(any.nodes.view(any.demand, any.constraint), n);
-      RC_ASSERT(mask.count() == any.demand.cards.count);
+      const DeviceMask mask = devices.choose(any.nodes.view(any.demand, any.constraint), n);
+      RC_ASSERT(mask.count() == any.demand.devices.count);
       cluster.allocate(n, any.demand, mask);
-      for (const std::int32_t milli : cluster.card_free_milli(n)) RC_ASSERT(milli >= 0);
+      for (const std::int32_t milli : cluster.device_free_milli(n)) RC_ASSERT(milli >= 0);
     }
     RC_ASSERT(room() == 0);
   }

@@ -9,7 +9,7 @@ namespace {
 struct JobSketch {
   std::int64_t submitted_s = 0;
   std::int64_t duration_s = 0;  ///< 0 = unknown
-  std::int32_t cards = 1;
+  std::int32_t devices = 1;
   std::int64_t rank_s = 0;
   std::int32_t priority = 0;
 };
@@ -18,14 +18,14 @@ class Queue {
  public:
   Queue() {
     apply(state, {Millis(0), ConstraintDefined{ConstraintId(0u), {}}});
-    apply(state, {Millis(0), NodeSeen{NodeId(0u), facts_of({.pods = 1000, .cards = 64})}});
+    apply(state, {Millis(0), NodeSeen{NodeId(0u), facts_of({.pods = 1000, .devices = 64})}});
   }
   Queue(std::initializer_list<JobSketch> jobs) : Queue() {
     for (const JobSketch& j : jobs) submit(j);
   }
   JobId submit(const JobSketch& sketch) {
     const JobId job(count_++);
-    apply(state, {Millis(0), DemandDefined{DemandId(job.value), demand_of(0, sketch.cards)}});
+    apply(state, {Millis(0), DemandDefined{DemandId(job.value), demand_of(0, sketch.devices)}});
     Workload w{.job = job, .priority = sketch.priority, .submitted = Millis(sketch.submitted_s * 1000), .rank = sketch.rank_s * 1000};
     if (sketch.duration_s > 0) w.estimate = {Millis(sketch.duration_s * 1000), Millis(sketch.duration_s * 1000)};
     w.members = {{MemberId(job.value), DemandId(job.value), ConstraintId(0u)}};
@@ -58,19 +58,19 @@ TEST(Sjf, TheShortestIsFirstAndUnknownDurationsAreLast) {
   EXPECT_EQ(Queue({{.duration_s = 0}, {.duration_s = 60}, {.duration_s = 10}}).in_order("sjf"), (Rows{2, 1, 0}));
 }
 
-TEST(Qssf, EstimateTimesCardsThenCards) {
-  const Queue q({{.cards = 4, .rank_s = 100}, {.cards = 1, .rank_s = 300}, {.cards = 2, .rank_s = 200}, {.cards = 1, .rank_s = 400}});
+TEST(Qssf, EstimateTimesDevicesThenDevices) {
+  const Queue q({{.devices = 4, .rank_s = 100}, {.devices = 1, .rank_s = 300}, {.devices = 2, .rank_s = 200}, {.devices = 1, .rank_s = 400}});
   EXPECT_EQ(q.in_order("qssf"), (Rows{1, 3, 2, 0})) << "300, then the three of 400 by their cards";
 }
 
-TEST(Qssf, NewcomersAmongThemselvesGoByCardsAlone) {
-  const Queue q({{.cards = 4, .rank_s = 1}, {.cards = 1, .rank_s = 300}, {.cards = 2, .rank_s = 200}});
+TEST(Qssf, NewcomersAmongThemselvesGoByDevicesAlone) {
+  const Queue q({{.devices = 4, .rank_s = 1}, {.devices = 1, .rank_s = 300}, {.devices = 2, .rank_s = 200}});
   EXPECT_EQ(q.in_order("qssf"), (Rows{0, 1, 2}));
   EXPECT_EQ(q.in_order(find_order("qssf")->newcomers), (Rows{1, 2, 0}));
 }
 
-TEST(QssfOracle, TrueDurationTimesCards) {
-  const Queue q({{.duration_s = 100, .cards = 4, .rank_s = 1}, {.duration_s = 300, .cards = 1, .rank_s = 2}, {.cards = 1, .rank_s = 0}});
+TEST(QssfOracle, TrueDurationTimesDevices) {
+  const Queue q({{.duration_s = 100, .devices = 4, .rank_s = 1}, {.duration_s = 300, .devices = 1, .rank_s = 2}, {.devices = 1, .rank_s = 0}});
   EXPECT_EQ(q.in_order("qssf-oracle"), (Rows{1, 0, 2}));
 }
 
@@ -93,7 +93,7 @@ TEST(Srtf, AStoppedJobWaitsWithWhatIsLeft) {
 }
 
 TEST(Tiresias, LittleAttainedServiceGoesFirstThenSubmission) {
-  Queue q({{.submitted_s = 0, .duration_s = 90000, .cards = 8}, {.submitted_s = 50, .duration_s = 100}});
+  Queue q({{.submitted_s = 0, .duration_s = 90000, .devices = 8}, {.submitted_s = 50, .duration_s = 100}});
   const OrderPolicy& tiresias = *find_order("tiresias");
   q.start(JobId(0u), 0);
   const auto running = [&](std::int64_t at_s) { return tiresias.running(q.state, JobId(0u), Millis(at_s * 1000)); };
@@ -104,7 +104,7 @@ TEST(Tiresias, LittleAttainedServiceGoesFirstThenSubmission) {
 }
 
 TEST(Tiresias, ServiceOfEarlierRunsCounts) {
-  Queue q({{.duration_s = 90000, .cards = 1}});
+  Queue q({{.duration_s = 90000, .devices = 1}});
   q.start(JobId(0u), 0);
   apply(q.state, {Millis(10'000'000), Evicted{JobId(0u), Millis(1)}});
   q.start(JobId(0u), 20'000);

@@ -18,7 +18,7 @@ TEST(Profiles, EveryBuiltInNameMakesACompleteProfile) {
     ASSERT_TRUE(p.ok()) << name;
     EXPECT_EQ(p->name, name);
     EXPECT_NE(p->order, nullptr);
-    EXPECT_NE(p->card, nullptr);
+    EXPECT_NE(p->device, nullptr);
     EXPECT_FALSE(p->feasible.empty());
     EXPECT_LE(p->tiers.size(), Profile::kTiersMax);
     EXPECT_TRUE(p->placement == PlacementRule::kConsolidate || !p->tiers.empty()) << name;

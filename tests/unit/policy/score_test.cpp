@@ -9,28 +9,28 @@ namespace {
 using Scores = std::vector<Points>;
 
 TEST(PackTight, AMemberFillsANodeExactly) {
-  SmallCluster c{{.cards = 2}, {.cards = 4}, {.cards = 8}, {.cards = 16}};
+  SmallCluster c{{.devices = 2}, {.devices = 4}, {.devices = 8}, {.devices = 16}};
   EXPECT_EQ(c.points("pack-tight", demand_of(0, 2)), (Scores{1000, 750, 250, 0}));
 }
 
-TEST(PackTight, SharesFillSharedCardsBeforeIdleOnes) {
-  SmallCluster c{{.cards = 1}, {.cards = 1}, {.cards = 1}, {.cards = 8}};
+TEST(PackTight, SharesFillSharedDevicesBeforeIdleOnes) {
+  SmallCluster c{{.devices = 1}, {.devices = 1}, {.devices = 1}, {.devices = 8}};
   c.leave(NodeId(0), {300});
   c.leave(NodeId(1), {800});
   EXPECT_EQ(c.points("pack-tight", demand_of(0, 1, 300)), (Scores{1000, 750, 400, 225}));
 }
 
-TEST(PackTight, MembersWithoutCardsLeaveCardsAlone) {
-  SmallCluster c{{}, {.cards = 8}, {.cards = 8}};
+TEST(PackTight, MembersWithoutDevicesLeaveDevicesAlone) {
+  SmallCluster c{{}, {.devices = 8}, {.devices = 8}};
   c.cluster.allocate(NodeId(2), demand_of(0, 8), mask_of({0, 1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(c.points("pack-tight", demand_of(1000)), (Scores{1000, 500, 900}));
 }
 
-TEST(BestFitDomain, TheGroupWithTheFewestIdleCardsIsFirst) {
+TEST(BestFitDomain, TheGroupWithTheFewestIdleDevicesIsFirst) {
   SmallCluster c;
   c.cluster.define_levels(1, 0);
   for (const unsigned rack : {0u, 0u, 1u}) {
-    NodeFacts f = facts_of({.cards = 8});
+    NodeFacts f = facts_of({.devices = 8});
     f.domains = {DomainId(rack)};
     c.add(f);
   }
@@ -64,12 +64,12 @@ TEST(Prefer, WeightsThatHoldCountAndSoftTaintsCountAgainst) {
 }
 
 TEST(Prefer, WithoutWishesAllCleanNodesAreEqual) {
-  const SmallCluster c{{}, {.cards = 8}};
+  const SmallCluster c{{}, {.devices = 8}};
   EXPECT_EQ(c.points("prefer", demand_of(0)), (Scores{1000, 1000}));
 }
 
 TEST(Spread, TheLargestFreeShareIsFirst) {
-  SmallCluster c{{.cpu_milli = 1000, .cards = 8}, {.cpu_milli = 4000, .cards = 2}};
+  SmallCluster c{{.cpu_milli = 1000, .devices = 8}, {.cpu_milli = 4000, .devices = 2}};
   c.leave(NodeId(0), {0, 0});
   EXPECT_EQ(c.points("spread", demand_of(0, 1)), (Scores{750, 1000}));
   c.use_cpu(NodeId(1), 3000);
@@ -77,18 +77,18 @@ TEST(Spread, TheLargestFreeShareIsFirst) {
 }
 
 TEST(PublishedBestFit, LeastLeftOverOfTheLargestNodeIsBest) {
-  SmallCluster c{{.cpu_milli = 64000, .cards = 4}, {.cpu_milli = 8000, .cards = 1}};
+  SmallCluster c{{.cpu_milli = 64000, .devices = 4}, {.cpu_milli = 8000, .devices = 1}};
   EXPECT_EQ(c.points("best-fit", demand_of(8000, 1)), (Scores{59, 100})) << "100 x (1 - (0.21875 + 0.1875)) = 59.375; an exact fit is 100";
 }
 
 TEST(PublishedDotprod, TheSmallerProductIsBetter) {
-  const SmallCluster c{{.cpu_milli = 64000, .cards = 8}, {.cpu_milli = 32000, .cards = 2}};
+  const SmallCluster c{{.cpu_milli = 64000, .devices = 8}, {.cpu_milli = 32000, .devices = 2}};
   EXPECT_EQ(c.points("dotprod", demand_of(16000, 1)), (Scores{90, 96}))
       << "100 x (1 - (0.0625 + 0.125)/2) = 90.625; (0.03125 + 0.03125)/2 gives 96.875";
 }
 
-TEST(PublishedGpuPacking, SharedCardsThenUsedNodesThenEmptyOnes) {
-  SmallCluster c{{.cards = 8}, {.cards = 2}, {.cards = 2}, {.cards = 8}};
+TEST(PublishedGpuPacking, SharedDevicesThenUsedNodesThenEmptyOnes) {
+  SmallCluster c{{.devices = 8}, {.devices = 2}, {.devices = 2}, {.devices = 8}};
   c.leave(NodeId(1), {300});
   c.leave(NodeId(2), {150});
   c.leave(NodeId(3), {0});
@@ -99,9 +99,9 @@ TEST(PublishedGpuPacking, SharedCardsThenUsedNodesThenEmptyOnes) {
 }
 
 TEST(PublishedGpuClustering, PodsOfOneClassGather) {
-  SmallCluster c{{.cards = 8}, {.cards = 8}, {.cards = 8}, {.cards = 8}};
+  SmallCluster c{{.devices = 8}, {.devices = 8}, {.devices = 8}, {.devices = 8}};
   const Demand share = demand_of(0, 1, 500), two = demand_of(0, 2);
-  for (const int card : {0, 1, 2, 3}) c.cluster.allocate(NodeId(1), share, mask_of({card}));
+  for (const int device : {0, 1, 2, 3}) c.cluster.allocate(NodeId(1), share, mask_of({device}));
   c.cluster.allocate(NodeId(2), share, mask_of({0}));
   c.cluster.allocate(NodeId(2), two, mask_of({1, 2}));
   c.cluster.allocate(NodeId(3), two, mask_of({0, 1}));

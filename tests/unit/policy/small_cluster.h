@@ -14,31 +14,31 @@ struct NodeSketch {
   std::int64_t cpu_milli = 64000;
   std::int64_t memory = 1ll << 38;
   std::int64_t pods = 110;
-  std::int32_t cards = 0;
-  std::int64_t mib_per_card = 0;
+  std::int32_t devices = 0;
+  std::int64_t mib_per_device = 0;
   ModelId model;
 };
 
 inline NodeFacts facts_of(const NodeSketch& s) {
   NodeFacts f;
   f.allocatable = {s.cpu_milli, s.memory, 0, s.pods};
-  f.cards = s.cards;
-  f.memory_per_card = MiB(s.mib_per_card);
+  f.devices = s.devices;
+  f.memory_per_device = MiB(s.mib_per_device);
   f.model = s.model;
   return f;
 }
 
-inline Demand demand_of(std::int64_t cpu_milli, std::int32_t cards = 0, std::int32_t milli_each = kWholeCard, std::int64_t mib_each = 0) {
+inline Demand demand_of(std::int64_t cpu_milli, std::int32_t devices = 0, std::int32_t milli_each = kWholeDevice, std::int64_t mib_each = 0) {
   Demand d;
   if (cpu_milli > 0) d.amounts.push_back({resource::kCpu, cpu_milli});
   d.amounts.push_back({resource::kPods, 1});
-  d.cards = {cards, MilliGpu(milli_each), MiB(mib_each)};
+  d.devices = {devices, MilliGpu(milli_each), MiB(mib_each)};
   return d;
 }
 
-inline CardMask mask_of(std::initializer_list<int> cards) {
-  CardMask mask;
-  for (const int c : cards) mask.set(c);
+inline DeviceMask mask_of(std::initializer_list<int> devices) {
+  DeviceMask mask;
+  for (const int c : devices) mask.set(c);
   return mask;
 }
 
@@ -54,10 +54,10 @@ class SmallCluster {
     cluster.upsert_node(n, facts);
     return n;
   }
-  /// Leaves so many milli-GPU free on the first cards of a node.
+  /// Leaves so many milli-GPU free on the first devices of a node.
   void leave(NodeId n, const std::vector<std::int32_t>& free) {
     for (std::size_t c = 0; c < free.size(); ++c)
-      if (free[c] < kWholeCard) cluster.allocate(n, demand_of(0, 1, kWholeCard - free[c]), mask_of({static_cast<int>(c)}));
+      if (free[c] < kWholeDevice) cluster.allocate(n, demand_of(0, 1, kWholeDevice - free[c]), mask_of({static_cast<int>(c)}));
   }
   void use_cpu(NodeId n, std::int64_t milli) { cluster.allocate(n, demand_of(milli), {}); }
 
@@ -73,7 +73,7 @@ class SmallCluster {
     find_score(policy)->add(view(demand, constraint), {0, cluster.rows()}, out);
     return out;
   }
-  CardMask cards(std::string_view policy, NodeId n, const Demand& demand) const { return find_card(policy)->choose(view(demand), n); }
+  DeviceMask devices(std::string_view policy, NodeId n, const Demand& demand) const { return find_device(policy)->choose(view(demand), n); }
 
   static inline const Constraint kAnywhere{};
   Cluster cluster;

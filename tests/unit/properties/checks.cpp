@@ -15,32 +15,32 @@ std::string named(const char* what, std::size_t row) { return std::string(what) 
 
 struct NodeUse {
   std::map<ResourceId, std::int64_t> used;
-  std::vector<std::int32_t> card_milli;
-  std::vector<std::int64_t> card_mib;
-  std::int32_t cards_owed = 0;
+  std::vector<std::int32_t> device_milli;
+  std::vector<std::int64_t> device_mib;
+  std::int32_t devices_owed = 0;
   std::vector<HostPort> ports;
 };
 
 NodeUse use_of(const State& state, NodeId node) {
   NodeUse use;
   const NodeFacts& facts = state.cluster.facts(node);
-  use.card_milli.assign(static_cast<std::size_t>(facts.cards), 0);
-  use.card_mib.assign(static_cast<std::size_t>(facts.cards), 0);
+  use.device_milli.assign(static_cast<std::size_t>(facts.devices), 0);
+  use.device_mib.assign(static_cast<std::size_t>(facts.devices), 0);
   for (std::size_t row = 0; row < state.member_rows(); ++row) {
     const Member& m = state.member(MemberId(row));
     if (m.phase == Member::Phase::kAbsent || m.node != node) continue;
     const Demand& d = state.demand(m.demand);
     for (const ResourceAmount& a : d.amounts) use.used[a.resource] += a.amount;
     use.ports.insert(use.ports.end(), d.ports.begin(), d.ports.end());
-    if (d.cards.count == 0) continue;
-    int named_cards = 0;
-    m.cards.each([&](int i) {
-      ++named_cards;
-      if (static_cast<std::size_t>(i) >= use.card_milli.size()) return;
-      use.card_milli[static_cast<std::size_t>(i)] += d.cards.milli_each.value;
-      use.card_mib[static_cast<std::size_t>(i)] += d.cards.memory_each.value;
+    if (d.devices.count == 0) continue;
+    int named_devices = 0;
+    m.devices.each([&](int i) {
+      ++named_devices;
+      if (static_cast<std::size_t>(i) >= use.device_milli.size()) return;
+      use.device_milli[static_cast<std::size_t>(i)] += d.devices.milli_each.value;
+      use.device_mib[static_cast<std::size_t>(i)] += d.devices.memory_each.value;
     });
-    use.cards_owed += std::max(d.cards.count - named_cards, 0);
+    use.devices_owed += std::max(d.devices.count - named_devices, 0);
   }
   return use;
 }
@@ -59,38 +59,38 @@ bool is_node_allowed(const State& state, const Constraint& c, NodeId node) {
   return true;
 }
 
-/// Whole cards that one card is claimed for beyond itself are others of the node, nobody knows which.
-std::int32_t idle_cards(const NodeUse& use) {
-  std::int32_t idle = -use.cards_owed;
-  for (std::size_t i = 0; i < use.card_milli.size(); ++i) {
-    idle += use.card_milli[i] == 0 && use.card_mib[i] == 0 ? 1 : 0;
-    idle -= std::max(use.card_milli[i] - kWholeCard, 0) / kWholeCard;
+/// Whole devices that one device is claimed for beyond itself are others of the node, nobody knows which.
+std::int32_t idle_devices(const NodeUse& use) {
+  std::int32_t idle = -use.devices_owed;
+  for (std::size_t i = 0; i < use.device_milli.size(); ++i) {
+    idle += use.device_milli[i] == 0 && use.device_mib[i] == 0 ? 1 : 0;
+    idle -= std::max(use.device_milli[i] - kWholeDevice, 0) / kWholeDevice;
   }
   return idle;
 }
 
-/// Do these cards have what the demand asks, and are they as many as asked?
-std::string card_fault(const NodeUse& use, const NodeFacts& facts, const CardAsk& ask, const CardMask& cards) {
-  if (ask.count == 0) return cards.is_empty() ? "" : "cards for a demand without cards";
-  if (cards.count() != ask.count) return "not as many cards as asked";
+/// Do these devices have what the demand asks, and are they as many as asked?
+std::string device_fault(const NodeUse& use, const NodeFacts& facts, const DeviceAsk& ask, const DeviceMask& devices) {
+  if (ask.count == 0) return devices.is_empty() ? "" : "cards for a demand without cards";
+  if (devices.count() != ask.count) return "not as many cards as asked";
   std::string fault;
-  const std::int64_t full = facts.memory_per_card.value;
+  const std::int64_t full = facts.memory_per_device.value;
   bool opens_idle = false;
-  cards.each([&](int index) {
+  devices.each([&](int index) {
     const auto i = static_cast<std::size_t>(index);
-    if (i >= use.card_milli.size()) {
+    if (i >= use.device_milli.size()) {
       fault = "a card that the node does not have";
       return;
     }
-    const bool is_idle = use.card_milli[i] == 0 && use.card_mib[i] == 0;
+    const bool is_idle = use.device_milli[i] == 0 && use.device_mib[i] == 0;
     opens_idle = opens_idle || is_idle;
     if (ask.is_whole() && !is_idle) fault = "a whole card that is in use";
-    if (use.card_milli[i] + ask.milli_each.value > kWholeCard) fault = "more than a card's compute";
-    if (full != 0 && !ask.is_whole() && use.card_mib[i] >= full) fault = "a card whose memory is all taken";
-    if (full != 0 && use.card_mib[i] + ask.memory_each.value > full) fault = "more than a card's memory";
+    if (use.device_milli[i] + ask.milli_each.value > kWholeDevice) fault = "more than a card's compute";
+    if (full != 0 && !ask.is_whole() && use.device_mib[i] >= full) fault = "a card whose memory is all taken";
+    if (full != 0 && use.device_mib[i] + ask.memory_each.value > full) fault = "more than a card's memory";
   });
-  if (fault.empty() && idle_cards(use) < 0) fault = "a card of a node that owes more cards than it has";
-  if (fault.empty() && opens_idle && idle_cards(use) < (ask.is_whole() ? ask.count : 1))
+  if (fault.empty() && idle_devices(use) < 0) fault = "a card of a node that owes more cards than it has";
+  if (fault.empty() && opens_idle && idle_devices(use) < (ask.is_whole() ? ask.count : 1))
     fault = "a card that is owed to a pod whose cards are not known";
   return fault;
 }
@@ -198,18 +198,18 @@ std::string why_not(const State& state, MemberId member, NodeId node) {
   if (!state.cluster.is_live(node)) return "no such node";
   const NodeUse use = use_of(state, node);
   if (std::string fault = node_fault(state, member, node, use); !fault.empty()) return fault;
-  const CardAsk& ask = state.demand(state.member(member).demand).cards;
+  const DeviceAsk& ask = state.demand(state.member(member).demand).devices;
   const NodeFacts& facts = state.cluster.facts(node);
   if (ask.count == 0) return "";
   if (ask.is_whole()) {
-    if (ask.memory_each.value > 0 && facts.memory_per_card.value != 0 && facts.memory_per_card.value < ask.memory_each.value)
+    if (ask.memory_each.value > 0 && facts.memory_per_device.value != 0 && facts.memory_per_device.value < ask.memory_each.value)
       return "not enough memory on a card";
-    return idle_cards(use) >= ask.count ? "" : "not enough idle cards";
+    return idle_devices(use) >= ask.count ? "" : "not enough idle cards";
   }
-  for (std::size_t i = 0; i < use.card_milli.size(); ++i) {
-    CardMask one;
+  for (std::size_t i = 0; i < use.device_milli.size(); ++i) {
+    DeviceMask one;
     one.set(static_cast<int>(i));
-    if (card_fault(use, facts, ask, one).empty()) return "";
+    if (device_fault(use, facts, ask, one).empty()) return "";
   }
   return "no card has room for the share";
 }
@@ -228,9 +228,9 @@ std::string broken_rule(const State& before, const State& after, const Plan& pla
     const NodeUse use = use_of(replay, bind->node);
     const Demand& demand = replay.demand(replay.member(bind->member).demand);
     std::string fault = node_fault(replay, bind->member, bind->node, use);
-    if (fault.empty()) fault = card_fault(use, replay.cluster.facts(bind->node), demand.cards, bind->cards);
+    if (fault.empty()) fault = device_fault(use, replay.cluster.facts(bind->node), demand.devices, bind->devices);
     if (!fault.empty()) return named("member", bind->member.row()) + named(" on node", bind->node.row()) + " takes " + fault;
-    replay.place(bind->member, bind->node, bind->cards, Member::Phase::kAssumed);
+    replay.place(bind->member, bind->node, bind->devices, Member::Phase::kAssumed);
     started.insert(bind->job);
   }
   if (replay.digest() != after.digest()) return "the state after the plan is not the state before it and its binds";

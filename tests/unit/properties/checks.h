@@ -13,7 +13,7 @@ namespace ashlar {
 /// Would this member fit on the node, by a full recount of what is placed there? Empty if so, else why not.
 std::string why_not(const State& state, MemberId member, NodeId node);
 
-/// Replays the plan's binds on the state before it. Empty, or the first broken rule: a resource, port or card taken twice, a node that is not allowed,
+/// Replays the plan's binds on the state before it. Empty, or the first broken rule: a resource, port or device taken twice, a node that is not allowed,
 /// a gang below its minimum or across domains, a quota exceeded, equal jobs out of order, an assumption that the state after does not show.
 std::string broken_rule(const State& before, const State& after, const Plan& plan, const OrderPolicy& order);
 

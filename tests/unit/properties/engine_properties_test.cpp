@@ -68,10 +68,10 @@ RC_GTEST_PROP(Rules, HoldForTheDefaultProfile, ()) { expect_rules_kept(*some_mov
 RC_GTEST_PROP(Rules, HoldWhereWhoeverFitsMayPass, ()) { expect_rules_kept(*some_moves(), profile_with(Blocking::kSkip)); }
 RC_GTEST_PROP(Rules, HoldWhereTheHeadBlocks, ()) { expect_rules_kept(*some_moves(), profile_with(Blocking::kStrict)); }
 RC_GTEST_PROP(Rules, HoldForTheSpreadingProfile, ()) { expect_rules_kept(*some_moves(), profile_with(Blocking::kSkip, "spread")); }
-RC_GTEST_PROP(Rules, HoldForRandomScoresAndCards, ()) {
+RC_GTEST_PROP(Rules, HoldForRandomScoresAndDevices, ()) {
   Profile profile = profile_with(Blocking::kSkip);
   profile.tiers = {{find_score("random")}};
-  profile.card = find_card("random");
+  profile.device = find_device("random");
   expect_rules_kept(*some_moves(), std::move(profile));
 }
 RC_GTEST_PROP(Rules, HoldForEveryOrder, ()) {
@@ -189,7 +189,7 @@ Profile some_profile() {
   Profile profile = profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy));
   if (*rc::gen::arbitrary<bool>()) {
     profile.tiers = {{find_score("random")}};
-    profile.card = find_card("random");
+    profile.device = find_device("random");
   }
   return profile;
 }

@@ -21,38 +21,38 @@ Demand demand_number(int i) {
     case 1:
       cpu(4000);
       pods();
-      d.cards.count = 1;
+      d.devices.count = 1;
       break;
     case 2:
       pods();
-      d.cards.count = 2;
+      d.devices.count = 2;
       break;
     case 3:
       memory(16);
       pods();
-      d.cards.count = 4;
+      d.devices.count = 4;
       break;
     case 4:
       pods();
-      d.cards.count = 8;
+      d.devices.count = 8;
       break;
     case 5:
       pods();
-      d.cards = {1, MilliGpu(100), MiB(10240)};  // four of them take a card's memory and less than half of its compute
+      d.devices = {1, MilliGpu(100), MiB(10240)};  // four of them take a device's memory and less than half of its compute
       break;
     case 6:
       pods();
-      d.cards = {1, MilliGpu(500), MiB(0)};
+      d.devices = {1, MilliGpu(500), MiB(0)};
       break;
     case 7:
       cpu(2000);
       pods();
-      d.cards = {1, MilliGpu(700), MiB(0)};
+      d.devices = {1, MilliGpu(700), MiB(0)};
       break;
     case 8:
       pods();
       d.amounts.push_back({kHca, 1});
-      d.cards.count = 1;
+      d.devices.count = 1;
       break;
     case 9:
       pods();
@@ -65,7 +65,7 @@ Demand demand_number(int i) {
       break;
     default:
       pods();
-      d.cards.count = 1;
+      d.devices.count = 1;
       d.ports.push_back({6, 1, 80});
       break;
   }
@@ -101,10 +101,10 @@ Constraint constraint_number(int i) {
 
 NodeFacts Outside::facts_of(const Move& move) const {
   NodeFacts f;
-  constexpr std::int32_t kCards[] = {8, 8, 4, 2, 8, 0, 1, 8};
-  f.cards = kCards[move.b % 8];
-  f.model = f.cards == 0 ? ModelId::none() : ModelId(static_cast<std::uint32_t>(move.b / 8 % 2));
-  f.memory_per_card = f.cards == 0 ? MiB(0) : MiB(move.b / 16 % 2 * 40960);
+  constexpr std::int32_t kDevices[] = {8, 8, 4, 2, 8, 0, 1, 8};
+  f.devices = kDevices[move.b % 8];
+  f.model = f.devices == 0 ? ModelId::none() : ModelId(static_cast<std::uint32_t>(move.b / 8 % 2));
+  f.memory_per_device = f.devices == 0 ? MiB(0) : MiB(move.b / 16 % 2 * 40960);
   f.allocatable = {32000, 256 * kGiB, 0, 12, move.b % 3};
   f.is_ready = move.c % 8 != 7;
   const bool is_zone_a = move.c % 2 == 0;
@@ -187,7 +187,7 @@ void Outside::answer(const Move& move, const State& state, std::vector<Event>& o
   else if (move.b % 32 == 6)
     tell(out, Bound{bind.member, NodeId(static_cast<std::size_t>(move.c % kNodes)), {}});  // somebody else was faster
   else
-    tell(out, Bound{bind.member, bind.node, move.b % 5 == 4 ? CardMask{} : bind.cards});
+    tell(out, Bound{bind.member, bind.node, move.b % 5 == 4 ? DeviceMask{} : bind.devices});
 }
 
 void Outside::disturb(const Move& move, const State& state, std::vector<Event>& out) {
@@ -275,10 +275,10 @@ std::vector<Event> Outside::act(const Move& move, const State& state) {
       w.submitted = now_;
       w.members.push_back({spare_member(state, promised), DemandId(static_cast<std::size_t>(move.c % kDemands)), ConstraintId(0u)});
       const MemberId member = w.members[0].member;
-      CardMask cards;
-      if (move.c % 2 == 0) cards.set(move.b % 9);  // perhaps a card that the node does not have
+      DeviceMask devices;
+      if (move.c % 2 == 0) devices.set(move.b % 9);  // perhaps a device that the node does not have
       tell(out, Submitted{std::move(w)});
-      tell(out, Bound{member, NodeId(static_cast<std::size_t>(move.b % kNodes)), cards});
+      tell(out, Bound{member, NodeId(static_cast<std::size_t>(move.b % kNodes)), devices});
     }
   } else if (move.kind < 35) {
     disturb(move, state, out);

@@ -31,14 +31,14 @@ Demand demand_number(int i) {
   Demand d;
   d.amounts.push_back({resource::kCpu, i == 5 ? 20'000 : 1000});
   d.amounts.push_back({resource::kPods, 1});
-  constexpr std::int32_t kCards[] = {1, 2, 4, 1, 1, 0};
-  d.cards.count = kCards[i];
-  if (i == 3) d.cards.milli_each = MilliGpu(400);
-  if (i == 4) d.cards.milli_each = MilliGpu(700);
+  constexpr std::int32_t kDevices[] = {1, 2, 4, 1, 1, 0};
+  d.devices.count = kDevices[i];
+  if (i == 3) d.devices.milli_each = MilliGpu(400);
+  if (i == 4) d.devices.milli_each = MilliGpu(700);
   return d;
 }
 
-/// Six nodes of four cards in three racks of two blocks; jobs end exactly when they are expected to.
+/// Six nodes of four devices in three racks of two blocks; jobs end exactly when they are expected to.
 class World {
  public:
   explicit World(Profile profile) : engine(std::move(profile)) {
@@ -48,7 +48,7 @@ class World {
     tell(QueueDefined{QueueId(1u), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
     for (unsigned n = 0; n < 6; ++n) {
       NodeFacts f;
-      f.cards = 4;
+      f.devices = 4;
       f.allocatable = {32'000, 0, 0, 6};
       f.domains = {DomainId(n / 4), DomainId(n / 2)};
       tell(NodeSeen{NodeId(n), f});
@@ -96,7 +96,7 @@ class World {
     const Plan plan = engine.decide(state, now_);
     for (const Action& action : plan.actions) {
       const Bind& bind = std::get<Bind>(action);
-      tell(Bound{bind.member, bind.node, bind.cards});
+      tell(Bound{bind.member, bind.node, bind.devices});
       started.emplace(bind.job, now_);
       if (waiting_.erase(bind.job) > 0) ends_.emplace(state.job(bind.job).end_at, bind.job);
     }
@@ -147,7 +147,7 @@ TEST(Reservations, TheCheckFindsDelaysWhereNobodyPromises) {
   Profile profile = *builtin_profile("ashlar");
   profile.blocking = Blocking::kSkip;
   World world(std::move(profile));
-  // 24 cards: 20 taken for 10 s; a gang of all cards waits; jobs that last longer keep coming.
+  // 24 devices: 20 taken for 10 s; a gang of all devices waits; jobs that last longer keep coming.
   world.play({{0, 10, 5, 2, 0, 0}, {1, 5, 6, 2, 0, 0}, {1, 25, 1, 2, 0, 0}});
   EXPECT_GT(world.started.at(JobId(1u)), world.latest.at(JobId(1u)));
 }

@@ -30,7 +30,7 @@ void try_something(Trial& trial, const Move& move) {
   if (state.member(member).is_placed())
     trial.evict(member);
   else if (state.cluster.is_live(node))
-    trial.place(member, node, choose_cards(state.cluster, node, state.demand(state.member(member).demand).cards));
+    trial.place(member, node, choose_devices(state.cluster, node, state.demand(state.member(member).demand).devices));
 }
 
 RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
@@ -127,7 +127,7 @@ RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
     try_something(trial, move);
     if (trial.steps().size() == before) continue;
     const Trial::Step step = trial.steps().back();
-    apply(world, {outside.now(), Bound{step.member, step.node, step.cards}});
+    apply(world, {outside.now(), Bound{step.member, step.node, step.devices}});
   }
   trial.commit();
   RC_ASSERT(state.digest() == world.digest());
@@ -162,7 +162,7 @@ RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
   const std::uint64_t digest = state.digest();
   const NodeId node(state.cluster.rows() + 3);
   NodeFacts facts;
-  facts.cards = *rc::gen::inRange(0, kCardsPerNodeMax + 1);
+  facts.devices = *rc::gen::inRange(0, kDevicesPerNodeMax + 1);
   facts.allocatable = {1000, 2000, 0, 5, 6, 7};
   facts.domains = {DomainId(1u), DomainId::none(), DomainId(7u)};
   apply(state, {outside.now(), NodeSeen{node, facts}});
@@ -183,7 +183,7 @@ RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
   const NodeFacts old = state.cluster.facts(node);
   NodeFacts other = old;
   other.is_ready = !old.is_ready;
-  other.memory_per_card = MiB(old.memory_per_card.value + 1000);
+  other.memory_per_device = MiB(old.memory_per_device.value + 1000);
   other.model = ModelId(9u);
   for (std::int64_t& a : other.allocatable) a += 5;
   other.domains = {};

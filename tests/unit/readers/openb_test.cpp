@@ -102,7 +102,7 @@ TEST(OpenbPods, NeedOnlyTheFirstFiveColumns) {
   EXPECT_EQ((*pods)[0].created, std::nullopt);
 }
 
-TEST(OpenbPods, CapGpuMilliAtAWholeCard) {
+TEST(OpenbPods, CapGpuMilliAtAWholeDevice) {
   Folder folder;
   const auto pods = read_openb_pods(folder.write("pods.csv", with(kPods, "1,1000,", "1,1500,")), nodes(folder));
   ASSERT_TRUE(pods.ok()) << pods.error().message;

@@ -151,7 +151,7 @@ TEST(ScenarioFields, OfTraces) {
   for (const Line& line : kTraces) EXPECT_EQ(message_of(kNode + "trace: " + line.text + "\n"), line.message) << line.text;
 }
 
-TEST(ScenarioFields, ALoadNeedsCards) {
+TEST(ScenarioFields, ALoadNeedsDevices) {
   EXPECT_EQ(message_of("nodes: [{cpu: 1, memory: 1Gi}]\narrivals: [{load: 1, count: 1, jobs: [{gpus: 1, duration: 1s}]}]\n"),
             "s:2:19: arrivals[0].load: expected nodes with GPUs, of which the load is a share");
 }

@@ -76,7 +76,7 @@ TEST(Scenario, ReadsHeadTopologyAndNodes) {
   EXPECT_EQ(s.levels[0].label, "ashlar.dev/block");
   EXPECT_EQ(s.levels[1].label, "example.com/rack");
   ASSERT_EQ(s.nodes.size(), 5u);
-  EXPECT_EQ(s.cards(), 32);
+  EXPECT_EQ(s.devices(), 32);
   EXPECT_EQ(s.nodes[3].name, "gpu-03");
   EXPECT_EQ(s.nodes[3].gpu_memory, MiB(81920));
   EXPECT_THAT(s.nodes[3].labels, ElementsAre(Pair("ashlar.dev/block", "b0"), Pair("example.com/rack", "r1"), Pair("zone", "a")));

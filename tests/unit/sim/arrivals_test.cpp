@@ -78,7 +78,7 @@ TEST(Arrivals, PoissonStreamsDrawTimesShapesQueuesAndDurations) {
 }
 
 TEST(Arrivals, ALoadSetsThePace) {
-  // Half of 16 cards by jobs that hold 8 for 4 s: one every 4 s. Or by jobs that hold 6.5 card-seconds in the mean: one every 0.8125 s.
+  // Half of 16 devices by jobs that hold 8 for 4 s: one every 4 s. Or by jobs that hold 6.5 device-seconds in the mean: one every 0.8125 s.
   EXPECT_EQ(jobs_of(scenario(kNodes + "arrivals:\n- {process: uniform, load: 0.5, count: 3, jobs: [{members: 2, gpus: 4, duration: 4s}]}\n")),
             "expected 3\n"
             "0+4000 kind 0 queue 1 vc 0 rank 4000 expects 4000..4000\n"
@@ -189,8 +189,8 @@ TEST(Arrivals, KindsSayWhatEachMemberAsks) {
             std::to_string(kind.prefer.value) + ":";
     for (const MemberNeed& need : kind.needs) {
       const Demand& d = demands[need.demand.row()];
-      text += " " + std::to_string(need.count) + " x " + std::to_string(d.cards.count) + " of " + std::to_string(d.cards.milli_each.value) + "/" +
-              std::to_string(d.cards.memory_each.value);
+      text += " " + std::to_string(need.count) + " x " + std::to_string(d.devices.count) + " of " + std::to_string(d.devices.milli_each.value) + "/" +
+              std::to_string(d.devices.memory_each.value);
       for (const ResourceAmount& a : d.amounts) text += " r" + std::to_string(a.resource.value) + "=" + std::to_string(a.amount);
     }
     text += "\n";

@@ -27,7 +27,7 @@ TEST(Packing, CountsWhatIsPlacedAndWhatIsRefused) {
                                         {pod("a", 1000, 2, 1000), pod("b", 1000, 1, 500), pod("c", 1000, 1, 500, {"V100"})});
   ASSERT_TRUE(trace.ok());
   EXPECT_EQ(trace->total_milli(), 4000);
-  // Two whole pods fill both nodes; every half card after them is refused.
+  // Two whole pods fill both nodes; every half device after them is refused.
   const ArrivalOrder order{.seed = 1, .arrivals = {0, 0, 1, 2}, .node_ranks = {0, 1}};
   const PackingRun run = run_packing(*trace, order, *builtin_profile("best-fit"));
   EXPECT_EQ(run.arrived_pods, 4);

@@ -32,10 +32,10 @@ QueueRun run(const JobTrace& trace, const std::string& policy, std::vector<VcNod
 TEST(QueueReplay, StrictFifoMakesASmallJobWaitBehindAWideOneAndSkipDoesNot) {
   const JobTrace trace = trace_of({{6, 0, 100}, {8, 1, 10}, {2, 2, 20}});
   const QueueRun strict = run(trace, "fifo"), skip = run(trace, "fifo-skip");
-  // Strict: 8 cards at 100, then 2 cards at 110. Waits 0 + 99 + 108.
+  // Strict: 8 devices at 100, then 2 devices at 110. Waits 0 + 99 + 108.
   EXPECT_DOUBLE_EQ(strict.mean_queue_seconds, (0 + 99 + 108) / 3.0);
   EXPECT_DOUBLE_EQ(strict.makespan_seconds, 130);
-  // Skip: 2 cards at once, 8 cards at 100.
+  // Skip: 2 devices at once, 8 devices at 100.
   EXPECT_DOUBLE_EQ(skip.mean_queue_seconds, 99 / 3.0);
 }
 
@@ -55,7 +55,7 @@ TEST(QueueReplay, ShortestJobGoesFirst) {
   EXPECT_DOUBLE_EQ(run(trace, "sjf").mean_queue_seconds, (0 + (60 - 1) + (50 - 2)) / 3.0);
 }
 
-TEST(QueueReplay, QssfOrdersByItsEstimateTimesCardsAndTheOracleByTheTruth) {
+TEST(QueueReplay, QssfOrdersByItsEstimateTimesDevicesAndTheOracleByTheTruth) {
   // The estimates say that the long job is short.
   const JobTrace trace = trace_of({{8, 0, 50, 50}, {8, 1, 100, 1}, {8, 2, 10, 90}});
   EXPECT_DOUBLE_EQ(run(trace, "qssf").mean_queue_seconds, (0 + 49 + 148) / 3.0);
@@ -73,7 +73,7 @@ TEST(QueueReplay, SrtfStopsALongJobAndChargesItsRestart) {
 }
 
 TEST(QueueReplay, TiresiasDecidesOnTheMinuteAndFavoursWhoeverHasHadLittle) {
-  // 8 cards pass 18,000 GPU-seconds after 2,250 s, so at the next minute (2,280 s) the newcomer takes over.
+  // 8 devices pass 18,000 GPU-seconds after 2,250 s, so at the next minute (2,280 s) the newcomer takes over.
   const JobTrace trace = trace_of({{8, 0, 5000}, {8, 100, 60}});
   const QueueRun r = run(trace, "tiresias");
   EXPECT_EQ(r.preemptions, 1);
@@ -83,7 +83,7 @@ TEST(QueueReplay, TiresiasDecidesOnTheMinuteAndFavoursWhoeverHasHadLittle) {
 }
 
 TEST(QueueReplay, AWideJobTakesWholeNodesAndItsRemainderTheNextOne) {
-  // 12 cards on two nodes: 8 on one, 4 on the other; 4 more fit beside them, 5 do not.
+  // 12 devices on two nodes: 8 on one, 4 on the other; 4 more fit beside them, 5 do not.
   EXPECT_DOUBLE_EQ(run(trace_of({{12, 0, 50}, {4, 0, 10}}), "fifo", {{"a", 2}}).mean_queue_seconds, 0);
   EXPECT_DOUBLE_EQ(run(trace_of({{12, 0, 50}, {5, 0, 10}}), "fifo", {{"a", 2}}).mean_queue_seconds, 25);
 }
@@ -120,11 +120,11 @@ TEST(QueueReplay, JobsWiderThanTheClusterStayAndAreCounted) {
   EXPECT_EQ(r.unfinished_jobs, 1);
 }
 
-TEST(QueueReplay, BusyCardsOverTimeAddUpToTheWorkDone) {
+TEST(QueueReplay, BusyDevicesOverTimeAddUpToTheWorkDone) {
   const QueueRun r = run(trace_of({{4, 0, 1024}, {8, 0, 1024}}), "fifo");
   double sum = 0;
   for (const SeriesPoint& p : r.busy_percent) sum += p.value / static_cast<double>(r.busy_percent.size());
-  EXPECT_NEAR(sum, 75, 0.5);  // half of the cards, then all of them
+  EXPECT_NEAR(sum, 75, 0.5);  // half of the devices, then all of them
 }
 
 // What their papers' simulators did belongs to the profiles, so that one of another name that starts from them replays alike.

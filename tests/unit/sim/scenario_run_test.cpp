@@ -31,7 +31,7 @@ const char* const kNodes = "nodes: [{count: 4, name: 'n{i}', cpu: 32, memory: 25
 std::string job(const std::string& text) { return "  - {count: 1, until: 1s, process: uniform, jobs: [{" + text + "}]}\n"; }
 
 TEST(ScenarioRun, AGangBoundToARackWaitsForARack) {
-  // 3 x 8 cards never fit a rack of two nodes; 2 x 8 do.
+  // 3 x 8 devices never fit a rack of two nodes; 2 x 8 do.
   const QueueRun r = run(scenario(kNodes + std::string("arrivals:\n") + job("members: 3, gpus: 8, within: rack, duration: 10s") +
                                   job("members: 2, gpus: 8, within: rack, duration: 10s")));
   EXPECT_EQ(r.jobs, 1);

@@ -9,7 +9,7 @@ namespace {
 class WorldTest : public ::testing::Test {
  protected:
   WorldTest() {
-    const DemandId one = catalog_.demand(demand_of({.cards = {.count = 1}}));
+    const DemandId one = catalog_.demand(demand_of({.devices = {.count = 1}}));
     kind_ = catalog_.add_kind({.needs = {{one, catalog_.constraint({}), 1}}});
   }
   World world(std::vector<SimJob> jobs, WorldRules rules = {}) {

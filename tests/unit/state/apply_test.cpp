@@ -12,65 +12,65 @@ const Member& member(const State& s, std::uint32_t row) { return s.member(Member
 
 TEST(Apply, ASubmittedJobWaitsInTheBacklog) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 2, kFourCards)});
+  tell(s, Submitted{workload(0, 0, 2, kFourDevices)});
   EXPECT_TRUE(s.is_live(JobId(0u)));
   EXPECT_TRUE(job(s, 0).is_in_backlog);
-  EXPECT_EQ(job(s, 0).cards_total, 8);
+  EXPECT_EQ(job(s, 0).devices_total, 8);
   EXPECT_EQ(s.backlog_size(), 1u);
   EXPECT_EQ(member(s, 1).phase, Member::Phase::kWaiting);
 }
 
 TEST(Apply, AJobShortOfMembersIsNotInTheBacklogUntilTheyCome) {
   State s = small_state();
-  Workload w = workload(0, 0, 2, kOneCard);
+  Workload w = workload(0, 0, 2, kOneDevice);
   w.members_min = 3;
   tell(s, Submitted{w});
   EXPECT_FALSE(job(s, 0).is_in_backlog);
-  tell(s, MembersAdded{JobId(0u), 3, {{MemberId(2u), kOneCard, kAnywhere}}});
+  tell(s, MembersAdded{JobId(0u), 3, {{MemberId(2u), kOneDevice, kAnywhere}}});
   EXPECT_TRUE(job(s, 0).is_in_backlog);
   EXPECT_EQ(job(s, 0).members_present, 3u);
 }
 
-TEST(Apply, ABoundMemberTakesItsCardsAndLeavesTheBacklog) {
+TEST(Apply, ABoundMemberTakesItsDevicesAndLeavesTheBacklog) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
-  tell(s, Bound{MemberId(0u), NodeId(1u), cards(0xf0)});
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
+  tell(s, Bound{MemberId(0u), NodeId(1u), devices(0xf0)});
   EXPECT_FALSE(job(s, 0).is_in_backlog);
   EXPECT_TRUE(job(s, 0).is_started);
-  EXPECT_EQ(s.cluster.idle_cards()[1], 4);
+  EXPECT_EQ(s.cluster.idle_devices()[1], 4);
   EXPECT_EQ(s.cluster.free(resource::kCpu)[1], 60'000);
-  EXPECT_EQ(member(s, 0).cards, cards(0xf0));
+  EXPECT_EQ(member(s, 0).devices, devices(0xf0));
 }
 
-TEST(Apply, ABindWithoutCardsTakesTheFirstIdleOnes) {
+TEST(Apply, ABindWithoutDevicesTakesTheFirstIdleOnes) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 2, kFourCards)});
+  tell(s, Submitted{workload(0, 0, 2, kFourDevices)});
   tell(s, Bound{MemberId(0u), NodeId(0u), {}});
   tell(s, Bound{MemberId(1u), NodeId(0u), {}});
-  EXPECT_EQ(member(s, 0).cards, cards(0x0f));
-  EXPECT_EQ(member(s, 1).cards, cards(0xf0));
+  EXPECT_EQ(member(s, 0).devices, devices(0x0f));
+  EXPECT_EQ(member(s, 1).devices, devices(0xf0));
 }
 
 TEST(Apply, AConfirmationChangesNothingButThePhase) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
+  tell(s, Submitted{workload(0, 0, 1, kOneDevice)});
   Trial trial(s);
-  trial.place(MemberId(0u), NodeId(0u), cards(1));
+  trial.place(MemberId(0u), NodeId(0u), devices(1));
   trial.commit();
   const std::uint64_t digest = s.digest();
-  tell(s, Bound{MemberId(0u), NodeId(0u), cards(1)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), devices(1)});
   EXPECT_EQ(s.digest(), digest);
   EXPECT_EQ(member(s, 0).phase, Member::Phase::kBound);
   tell(s, BindRejected{MemberId(0u)});  // too late
   EXPECT_EQ(member(s, 0).phase, Member::Phase::kBound);
 }
 
-TEST(Apply, ARejectedBindGivesTheCardsBackAndWaitsAgain) {
+TEST(Apply, ARejectedBindGivesTheDevicesBackAndWaitsAgain) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
+  tell(s, Submitted{workload(0, 0, 1, kOneDevice)});
   const std::uint64_t digest = s.digest();
   Trial trial(s);
-  trial.place(MemberId(0u), NodeId(0u), cards(1));
+  trial.place(MemberId(0u), NodeId(0u), devices(1));
   trial.commit();
   s.start(JobId(0u), Millis(0));
   EXPECT_FALSE(job(s, 0).is_in_backlog);
@@ -82,40 +82,40 @@ TEST(Apply, ARejectedBindGivesTheCardsBackAndWaitsAgain) {
 
 TEST(Apply, TheWorldOverridesAnAssumption) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
   Trial trial(s);
-  trial.place(MemberId(0u), NodeId(0u), cards(0x0f));
+  trial.place(MemberId(0u), NodeId(0u), devices(0x0f));
   trial.commit();
-  tell(s, Bound{MemberId(0u), NodeId(1u), cards(0x0f)});
-  EXPECT_EQ(s.cluster.idle_cards()[0], 8);
-  EXPECT_EQ(s.cluster.idle_cards()[1], 4);
+  tell(s, Bound{MemberId(0u), NodeId(1u), devices(0x0f)});
+  EXPECT_EQ(s.cluster.idle_devices()[0], 8);
+  EXPECT_EQ(s.cluster.idle_devices()[1], 4);
 }
 
-TEST(Apply, CardsThatANodeDoesNotHaveAreNotTaken) {
+TEST(Apply, DevicesThatANodeDoesNotHaveAreNotTaken) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
   tell(s, Bound{MemberId(0u), NodeId(0u), {0xc0, 0xff}});
-  EXPECT_EQ(s.cluster.idle_cards()[0], 4);  // two by name, two owed
+  EXPECT_EQ(s.cluster.idle_devices()[0], 4);  // two by name, two owed
   EXPECT_TRUE(s.is_consistent());
 }
 
-TEST(Apply, ANodeThatLosesCardsInUseOwesThem) {
+TEST(Apply, ANodeThatLosesDevicesInUseOwesThem) {
   State s = small_state(1);
-  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
-  tell(s, Bound{MemberId(0u), NodeId(0u), cards(0xf0)});
-  NodeFacts fewer = eight_cards();
-  fewer.cards = 6;
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), devices(0xf0)});
+  NodeFacts fewer = eight_devices();
+  fewer.devices = 6;
   tell(s, NodeSeen{NodeId(0u), fewer});
-  EXPECT_EQ(s.cluster.idle_cards()[0], 2);
-  EXPECT_EQ(member(s, 0).cards, cards(0x30));
+  EXPECT_EQ(s.cluster.idle_devices()[0], 2);
+  EXPECT_EQ(member(s, 0).devices, devices(0x30));
   tell(s, MemberGone{MemberId(0u)});
-  EXPECT_EQ(s.cluster.idle_cards()[0], 6);
+  EXPECT_EQ(s.cluster.idle_devices()[0], 6);
   EXPECT_TRUE(s.is_consistent());
 }
 
 TEST(Apply, ALostNodeUnplacesItsMembersAndOnlyThose) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 2, kFourCards)});
+  tell(s, Submitted{workload(0, 0, 2, kFourDevices)});
   tell(s, Bound{MemberId(0u), NodeId(0u), {}});
   tell(s, Bound{MemberId(1u), NodeId(1u), {}});
   tell(s, NodeGone{NodeId(0u)});
@@ -129,41 +129,41 @@ TEST(Apply, ALostNodeUnplacesItsMembersAndOnlyThose) {
 
 TEST(Apply, AMemberThatEndsLeavesTheOthersInRankOrder) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 3, kOneCard)});
+  tell(s, Submitted{workload(0, 0, 3, kOneDevice)});
   tell(s, MemberGone{MemberId(1u)});
   std::vector<MemberId> left;
   s.each_member(JobId(0u), [&](MemberId m, const Member&) { left.push_back(m); });
   EXPECT_EQ(left, (std::vector{MemberId(0u), MemberId(2u)}));
   tell(s, MemberGone{MemberId(2u)});
-  tell(s, MembersAdded{JobId(0u), 2, {{MemberId(7u), kOneCard, kAnywhere}}});
+  tell(s, MembersAdded{JobId(0u), 2, {{MemberId(7u), kOneDevice, kAnywhere}}});
   EXPECT_EQ(job(s, 0).last, MemberId(7u));
 }
 
 TEST(Apply, RowsMayBeUsedAgainAfterTheEnd) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
   tell(s, Bound{MemberId(0u), NodeId(0u), {}});
   tell(s, Ended{JobId(0u)});
   EXPECT_FALSE(s.is_live(JobId(0u)));
   EXPECT_FALSE(s.is_live(MemberId(0u)));
-  EXPECT_EQ(s.cluster.idle_cards()[0], 8);
-  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
+  EXPECT_EQ(s.cluster.idle_devices()[0], 8);
+  tell(s, Submitted{workload(0, 0, 1, kOneDevice)});
   EXPECT_TRUE(job(s, 0).is_in_backlog);
-  EXPECT_EQ(job(s, 0).cards_total, 1);
+  EXPECT_EQ(job(s, 0).devices_total, 1);
 }
 
 TEST(Apply, TheSameSubmissionTwiceIsOne) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 2, kOneCard)});
-  tell(s, Submitted{workload(0, 0, 2, kOneCard)});
+  tell(s, Submitted{workload(0, 0, 2, kOneDevice)});
+  tell(s, Submitted{workload(0, 0, 2, kOneDevice)});
   EXPECT_EQ(job(s, 0).members_present, 2u);
   EXPECT_EQ(s.backlog_size(), 1u);
 }
 
 TEST(Apply, AnEvictedJobGoesToTheTailWithWhatIsLeftToRun) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
-  tell(s, Submitted{workload(1, 1, 1, kFourCards)});
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
+  tell(s, Submitted{workload(1, 1, 1, kFourDevices)});
   tell(s, Bound{MemberId(0u), NodeId(0u), {}});
   tell(s, Evicted{JobId(0u), Millis(40'000)}, Millis(10'000));
   EXPECT_EQ(job(s, 0).remaining, Millis(40'000));
@@ -172,7 +172,7 @@ TEST(Apply, AnEvictedJobGoesToTheTailWithWhatIsLeftToRun) {
   EXPECT_GT(job(s, 0).backlog_seq, job(s, 1).backlog_seq);
   EXPECT_EQ(job(s, 0).queued_at, Millis(10'000));
   EXPECT_EQ(job(s, 0).submitted, Millis(0));
-  EXPECT_EQ(s.cluster.idle_cards()[0], 8);
+  EXPECT_EQ(s.cluster.idle_devices()[0], 8);
 }
 
 TEST(Apply, TimeNeverRunsBackwards) {
@@ -184,23 +184,23 @@ TEST(Apply, TimeNeverRunsBackwards) {
 
 TEST(Apply, AnotherSchedulersPodsAreAccountedAndNeverWait) {
   State s = small_state();
-  Workload w = workload(0, 0, 1, kFourCards);
+  Workload w = workload(0, 0, 1, kFourDevices);
   w.is_ours = false;
   tell(s, Submitted{w});
   EXPECT_FALSE(job(s, 0).is_in_backlog);
   tell(s, Bound{MemberId(0u), NodeId(0u), {}});
-  EXPECT_EQ(s.cluster.idle_cards()[0], 4);
+  EXPECT_EQ(s.cluster.idle_devices()[0], 4);
 }
 
 TEST(Apply, ANominationKeepsTheNodesCapacityUntilItIsWithdrawn) {
   State s = small_state();
-  Workload w = workload(0, 0, 1, kFourCards);
+  Workload w = workload(0, 0, 1, kFourDevices);
   w.is_ours = false;
   tell(s, Submitted{w});
   tell(s, Nominated{MemberId(0u), NodeId(1u), 10});
-  EXPECT_EQ(s.cluster.idle_cards()[1], 4);
+  EXPECT_EQ(s.cluster.idle_devices()[1], 4);
   tell(s, Nominated{MemberId(0u), NodeId::none(), 0});
-  EXPECT_EQ(s.cluster.idle_cards()[1], 8);
+  EXPECT_EQ(s.cluster.idle_devices()[1], 8);
 }
 
 TEST(Apply, EventsAboutRowsThatNeverWereChangeNothing) {
@@ -223,7 +223,7 @@ TEST(Apply, EventsAboutRowsThatNeverWereChangeNothing) {
 
 TEST(Apply, ANewEstimateMovesTheEndOfARunningJob) {
   State s = small_state();
-  Workload w = workload(0, 0, 1, kFourCards);
+  Workload w = workload(0, 0, 1, kFourDevices);
   w.estimate = {100_s, 100_s};
   tell(s, Submitted{w});
   tell(s, Bound{MemberId(0u), NodeId(1u), {}}, 10_s);
@@ -243,7 +243,7 @@ TEST(Apply, ANewEstimateMovesTheEndOfARunningJob) {
 
 TEST(Apply, ANewEstimateOfAStoppedJobKeepsWhatItHasRun) {
   State s = small_state();
-  Workload w = workload(0, 0, 1, kFourCards);
+  Workload w = workload(0, 0, 1, kFourDevices);
   w.estimate = {100_s, 100_s};
   tell(s, Submitted{w});
   tell(s, Bound{MemberId(0u), NodeId(1u), {}});
@@ -256,7 +256,7 @@ TEST(Apply, ANewEstimateOfAStoppedJobKeepsWhatItHasRun) {
 
 TEST(Apply, AnExpectedEndIsNeverInThePast) {
   State s = small_state();
-  Workload w = workload(0, 0, 1, kFourCards);
+  Workload w = workload(0, 0, 1, kFourDevices);
   w.estimate = {100_s, 150_s};
   tell(s, Submitted{w});
   tell(s, Bound{MemberId(0u), NodeId(1u), {}});
@@ -268,7 +268,7 @@ TEST(Apply, AnExpectedEndIsNeverInThePast) {
   EXPECT_EQ(job(s, 0).expected_end(10'000_s), 150_s + 16'384_s);
   EXPECT_EQ(job(s, 0).expected_end(Millis::max()), Millis::max()) << "the end of time needs no more steps than any other";
   EXPECT_EQ(job(s, 0).late_end_if_started(7_s), 157_s);
-  w = workload(1, 1, 1, kOneCard);
+  w = workload(1, 1, 1, kOneDevice);
   w.estimate = {100_s, Millis::max()};
   tell(s, Submitted{w});
   EXPECT_EQ(job(s, 1).late_end_if_started(0_s), 100_s);
@@ -276,7 +276,7 @@ TEST(Apply, AnExpectedEndIsNeverInThePast) {
 
 TEST(Apply, RisesNameTheNodesThatGotFreer) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
   tell(s, Bound{MemberId(0u), NodeId(1u), {}});
   s.freed_nodes().clear();
   tell(s, Ended{JobId(0u)});
@@ -286,74 +286,74 @@ TEST(Apply, RisesNameTheNodesThatGotFreer) {
 TEST(State, AnchorIsTheDomainWhereMembersSit) {
   State s = small_state(0);
   tell(s, LevelsDefined{1, 0});
-  NodeFacts facts = eight_cards();
+  NodeFacts facts = eight_devices();
   facts.domains = {DomainId(4u)};
   tell(s, NodeSeen{NodeId(0u), facts});
-  tell(s, Submitted{workload(0, 0, 2, kOneCard)});
+  tell(s, Submitted{workload(0, 0, 2, kOneDevice)});
   EXPECT_TRUE(s.anchor(JobId(0u), LevelId(0u)).is_none());
   tell(s, Bound{MemberId(1u), NodeId(0u), {}});
   EXPECT_EQ(s.anchor(JobId(0u), LevelId(0u)), DomainId(4u));
 }
 
-TEST(State, ChoosesTheFittingCardWithLeastLeftForAShare) {
+TEST(State, ChoosesTheFittingDeviceWithLeastLeftForAShare) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 3, kHalfACard)});
-  tell(s, Bound{MemberId(0u), NodeId(0u), cards(4)});
-  EXPECT_EQ(choose_cards(s.cluster, NodeId(0u), s.demand(kHalfACard).cards), cards(4));
+  tell(s, Submitted{workload(0, 0, 3, kHalfADevice)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), devices(4)});
+  EXPECT_EQ(choose_devices(s.cluster, NodeId(0u), s.demand(kHalfADevice).devices), devices(4));
   tell(s, Bound{MemberId(1u), NodeId(0u), {}});
-  EXPECT_EQ(choose_cards(s.cluster, NodeId(0u), s.demand(kHalfACard).cards), cards(1));
+  EXPECT_EQ(choose_devices(s.cluster, NodeId(0u), s.demand(kHalfADevice).devices), devices(1));
 }
 
-TEST(Trial, AnEvictionRollsBackPhaseAndCards) {
+TEST(Trial, AnEvictionRollsBackPhaseAndDevices) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
-  tell(s, Bound{MemberId(0u), NodeId(0u), cards(0x3c)});
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), devices(0x3c)});
   const std::uint64_t digest = s.digest();
   {
     Trial trial(s);
     trial.evict(JobId(0u));
-    EXPECT_EQ(s.cluster.idle_cards()[0], 8);
+    EXPECT_EQ(s.cluster.idle_devices()[0], 8);
   }
   EXPECT_EQ(s.digest(), digest);
   EXPECT_EQ(member(s, 0).phase, Member::Phase::kBound);
-  EXPECT_EQ(member(s, 0).cards, cards(0x3c));
+  EXPECT_EQ(member(s, 0).devices, devices(0x3c));
 }
 
 TEST(TrialDeathTest, TakingAPlacedMemberIsABug) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
+  tell(s, Submitted{workload(0, 0, 1, kOneDevice)});
   tell(s, Bound{MemberId(0u), NodeId(0u), {}});
   EXPECT_DEATH(
       {
         Trial trial(s);
-        trial.place(MemberId(0u), NodeId(1u), cards(1));
+        trial.place(MemberId(0u), NodeId(1u), devices(1));
       },
       "this must hold");
 }
 
 TEST(Apply, ARowThatNobodyUsesIsDefinedAnew) {
   State s = small_state(1);
-  const std::uint64_t first = s.edition(kOneCard, kAnywhere);
-  tell(s, DemandDefined{kOneCard, s.demand(kOneCard)});
-  EXPECT_EQ(s.edition(kOneCard, kAnywhere), first) << "told twice";
-  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
-  EXPECT_TRUE(s.is_used(kOneCard));
+  const std::uint64_t first = s.edition(kOneDevice, kAnywhere);
+  tell(s, DemandDefined{kOneDevice, s.demand(kOneDevice)});
+  EXPECT_EQ(s.edition(kOneDevice, kAnywhere), first) << "told twice";
+  tell(s, Submitted{workload(0, 0, 1, kOneDevice)});
+  EXPECT_TRUE(s.is_used(kOneDevice));
   EXPECT_TRUE(s.is_used(kAnywhere));
   tell(s, Ended{JobId(0u)});
-  EXPECT_FALSE(s.is_used(kOneCard));
+  EXPECT_FALSE(s.is_used(kOneDevice));
   EXPECT_FALSE(s.is_used(kAnywhere));
-  tell(s, DemandDefined{kOneCard, {.amounts = {}, .cards = {3, MilliGpu(1000), MiB(0)}, .ports = {}}});
-  EXPECT_NE(s.edition(kOneCard, kAnywhere), first);
-  tell(s, Submitted{workload(1, 1, 1, kOneCard)});
+  tell(s, DemandDefined{kOneDevice, {.amounts = {}, .devices = {3, MilliGpu(1000), MiB(0)}, .ports = {}}});
+  EXPECT_NE(s.edition(kOneDevice, kAnywhere), first);
+  tell(s, Submitted{workload(1, 1, 1, kOneDevice)});
   tell(s, Bound{MemberId(1u), NodeId(0u), {}});
-  EXPECT_EQ(s.cluster.idle_cards()[0], 5);
+  EXPECT_EQ(s.cluster.idle_devices()[0], 5);
   EXPECT_TRUE(s.is_consistent());
 }
 
 TEST(Apply, AMemberUsesTheConstraintThatItHasNow) {
   State s = small_state(1);
   tell(s, ConstraintDefined{ConstraintId(1u), {}});
-  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
+  tell(s, Submitted{workload(0, 0, 1, kOneDevice)});
   tell(s, ConstraintChanged{MemberId(0u), ConstraintId(1u)});
   EXPECT_FALSE(s.is_used(kAnywhere));
   EXPECT_TRUE(s.is_used(ConstraintId(1u)));
@@ -362,41 +362,41 @@ TEST(Apply, AMemberUsesTheConstraintThatItHasNow) {
 
 TEST(ApplyDeath, ADemandInUseKeepsItsValue) {
   State s = small_state(1);
-  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
-  EXPECT_DEATH(tell(s, DemandDefined{kOneCard, {}}), "is_used");
+  tell(s, Submitted{workload(0, 0, 1, kOneDevice)});
+  EXPECT_DEATH(tell(s, DemandDefined{kOneDevice, {}}), "is_used");
 }
 
-TEST(Apply, CardsThatNobodyKnowsAreOwed) {
+TEST(Apply, DevicesThatNobodyKnowsAreOwed) {
   State s = small_state(1);
-  tell(s, Submitted{workload(0, 0, 1, kFourCards)});
-  tell(s, Bound{MemberId(0u), NodeId(0u), CardMask::unknown()});
-  EXPECT_EQ(s.cluster.idle_cards()[0], 4);
-  for (const std::int32_t milli : s.cluster.card_free_milli(NodeId(0u))) EXPECT_EQ(milli, kWholeCard);
-  tell(s, Bound{MemberId(0u), NodeId(0u), CardMask::unknown()});
-  EXPECT_EQ(s.cluster.idle_cards()[0], 4);
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), DeviceMask::unknown()});
+  EXPECT_EQ(s.cluster.idle_devices()[0], 4);
+  for (const std::int32_t milli : s.cluster.device_free_milli(NodeId(0u))) EXPECT_EQ(milli, kWholeDevice);
+  tell(s, Bound{MemberId(0u), NodeId(0u), DeviceMask::unknown()});
+  EXPECT_EQ(s.cluster.idle_devices()[0], 4);
   tell(s, Ended{JobId(0u)});
-  EXPECT_EQ(s.cluster.idle_cards()[0], 8);
+  EXPECT_EQ(s.cluster.idle_devices()[0], 8);
   EXPECT_TRUE(s.is_consistent());
 }
 
-TEST(Apply, WholeCardsThatACardIsTakenForBeyondItselfAreOwed) {
+TEST(Apply, WholeDevicesThatADeviceIsTakenForBeyondItselfAreOwed) {
   State s = small_state(1);
   for (std::uint32_t j = 0; j < 3; ++j) {
-    tell(s, Submitted{workload(j, j, 1, j < 2 ? kOneCard : kHalfACard)});
-    tell(s, Bound{MemberId(j), NodeId(0u), cards(1)});
+    tell(s, Submitted{workload(j, j, 1, j < 2 ? kOneDevice : kHalfADevice)});
+    tell(s, Bound{MemberId(j), NodeId(0u), devices(1)});
   }
-  EXPECT_EQ(s.cluster.overfull_card_count(), 1u);
-  EXPECT_EQ(s.cluster.idle_cards()[0], 6);
+  EXPECT_EQ(s.cluster.overfull_device_count(), 1u);
+  EXPECT_EQ(s.cluster.idle_devices()[0], 6);
   EXPECT_TRUE(s.is_consistent());
   tell(s, NodeGone{NodeId(0u)});
-  EXPECT_EQ(s.cluster.overfull_card_count(), 0u);
+  EXPECT_EQ(s.cluster.overfull_device_count(), 0u);
   EXPECT_TRUE(s.is_consistent());
 }
 
 TEST(Apply, BooksThatDoNotAddUpAreNoticed) {
   State s = small_state();
-  tell(s, Submitted{workload(0, 0, 2, kFourCards)});
-  tell(s, Bound{MemberId(0u), NodeId(0u), cards(0xf)});
+  tell(s, Submitted{workload(0, 0, 2, kFourDevices)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), devices(0xf)});
   ASSERT_TRUE(s.is_consistent());
   s.queues.charge(QueueId(0u), {1, 0, 0}, 1);
   EXPECT_FALSE(s.is_consistent()) << "a queue is charged for what nobody holds";

@@ -12,7 +12,7 @@ constexpr LabelKeyId kZone{1u}, kCores{2u};
 constexpr LabelId kZoneA{10u}, kZoneB{11u};
 
 NodeFacts in_zone(LabelId zone, std::int64_t cores) {
-  NodeFacts f = eight_cards();
+  NodeFacts f = eight_devices();
   f.labels = {{kZone, zone, NodeLabel::kNotANumber}, {kCores, LabelId(20u), cores}};
   return f;
 }
@@ -106,7 +106,7 @@ TEST(Cluster, AllowedNodesAreRightAfterMoreChangesThanAreRemembered) {
 TEST(Cluster, WhatNoNodeHasIsNotAccounted) {
   State s = small_state(1);
   const std::uint64_t digest = s.cluster.digest();
-  const Demand demand{.amounts = {{resource::kPods, 1}, {ResourceId(resource::kColumnsMax + 3), 5}}, .cards = {}, .ports = {}};
+  const Demand demand{.amounts = {{resource::kPods, 1}, {ResourceId(resource::kColumnsMax + 3), 5}}, .devices = {}, .ports = {}};
   s.cluster.allocate(NodeId(0u), demand, {});
   EXPECT_EQ(s.cluster.resource_count(), 4u);
   s.cluster.release(NodeId(0u), demand, {});
@@ -114,7 +114,7 @@ TEST(Cluster, WhatNoNodeHasIsNotAccounted) {
 }
 
 TEST(Cluster, TaintsMustBeToleratedUnlessTheyAreSoft) {
-  NodeFacts f = eight_cards();
+  NodeFacts f = eight_devices();
   f.taints = {{LabelKeyId(1u), LabelId(1u), TaintEffect::kPreferNoSchedule}};
   EXPECT_TRUE(taints_tolerated({}, f));
   f.taints.push_back({LabelKeyId(1u), LabelId(1u), TaintEffect::kNoExecute});
@@ -127,34 +127,34 @@ TEST(Cluster, TaintsMustBeToleratedUnlessTheyAreSoft) {
 TEST(Cluster, GiveUndoesTakeExactly) {
   State s = small_state(1);
   const Demand demand{
-      .amounts = {{resource::kCpu, 500}, {resource::kPods, 1}}, .cards = {1, MilliGpu(300), MiB(1000)}, .ports = {{6, 0, 80}, {17, 0, 53}}};
+      .amounts = {{resource::kCpu, 500}, {resource::kPods, 1}}, .devices = {1, MilliGpu(300), MiB(1000)}, .ports = {{6, 0, 80}, {17, 0, 53}}};
   const std::uint64_t digest = s.cluster.digest();
-  s.cluster.allocate(NodeId(0u), demand, cards(8));
-  EXPECT_EQ(s.cluster.card_free_milli(NodeId(0u))[3], 700);
+  s.cluster.allocate(NodeId(0u), demand, devices(8));
+  EXPECT_EQ(s.cluster.device_free_milli(NodeId(0u))[3], 700);
   EXPECT_EQ(s.cluster.free_milli()[0], 7700);
-  EXPECT_EQ(s.cluster.idle_cards()[0], 7);
+  EXPECT_EQ(s.cluster.idle_devices()[0], 7);
   EXPECT_EQ(s.cluster.ports_taken(NodeId(0u)).size(), 2u);
-  s.cluster.release(NodeId(0u), demand, cards(8));
+  s.cluster.release(NodeId(0u), demand, devices(8));
   EXPECT_EQ(s.cluster.digest(), digest);
   EXPECT_TRUE(s.cluster.ports_taken(NodeId(0u)).empty());
   EXPECT_TRUE(s.cluster.is_consistent());
 }
 
-TEST(Cluster, CardsWithoutANameAreOwed) {
+TEST(Cluster, DevicesWithoutANameAreOwed) {
   State s = small_state(1);
-  const Demand two{.amounts = {}, .cards = {2, MilliGpu(1000), MiB(0)}};
-  s.cluster.allocate(NodeId(0u), two, cards(1));
-  EXPECT_EQ(s.cluster.idle_cards()[0], 6);
-  s.cluster.release(NodeId(0u), two, cards(1));
-  EXPECT_EQ(s.cluster.idle_cards()[0], 8);
+  const Demand two{.amounts = {}, .devices = {2, MilliGpu(1000), MiB(0)}};
+  s.cluster.allocate(NodeId(0u), two, devices(1));
+  EXPECT_EQ(s.cluster.idle_devices()[0], 6);
+  s.cluster.release(NodeId(0u), two, devices(1));
+  EXPECT_EQ(s.cluster.idle_devices()[0], 8);
 }
 
-TEST(Cluster, AnOvercommittedCardDoesNotHideItsNeighbours) {
+TEST(Cluster, AnOvercommittedDeviceDoesNotHideItsNeighbours) {
   State s = small_state(1);
-  const Demand one{.amounts = {}, .cards = {1, MilliGpu(1000), MiB(0)}};
-  s.cluster.allocate(NodeId(0u), one, cards(1));
-  s.cluster.allocate(NodeId(0u), one, cards(1));
-  EXPECT_EQ(s.cluster.card_free_milli(NodeId(0u))[0], -1000);
+  const Demand one{.amounts = {}, .devices = {1, MilliGpu(1000), MiB(0)}};
+  s.cluster.allocate(NodeId(0u), one, devices(1));
+  s.cluster.allocate(NodeId(0u), one, devices(1));
+  EXPECT_EQ(s.cluster.device_free_milli(NodeId(0u))[0], -1000);
   EXPECT_EQ(s.cluster.free_milli()[0], 7000);
   EXPECT_TRUE(s.cluster.is_consistent());
 }
@@ -162,16 +162,16 @@ TEST(Cluster, AnOvercommittedCardDoesNotHideItsNeighbours) {
 TEST(Cluster, IsOvercommittedInWhatADemandHoldsAPartOf) {
   State s = small_state(0);
   const NodeId n(0u);
-  NodeFacts facts = eight_cards();
-  facts.memory_per_card = MiB(1000);
+  NodeFacts facts = eight_devices();
+  facts.memory_per_device = MiB(1000);
   tell(s, NodeSeen{n, facts});
   Demand cpu, two, share, port;
   cpu.amounts = {{resource::kCpu, s.cluster.free(resource::kCpu)[0]}};
-  two.cards.count = 2;
-  share.cards = {1, MilliGpu(600), s.cluster.facts(n).memory_per_card};
+  two.devices.count = 2;
+  share.devices = {1, MilliGpu(600), s.cluster.facts(n).memory_per_device};
   port.ports = {{6, 0, 80}, {6, 1, 80}};  // clash with each other
-  const CardMask first{1, 0}, both{3, 0}, last{1u << 7, 0};
-  const auto is_over = [&](const Demand& d, const CardMask& cards = {}) { return s.cluster.is_overcommitted(n, d, cards); };
+  const DeviceMask first{1, 0}, both{3, 0}, last{1u << 7, 0};
+  const auto is_over = [&](const Demand& d, const DeviceMask& devices = {}) { return s.cluster.is_overcommitted(n, d, devices); };
   for (const Demand& d : {cpu, port}) {
     s.cluster.allocate(n, d, {});
     EXPECT_FALSE(is_over(d)) << "its own";
@@ -184,7 +184,7 @@ TEST(Cluster, IsOvercommittedInWhatADemandHoldsAPartOf) {
   s.cluster.allocate(n, share, last);
   EXPECT_FALSE(is_over(two, both) || is_over(share, last));
   Demand small = share;
-  small.cards.milli_each = MilliGpu(100);
+  small.devices.milli_each = MilliGpu(100);
   s.cluster.allocate(n, small, last);
   EXPECT_TRUE(is_over(share, last)) << "memory";
   EXPECT_FALSE(is_over(two, both)) << "other cards";
@@ -194,10 +194,10 @@ TEST(Cluster, IsOvercommittedInWhatADemandHoldsAPartOf) {
   EXPECT_FALSE(is_over(share, last)) << "another card, and room for the card that is owed";
   s.cluster.release(n, two, first);
   Demand many;
-  many.cards.count = 5;
+  many.devices.count = 5;
   s.cluster.allocate(n, many, {});
   EXPECT_FALSE(is_over(two, both) || is_over(share, last)) << "8 cards: 2, 5 of which nobody knows which, and a shared one";
-  many.cards.count = 1;
+  many.devices.count = 1;
   s.cluster.allocate(n, many, {});
   EXPECT_TRUE(is_over(two, both) && is_over(share, last)) << "a shared card is no whole one";
   EXPECT_FALSE(is_over(cpu));
@@ -206,7 +206,7 @@ TEST(Cluster, IsOvercommittedInWhatADemandHoldsAPartOf) {
 TEST(Cluster, ANodeWithLessThanIsTakenIsBelowZero) {
   State s = small_state(1);
   s.cluster.allocate(NodeId(0u), {.amounts = {{resource::kCpu, 60'000}}}, {});
-  NodeFacts smaller = eight_cards();
+  NodeFacts smaller = eight_devices();
   smaller.allocatable[0] = 10'000;
   tell(s, NodeSeen{NodeId(0u), smaller});
   EXPECT_EQ(s.cluster.free(resource::kCpu)[0], -50'000);
@@ -233,23 +233,23 @@ TEST(Cluster, TheChangeLogForgetsWhatIsLongAgo) {
   EXPECT_TRUE(s.cluster.remembers(s.cluster.change_count()));
 }
 
-TEST(Cluster, ADroppedNodeLeavesNoCapacityAndItsCardsAreUsedAgain) {
+TEST(Cluster, ADroppedNodeLeavesNoCapacityAndItsDevicesAreUsedAgain) {
   State s = small_state(2);
   tell(s, NodeGone{NodeId(0u)});
   EXPECT_EQ(s.cluster.free(resource::kCpu)[0], 0);
-  EXPECT_EQ(s.cluster.cards()[0], 0);
-  const std::size_t card_rows = s.cluster.card_free_milli().size();
-  tell(s, NodeSeen{NodeId(5u), eight_cards()});
-  EXPECT_EQ(s.cluster.card_free_milli().size(), card_rows);
+  EXPECT_EQ(s.cluster.devices()[0], 0);
+  const std::size_t device_rows = s.cluster.device_free_milli().size();
+  tell(s, NodeSeen{NodeId(5u), eight_devices()});
+  EXPECT_EQ(s.cluster.device_free_milli().size(), device_rows);
   EXPECT_TRUE(s.cluster.is_consistent());
 }
 
 TEST(Cluster, TheDigestDependsOnStateNotOnHistory) {
   State a = small_state(0), b = small_state(0);
-  tell(a, NodeSeen{NodeId(0u), eight_cards()});
+  tell(a, NodeSeen{NodeId(0u), eight_devices()});
   tell(a, NodeSeen{NodeId(1u), in_zone(kZoneA, 4)});
-  tell(b, NodeSeen{NodeId(1u), eight_cards()});
-  tell(b, NodeSeen{NodeId(0u), eight_cards()});
+  tell(b, NodeSeen{NodeId(1u), eight_devices()});
+  tell(b, NodeSeen{NodeId(0u), eight_devices()});
   EXPECT_NE(a.cluster.digest(), b.cluster.digest());
   tell(b, NodeSeen{NodeId(1u), in_zone(kZoneA, 4)});
   EXPECT_EQ(a.cluster.digest(), b.cluster.digest());

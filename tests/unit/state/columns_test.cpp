@@ -14,17 +14,17 @@ namespace {
 State whole_state() {
   State s;
   tell(s, LevelsDefined{1, 0});
-  tell(s, DemandDefined{kOneCard, {.amounts = {{resource::kPods, 1}}, .cards = {1, MilliGpu(1000), MiB(1)}, .ports = {}}});
+  tell(s, DemandDefined{kOneDevice, {.amounts = {{resource::kPods, 1}}, .devices = {1, MilliGpu(1000), MiB(1)}, .ports = {}}});
   tell(s, ConstraintDefined{kAnywhere, {.preferred = {{1, {}}}}});
   tell(s, QueueDefined{QueueId(1u), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
   for (std::uint32_t n = 0; n < 2; ++n) {
-    NodeFacts f = eight_cards();
-    f.memory_per_card = MiB(80);
+    NodeFacts f = eight_devices();
+    f.memory_per_device = MiB(80);
     f.domains = {DomainId(0u)};
     tell(s, NodeSeen{NodeId(n), f});
   }
-  tell(s, Submitted{workload(0, 0, 2, kOneCard)});
-  tell(s, Submitted{workload(1, 2, 1, kOneCard)});
+  tell(s, Submitted{workload(0, 0, 2, kOneDevice)});
+  tell(s, Submitted{workload(1, 2, 1, kOneDevice)});
   tell(s, Bound{MemberId(0u), NodeId(0u), {}});
   tell(s, Bound{MemberId(1u), NodeId(1u), {}});
   return s;
@@ -60,7 +60,7 @@ TEST(StateFields, TimesAndRanksOfJobsStayFarFromOverflow) {
   const std::function<void(Job&, std::int64_t)> known[] = {
       [](Job& j, std::int64_t v) { j.rank = v; }, [](Job& j, std::int64_t v) { j.submitted = Millis(v); },
       [](Job& j, std::int64_t v) { j.started_at = Millis(v); }, [](Job& j, std::int64_t v) { j.served = Millis(v); },
-      [](Job& j, std::int64_t v) { j.cards_total = v; }};
+      [](Job& j, std::int64_t v) { j.devices_total = v; }};
   const std::function<void(Job&, std::int64_t)> perhaps_unknown[] = {
       [](Job& j, std::int64_t v) { j.remaining = Millis(v); }, [](Job& j, std::int64_t v) { j.end_at = Millis(v); },
       [](Job& j, std::int64_t v) { j.estimate.p50 = Millis(v); }, [](Job& j, std::int64_t v) { j.estimate.p90 = Millis(v); }};
@@ -77,17 +77,17 @@ TEST(StateFields, TimesAndRanksOfJobsStayFarFromOverflow) {
 
 TEST(StateFields, DemandsAskForWhatThereCanBe) {
   const auto is_sound = [](const std::function<void(Demand&)>& by) { return is_sound_with_row<Demand>(by); };
-  EXPECT_TRUE(is_sound([](Demand& d) { d.cards.count = 0; }));
-  EXPECT_FALSE(is_sound([](Demand& d) { d.cards.count = -1; }));
-  EXPECT_TRUE(is_sound([](Demand& d) { d.cards.count = kCardsPerNodeMax; }));
-  EXPECT_FALSE(is_sound([](Demand& d) { d.cards.count = kCardsPerNodeMax + 1; }));
-  EXPECT_TRUE(is_sound([](Demand& d) { d.cards.milli_each = MilliGpu(0); }));
-  EXPECT_FALSE(is_sound([](Demand& d) { d.cards.milli_each = MilliGpu(-1); }));
-  EXPECT_FALSE(is_sound([](Demand& d) { d.cards.milli_each = MilliGpu(kWholeCard + 1); }));
-  EXPECT_TRUE(is_sound([](Demand& d) { d.cards.memory_each = MiB(0); }));
-  EXPECT_FALSE(is_sound([](Demand& d) { d.cards.memory_each = MiB(-1); }));
-  EXPECT_TRUE(is_sound([](Demand& d) { d.cards.memory_each = MiB(kMibMax); }));
-  EXPECT_FALSE(is_sound([](Demand& d) { d.cards.memory_each = MiB(kMibMax + 1); }));
+  EXPECT_TRUE(is_sound([](Demand& d) { d.devices.count = 0; }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.devices.count = -1; }));
+  EXPECT_TRUE(is_sound([](Demand& d) { d.devices.count = kDevicesPerNodeMax; }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.devices.count = kDevicesPerNodeMax + 1; }));
+  EXPECT_TRUE(is_sound([](Demand& d) { d.devices.milli_each = MilliGpu(0); }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.devices.milli_each = MilliGpu(-1); }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.devices.milli_each = MilliGpu(kWholeDevice + 1); }));
+  EXPECT_TRUE(is_sound([](Demand& d) { d.devices.memory_each = MiB(0); }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.devices.memory_each = MiB(-1); }));
+  EXPECT_TRUE(is_sound([](Demand& d) { d.devices.memory_each = MiB(kMibMax); }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.devices.memory_each = MiB(kMibMax + 1); }));
   EXPECT_TRUE(is_sound([](Demand& d) { d.amounts[0].amount = INT64_MAX; })) << "more than there is anywhere";
   EXPECT_FALSE(is_sound([](Demand& d) { d.amounts[0].amount = INT64_MAX - 1; }));
   EXPECT_FALSE(is_sound([](Demand& d) { d.amounts[0].amount = -kNumberMax - 1; }));
@@ -98,13 +98,13 @@ TEST(StateFields, DemandsAskForWhatThereCanBe) {
 
 TEST(StateFields, NodesAndTheirFacts) {
   const auto is_sound = [](const std::function<void(NodeFacts&)>& by) { return is_sound_with_row<NodeFacts>(by); };
-  EXPECT_TRUE(is_sound([](NodeFacts& f) { f.memory_per_card = MiB(kMibMax); }));
-  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.memory_per_card = MiB(kMibMax + 1); }));
-  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.memory_per_card = MiB(-kMibMax - 1); }));
+  EXPECT_TRUE(is_sound([](NodeFacts& f) { f.memory_per_device = MiB(kMibMax); }));
+  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.memory_per_device = MiB(kMibMax + 1); }));
+  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.memory_per_device = MiB(-kMibMax - 1); }));
   EXPECT_TRUE(is_sound([](NodeFacts& f) { f.allocatable[0] = kNumberMax; }));
   EXPECT_FALSE(is_sound([](NodeFacts& f) { f.allocatable[0] = kNumberMax + 1; }));
   EXPECT_FALSE(is_sound([](NodeFacts& f) { f.allocatable.resize(f.allocatable.size() + 1); })) << "of a resource without a column";
-  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.cards = 7; }));
+  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.devices = 7; }));
   EXPECT_FALSE(is_sound_with<std::vector<NodeFacts>>(0, [](auto& rows) { rows.emplace_back(); }));
   EXPECT_FALSE(is_sound_with<std::vector<NodeFacts>>(0, [](auto& rows) { rows.pop_back(); }));
   const auto weight = [](std::int32_t w) { return is_sound_with_row<Constraint>([&](Constraint& c) { c.preferred[0].weight = w; }); };
@@ -139,7 +139,7 @@ TEST(StateFields, EndsAndQueues) {
   const auto end = [](const std::function<void(Timeline::End&)>& by) { return is_sound_with_row<Timeline::End>(by); };
   EXPECT_TRUE(end([](Timeline::End& e) { e.at = Millis(kNumberMax); }));
   EXPECT_FALSE(end([](Timeline::End& e) { e.at = Millis(kNumberMax + 1); }));
-  EXPECT_FALSE(end([](Timeline::End& e) { e.cards = kNumberMax + 1; }));
+  EXPECT_FALSE(end([](Timeline::End& e) { e.devices = kNumberMax + 1; }));
   EXPECT_FALSE(end([](Timeline::End& e) { e.job = JobId(7u); }));
   using Parents = std::vector<QueueId>;
   EXPECT_FALSE(is_sound_with<Parents>(0, [](Parents& p) { p.clear(); }));

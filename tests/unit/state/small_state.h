@@ -1,4 +1,4 @@
-// A small cluster for tests of the state: nodes of 8 cards, a few demands, jobs by one call.
+// A small cluster for tests of the state: nodes of 8 devices, a few demands, jobs by one call.
 #pragma once
 
 #include <utility>
@@ -8,13 +8,13 @@
 
 namespace ashlar {
 
-inline constexpr DemandId kOneCard{0u}, kFourCards{1u}, kHalfACard{2u}, kNoCards{3u}, kOnePort{4u};
+inline constexpr DemandId kOneDevice{0u}, kFourDevices{1u}, kHalfADevice{2u}, kNoDevices{3u}, kOnePort{4u};
 inline constexpr ConstraintId kAnywhere{0u};
 
-inline NodeFacts eight_cards() {
+inline NodeFacts eight_devices() {
   NodeFacts f;
   f.allocatable = {64'000, std::int64_t{1} << 40, 0, 100};
-  f.cards = 8;
+  f.devices = 8;
   f.model = ModelId(0u);
   return f;
 }
@@ -24,13 +24,13 @@ inline void tell(State& state, EventBody body, Millis at = Millis(0)) { apply(st
 inline State small_state(std::uint32_t nodes = 2) {
   State state;
   const auto pods = ResourceAmount{resource::kPods, 1};
-  tell(state, DemandDefined{kOneCard, {.amounts = {pods}, .cards = {1, MilliGpu(1000), MiB(0)}}});
-  tell(state, DemandDefined{kFourCards, {.amounts = {{resource::kCpu, 4000}, pods}, .cards = {4, MilliGpu(1000), MiB(0)}}});
-  tell(state, DemandDefined{kHalfACard, {.amounts = {pods}, .cards = {1, MilliGpu(500), MiB(0)}}});
-  tell(state, DemandDefined{kNoCards, {.amounts = {{resource::kCpu, 1000}, pods}}});
+  tell(state, DemandDefined{kOneDevice, {.amounts = {pods}, .devices = {1, MilliGpu(1000), MiB(0)}}});
+  tell(state, DemandDefined{kFourDevices, {.amounts = {{resource::kCpu, 4000}, pods}, .devices = {4, MilliGpu(1000), MiB(0)}}});
+  tell(state, DemandDefined{kHalfADevice, {.amounts = {pods}, .devices = {1, MilliGpu(500), MiB(0)}}});
+  tell(state, DemandDefined{kNoDevices, {.amounts = {{resource::kCpu, 1000}, pods}}});
   tell(state, DemandDefined{kOnePort, {.amounts = {pods}, .ports = {{6, 0, 80}}}});
   tell(state, ConstraintDefined{kAnywhere, {}});
-  for (std::uint32_t n = 0; n < nodes; ++n) tell(state, NodeSeen{NodeId(n), eight_cards()});
+  for (std::uint32_t n = 0; n < nodes; ++n) tell(state, NodeSeen{NodeId(n), eight_devices()});
   return state;
 }
 
@@ -43,6 +43,6 @@ inline Workload workload(std::uint32_t job, std::uint32_t first_member, std::uin
   return w;
 }
 
-inline CardMask cards(std::uint64_t low) { return {low, 0}; }
+inline DeviceMask devices(std::uint64_t low) { return {low, 0}; }
 
 }  // namespace ashlar

@@ -87,7 +87,7 @@ TEST(FreeBuckets, CountMembersThatADomainCouldHold) {
   EXPECT_EQ(buckets.members_at_most(LevelId(1u), domain(0), 3), 1u);
 }
 
-TEST(FreeBuckets, DoNotBoundNodesWithMoreCardsThanTheyCount) {
+TEST(FreeBuckets, DoNotBoundNodesWithMoreDevicesThanTheyCount) {
   Topology t;
   t.place(NodeId(0u), {});
   FreeBuckets buckets;
@@ -143,7 +143,7 @@ TEST(Timeline, KeepsOneHoldForAJob) {
   timeline.hold({JobId(1u), Millis(0), Millis(10), 4});
   timeline.hold({JobId(1u), Millis(5), Millis(15), 8});
   ASSERT_EQ(timeline.holds().size(), 1u);
-  EXPECT_EQ(timeline.holds()[0].cards, 8);
+  EXPECT_EQ(timeline.holds()[0].devices, 8);
   timeline.release(JobId(1u));
   EXPECT_TRUE(timeline.holds().empty());
 }
@@ -227,10 +227,10 @@ TEST(QueueTree, HasADigestOfWhatIsUsed) {
   EXPECT_EQ(tree.digest(), empty);
 }
 
-TEST(Quota, OfAMemberCountsCardsCoresAndMemory) {
-  Demand demand{.amounts = {{resource::kCpu, 4000}, {resource::kMemory, 1 << 30}}, .cards = {2, MilliGpu(1000), MiB(0)}};
+TEST(Quota, OfAMemberCountsDevicesCoresAndMemory) {
+  Demand demand{.amounts = {{resource::kCpu, 4000}, {resource::kMemory, 1 << 30}}, .devices = {2, MilliGpu(1000), MiB(0)}};
   EXPECT_EQ(quota_of(demand), (QuotaVector{2000, 4000, 1 << 30}));
-  demand.cards = {1, MilliGpu(250), MiB(0)};
+  demand.devices = {1, MilliGpu(250), MiB(0)};
   EXPECT_EQ(quota_of(demand)[0], 250);
 }
 

@@ -13,14 +13,14 @@ std::string text_of(const State& s, JobId id) {
   std::string text = "j" + std::to_string(id.value);
   if (!j.is_live) return text + " gone";
   text += " " + std::to_string(j.members_placed) + "/" + std::to_string(j.members_present) + " min " + std::to_string(j.members_min) + " cards " +
-          std::to_string(j.cards_total) + (j.is_in_backlog ? " waits" : "") + " turn " + std::to_string(j.backlog_seq);
+          std::to_string(j.devices_total) + (j.is_in_backlog ? " waits" : "") + " turn " + std::to_string(j.backlog_seq);
   if (j.is_started) text += " since " + text_of(j.started_at) + " until " + text_of(j.end_at) + " start " + std::to_string(j.start_seq);
   text += " served " + text_of(j.served) + " left " + text_of(j.remaining) + " queued " + text_of(j.queued_at);
   if (j.evictions > 0) text += " evicted " + std::to_string(j.evictions);
   if (j.priority != 0) text += " priority " + std::to_string(j.priority);
   s.each_member(id, [&](MemberId m, const Member& member) {
     text += " m" + std::to_string(m.value) + (member.is_placed() ? "@" + std::to_string(member.node.value) : "-");
-    if (!member.cards.is_empty()) text += ":" + std::to_string(member.cards.low);
+    if (!member.devices.is_empty()) text += ":" + std::to_string(member.devices.low);
     if (member.phase == Member::Phase::kAssumed) text += "?";
   });
   return text;
@@ -35,7 +35,7 @@ std::string news(State& s, JobId job) {
   text += " | gains " + std::to_string(s.unforeseen_frees()) + " backlog " + std::to_string(s.backlog_size()) + " used " +
           std::to_string(s.queues.used(QueueId(0u))[0]);
   for (const Timeline::End& e : s.timeline.ends())
-    text += " j" + std::to_string(e.job.value) + " ends " + text_of(e.at) + " with " + std::to_string(e.cards);
+    text += " j" + std::to_string(e.job.value) + " ends " + text_of(e.at) + " with " + std::to_string(e.devices);
   for (const MemberId m : s.nominations()) text += " nominated m" + std::to_string(m.value);
   s.backlog_changes().clear();
   s.freed_nodes().clear();
@@ -51,11 +51,11 @@ struct Step {
   EventBody body;
 };
 
-/// A small state with one job of one card that waits, told the steps: a line each about job 0.
+/// A small state with one job of one device that waits, told the steps: a line each about job 0.
 std::string told(const std::vector<Step>& steps) {
   State s = small_state();
   tell(s, ConstraintDefined{ConstraintId(1u), {.models = {ModelId(5u)}}});
-  tell(s, Submitted{workload(0, 0, 1, kOneCard)});
+  tell(s, Submitted{workload(0, 0, 1, kOneDevice)});
   tell(s, Ended{kJob});
   news(s, kJob);
   std::string text;
@@ -67,7 +67,7 @@ std::string told(const std::vector<Step>& steps) {
 }
 
 Workload gang(std::uint32_t members, std::uint32_t min, Estimate estimate = {}) {
-  Workload w = workload(0, 0, members, kOneCard);
+  Workload w = workload(0, 0, members, kOneDevice);
   w.members_min = min;
   w.estimate = estimate;
   return w;
@@ -75,11 +75,11 @@ Workload gang(std::uint32_t members, std::uint32_t min, Estimate estimate = {}) 
 
 Estimate expects(std::int64_t millis) { return {Millis(millis), Millis(millis)}; }
 
-Bound bound(std::uint32_t member, std::uint32_t node, std::uint64_t low = 0) { return {MemberId(member), NodeId(node), cards(low)}; }
+Bound bound(std::uint32_t member, std::uint32_t node, std::uint64_t low = 0) { return {MemberId(member), NodeId(node), devices(low)}; }
 
-NodeFacts with_cards(std::int32_t count) {
-  NodeFacts f = eight_cards();
-  f.cards = count;
+NodeFacts with_devices(std::int32_t count) {
+  NodeFacts f = eight_devices();
+  f.devices = count;
   return f;
 }
 
@@ -121,7 +121,7 @@ TEST(Transcript, AnElasticJobStartsWithItsMinimumAndGrows) {
   EXPECT_EQ(told({{0, Submitted{gang(3, 1, expects(100))}},
                   {10, bound(1, 1)},
                   {20, bound(0, 0)},
-                  {30, MembersAdded{kJob, 2, {{MemberId(7u), kFourCards, kAnywhere}, {MemberId(1u), kOneCard, kAnywhere}}}},
+                  {30, MembersAdded{kJob, 2, {{MemberId(7u), kFourDevices, kAnywhere}, {MemberId(1u), kOneDevice, kAnywhere}}}},
                   {40, MemberGone{MemberId(1u)}},
                   {50, MemberGone{MemberId(0u)}},
                   {60, MemberGone{MemberId(2u)}},
@@ -177,11 +177,11 @@ TEST(Transcript, NodesThatComeChangeAndGo) {
   EXPECT_EQ(told({{0, Submitted{gang(2, 2, expects(100))}},
                   {1, bound(0, 0, 128)},
                   {2, bound(1, 0, 1)},
-                  {10, NodeSeen{NodeId(0u), with_cards(7)}},
-                  {20, NodeSeen{NodeId(0u), with_cards(8)}},
+                  {10, NodeSeen{NodeId(0u), with_devices(7)}},
+                  {20, NodeSeen{NodeId(0u), with_devices(8)}},
                   {30, NodeGone{NodeId(0u)}},
                   {31, NodeGone{NodeId(0u)}},
-                  {40, NodeSeen{NodeId(0u), with_cards(8)}},
+                  {40, NodeSeen{NodeId(0u), with_devices(8)}},
                   {41, bound(0, 7)},
                   {50, bound(0, 1)},
                   {60, bound(0, 0, 2)}}),
@@ -207,7 +207,7 @@ TEST(Transcript, WhatIsAssumedIsConfirmedOrRejected) {
   news(s, kJob);
   std::string text;
   const auto assume = [&](std::uint32_t member, std::uint32_t node, std::uint64_t low, std::int64_t at) {
-    s.place(MemberId(member), NodeId(node), cards(low), Member::Phase::kAssumed);
+    s.place(MemberId(member), NodeId(node), devices(low), Member::Phase::kAssumed);
     s.start(kJob, Millis(at));
     text += news(s, kJob) + "\n";
   };

@@ -156,7 +156,7 @@ std::string error_of_event(std::uint8_t kind, const std::string& body) {
   return read.ok() ? "" : read.error().message;
 }
 
-std::string seen_node(std::string_view is_ready, std::string_view labels_on) {  // row 0, no amounts, no cards, no memory, no model
+std::string seen_node(std::string_view is_ready, std::string_view labels_on) {  // row 0, no amounts, no devices, no memory, no model
   return varint(1) + varint(0) + zigzag(0) + zigzag(0) + varint(0) + std::string(is_ready) + std::string(labels_on);
 }
 

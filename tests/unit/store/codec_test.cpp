@@ -133,7 +133,7 @@ TEST(Codec, every_built_in_profile_comes_back_as_it_was) {
     EXPECT_EQ(read->feasible, profile.feasible);
     EXPECT_EQ(read->tiers, profile.tiers);
     EXPECT_EQ(read->order, profile.order);
-    EXPECT_EQ(read->card, profile.card);
+    EXPECT_EQ(read->device, profile.device);
     EXPECT_EQ(read->mix.classes.size(), profile.mix.classes.size());
   }
 }

@@ -10,7 +10,7 @@ namespace ashlar::store {
 namespace {
 
 constexpr std::uint32_t kLeap = 1u << 22;
-constexpr std::int32_t kCards = kCardsPerNodeMax;
+constexpr std::int32_t kDevices = kDevicesPerNodeMax;
 
 /// Two nested levels and a free-standing one; one row of each kind, job 0 running on node 0 with demand 0 and constraint 0.
 struct Guarded : ::testing::Test {
@@ -49,7 +49,7 @@ struct Guarded : ::testing::Test {
     change(w);
     return refusal(Submitted{w});
   }
-  std::string refusal_of_ask(CardAsk ask) const { return refusal(DemandDefined{DemandId(1), {{}, ask, {}}}); }
+  std::string refusal_of_ask(DeviceAsk ask) const { return refusal(DemandDefined{DemandId(1), {{}, ask, {}}}); }
   std::string refusal_of_amount(ResourceAmount amount) const { return refusal(DemandDefined{DemandId(1), {{{resource::kCpu, 1}, amount}, {}, {}}}); }
   std::string refusal_of_weight(std::int32_t weight) const {
     Constraint constraint;
@@ -86,12 +86,12 @@ TEST_F(Guarded, demands_are_possible_and_stay_while_used) {
   EXPECT_EQ(refusal(DemandDefined{DemandId(0), state.demand(DemandId(0))}), "");
   EXPECT_EQ(refusal(DemandDefined{DemandId(0), {}}), "a demand in use is defined anew");
   EXPECT_EQ(refusal_of_ask({0, MilliGpu(0), MiB(0)}), "");
-  EXPECT_EQ(refusal_of_ask({kCards, MilliGpu(kWholeCard), MiB(std::int64_t{1} << 40)}), "");
-  const std::string cards = "a demand asks for an impossible number of cards";
-  EXPECT_EQ(refusal_of_ask({-1, MilliGpu(0), MiB(0)}), cards);
-  EXPECT_EQ(refusal_of_ask({kCards + 1, MilliGpu(0), MiB(0)}), cards);
-  EXPECT_EQ(refusal_of_ask({1, MilliGpu(-1), MiB(0)}), cards);
-  EXPECT_EQ(refusal_of_ask({1, MilliGpu(kWholeCard + 1), MiB(0)}), cards);
+  EXPECT_EQ(refusal_of_ask({kDevices, MilliGpu(kWholeDevice), MiB(std::int64_t{1} << 40)}), "");
+  const std::string devices = "a demand asks for an impossible number of cards";
+  EXPECT_EQ(refusal_of_ask({-1, MilliGpu(0), MiB(0)}), devices);
+  EXPECT_EQ(refusal_of_ask({kDevices + 1, MilliGpu(0), MiB(0)}), devices);
+  EXPECT_EQ(refusal_of_ask({1, MilliGpu(-1), MiB(0)}), devices);
+  EXPECT_EQ(refusal_of_ask({1, MilliGpu(kWholeDevice + 1), MiB(0)}), devices);
   EXPECT_EQ(refusal_of_ask({1, MilliGpu(1), MiB(-1)}), "a demand asks for an impossible card memory");
   EXPECT_EQ(refusal_of_ask({1, MilliGpu(1), MiB((std::int64_t{1} << 40) + 1)}), "a demand asks for an impossible card memory");
   const std::string amount = "a demand names a resource or an amount out of bounds";
@@ -138,20 +138,20 @@ TEST_F(Guarded, queues_and_nodes_are_near_the_rows_there_are) {
 
 TEST_F(Guarded, facts_of_a_node_are_possible) {
   EXPECT_EQ(refusal_of_node([](NodeFacts& f) {
-              f.cards = kCards;
+              f.devices = kDevices;
               f.allocatable.assign(resource::kColumnsMax, kNumberMax);
-              f.memory_per_card = MiB(std::int64_t{1} << 40);
+              f.memory_per_device = MiB(std::int64_t{1} << 40);
               f.model = ModelId(kLeap - 1);
               f.domains = {DomainId::none(), DomainId(kLeap - 1)};
             }),
             "");
-  for (const std::int32_t cards : {-1, kCards + 1})
-    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.cards = cards; }), "a node has an impossible number of cards");
+  for (const std::int32_t devices : {-1, kDevices + 1})
+    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.devices = devices; }), "a node has an impossible number of cards");
   EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.allocatable.assign(resource::kColumnsMax + 1, 0); }), "a node has more resources than there may be");
   for (const std::int64_t amount : {std::int64_t{-1}, kNumberMax + 1})
     EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.allocatable = {1, amount}; }), "a node has an impossible amount of a resource");
   for (const std::int64_t memory : {std::int64_t{-1}, (std::int64_t{1} << 40) + 1})
-    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.memory_per_card = MiB(memory); }), "a node has an impossible card memory");
+    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.memory_per_device = MiB(memory); }), "a node has an impossible card memory");
   EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.model = ModelId(kLeap); }), "a node's model is out of bounds");
   EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.domains = {DomainId(0), DomainId(kLeap)}; }), "a node's domain is out of bounds");
 }

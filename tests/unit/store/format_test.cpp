@@ -28,7 +28,7 @@ TEST(Format, kinds_of_events_keep_their_numbers) {
 }
 
 TEST(Format, an_event_has_the_documented_bytes) {
-  const Event bound{Millis(1000), Bound{MemberId(3), NodeId(200), CardMask{0x0f, 0}}};
+  const Event bound{Millis(1000), Bound{MemberId(3), NodeId(200), DeviceMask{0x0f, 0}}};
   EXPECT_EQ(bytes_of(bound), std::string("\xd2\x0f\x0b\x04\xc9\x01\x0f\x00", 8));
 }
 

@@ -44,7 +44,7 @@ TEST(ProfileBytes, every_field_comes_back) {
     EXPECT_EQ(read->is_default_domain_search, is_default);
     ASSERT_EQ(read->mix.classes.size(), 3u);
     EXPECT_EQ(read->mix.classes[1].cpu_milli, 1000);
-    EXPECT_EQ(read->mix.classes[1].cards, 2);
+    EXPECT_EQ(read->mix.classes[1].devices, 2);
     EXPECT_EQ(read->mix.classes[1].milli_each, 1000);
     EXPECT_EQ(read->mix.classes[1].models, std::vector<ModelId>{ModelId(1)});
     EXPECT_EQ(read->mix.classes[1].frequency, 0.3);
@@ -88,9 +88,9 @@ TEST(ProfileBytes, numbers_that_cannot_be_are_refused) {
   for (const std::int64_t cadence : {std::int64_t{-1}, kYear + 1})
     EXPECT_EQ(error_of_profile([&](Profile& p) { p.cadence = Millis(cadence); }), "the profile's cadence is impossible");
   EXPECT_EQ(error_of_class([](FgdClass& c) { c = {0, 0, 0, {}, 0}; }), "");
-  EXPECT_EQ(error_of_class([](FgdClass& c) { c = {kNumberMax, kCardsPerNodeMax, kWholeCard, {}, 1}; }), "");
-  const FgdClass impossible[] = {{-1, 0, 0, {}, 0}, {INT64_MAX, 0, 0, {}, 0},      {0, -1, 0, {}, 0},     {0, kCardsPerNodeMax + 1, 0, {}, 0},
-                                 {0, 0, -1, {}, 0}, {0, 0, kWholeCard + 1, {}, 0}, {0, 0, 0, {}, -0.001}, {0, 0, 0, {}, 1.001}};
+  EXPECT_EQ(error_of_class([](FgdClass& c) { c = {kNumberMax, kDevicesPerNodeMax, kWholeDevice, {}, 1}; }), "");
+  const FgdClass impossible[] = {{-1, 0, 0, {}, 0}, {INT64_MAX, 0, 0, {}, 0},        {0, -1, 0, {}, 0},     {0, kDevicesPerNodeMax + 1, 0, {}, 0},
+                                 {0, 0, -1, {}, 0}, {0, 0, kWholeDevice + 1, {}, 0}, {0, 0, 0, {}, -0.001}, {0, 0, 0, {}, 1.001}};
   for (const FgdClass& c : impossible)
     EXPECT_EQ(error_of_class([&](FgdClass& changed) { changed = c; }), "the profile's target workload has an impossible class");
 }

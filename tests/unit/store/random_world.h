@@ -54,10 +54,10 @@ class RandomWorld {
   static Demand demand(std::uint32_t d) {
     Demand demand;
     demand.amounts = {{resource::kCpu, 1000 + 500 * d}, {resource::kMemory, 1 << 20}, {resource::kPods, 1}};
-    if (d == 1) demand.cards = {1, MilliGpu(300), MiB(0)};
-    if (d == 2) demand.cards = {1, MilliGpu(1000), MiB(0)};
-    if (d == 3) demand.cards = {2, MilliGpu(1000), MiB(0)};
-    if (d == 4) demand.cards = {4, MilliGpu(1000), MiB(100)};
+    if (d == 1) demand.devices = {1, MilliGpu(300), MiB(0)};
+    if (d == 2) demand.devices = {1, MilliGpu(1000), MiB(0)};
+    if (d == 3) demand.devices = {2, MilliGpu(1000), MiB(0)};
+    if (d == 4) demand.devices = {4, MilliGpu(1000), MiB(100)};
     if (d == 5) demand.ports = {{6, 0, 8080}};
     return demand;
   }
@@ -74,9 +74,9 @@ class RandomWorld {
   NodeFacts facts(std::uint32_t n) {
     NodeFacts f;
     f.allocatable = {32'000, std::int64_t(64) << 30, std::int64_t(100) << 30, 20, 7};
-    f.cards = n % 5 == 4 ? 0 : 4;
-    f.memory_per_card = MiB(n % 2 == 0 ? 0 : 40'000);
-    f.model = f.cards == 0 ? ModelId::none() : ModelId(n % 2);
+    f.devices = n % 5 == 4 ? 0 : 4;
+    f.memory_per_device = MiB(n % 2 == 0 ? 0 : 40'000);
+    f.model = f.devices == 0 ? ModelId::none() : ModelId(n % 2);
     f.is_ready = draw(8) != 0;
     if (n % 3 != 0) f.labels = {{LabelKeyId(1), LabelId(n % 4), static_cast<std::int64_t>(n)}};
     if (n % 6 == 5) f.taints = {{LabelKeyId(2), LabelId(9), TaintEffect::kNoSchedule}};
@@ -87,11 +87,11 @@ class RandomWorld {
   void answer(std::vector<Event>& events, const Bind& bind) {
     const std::uint32_t luck = draw(10);
     if (luck < 6)
-      add(events, Bound{bind.member, bind.node, bind.cards});
+      add(events, Bound{bind.member, bind.node, bind.devices});
     else if (luck < 8)
       add(events, BindRejected{bind.member});
     else if (luck < 9)
-      add(events, Bound{bind.member, NodeId(draw(kNodes)), CardMask{}});  // somebody else was faster
+      add(events, Bound{bind.member, NodeId(draw(kNodes)), DeviceMask{}});  // somebody else was faster
   }
 
   void submit(const State& state, std::vector<Event>& events) {

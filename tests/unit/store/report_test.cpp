@@ -84,9 +84,9 @@ TEST(ReplayReport, shows_forty_differences_and_counts_the_rest) {
   EXPECT_EQ(shown(43), (std::pair<std::size_t, std::string>(40, "  ... and 3 more; -o json has them\n")));
 }
 
-CardMask cards_of(std::initializer_list<int> cards) {
-  CardMask mask;
-  for (const int card : cards) mask.set(card);
+DeviceMask devices_of(std::initializer_list<int> devices) {
+  DeviceMask mask;
+  for (const int device : devices) mask.set(device);
   return mask;
 }
 
@@ -101,17 +101,17 @@ NameTable names() {
   return table;
 }
 
-TEST(Words, cards_are_ranges) {
-  EXPECT_EQ(cards_in_words({}), "");
-  EXPECT_EQ(cards_in_words(cards_of({0})), "0");
-  EXPECT_EQ(cards_in_words(cards_of({1, 2})), "1-2");
-  EXPECT_EQ(cards_in_words(cards_of({0, 1, 2, 3, 5, 7, 8})), "0-3,5,7-8");
-  EXPECT_EQ(cards_in_words(cards_of({62, 63, 64, 126, 127})), "62-64,126-127");
-  EXPECT_EQ(cards_in_words(CardMask::unknown()), "0-127");
+TEST(Words, devices_are_ranges) {
+  EXPECT_EQ(devices_in_words({}), "");
+  EXPECT_EQ(devices_in_words(devices_of({0})), "0");
+  EXPECT_EQ(devices_in_words(devices_of({1, 2})), "1-2");
+  EXPECT_EQ(devices_in_words(devices_of({0, 1, 2, 3, 5, 7, 8})), "0-3,5,7-8");
+  EXPECT_EQ(devices_in_words(devices_of({62, 63, 64, 126, 127})), "62-64,126-127");
+  EXPECT_EQ(devices_in_words(DeviceMask::unknown()), "0-127");
 }
 
 TEST(Words, placements_name_four_members) {
-  std::vector<Bind> binds{{MemberId(1), JobId(2), NodeId(1), cards_of({0, 1})}};
+  std::vector<Bind> binds{{MemberId(1), JobId(2), NodeId(1), devices_of({0, 1})}};
   EXPECT_EQ(placement_in_words({}, names()), "");
   EXPECT_EQ(placement_in_words(binds, names()), "node1 gpu 0-1");
   for (std::uint32_t n = 2; n <= 4; ++n) binds.push_back({MemberId(n), JobId(2), NodeId(n), {}});
@@ -121,7 +121,7 @@ TEST(Words, placements_name_four_members) {
 }
 
 TEST(Words, actions_are_named) {
-  EXPECT_EQ(action_in_words(Bind{MemberId(3), JobId(2), NodeId(1), cards_of({7})}, names()), "bind nlp/train worker-0 to node1 gpu 7");
+  EXPECT_EQ(action_in_words(Bind{MemberId(3), JobId(2), NodeId(1), devices_of({7})}, names()), "bind nlp/train worker-0 to node1 gpu 7");
   EXPECT_EQ(action_in_words(Bind{MemberId(4), JobId(9), NodeId(8), {}}, names()), "bind job 9 to node 8");
   EXPECT_EQ(action_in_words(Evict{JobId(2), Millis(30)}, names()), "evict nlp/train with 30 ms of grace");
   EXPECT_EQ(action_in_words(Reserve{JobId(2), Millis(5), Millis(60)}, names()), "reserve for nlp/train from 5 to 60 ms");

@@ -19,7 +19,7 @@ void expect_aligned(const State& recorded, const State& second, int step) {
     ASSERT_EQ(recorded.is_live(MemberId(m)), second.is_live(MemberId(m)));
     if (!recorded.is_live(MemberId(m))) continue;
     ASSERT_EQ(recorded.member(MemberId(m)).node, second.member(MemberId(m)).node) << "member " << m << " after step " << step;
-    ASSERT_EQ(recorded.member(MemberId(m)).cards, second.member(MemberId(m)).cards) << "member " << m << " after step " << step;
+    ASSERT_EQ(recorded.member(MemberId(m)).devices, second.member(MemberId(m)).devices) << "member " << m << " after step " << step;
   }
   for (std::uint32_t j = 0; j < recorded.job_rows(); ++j) {
     if (!recorded.is_live(JobId(j))) continue;
