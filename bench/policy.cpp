@@ -108,8 +108,8 @@ void bench_fgd(bench::Report& report, const FgdMix& mix, Rng& rng) {
   std::vector<std::array<std::int32_t, 8>> devices(4096);
   for (auto& node : devices)
     for (std::int32_t& g : node) g = rng.below(3) != 0 ? kWholeDevice : static_cast<std::int32_t>(rng.below(1001));
-  const auto node = [&](std::size_t i) { return FgdNode{50'000, ModelId(), devices[i]}; };
-  const DeviceAsk share{1, MilliGpu(300), MiB(0)};
+  const auto node = [&](std::size_t i) { return FgdNode{50'000, DeviceClassId(), devices[i]}; };
+  const DeviceRequest share{1, MilliGpu(300), MiB(0)};
   double sink = 0;
   report.at_most("F of one node, " + std::to_string(mix.classes.size()) + " classes",
                  best_of(kRuns,

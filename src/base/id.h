@@ -39,7 +39,7 @@ using ResourceId = Id<struct ResourceTag>;      ///< column of a node resource (
 using LabelId = Id<struct LabelTag>;            ///< interned node label key=value
 using LabelKeyId = Id<struct LabelKeyTag>;      ///< interned node label key
 using TaintId = Id<struct TaintIdTag>;          ///< interned taint key=value:effect
-using ModelId = Id<struct ModelTag>;            ///< interned accelerator model (class)
+using DeviceClassId = Id<struct ModelTag>;      ///< interned accelerator model (class)
 using PortId = Id<struct PortTag>;              ///< interned host port (protocol, address, number)
 
 }  // namespace ashlar

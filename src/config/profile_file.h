@@ -22,7 +22,7 @@ struct ProfileSpec {
 };
 
 /// The id of an accelerator model by name; called once per name and class.
-using ModelOf = std::function<ModelId(std::string_view model)>;
+using ModelOf = std::function<DeviceClassId(std::string_view model)>;
 /// The profile with its mix made.
 Profile resolved(ProfileSpec spec, const ModelOf& model_of);
 

@@ -63,9 +63,9 @@ struct PreferredTerm {
 };
 
 struct Constraint {
-  NodeTerm selector;             ///< must hold (nodeSelector, nodeName)
-  std::vector<NodeTerm> any_of;  ///< one of them must hold; empty = no such rule (required node affinity)
-  std::vector<ModelId> models;   ///< accelerator models that serve; empty = any
+  NodeTerm selector;                  ///< must hold (nodeSelector, nodeName)
+  std::vector<NodeTerm> any_of;       ///< one of them must hold; empty = no such rule (required node affinity)
+  std::vector<DeviceClassId> models;  ///< accelerator models that serve; empty = any
   std::vector<Toleration> tolerations;
   std::vector<PreferredTerm> preferred;  ///< soft
   friend bool operator==(const Constraint&, const Constraint&) = default;

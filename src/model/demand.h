@@ -34,13 +34,13 @@ struct ResourceAmount {
 
 /// Devices asked of one node: `count` devices with at least `milli_each` free compute and `memory_each` free memory on each.
 /// Sharing (milli_each < 1000) is of one device only: count is then 1.
-struct DeviceAsk {
+struct DeviceRequest {
   std::int32_t count = 0;
   MilliGpu milli_each{kWholeDevice};
   MiB memory_each{0};
   bool is_whole() const { return milli_each.value >= kWholeDevice; }
   std::int64_t milli_total() const { return static_cast<std::int64_t>(count) * milli_each.value; }
-  friend bool operator==(const DeviceAsk&, const DeviceAsk&) = default;
+  friend bool operator==(const DeviceRequest&, const DeviceRequest&) = default;
 };
 
 /// A port on the node itself. `address` 0 means every address; ports clash when protocol and number agree and either address is 0 or both agree.
@@ -56,7 +56,7 @@ struct HostPort {
 
 struct Demand {
   std::vector<ResourceAmount> amounts;  ///< ascending by resource, each amount > 0; a pod always asks one of resource::kPods
-  DeviceAsk devices;
+  DeviceRequest devices;
   std::vector<HostPort> ports;
   friend bool operator==(const Demand&, const Demand&) = default;
 };

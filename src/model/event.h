@@ -27,7 +27,7 @@ struct NodeFacts {
   std::vector<std::int64_t> allocatable;  ///< by ResourceId; missing rows are 0
   std::int32_t devices = 0;               ///< 0..kCardsPerNodeMax
   MiB memory_per_device{0};               ///< 0 = not known, not checked
-  ModelId model;                          ///< none = no or unknown accelerator
+  DeviceClassId model;                    ///< none = no or unknown accelerator
   bool is_ready = true;                   ///< false: nothing new is placed
   std::vector<NodeLabel> labels;          ///< ascending by key
   std::vector<Taint> taints;

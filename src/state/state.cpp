@@ -7,7 +7,7 @@
 
 namespace ashlar {
 
-DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceAsk& ask) {
+DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceRequest& ask) {
   DeviceMask mask;
   if (ask.count == 0) return mask;
   const auto milli = cluster.device_free_milli(node);
@@ -238,7 +238,7 @@ bool State::is_consistent() const {
     if (!m.is_placed()) continue;
     digest += placement_cell(MemberId(row));
     counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
-    if (const DeviceAsk& ask = demand(m.demand).devices; ask.count > 0) ++classes[m.node.row()][device_class_of(ask)];
+    if (const DeviceRequest& ask = demand(m.demand).devices; ask.count > 0) ++classes[m.node.row()][device_class_of(ask)];
   }
   if (!std::equal(classes.begin(), classes.end(), cluster.device_class_counts().begin(), cluster.device_class_counts().end())) return false;
   for (std::size_t q = 0; q < counted.rows(); ++q)

@@ -36,7 +36,7 @@ struct Guard {
   const char* operator()(const DemandDefined& e) const {
     if (!is_near(e.id, s.demand_rows())) return "a demand's row is out of bounds";
     if (s.is_used(e.id) && s.demand(e.id) != e.demand) return "a demand in use is defined anew";
-    const DeviceAsk& ask = e.demand.devices;
+    const DeviceRequest& ask = e.demand.devices;
     if (ask.count < 0 || ask.count > kDevicesPerNodeMax || ask.milli_each.value < 0 || ask.milli_each.value > kWholeDevice)
       return "a demand asks for an impossible number of cards";
     if (ask.memory_each.value < 0 || ask.memory_each.value > kDeviceMemoryMax) return "a demand asks for an impossible card memory";

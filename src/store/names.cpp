@@ -95,7 +95,7 @@ void NameLedger::tell_new(const Event& event, ByteWriter& out) {
   } else if (const auto* demand = std::get_if<DemandDefined>(&event.body)) {
     for (const ResourceAmount& a : demand->demand.amounts) tell_once({NameKind::kResource, a.resource.value}, out);
   } else if (const auto* constraint = std::get_if<ConstraintDefined>(&event.body)) {
-    for (const ModelId model : constraint->constraint.models) tell_once({NameKind::kModel, model.value}, out);
+    for (const DeviceClassId model : constraint->constraint.models) tell_once({NameKind::kModel, model.value}, out);
   }
 }
 

@@ -143,7 +143,7 @@ TEST_F(OneEngine, TheApiServerAndTheSimulatorGiveTheSameNodesAndDevices) {
   kube::LiveOptions o = options();
   o.reign.intake.levels.clear();
   o.reign.intake.models.clear();
-  o.reign.profile = [&](const std::function<ModelId(std::string_view)>& model_of) { return config::resolved(*spec, model_of); };
+  o.reign.profile = [&](const std::function<DeviceClassId(std::string_view)>& model_of) { return config::resolved(*spec, model_of); };
   auto scheduler = start(o);
   ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
   for (std::size_t rank = 0; rank < trace->nodes_by_rank.size(); ++rank)

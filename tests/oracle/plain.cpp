@@ -326,7 +326,7 @@ NodeFacts facts_of(const PlainNode& node, int levels) {
   facts.devices = node.devices;
   facts.memory_per_device = MiB(node.device_mib);
   facts.allocatable = {node.has[kCores] * 1000, node.has[kGigabytes] * kGiB, 0, node.has[kPodSlots], node.has[kAdapters]};
-  facts.model = ModelId(node.model);
+  facts.model = DeviceClassId(node.model);
   facts.is_ready = node.is_ready;
   facts.labels = {{kZoneKey, LabelId(node.zone), NodeLabel::kNotANumber}};
   if (node.taint != kNowhere) facts.taints = {{kTaintKey, LabelId(100u), static_cast<TaintEffect>(node.taint)}};
@@ -368,7 +368,7 @@ Demand demand_of(const PlainDemand& plain) {
 Constraint constraint_of(const PlainConstraint& plain) {
   using Op = LabelExpression::Op;
   Constraint constraint;
-  if (plain.model != kNowhere) constraint.models = {ModelId(plain.model)};
+  if (plain.model != kNowhere) constraint.models = {DeviceClassId(plain.model)};
   if (plain.zone != kNowhere) constraint.selector.all.push_back({kZoneKey, Op::kIn, {LabelId(plain.zone)}, 0});
   if (plain.not_zone != kNowhere) constraint.any_of = {NodeTerm{{{kZoneKey, Op::kNotIn, {LabelId(plain.not_zone)}, 0}}}};
   if (plain.wished_zone != kNowhere) constraint.preferred = {{50, NodeTerm{{{kZoneKey, Op::kIn, {LabelId(plain.wished_zone)}, 0}}}}};

@@ -40,7 +40,7 @@ class LiveNameSource final : public store::NameSource {
         out += names.resource_name(ResourceId(key.row)).view();
         break;
       case store::NameKind::kModel:
-        out += names.models.name(ModelId(key.row)).view();
+        out += names.models.name(DeviceClassId(key.row)).view();
         break;
     }
   }
@@ -140,7 +140,7 @@ kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Acce
   kube::LiveOptions options;
   options.access = std::move(access);
   options.reign.intake = intake_options(config);
-  options.reign.profile = [spec = config.profile](const std::function<ModelId(std::string_view)>& model_of) {
+  options.reign.profile = [spec = config.profile](const std::function<DeviceClassId(std::string_view)>& model_of) {
     return config::resolved(spec, model_of);
   };
   options.reign.actuator.in_flight_max = static_cast<std::size_t>(config.batch.binds_in_flight);

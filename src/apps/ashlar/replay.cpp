@@ -30,7 +30,7 @@ Profile resolved_by(const config::ProfileSpec& spec, const store::NameTable& nam
   std::uint32_t unheard_of = 0;
   return config::resolved(spec, [&](std::string_view model) {
     const std::uint32_t row = names.row_of(store::NameKind::kModel, model);
-    return names.has({store::NameKind::kModel, row}) ? ModelId(row) : ModelId(row + unheard_of++);
+    return names.has({store::NameKind::kModel, row}) ? DeviceClassId(row) : DeviceClassId(row + unheard_of++);
   });
 }
 

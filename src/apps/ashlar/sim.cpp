@@ -195,7 +195,8 @@ void run_queue_verb(const QueueOptions& options) {
   const std::vector<std::string> policies = list_of(options.policies, "--policy");
   std::vector<Profile> profiles;
   profiles.reserve(policies.size());
-  for (const std::string& name : policies) profiles.push_back(config::resolved(profile_spec(name), [](std::string_view) { return ModelId::none(); }));
+  for (const std::string& name : policies)
+    profiles.push_back(config::resolved(profile_spec(name), [](std::string_view) { return DeviceClassId::none(); }));
   const std::vector<sim::VcNodes> vcs = must(sim::read_vcs(options.vcs));
   const sim::JobTrace trace = must(sim::read_jobs_for_replay(options.jobs, vcs));
   sim::QueueReplay replay{.trace = trace,

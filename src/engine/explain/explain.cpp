@@ -28,7 +28,7 @@ struct Tally {
 };
 
 /// Milli-GPU that an ask could use on the node: of its idle devices, or of the one device with most left for a share.
-std::int64_t free_for(const Cluster& cluster, const DeviceAsk& ask, NodeId n) {
+std::int64_t free_for(const Cluster& cluster, const DeviceRequest& ask, NodeId n) {
   const std::int64_t idle = std::max(cluster.idle_devices()[n.row()], 0);
   if (ask.is_whole()) return kWholeDevice * idle;
   if (cluster.idle_devices()[n.row()] < 0) return 0;
@@ -39,7 +39,7 @@ std::int64_t free_for(const Cluster& cluster, const DeviceAsk& ask, NodeId n) {
 }
 
 /// Free MiB on the device of the node that has most of those whose compute is enough for the ask.
-std::int64_t most_device_memory(const Cluster& cluster, const DeviceAsk& ask, NodeId n) {
+std::int64_t most_device_memory(const Cluster& cluster, const DeviceRequest& ask, NodeId n) {
   const auto milli = cluster.device_free_milli(n);
   const auto mib = cluster.device_free_mib(n);
   const std::int32_t needed = ask.is_whole() ? kWholeDevice : ask.milli_each.value;
@@ -51,7 +51,7 @@ std::int64_t most_device_memory(const Cluster& cluster, const DeviceAsk& ask, No
 }
 
 /// Are there devices enough on the node that refuses the ask, but not with the memory?
-bool lacks_only_memory(const Cluster& cluster, const DeviceAsk& ask, NodeId n) {
+bool lacks_only_memory(const Cluster& cluster, const DeviceRequest& ask, NodeId n) {
   return cluster.facts(n).memory_per_device.value != 0 && free_for(cluster, ask, n) >= (ask.is_whole() ? ask.milli_total() : ask.milli_each.value);
 }
 

@@ -133,7 +133,7 @@ class Rehearsal {
   std::uint32_t members_within_quota_or_needed() const { return std::max(members_within_quota(state_, job_), state_.job(job_).members_needed()); }
 
   DemandId with_devices(DemandId demand, std::int32_t most) {
-    const DeviceAsk& ask = state_.demand(demand).devices;
+    const DeviceRequest& ask = state_.demand(demand).devices;
     if (!ask.is_whole() || ask.count <= most) return demand;
     auto [it, is_new] = fewer_.try_emplace({demand, most}, DemandId(state_.demand_rows()));
     if (!is_new) return it->second;
@@ -208,7 +208,7 @@ void add_smaller_jobs(Rehearsal& r, std::vector<Remedy>& out) {
     out.push_back({.kind = Remedy::Kind::kFewerMembers, .amount = members + static_cast<std::int64_t>(r.placed()), .level = r.original().within});
   std::int32_t most = 0;
   for (const MemberSpec& m : r.needed_members())
-    if (const DeviceAsk& ask = r.state().demand(m.demand).devices; ask.is_whole()) most = std::max(most, ask.count);
+    if (const DeviceRequest& ask = r.state().demand(m.demand).devices; ask.is_whole()) most = std::max(most, ask.count);
   const std::int64_t devices =
       largest(std::int64_t{most} - 1, [&](std::int64_t c) { return r.starts({.devices_max = static_cast<std::int32_t>(c)}); });
   if (devices > 0) out.push_back({.kind = Remedy::Kind::kFewerDevices, .amount = devices, .level = r.original().within});

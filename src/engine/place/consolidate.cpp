@@ -56,7 +56,7 @@ bool is_consolidated(const State& state, JobId job) {
   bool is_so = true;
   state.each_member(job, [&](MemberId, const Member& m) {
     if (m.is_placed()) return;
-    const DeviceAsk& ask = state.demand(m.demand).devices;
+    const DeviceRequest& ask = state.demand(m.demand).devices;
     const bool is_last = ++seen == waiting;
     is_so = is_so && ask.count > 0 && ask.is_whole() && (is_last || ask.count >= largest);
   });

@@ -46,7 +46,7 @@ HeldByNode held_by(const State& state, JobId job) {
 /// Members that the node could take if nothing else ran there.
 std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, NodeId n, const Held& held) {
   std::int64_t fits = kFitsMax;
-  const DeviceAsk& ask = demand.devices;
+  const DeviceRequest& ask = demand.devices;
   if (ask.count > 0) {
     const std::int64_t devices = std::max(cluster.devices()[n.row()] - held.devices, 0);
     const std::int64_t memory = cluster.facts(n).memory_per_device.value;  // 0 = not known, not checked

@@ -11,7 +11,7 @@ namespace {
 bool is_idle(const PackingNode& node, std::size_t device) { return node.milli[device] == kWholeDevice && node.mib[device] == node.full_mib; }
 
 /// Could the device take one such share?
-bool takes_share(const PackingNode& node, const DeviceAsk& ask, std::size_t device) {
+bool takes_share(const PackingNode& node, const DeviceRequest& ask, std::size_t device) {
   if (is_idle(node, device) && node.idle_devices <= 0) return false;
   return shares_in_device(ask, node.milli[device], node.mib[device], node.full_mib != 0) > 0;
 }
@@ -22,7 +22,7 @@ bool has_room(const PackingNode& node, const Demand& demand) {
     if (value_at(node.free, a.resource.row()) < a.amount) return false;
   for (const HostPort& asked : demand.ports)
     if (std::any_of(node.ports.begin(), node.ports.end(), [&](const HostPort& taken) { return asked.clashes(taken); })) return false;
-  const DeviceAsk& ask = demand.devices;
+  const DeviceRequest& ask = demand.devices;
   if (ask.count <= 0) return true;
   if (node.idle_devices < 0) return false;
   if (!ask.is_whole()) return ask.milli_each.value > 0;
@@ -45,7 +45,7 @@ void take(PackingNode& node, const Demand& demand) {
   }
 }
 
-void take_share(PackingNode& node, const DeviceAsk& ask, std::size_t device) {
+void take_share(PackingNode& node, const DeviceRequest& ask, std::size_t device) {
   if (is_idle(node, device)) --node.idle_devices;
   node.milli[device] -= ask.milli_each.value;
   node.mib[device] -= ask.memory_each.value;
@@ -57,7 +57,7 @@ std::uint64_t room_for(const PackingNode& node, const Demand& demand) {
   std::int64_t room = kFitsMax;
   for (const ResourceAmount& a : demand.amounts) room = std::min(room, node.free[a.resource.row()] / a.amount);
   if (!demand.ports.empty()) room = 1;
-  const DeviceAsk& ask = demand.devices;
+  const DeviceRequest& ask = demand.devices;
   if (ask.count > 0 && ask.is_whole()) room = std::min<std::int64_t>(room, node.idle_devices / ask.count);
   if (ask.count > 0 && !ask.is_whole()) {
     std::int64_t shares = 0;

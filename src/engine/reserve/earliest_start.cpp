@@ -122,7 +122,7 @@ std::size_t EarliestStart::enough_devices() {
   const std::uint32_t needed = j.members_needed();
   std::vector<std::int64_t> asks;
   state_.each_member(job_, [&](MemberId, const Member& m) {
-    const DeviceAsk& ask = state_.demand(m.demand).devices;
+    const DeviceRequest& ask = state_.demand(m.demand).devices;
     if (!m.is_placed()) asks.push_back(ask.is_whole() ? ask.count : 0);
   });
   std::sort(asks.begin(), asks.end());
@@ -173,7 +173,7 @@ bool EarliestStart::seat(const Reservation& reservation) {
     if (!state_.is_live(place.member) || !state_.cluster.is_live(place.node)) return false;
     const Member& m = state_.member(place.member);
     if (m.job != reservation.entry.job || m.is_placed()) return false;
-    const DeviceAsk& ask = state_.demand(m.demand).devices;
+    const DeviceRequest& ask = state_.demand(m.demand).devices;
     DeviceMask devices = choose_devices(state_.cluster, place.node, ask);
     if (devices.count() < ask.count && drop_outranked(m.job, place.node)) devices = choose_devices(state_.cluster, place.node, ask);
     if (devices.count() < ask.count) return false;

@@ -18,7 +18,7 @@ using Spare = Reservation::Spare;
 
 bool is_idle(const DeviceRoom& room, std::int64_t full_mib) { return room.milli == kWholeDevice && room.mib == full_mib; }
 
-void take_device(DeviceRoom& room, const DeviceAsk& ask, int sign = 1) {
+void take_device(DeviceRoom& room, const DeviceRequest& ask, int sign = 1) {
   room.milli -= sign * ask.milli_each.value;
   room.mib -= sign * ask.memory_each.value;
 }
@@ -47,8 +47,8 @@ struct Claims {
 /// How the claims on a node's devices come to sit on them: whole devices on any idle ones, shares on the tightest device in use, else on an idle one.
 struct Seating {
   bool fits = true;
-  std::int64_t whole = 0;                                ///< idle devices that whole asks need
-  std::vector<std::pair<int, const DeviceAsk*>> shares;  ///< by device
+  std::int64_t whole = 0;                                    ///< idle devices that whole asks need
+  std::vector<std::pair<int, const DeviceRequest*>> shares;  ///< by device
 };
 
 Seating seat_claims(const Room& room, const Claims& claims, std::int64_t full_mib) {
@@ -58,7 +58,7 @@ Seating seat_claims(const Room& room, const Claims& claims, std::int64_t full_mi
   for (const DeviceRoom& device : room.devices) idle += is_idle(device, full_mib) ? 1 : 0;
   bool has_shares = false;
   claims.each([&](const Demand& demand) {
-    const DeviceAsk& ask = demand.devices;
+    const DeviceRequest& ask = demand.devices;
     if (ask.count > 0 && ask.is_whole()) seating.whole += ask.count;
     has_shares = has_shares || (ask.count > 0 && !ask.is_whole());
   });
@@ -66,7 +66,7 @@ Seating seat_claims(const Room& room, const Claims& claims, std::int64_t full_mi
   if (!has_shares || !seating.fits) return seating;
   std::vector<DeviceRoom> rooms = room.devices;
   claims.each([&](const Demand& demand) {
-    const DeviceAsk& ask = demand.devices;
+    const DeviceRequest& ask = demand.devices;
     if (ask.count == 0 || ask.is_whole() || !seating.fits) return;
     int best = -1;
     for (std::size_t i = 0; i < rooms.size(); ++i) {
@@ -105,11 +105,11 @@ auto spare_of(auto& spares, NodeId node) {
   return it == spares.end() || it->node != node ? spares.end() : it;
 }
 
-std::vector<ResourceId> resources_asked(const State& state, JobId job, bool& asks_devices) {
+std::vector<ResourceId> resources_asked(const State& state, JobId job, bool& requests_devices) {
   std::vector<ResourceId> asked;
   state.each_member(job, [&](MemberId, const Member& m) {
     const Demand& demand = state.demand(m.demand);
-    asks_devices = asks_devices || demand.devices.count > 0;
+    requests_devices = requests_devices || demand.devices.count > 0;
     for (const ResourceAmount& a : demand.amounts)
       if (std::find(asked.begin(), asked.end(), a.resource) == asked.end()) asked.push_back(a.resource);
   });
@@ -118,15 +118,15 @@ std::vector<ResourceId> resources_asked(const State& state, JobId job, bool& ask
 
 /// From a trial in which the job and those promised beside it are placed.
 void note_spares(const Trial& trial, const State& state, Reservation& reservation) {
-  bool asks_devices = false;
-  const std::vector<ResourceId> asked = resources_asked(state, reservation.entry.job, asks_devices);
+  bool requests_devices = false;
+  const std::vector<ResourceId> asked = resources_asked(state, reservation.entry.job, requests_devices);
   std::vector<Spare>& spares = reservation.spares;
   for (const Reservation::Place& place : reservation.places) spares.push_back({place.node, {}, {}});
   std::sort(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node < b.node; });
   spares.erase(std::unique(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node == b.node; }), spares.end());
   const Cluster& cluster = state.cluster;
   for (Spare& spare : spares) {
-    if (asks_devices) {
+    if (requests_devices) {
       const auto milli = cluster.device_free_milli(spare.node);
       const auto mib = cluster.device_free_mib(spare.node);
       const std::int64_t full_mib = cluster.facts(spare.node).memory_per_device.value;
@@ -229,10 +229,10 @@ void block_device(Trial& trial, NodeId node, int device, DeviceRoom leave) {
   trial.block(node, Demand{{}, {1, MilliGpu(milli), MiB(mib)}, {}}, mask);
 }
 
-bool asks_whole_devices(const State& state, JobId job) {
+bool requests_whole_devices(const State& state, JobId job) {
   bool is_so = false;
   state.each_member(job, [&](MemberId, const Member& m) {
-    const DeviceAsk& ask = state.demand(m.demand).devices;
+    const DeviceRequest& ask = state.demand(m.demand).devices;
     is_so = is_so || (!m.is_placed() && ask.count > 0 && ask.is_whole());
   });
   return is_so;
@@ -306,7 +306,7 @@ bool Reservation::spares_quota_for(const State& state, JobId job) const {
 
 void Reservation::block(Trial& trial, JobId from, Beside beside) const {
   const Cluster& cluster = trial.state().cluster;
-  const bool from_whole = asks_whole_devices(trial.state(), from);
+  const bool from_whole = requests_whole_devices(trial.state(), from);
   for (const Spare& spare : spares) {
     const Claims claims{spare.claims, from};
     Demand kept;

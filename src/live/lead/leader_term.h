@@ -21,7 +21,7 @@
 namespace ashlar::kube {
 
 /// The profile with its accelerator models named by rows of these tables.
-using MakeProfile = std::function<Profile(const std::function<ModelId(std::string_view)>&)>;
+using MakeProfile = std::function<Profile(const std::function<DeviceClassId(std::string_view)>&)>;
 /// A recorder for this state and engine, or nothing. Both outlive it.
 using OpenRecorder = std::function<std::unique_ptr<Recorder>(const State&, const Engine&, const LiveIntake&)>;
 

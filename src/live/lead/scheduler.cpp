@@ -236,7 +236,7 @@ Result<void> LiveScheduler::Loop::listen() {
 }
 
 Result<std::unique_ptr<LiveScheduler>> LiveScheduler::create(LiveOptions options) {
-  const Result<Profile> profile = live_profile(options.reign.profile([](std::string_view) { return ModelId(0u); }));
+  const Result<Profile> profile = live_profile(options.reign.profile([](std::string_view) { return DeviceClassId(0u); }));
   if (!profile) return profile.error();
   auto loop = std::make_unique<Loop>(std::move(options));
   Result<std::unique_ptr<Api>> api = Api::create(

@@ -184,7 +184,7 @@ void add_largest_gangs(Snapshot& out, LiveReign& reign) {
     }
   }
   for (const auto& [model, most] : best) {
-    const std::string name = ModelId(model).is_none() ? "unknown" : names.models.name(ModelId(model)).str();
+    const std::string name = DeviceClassId(model).is_none() ? "unknown" : names.models.name(DeviceClassId(model)).str();
     for (std::size_t l = 0; l < most.size(); ++l) {
       const std::string level = l < levels ? names.levels()[l].name.str() : l == levels ? "node" : "any";
       out.set("ashlar_largest_placeable_gang_gpus", "Wholly free cards of the best domain", {{"model", name}, {"level", level}},

@@ -13,8 +13,8 @@ LiveNames::LiveNames(std::vector<LiveLevel> nested)
   domains_.resize(levels_.size());
 }
 
-ModelId LiveNames::configured_model(const Text& name) {
-  const ModelId id = models.of(name);
+DeviceClassId LiveNames::configured_model(const Text& name) {
+  const DeviceClassId id = models.of(name);
   configured_models_ = std::max(configured_models_, id.value + 1);
   return id;
 }
@@ -99,7 +99,7 @@ void LiveNames::InUse::add(const Constraint& c) {
   add_term(c.selector);
   for (const ashlar::NodeTerm& t : c.any_of) add_term(t);
   for (const ashlar::PreferredTerm& p : c.preferred) add_term(p.term);
-  for (const ModelId m : c.models) models.set(m);
+  for (const DeviceClassId m : c.models) models.set(m);
   for (const ashlar::Toleration& t : c.tolerations) {
     label_keys.set(t.key);
     labels.set(t.value);
@@ -124,7 +124,7 @@ void LiveNames::keep_only(const InUse& in_use) {
   labels_.keep_only(in_use.labels);
   label_keys.keep_only(in_use.label_keys);
   Marks of_models = in_use.models;
-  for (std::uint32_t m = 0; m < configured_models_; ++m) of_models.set(ModelId(m));
+  for (std::uint32_t m = 0; m < configured_models_; ++m) of_models.set(DeviceClassId(m));
   models.keep_only(of_models);
   addresses_.keep_only(in_use.addresses);
   absent_.keep_only(in_use.resources);

@@ -149,9 +149,9 @@ class LiveNames {
   RowNames<NodeId> nodes;
   Interned<QueueId> queues;
   RowNames<LabelKeyId> label_keys;
-  RowNames<ModelId> models;
+  RowNames<DeviceClassId> models;
   /// A model that the configuration names: it keeps its row.
-  ModelId configured_model(const Text& name);
+  DeviceClassId configured_model(const Text& name);
 
   /// The column of a resource that a node has; none where all columns are taken, see refused_resources().
   ResourceId resource(const Text& name);

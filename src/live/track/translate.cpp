@@ -29,7 +29,7 @@ std::uint64_t hash_of(const ashlar::NodeTerm& term, std::uint64_t h) {
 std::uint64_t hash_of(const Constraint& c) {
   std::uint64_t h = hash_of(c.selector, c.any_of.size());
   for (const ashlar::NodeTerm& t : c.any_of) h = hash_of(t, h + 1);
-  for (const ModelId m : c.models) h = hash_combine(h, m.value);
+  for (const DeviceClassId m : c.models) h = hash_combine(h, m.value);
   for (const ashlar::Toleration& t : c.tolerations)
     h = hash_combine(h, (std::uint64_t{t.key.value} << 32 | t.value.value) + static_cast<std::uint64_t>(t.effect));
   for (const ashlar::PreferredTerm& p : c.preferred) h = hash_of(p.term, h + static_cast<std::uint64_t>(p.weight));
@@ -84,10 +84,10 @@ Result<MiB> memory_each(const Text& ask) {
   return MiB((*bytes >> 20) + ((*bytes & ((1 << 20) - 1)) != 0 ? 1 : 0));
 }
 
-Result<DeviceAsk> device_ask(const Pod& pod, const Text* memory_ask) {
+Result<DeviceRequest> device_request(const Pod& pod, const Text* memory_ask) {
   const std::int64_t whole = amount_of(pod.requests, kGpuResource);
   const std::int64_t milli = amount_of(pod.requests, kGpuMilliResource);
-  DeviceAsk ask;
+  DeviceRequest ask;
   if (whole != 0 && milli != 0) return invalid("asks for both nvidia.com/gpu and ashlar.dev/gpu-milli; name one of them");
   if (milli > kWholeDevice && milli % kWholeDevice != 0)
     return invalid("ashlar.dev/gpu-milli is a share of one card (at most 1000) or a multiple of 1000");
@@ -109,11 +109,11 @@ Result<DeviceAsk> device_ask(const Pod& pod, const Text* memory_ask) {
 }
 
 /// Never fewer devices than the pod may hold.
-DeviceAsk devices_held(const Pod& pod, const Text* memory_ask) {
+DeviceRequest devices_held(const Pod& pod, const Text* memory_ask) {
   const std::int64_t most = kDevicesPerNodeMax;
   const std::int64_t whole = std::clamp<std::int64_t>(amount_of(pod.requests, kGpuResource), 0, most);
   const std::int64_t milli = std::clamp<std::int64_t>(amount_of(pod.requests, kGpuMilliResource), 0, most * kWholeDevice);
-  DeviceAsk ask;
+  DeviceRequest ask;
   if (whole == 0 && milli > 0 && milli < kWholeDevice)
     ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
   else
@@ -151,7 +151,7 @@ Result<Demand> Translator::build_demand(const Pod& pod, const Text* memory_ask) 
   Demand demand = plain_demand(pod);
   for (const Amount& a : pod.requests.extended)
     if (a.value > 0 && names_.is_refused(a.name)) return invalid(refusal_text(a.name));
-  const Result<DeviceAsk> devices = device_ask(pod, memory_ask);
+  const Result<DeviceRequest> devices = device_request(pod, memory_ask);
   if (!devices) return devices.error();
   demand.devices = *devices;
   return demand;

@@ -4,7 +4,7 @@
 namespace ashlar {
 
 DeviceMask choose_best_fit_device(const NodeView& view, NodeId node) {
-  const DeviceAsk& ask = view.demand.devices;
+  const DeviceRequest& ask = view.demand.devices;
   if (ask.count == 0 || ask.is_whole()) return first_idle_devices(view, node);
   const auto milli = view.cluster.device_free_milli(node);
   std::size_t best = milli.size();

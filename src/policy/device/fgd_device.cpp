@@ -5,7 +5,7 @@
 namespace ashlar {
 
 DeviceMask choose_fgd_device(const NodeView& view, NodeId node) {
-  const DeviceAsk& ask = view.demand.devices;
+  const DeviceRequest& ask = view.demand.devices;
   if (ask.count == 0 || ask.is_whole()) return first_idle_devices(view, node);
   if (view.mix == nullptr || view.mix->is_empty()) return choose_best_fit_device(view, node);
   const FgdNode facts{view.cluster.free(resource::kCpu)[node.row()], view.cluster.models()[node.row()], view.cluster.device_free_milli(node)};

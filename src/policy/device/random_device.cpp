@@ -5,7 +5,7 @@
 namespace ashlar {
 
 DeviceMask choose_random_device(const NodeView& view, NodeId node) {
-  const DeviceAsk& ask = view.demand.devices;
+  const DeviceRequest& ask = view.demand.devices;
   if (ask.count == 0 || ask.is_whole()) return first_idle_devices(view, node);
   const std::size_t devices = view.cluster.device_free_milli(node).size();
   std::uint64_t fitting = 0;

@@ -27,7 +27,7 @@ void lower_by_whole_devices(const NodeView& view, NodeRange rows, std::span<std:
 
 /// Stops counting at `enough`.
 std::int32_t shares_on_node(const NodeView& view, NodeId node, std::int32_t enough) {
-  const DeviceAsk& ask = view.demand.devices;
+  const DeviceRequest& ask = view.demand.devices;
   const auto milli = view.cluster.device_free_milli(node);
   const auto mib = view.cluster.device_free_mib(node);
   const std::int64_t full_mib = view.cluster.facts(node).memory_per_device.value;
@@ -46,7 +46,7 @@ std::int32_t shares_on_node(const NodeView& view, NodeId node, std::int32_t enou
 }  // namespace
 
 void lower_by_device_fit(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
-  const DeviceAsk& ask = view.demand.devices;
+  const DeviceRequest& ask = view.demand.devices;
   if (ask.count <= 0) return;
   if (ask.is_whole()) return lower_by_whole_devices(view, rows, fits);
   const auto free = view.cluster.free_milli().subspan(rows.first, rows.count);

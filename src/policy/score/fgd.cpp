@@ -15,7 +15,7 @@ void add_fgd(const NodeView& view, NodeRange rows, std::span<Points> points) {
     return;
   }
   FgdEvaluator& evaluator = view.mix->evaluator();
-  const DeviceAsk& ask = view.demand.devices;
+  const DeviceRequest& ask = view.demand.devices;
   const std::int64_t cpu_asked = amount_of(view.demand, resource::kCpu);
   const auto cpu = view.cluster.free(resource::kCpu).subspan(rows.first, rows.count);
   const auto idle = view.cluster.idle_devices().subspan(rows.first, rows.count);

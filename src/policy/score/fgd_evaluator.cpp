@@ -108,7 +108,7 @@ FgdEvaluator::FgdEvaluator(std::span<const FgdClass> classes) : source_(classes.
     columns_.devices[m] = static_cast<std::int16_t>(c.devices);
     columns_.cpu_rank[m] = static_cast<std::int16_t>(std::lower_bound(sizes.begin(), sizes.end(), c.cpu_milli) - sizes.begin());
     columns_.frequency[m] = c.frequency;
-    for (const ModelId model : c.models) {
+    for (const DeviceClassId model : c.models) {
       if (model.is_none() || slot_of(model) != 0) continue;
       if (model.row() >= slot_by_model_.size()) slot_by_model_.resize(model.row() + 1, 0);
       slot_by_model_[model.row()] = static_cast<std::uint16_t>(kinds_.size());
@@ -120,7 +120,7 @@ FgdEvaluator::FgdEvaluator(std::span<const FgdClass> classes) : source_(classes.
     const bool is_cpu_only = c.devices == 0 || c.milli_each == 0;
     for (auto& kinds : kinds_) kinds[m] = is_cpu_only ? kCpuOnly : c.models.empty() ? kNormal : kNoAccess;
     if (!is_cpu_only)
-      for (const ModelId model : c.models)
+      for (const DeviceClassId model : c.models)
         if (!model.is_none()) kinds_[slot_of(model)][m] = kNormal;
   }
 }
@@ -166,7 +166,7 @@ void make_key(std::span<const std::int32_t> free, std::uint64_t rest, std::uint6
 
 constexpr std::uint64_t kFragmentMark = 0xff;
 
-std::uint64_t rest_of_key(std::uint64_t rank, std::uint64_t rank_after, std::uint64_t model_slot, const DeviceAsk& ask) {
+std::uint64_t rest_of_key(std::uint64_t rank, std::uint64_t rank_after, std::uint64_t model_slot, const DeviceRequest& ask) {
   const auto milli = static_cast<std::uint64_t>(std::min(ask.milli_each.value, kWholeDevice));
   return rank | rank_after << 11 | model_slot << 22 | milli << 38 | static_cast<std::uint64_t>(ask.count) << 50;
 }
@@ -189,7 +189,8 @@ double FgdEvaluator::remembered_fragment(std::span<const std::int32_t> free, std
   return std::bit_cast<double>(slot.value);
 }
 
-FgdEvaluator::Answer FgdEvaluator::compute(std::span<std::int32_t> free, const std::int32_t ranks[2], std::size_t model_slot, const DeviceAsk& ask) {
+FgdEvaluator::Answer FgdEvaluator::compute(std::span<std::int32_t> free, const std::int32_t ranks[2], std::size_t model_slot,
+                                           const DeviceRequest& ask) {
   const double before = remembered_fragment(free, ranks[0], model_slot);
   if (ask.count == 0 || ask.is_whole()) {
     std::int32_t missing = ask.count;
@@ -214,7 +215,7 @@ FgdEvaluator::Answer FgdEvaluator::compute(std::span<std::int32_t> free, const s
   return best;
 }
 
-FgdEvaluator::Answer FgdEvaluator::best(const FgdNode& node, std::int64_t cpu_asked, const DeviceAsk& ask) {
+FgdEvaluator::Answer FgdEvaluator::best(const FgdNode& node, std::int64_t cpu_asked, const DeviceRequest& ask) {
   std::array<std::int32_t, kDevicesPerNodeMax> devices;
   const std::span<std::int32_t> free(devices.data(), node.free_milli.size());
   read_devices(node.free_milli, free);

@@ -32,7 +32,7 @@ class FgdEvaluator {
     std::int32_t score = 0;
     std::int32_t device = -1;
   };
-  Answer best(const FgdNode& node, std::int64_t cpu_asked, const DeviceAsk& ask);
+  Answer best(const FgdNode& node, std::int64_t cpu_asked, const DeviceRequest& ask);
 
   /// F in milli-GPU.
   double fragment(const FgdNode& node) const;
@@ -49,9 +49,9 @@ class FgdEvaluator {
   };
 
   std::int32_t rank_of(std::int64_t cpu_milli) const;
-  std::size_t slot_of(ModelId model) const { return value_at(slot_by_model_, model.row()); }
+  std::size_t slot_of(DeviceClassId model) const { return value_at(slot_by_model_, model.row()); }
   double fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot) const;
-  Answer compute(std::span<std::int32_t> free, const std::int32_t ranks[2], std::size_t model_slot, const DeviceAsk& ask);
+  Answer compute(std::span<std::int32_t> free, const std::int32_t ranks[2], std::size_t model_slot, const DeviceRequest& ask);
   double remembered_fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot);
   Slot& find(const std::uint64_t key[3]);
 

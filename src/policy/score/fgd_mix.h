@@ -19,8 +19,8 @@ struct FgdClass {
   std::int64_t cpu_milli = 0;
   std::int32_t devices = 0;
   std::int32_t milli_each = 0;
-  std::vector<ModelId> models;  ///< empty = any
-  double frequency = 0;         ///< of this class among all classes of the mix
+  std::vector<DeviceClassId> models;  ///< empty = any
+  double frequency = 0;               ///< of this class among all classes of the mix
 };
 
 /// Keeps the evaluator of a mix while it is used. A copy of a mix starts with none: what is remembered is not part of the value.
@@ -59,7 +59,7 @@ struct FgdSample {
   std::int32_t devices = 0;
   std::int32_t milli_each = 0;
   std::string models_text;  ///< as in the trace ("A|B"); the last tie key of the published order, descending
-  std::vector<ModelId> models;
+  std::vector<DeviceClassId> models;
   std::int64_t count = 0;
 };
 
@@ -70,7 +70,7 @@ FgdMix make_mix(std::vector<FgdSample> samples);
 /// What F looks at on one node.
 struct FgdNode {
   std::int64_t free_cpu_milli = 0;
-  ModelId model;
+  DeviceClassId model;
   std::span<const std::int32_t> free_milli;  ///< by device
 };
 

@@ -17,7 +17,7 @@ Points company_points(const DeviceClassCounts& held, std::size_t own) {
 }  // namespace
 
 void add_gpu_clustering(const NodeView& view, NodeRange rows, std::span<Points> points) {
-  const DeviceAsk& ask = view.demand.devices;
+  const DeviceRequest& ask = view.demand.devices;
   if (ask.count == 0) return;
   const auto free = view.cluster.free_milli().subspan(rows.first, rows.count);
   const auto held = view.cluster.device_class_counts().subspan(rows.first, rows.count);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Points kEmptyNodeMax = 33, kUsedNodeMax = 50, kSharedMax = 100;
 
-Points packing_points(std::span<const std::int32_t> free, const DeviceAsk& ask) {
+Points packing_points(std::span<const std::int32_t> free, const DeviceRequest& ask) {
   const auto idle = static_cast<Points>(std::count(free.begin(), free.end(), kWholeDevice));
   if (idle == static_cast<Points>(free.size())) return std::max(kEmptyNodeMax - idle, idle);
   if (ask.is_whole()) return std::max(kUsedNodeMax - ask.count, kEmptyNodeMax);
@@ -21,7 +21,7 @@ Points packing_points(std::span<const std::int32_t> free, const DeviceAsk& ask) 
 }  // namespace
 
 void add_gpu_packing(const NodeView& view, NodeRange rows, std::span<Points> points) {
-  const DeviceAsk& ask = view.demand.devices;
+  const DeviceRequest& ask = view.demand.devices;
   if (ask.count == 0) return;
   for (std::size_t i = 0; i < rows.count; ++i) points[i] += packing_points(view.cluster.device_free_milli(NodeId(rows.first + i)), ask);
 }

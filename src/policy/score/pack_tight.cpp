@@ -24,7 +24,7 @@ void add_for_no_devices(std::span<const std::int32_t> devices, std::span<const s
 
 /// 500..1000 by what stays free on the best shared device; 0..400 where an idle device must be opened.
 Points points_for_share(const NodeView& view, NodeId node) {
-  const DeviceAsk& ask = view.demand.devices;
+  const DeviceRequest& ask = view.demand.devices;
   const auto milli = view.cluster.device_free_milli(node);
   const auto mib = view.cluster.device_free_mib(node);
   const std::int64_t full_mib = view.cluster.facts(node).memory_per_device.value;
@@ -43,7 +43,7 @@ Points points_for_share(const NodeView& view, NodeId node) {
 }  // namespace
 
 void add_pack_tight(const NodeView& view, NodeRange rows, std::span<Points> points) {
-  const DeviceAsk& ask = view.demand.devices;
+  const DeviceRequest& ask = view.demand.devices;
   const auto idle = view.cluster.idle_devices().subspan(rows.first, rows.count);
   if (ask.count == 0) return add_for_no_devices(view.cluster.devices().subspan(rows.first, rows.count), idle, points.first(rows.count));
   if (ask.is_whole()) return add_for_whole_devices(idle, ask.count, points.first(rows.count));

@@ -55,7 +55,7 @@ struct CaseNames {
   NameTable<NodeId> nodes;
   NameTable<JobId> jobs;
   NameTable<QueueId> queues;  ///< row 0 is "root"
-  NameTable<ModelId> models;
+  NameTable<DeviceClassId> models;
   NameTable<LevelId> levels;
   std::vector<NameTable<DomainId>> domains;  ///< [level]
   NameTable<ResourceId> resources;           ///< the fixed rows first

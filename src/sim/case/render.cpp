@@ -55,7 +55,7 @@ std::string device_ranges(const DeviceMask& devices) {
 }
 
 std::string held_devices(const State& state, const Member& m) {
-  const DeviceAsk& ask = state.demand(m.demand).devices;
+  const DeviceRequest& ask = state.demand(m.demand).devices;
   if (ask.count == 0) return {};
   if (!ask.is_whole()) return fmt::format("{}:{}m", m.devices.is_empty() ? "?" : device_ranges(m.devices), ask.milli_each.value);
   const int unknown = ask.count - m.devices.count();

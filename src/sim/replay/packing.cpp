@@ -54,12 +54,12 @@ Result<PackingTrace> PackingTrace::make(std::vector<OpenbNode> nodes, std::vecto
   std::map<std::pair<DemandId, ConstraintId>, KindId> kinds;
   for (const std::uint32_t i : sorted_by_name(pods)) {
     const OpenbPod& pod = pods[i];
-    std::vector<ModelId> models;
+    std::vector<DeviceClassId> models;
     for (const std::string& name : pod.models) {
       models.push_back(trace.catalog_.find_model(name));
       if (models.back().is_none()) return invalid("pod " + pod.name + ": no node has the model '" + name + "'");
     }
-    const DeviceAsk ask{.count = pod.gpus, .milli_each = pod.gpus > 0 ? pod.milli_each : MilliGpu(kWholeDevice)};
+    const DeviceRequest ask{.count = pod.gpus, .milli_each = pod.gpus > 0 ? pod.milli_each : MilliGpu(kWholeDevice)};
     const MemberSize size{ask, pod.cpu, Bytes(pod.memory.value << 20)};
     const MemberNeed need{trace.catalog_.demand(demand_of(size)), trace.catalog_.constraint(models), 1};
     const auto [kind, is_new] = kinds.try_emplace({need.demand, need.constraint}, KindId::none());

@@ -21,9 +21,9 @@ LevelId level_of(const Scenario& scenario, const std::string& name) {
 }
 
 KindId kind_of(const JobShape& shape, const Scenario& scenario, Catalog& catalog) {
-  std::vector<ModelId> models;
+  std::vector<DeviceClassId> models;
   for (const std::string& model : shape.models) models.push_back(catalog.model(model));
-  const DeviceAsk ask{shape.gpus, shape.gpus > 0 ? shape.milli_each : MilliGpu(kWholeDevice), shape.gpu_memory};
+  const DeviceRequest ask{shape.gpus, shape.gpus > 0 ? shape.milli_each : MilliGpu(kWholeDevice), shape.gpu_memory};
   JobKind kind{.needs = {{catalog.demand(demand_of({ask, shape.cpu, shape.memory})), catalog.constraint(std::move(models)),
                           static_cast<std::uint32_t>(shape.members)}},
                .within = level_of(scenario, shape.within),
@@ -66,7 +66,7 @@ Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario&
 KindId trace_kind(const ScenarioTrace& law, std::int32_t width, Catalog& catalog) {
   const ConstraintId anywhere = catalog.constraint({});
   const auto member = [&](std::int32_t size) {
-    const DeviceAsk ask{.count = law.is_processors ? 0 : size};
+    const DeviceRequest ask{.count = law.is_processors ? 0 : size};
     const std::int64_t cores = law.is_processors ? 1000 : law.cpu_per_gpu.value;
     return catalog.demand(demand_of({ask, MilliCores(cores * size), Bytes(law.memory_per_gpu.value * size)}));
   };

@@ -25,7 +25,7 @@ class ScenarioRun {
   static Result<ScenarioRun> make(const Scenario& scenario);
 
   /// For profiles that name accelerator models. New names get rows that no node has.
-  ModelId model(std::string_view name) { return catalog_.model(name); }
+  DeviceClassId model(std::string_view name) { return catalog_.model(name); }
   std::int64_t jobs_expected() const { return work_.jobs_expected(); }
   /// What was left out of the traces, a sentence each.
   std::span<const std::string> notes() const { return work_.notes(); }

@@ -25,14 +25,14 @@ Demand demand_of(const MemberSize& size) {
   return demand;
 }
 
-ModelId Catalog::model(std::string_view name) {
-  if (name.empty()) return ModelId::none();
-  return models_.try_emplace(std::string(name), ModelId(models_.size())).first->second;
+DeviceClassId Catalog::model(std::string_view name) {
+  if (name.empty()) return DeviceClassId::none();
+  return models_.try_emplace(std::string(name), DeviceClassId(models_.size())).first->second;
 }
 
-ModelId Catalog::find_model(std::string_view name) const {
+DeviceClassId Catalog::find_model(std::string_view name) const {
   const auto it = models_.find(std::string(name));
-  return it == models_.end() ? ModelId::none() : it->second;
+  return it == models_.end() ? DeviceClassId::none() : it->second;
 }
 
 DemandId Catalog::demand(const Demand& demand) {
@@ -46,7 +46,7 @@ DemandId Catalog::demand(const Demand& demand) {
   return id;
 }
 
-ConstraintId Catalog::constraint(std::vector<ModelId> models) {
+ConstraintId Catalog::constraint(std::vector<DeviceClassId> models) {
   // A run has a handful of these.
   for (std::size_t i = 0; i < constraints_.size(); ++i)
     if (constraints_[i].models == models) return ConstraintId(i);

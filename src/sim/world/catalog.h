@@ -35,7 +35,7 @@ using KindId = Id<struct KindTag>;
 
 /// Devices, cores and memory of one member as a Demand; it also takes one pod slot.
 struct MemberSize {
-  DeviceAsk devices;
+  DeviceRequest devices;
   MilliCores cpu;
   Bytes memory;
 };
@@ -44,12 +44,12 @@ Demand demand_of(const MemberSize& size);
 class Catalog {
  public:
   /// The row of a model's name; new names get new rows. The empty name is none().
-  ModelId model(std::string_view name);
+  DeviceClassId model(std::string_view name);
   /// The row if the name is known, else none().
-  ModelId find_model(std::string_view name) const;
+  DeviceClassId find_model(std::string_view name) const;
   DemandId demand(const Demand& demand);
   /// "Any node", or one of these models.
-  ConstraintId constraint(std::vector<ModelId> models);
+  ConstraintId constraint(std::vector<DeviceClassId> models);
   KindId add_kind(JobKind kind);
 
   const JobKind& kind(KindId id) const { return kinds_[id.row()]; }
@@ -58,7 +58,7 @@ class Catalog {
   void define(std::vector<Event>& out) const;
 
  private:
-  std::unordered_map<std::string, ModelId> models_;
+  std::unordered_map<std::string, DeviceClassId> models_;
   std::vector<Demand> demands_;
   std::unordered_multimap<std::uint64_t, DemandId> demand_rows_;
   std::vector<Constraint> constraints_;

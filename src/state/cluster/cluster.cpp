@@ -334,7 +334,7 @@ void Cluster::remove_node(NodeId n) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(device_count_[row]); ++i) set_device(row, i, 0, 0);
   allot_devices(n, none);
   facts_[row] = none;
-  model_[row] = ModelId::none();
+  model_[row] = DeviceClassId::none();
   is_live_[row] = 0;
   --live_count_;
   idle_devices_[row] = 0;

@@ -22,7 +22,7 @@ namespace ashlar {
 inline constexpr std::size_t kDeviceClasses = 10;
 using DeviceClassCounts = std::array<std::uint16_t, kDeviceClasses>;
 /// The kind of an ask of at least one device.
-inline std::size_t device_class_of(const DeviceAsk& ask) {
+inline std::size_t device_class_of(const DeviceRequest& ask) {
   return ask.is_whole() ? static_cast<std::size_t>(
                               ask.count < static_cast<std::int32_t>(kDeviceClasses) - 1 ? ask.count : static_cast<std::int32_t>(kDeviceClasses) - 1)
                         : 0;
@@ -51,7 +51,7 @@ class Cluster {
   std::span<const std::int32_t> devices() const { return device_count_; }
   std::span<const std::uint32_t> first_device() const { return first_device_; }
   std::span<const DeviceClassCounts> device_class_counts() const { return device_class_counts_; }
-  std::span<const ModelId> models() const { return model_; }
+  std::span<const DeviceClassId> models() const { return model_; }
   // ---- columns by GpuId --------------------------------------------------------------------------------------------------------------
   std::span<const std::int32_t> device_free_milli() const { return device_free_milli_; }
   std::span<const std::int64_t> device_free_mib() const { return device_free_mib_; }
@@ -146,7 +146,7 @@ class Cluster {
   std::vector<std::uint32_t> first_device_;
   std::vector<DeviceClassCounts> device_class_counts_;  ///< derived from the members; State::is_consistent recounts it
   std::vector<std::int64_t> group_idle_devices_;
-  std::vector<ModelId> model_;
+  std::vector<DeviceClassId> model_;
   std::vector<std::int32_t> device_free_milli_;
   std::vector<std::int64_t> device_free_mib_;
   std::vector<std::vector<HostPort>> ports_;

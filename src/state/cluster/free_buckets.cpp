@@ -18,7 +18,7 @@ std::uint64_t members(const FreeBuckets::Counts& counts, std::int32_t devices_ea
 
 }  // namespace
 
-void FreeBuckets::move(const Topology& topology, NodeId node, ModelId model, std::int32_t before, std::int32_t after) {
+void FreeBuckets::move(const Topology& topology, NodeId node, DeviceClassId model, std::int32_t before, std::int32_t after) {
   const std::int32_t from = std::min(before, kFreeMax);
   const std::int32_t to = std::min(after, kFreeMax);
   if (from == to || (from < 0 && to < 0)) return;

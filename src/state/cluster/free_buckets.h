@@ -18,10 +18,10 @@ class FreeBuckets {
   using Counts = std::array<std::uint32_t, kFreeMax + 1>;
 
   /// Moves one node from `before` to `after` idle devices; negative = not counted.
-  void move(const Topology& topology, NodeId node, ModelId model, std::int32_t before, std::int32_t after);
+  void move(const Topology& topology, NodeId node, DeviceClassId model, std::int32_t before, std::int32_t after);
 
   /// Counts over the whole cluster for one model (none = nodes without a known model).
-  const Counts& everywhere(ModelId model) const { return total_[slot(model)]; }
+  const Counts& everywhere(DeviceClassId model) const { return total_[slot(model)]; }
   std::size_t model_slots() const { return total_.size(); }
   /// Counts of one domain, summed over the models, an upper bound for every demand of whole devices.
   Counts in_domain(LevelId level, DomainId domain) const;
@@ -34,7 +34,7 @@ class FreeBuckets {
 
  private:
   friend struct StateFields;
-  std::size_t slot(ModelId model) const { return model.is_none() ? 0 : model.row() + 1; }
+  std::size_t slot(DeviceClassId model) const { return model.is_none() ? 0 : model.row() + 1; }
 
   std::vector<Counts> total_;                                ///< [model slot]
   std::vector<std::vector<std::vector<Counts>>> by_domain_;  ///< [model slot][level][domain]

@@ -28,7 +28,7 @@ std::string error_of(const std::string& body) {
 struct Models {
   std::map<std::string, unsigned, std::less<>> ids;
   ModelOf of() {
-    return [this](std::string_view name) { return ModelId(ids.emplace(name, static_cast<unsigned>(ids.size())).first->second); };
+    return [this](std::string_view name) { return DeviceClassId(ids.emplace(name, static_cast<unsigned>(ids.size())).first->second); };
   }
 };
 
@@ -83,7 +83,7 @@ TEST(ProfileFile, TheDocumentedPodListIsReadBesideTheFile) {
   const Profile p = resolved(*read, models.of());
   EXPECT_EQ(p.name, "fgd");
   ASSERT_EQ(p.mix.classes.size(), 2u);
-  EXPECT_THAT(p.mix.classes[0].models, ElementsAre(ModelId(0u), ModelId(1u)));
+  EXPECT_THAT(p.mix.classes[0].models, ElementsAre(DeviceClassId(0u), DeviceClassId(1u)));
   EXPECT_EQ(models.ids.at("T4"), 1u);
   EXPECT_TRUE(p.mix.classes[1].models.empty());
 }

@@ -25,7 +25,7 @@ struct World {
   explicit World(std::uint32_t nodes, std::int64_t counted = 8, std::uint32_t per_rack = 2) {
     tell(state, LevelsDefined{1, 0});
     tell(state, ConstraintDefined{kAnywhere, {}});
-    tell(state, ConstraintDefined{ConstraintId(1u), {.models = {ModelId(7u)}}});
+    tell(state, ConstraintDefined{ConstraintId(1u), {.models = {DeviceClassId(7u)}}});
     for (std::uint32_t n = 0; n < nodes; ++n) {
       NodeFacts f = eight_devices();
       f.allocatable.push_back(counted);

@@ -17,13 +17,13 @@ namespace {
 
 TEST(LiveNames, ModelsThatTheConfigurationNamesKeepTheirRows) {
   LiveNames names;
-  EXPECT_EQ(names.configured_model(Text("A100")), ModelId(0u));
-  EXPECT_EQ(names.configured_model(Text("H100")), ModelId(1u));
-  EXPECT_EQ(names.configured_model(Text("A100")), ModelId(0u));
+  EXPECT_EQ(names.configured_model(Text("A100")), DeviceClassId(0u));
+  EXPECT_EQ(names.configured_model(Text("H100")), DeviceClassId(1u));
+  EXPECT_EQ(names.configured_model(Text("A100")), DeviceClassId(0u));
   names.models.of(Text("L4"));
   names.keep_only({});
-  EXPECT_EQ(names.models.find(Text("A100")), ModelId(0u));
-  EXPECT_EQ(names.models.find(Text("H100")), ModelId(1u)) << "the second naming of the first did not lower the mark";
+  EXPECT_EQ(names.models.find(Text("A100")), DeviceClassId(0u));
+  EXPECT_EQ(names.models.find(Text("H100")), DeviceClassId(1u)) << "the second naming of the first did not lower the mark";
   EXPECT_TRUE(names.models.find(Text("L4")).is_none());
 }
 
@@ -207,7 +207,7 @@ TEST_F(Asks, ANodeAffinityOfModelsAloneIsADemandForModels) {
     return intake.translator().constraint_of(record(name).constraint);
   };
   const Constraint models = constraint_of("models", rules_of(SelectorOp::kIn, {Text("A100"), Text("H100")}));
-  EXPECT_EQ(models.models, (std::vector<ModelId>{intake.names().models.find(Text("A100")), intake.names().models.find(Text("H100"))}));
+  EXPECT_EQ(models.models, (std::vector<DeviceClassId>{intake.names().models.find(Text("A100")), intake.names().models.find(Text("H100"))}));
   EXPECT_TRUE(models.any_of.empty());
   for (const auto& [name, rules] :
        {std::pair("not-in", rules_of(SelectorOp::kNotIn, {Text("A100")})), std::pair("none", rules_of(SelectorOp::kIn, {})),
@@ -219,7 +219,7 @@ TEST_F(Asks, ANodeAffinityOfModelsAloneIsADemandForModels) {
   PodRules both = rules_of(SelectorOp::kIn, {Text("A100")});
   both.node_selector = {{Text("nvidia.com/gpu.product"), Text("H100")}};
   const Constraint c = constraint_of("both", both);
-  EXPECT_EQ(c.models, std::vector<ModelId>{intake.names().models.find(Text("H100"))});
+  EXPECT_EQ(c.models, std::vector<DeviceClassId>{intake.names().models.find(Text("H100"))});
   EXPECT_EQ(c.any_of.size(), 1u) << "both must hold, so the second stays a rule about labels";
   PodRules two = rules_of(SelectorOp::kIn, {Text("A100")});
   two.required_affinity.push_back(two.required_affinity[0]);
@@ -231,9 +231,9 @@ TEST_F(Asks, AShareIsOfOneDeviceAndWholeDevicesMayBeAskedInThousandths) {
   see(share("one", 1'000));
   see(share("three", 3'000));
   const auto devices = [&](const char* name) { return intake.translator().demand_of(record(name).demand).devices; };
-  EXPECT_EQ(devices("half"), (DeviceAsk{1, MilliGpu(500), MiB(0)}));
-  EXPECT_EQ(devices("one"), (DeviceAsk{1, MilliGpu(1'000), MiB(0)}));
-  EXPECT_EQ(devices("three"), (DeviceAsk{3, MilliGpu(1'000), MiB(0)}));
+  EXPECT_EQ(devices("half"), (DeviceRequest{1, MilliGpu(500), MiB(0)}));
+  EXPECT_EQ(devices("one"), (DeviceRequest{1, MilliGpu(1'000), MiB(0)}));
+  EXPECT_EQ(devices("three"), (DeviceRequest{3, MilliGpu(1'000), MiB(0)}));
 }
 
 TEST(Durations, MayBeDaysAndHaveALimit) {

@@ -25,11 +25,11 @@ TEST(HostPort, ClashesOnTheSameProtocolAndNumberUnlessAddressesDiffer) {
   EXPECT_FALSE(everywhere.clashes({6, 0, 81}));
 }
 
-TEST(DeviceAsk, IsWholeFromAThousandMilliOn) {
-  EXPECT_TRUE((DeviceAsk{2, MilliGpu(1000), MiB(0)}).is_whole());
-  EXPECT_FALSE((DeviceAsk{1, MilliGpu(999), MiB(0)}).is_whole());
-  EXPECT_EQ((DeviceAsk{3, MilliGpu(1000), MiB(0)}).milli_total(), 3000);
-  EXPECT_EQ((DeviceAsk{1, MilliGpu(250), MiB(0)}).milli_total(), 250);
+TEST(DeviceRequest, IsWholeFromAThousandMilliOn) {
+  EXPECT_TRUE((DeviceRequest{2, MilliGpu(1000), MiB(0)}).is_whole());
+  EXPECT_FALSE((DeviceRequest{1, MilliGpu(999), MiB(0)}).is_whole());
+  EXPECT_EQ((DeviceRequest{3, MilliGpu(1000), MiB(0)}).milli_total(), 3000);
+  EXPECT_EQ((DeviceRequest{1, MilliGpu(250), MiB(0)}).milli_total(), 250);
 }
 
 TEST(Demand, AmountOfAnUnnamedResourceIsZero) {

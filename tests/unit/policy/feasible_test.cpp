@@ -93,9 +93,9 @@ TEST(Ports, AHostPortIsTakenOncePerNodeAndAddress) {
 }
 
 TEST(Model, OnlyAcceptedModelsServe) {
-  const SmallCluster c{{.model = ModelId(0u)}, {.model = ModelId(1u)}, {}};
+  const SmallCluster c{{.model = DeviceClassId(0u)}, {.model = DeviceClassId(1u)}, {}};
   Constraint two;
-  two.models = {ModelId(1u), ModelId(2u)};
+  two.models = {DeviceClassId(1u), DeviceClassId(2u)};
   EXPECT_EQ(c.fits("model", demand_of(0), two), (Fits{0, kFitsMax, 0}));
   EXPECT_EQ(c.fits("model", demand_of(0)), (Fits{kFitsMax, kFitsMax, kFitsMax}));
 }

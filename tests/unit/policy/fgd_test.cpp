@@ -10,7 +10,7 @@ namespace ashlar {
 namespace {
 
 /// F(node) as the definition says it: six sums, class by class, added up in their order at the end.
-double naive_fragment(const std::vector<FgdClass>& classes, std::int64_t cpu, ModelId model, const std::vector<std::int32_t>& devices) {
+double naive_fragment(const std::vector<FgdClass>& classes, std::int64_t cpu, DeviceClassId model, const std::vector<std::int32_t>& devices) {
   double q1 = 0, q2 = 0, q4 = 0, xl = 0, xr = 0, no_access = 0;
   double total = 0;
   for (const std::int32_t g : devices) total += g;
@@ -44,8 +44,8 @@ struct NaiveAnswer {
   int device = -1;
 };
 
-NaiveAnswer naive_best(const std::vector<FgdClass>& classes, std::int64_t cpu, ModelId model, std::vector<std::int32_t> devices,
-                       std::int64_t cpu_asked, const DeviceAsk& ask) {
+NaiveAnswer naive_best(const std::vector<FgdClass>& classes, std::int64_t cpu, DeviceClassId model, std::vector<std::int32_t> devices,
+                       std::int64_t cpu_asked, const DeviceRequest& ask) {
   const double before = naive_fragment(classes, cpu, model, devices);
   const auto score = [&] {
     return static_cast<int>(100.0 * (1.0 / (1.0 + std::exp(-((before - naive_fragment(classes, cpu - cpu_asked, model, devices)) / 1000.0)))));
@@ -71,7 +71,7 @@ NaiveAnswer naive_best(const std::vector<FgdClass>& classes, std::int64_t cpu, M
 
 FgdMix small_mix() {
   FgdMix mix;
-  mix.classes = {{4000, 1, 500, {}, 0.5}, {8000, 1, 1000, {}, 0.25}, {16000, 0, 0, {}, 0.125}, {2000, 2, 1000, {ModelId(1u)}, 0.125}};
+  mix.classes = {{4000, 1, 500, {}, 0.5}, {8000, 1, 1000, {}, 0.25}, {16000, 0, 0, {}, 0.125}, {2000, 2, 1000, {DeviceClassId(1u)}, 0.125}};
   return mix;
 }
 
@@ -79,10 +79,10 @@ TEST(Fragment, IsWhatAPodOfTheMixCouldNotUse) {
   const FgdMix mix = small_mix();
   const std::vector<std::int32_t> devices{1000, 300};
   // 0.5: one device serves, 300 do not; 0.25: the same; CPU only: all 1300; the last wants another model: all 1300.
-  EXPECT_DOUBLE_EQ(fragment_of(mix, {32000, ModelId(0u), devices}), 0.75 * 300 + 0.25 * 1300);
+  EXPECT_DOUBLE_EQ(fragment_of(mix, {32000, DeviceClassId(0u), devices}), 0.75 * 300 + 0.25 * 1300);
   // Too little CPU for the second and third, too few devices for the last: everything is fragment but 1000 for the first.
-  EXPECT_DOUBLE_EQ(fragment_of(mix, {4000, ModelId(1u), devices}), 0.5 * 300 + 0.5 * 1300);
-  EXPECT_DOUBLE_EQ(fragment_of(mix, {4000, ModelId(1u), {}}), 0);
+  EXPECT_DOUBLE_EQ(fragment_of(mix, {4000, DeviceClassId(1u), devices}), 0.5 * 300 + 0.5 * 1300);
+  EXPECT_DOUBLE_EQ(fragment_of(mix, {4000, DeviceClassId(1u), {}}), 0);
 }
 
 TEST(Mix, HoldsTheMostFrequentClassesUpToTheCrossingOne) {
@@ -98,17 +98,17 @@ TEST(Mix, HoldsTheMostFrequentClassesUpToTheCrossingOne) {
 }
 
 TEST(Mix, SamplesOfOneClassAreOneAndModelTextsBreakTiesDownwards) {
-  const FgdSample a{1000, 1, 500, "A", {ModelId(0u)}, 1}, b{1000, 1, 500, "B", {ModelId(1u)}, 2};
+  const FgdSample a{1000, 1, 500, "A", {DeviceClassId(0u)}, 1}, b{1000, 1, 500, "B", {DeviceClassId(1u)}, 2};
   const FgdMix mix = make_mix({a, b, a});
   ASSERT_EQ(mix.classes.size(), 2u);
-  EXPECT_EQ(mix.classes[0].models[0], ModelId(1u));
+  EXPECT_EQ(mix.classes[0].models[0], DeviceClassId(1u));
   EXPECT_EQ(mix.classes[0].frequency, 0.5);
   EXPECT_TRUE(make_mix({}).is_empty());
 }
 
 TEST(Fgd, PrefersTheNodeWhoseFragmentGrowsLeast) {
   const FgdMix mix = small_mix();
-  SmallCluster c{{.devices = 1, .model = ModelId(0u)}, {.devices = 1, .model = ModelId(0u)}};
+  SmallCluster c{{.devices = 1, .model = DeviceClassId(0u)}, {.devices = 1, .model = DeviceClassId(0u)}};
   c.mix = &mix;
   c.leave(NodeId(0), {500});
   // Node 0 becomes full: F falls from 0.25*500 + 0.25*500 to 0. Node 1 keeps 500: F grows from 250 to 250 (0.5: 0, 0.25: 500, others: 250).
@@ -120,10 +120,10 @@ TEST(Fgd, PrefersTheNodeWhoseFragmentGrowsLeast) {
 TEST(Fgd, TheExampleOfTheDocumentsHolds) {
   FgdMix mix;
   mix.classes = {{4000, 1, 500, {}, 0.5}, {8000, 1, 1000, {}, 0.5}};
-  EXPECT_EQ(fragment_of(mix, {32000, ModelId(0u), std::vector<std::int32_t>{1000, 300}}), 300);
-  EXPECT_EQ(fragment_of(mix, {28000, ModelId(0u), std::vector<std::int32_t>{700, 300}}), 650);
+  EXPECT_EQ(fragment_of(mix, {32000, DeviceClassId(0u), std::vector<std::int32_t>{1000, 300}}), 300);
+  EXPECT_EQ(fragment_of(mix, {28000, DeviceClassId(0u), std::vector<std::int32_t>{700, 300}}), 650);
   const FgdEvaluator::Answer answer =
-      mix.evaluator().best({32000, ModelId(0u), std::vector<std::int32_t>{1000, 300}}, 4000, {1, MilliGpu(300), MiB(0)});
+      mix.evaluator().best({32000, DeviceClassId(0u), std::vector<std::int32_t>{1000, 300}}, 4000, {1, MilliGpu(300), MiB(0)});
   EXPECT_EQ(answer.score, 57);
   EXPECT_EQ(answer.device, 1);
 }
@@ -136,7 +136,7 @@ TEST(Fgd, WithoutAMixAllNodesAreEqual) {
 TEST(Fgd, ACopyOfAMixRemembersNothingAndAnswersTheSame) {
   const FgdMix mix = small_mix();
   const std::vector<std::int32_t> devices{700, 1000};
-  const FgdNode node{9000, ModelId(1u), devices};
+  const FgdNode node{9000, DeviceClassId(1u), devices};
   const double f = fragment_of(mix, node);
   FgdMix copy = mix;
   EXPECT_EQ(fragment_of(copy, node), f);
@@ -155,7 +155,7 @@ FgdMix any_mix() {
                 *rc::gen::inRange(1, 50)};
     if (*rc::gen::inRange(0, 4) == 0) {
       s.models_text = "M";
-      s.models = {ModelId(static_cast<unsigned>(*rc::gen::inRange(0, 3)))};
+      s.models = {DeviceClassId(static_cast<unsigned>(*rc::gen::inRange(0, 3)))};
       s.models_text += std::to_string(s.models[0].value);
     }
     samples.push_back(s);
@@ -169,11 +169,11 @@ RC_GTEST_PROP(Fgd, EqualsTheDefinitionToTheLastBit, ()) {
     std::vector<std::int32_t> devices(static_cast<std::size_t>(*rc::gen::inRange(0, 12)));
     for (std::int32_t& g : devices) g = *rc::gen::element(0, 250, 500, 900, 1000, 1000);
     const std::int64_t cpu = *rc::gen::inRange(0, 24) * 1000;
-    const ModelId model = *rc::gen::element(ModelId(0u), ModelId(1u), ModelId(2u), ModelId(7u), ModelId::none());
+    const DeviceClassId model = *rc::gen::element(DeviceClassId(0u), DeviceClassId(1u), DeviceClassId(2u), DeviceClassId(7u), DeviceClassId::none());
     const FgdNode node{cpu, model, devices};
     RC_ASSERT(fragment_of(mix, node) == naive_fragment(mix.classes, cpu, model, devices));
     const int count = *rc::gen::inRange(0, 3);
-    const DeviceAsk ask{count, MilliGpu(count == 1 ? *rc::gen::element(250, 500, 1000) : 1000), MiB(0)};
+    const DeviceRequest ask{count, MilliGpu(count == 1 ? *rc::gen::element(250, 500, 1000) : 1000), MiB(0)};
     const std::int64_t cpu_asked = *rc::gen::inRange(0, 8) * 500;
     const NaiveAnswer expected = naive_best(mix.classes, cpu, model, devices, cpu_asked, ask);
     const FgdEvaluator::Answer answer = mix.evaluator().best(node, cpu_asked, ask);
@@ -186,7 +186,7 @@ TEST(Fgd, NodesWithManyDevicesAreScoredTheSameWay) {
   const FgdMix mix = small_mix();
   std::vector<std::int32_t> devices(128, 1000);
   for (std::size_t c = 0; c < devices.size(); c += 3) devices[c] = 400;
-  EXPECT_EQ(fragment_of(mix, {64000, ModelId(1u), devices}), naive_fragment(mix.classes, 64000, ModelId(1u), devices));
+  EXPECT_EQ(fragment_of(mix, {64000, DeviceClassId(1u), devices}), naive_fragment(mix.classes, 64000, DeviceClassId(1u), devices));
 }
 
 }  // namespace

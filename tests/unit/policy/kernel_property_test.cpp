@@ -27,7 +27,7 @@ NodeFacts any_facts() {
                           .pods = *rc::gen::inRange(0, 20),
                           .devices = *rc::gen::element(0, 1, 2, 8, 8, 16),
                           .mib_per_device = *rc::gen::element(0, 8000, 16000),
-                          .model = *rc::gen::element(ModelId(0u), ModelId(1u), ModelId::none())});
+                          .model = *rc::gen::element(DeviceClassId(0u), DeviceClassId(1u), DeviceClassId::none())});
   f.is_ready = *rc::gen::inRange(0, 8) != 0;
   if (*rc::gen::arbitrary<bool>()) f.labels = {{LabelKeyId(0u), LabelId(static_cast<unsigned>(*rc::gen::inRange(0, 2)))}};
   if (*rc::gen::inRange(0, 3) == 0)
@@ -47,10 +47,10 @@ AnyCluster any_cluster() {
     }
   }
   out.demand = any_demand();
-  if (*rc::gen::arbitrary<bool>()) out.constraint.models = {ModelId(1u)};
+  if (*rc::gen::arbitrary<bool>()) out.constraint.models = {DeviceClassId(1u)};
   if (*rc::gen::arbitrary<bool>()) out.constraint.preferred = {{50, {{{LabelKeyId(0u), LabelExpression::Op::kIn, {LabelId(1u)}}}}}};
   if (*rc::gen::inRange(0, 3) == 0) out.constraint.selector.all = {{LabelKeyId(0u), LabelExpression::Op::kExists, {}}};
-  out.mix.classes = {{4000, 1, 500, {}, 0.5}, {8000, 1, 1000, {ModelId(1u)}, 0.25}, {2000, 0, 0, {}, 0.25}};
+  out.mix.classes = {{4000, 1, 500, {}, 0.5}, {8000, 1, 1000, {DeviceClassId(1u)}, 0.25}, {2000, 0, 0, {}, 0.25}};
   return out;
 }
 

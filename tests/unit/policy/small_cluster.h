@@ -16,7 +16,7 @@ struct NodeSketch {
   std::int64_t pods = 110;
   std::int32_t devices = 0;
   std::int64_t mib_per_device = 0;
-  ModelId model;
+  DeviceClassId model;
 };
 
 inline NodeFacts facts_of(const NodeSketch& s) {

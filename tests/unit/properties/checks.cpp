@@ -70,7 +70,7 @@ std::int32_t idle_devices(const NodeUse& use) {
 }
 
 /// Do these devices have what the demand asks, and are they as many as asked?
-std::string device_fault(const NodeUse& use, const NodeFacts& facts, const DeviceAsk& ask, const DeviceMask& devices) {
+std::string device_fault(const NodeUse& use, const NodeFacts& facts, const DeviceRequest& ask, const DeviceMask& devices) {
   if (ask.count == 0) return devices.is_empty() ? "" : "cards for a demand without cards";
   if (devices.count() != ask.count) return "not as many cards as asked";
   std::string fault;
@@ -198,7 +198,7 @@ std::string why_not(const State& state, MemberId member, NodeId node) {
   if (!state.cluster.is_live(node)) return "no such node";
   const NodeUse use = use_of(state, node);
   if (std::string fault = node_fault(state, member, node, use); !fault.empty()) return fault;
-  const DeviceAsk& ask = state.demand(state.member(member).demand).devices;
+  const DeviceRequest& ask = state.demand(state.member(member).demand).devices;
   const NodeFacts& facts = state.cluster.facts(node);
   if (ask.count == 0) return "";
   if (ask.is_whole()) {

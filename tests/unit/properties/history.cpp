@@ -77,7 +77,7 @@ Constraint constraint_number(int i) {
   const LabelExpression zone_a{LabelKeyId(1u), LabelExpression::Op::kIn, {LabelId(1u)}, 0};
   switch (i) {
     case 1:
-      c.models = {ModelId(0u)};
+      c.models = {DeviceClassId(0u)};
       break;
     case 2:
       c.selector.all = {zone_a};
@@ -103,7 +103,7 @@ NodeFacts Outside::facts_of(const Move& move) const {
   NodeFacts f;
   constexpr std::int32_t kDevices[] = {8, 8, 4, 2, 8, 0, 1, 8};
   f.devices = kDevices[move.b % 8];
-  f.model = f.devices == 0 ? ModelId::none() : ModelId(static_cast<std::uint32_t>(move.b / 8 % 2));
+  f.model = f.devices == 0 ? DeviceClassId::none() : DeviceClassId(static_cast<std::uint32_t>(move.b / 8 % 2));
   f.memory_per_device = f.devices == 0 ? MiB(0) : MiB(move.b / 16 % 2 * 40960);
   f.allocatable = {32000, 256 * kGiB, 0, 12, move.b % 3};
   f.is_ready = move.c % 8 != 7;

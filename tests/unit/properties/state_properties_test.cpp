@@ -184,7 +184,7 @@ RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
   NodeFacts other = old;
   other.is_ready = !old.is_ready;
   other.memory_per_device = MiB(old.memory_per_device.value + 1000);
-  other.model = ModelId(9u);
+  other.model = DeviceClassId(9u);
   for (std::int64_t& a : other.allocatable) a += 5;
   other.domains = {};
   apply(state, {outside.now(), NodeSeen{node, other}});

@@ -15,7 +15,7 @@ inline NodeFacts eight_devices() {
   NodeFacts f;
   f.allocatable = {64'000, std::int64_t{1} << 40, 0, 100};
   f.devices = 8;
-  f.model = ModelId(0u);
+  f.model = DeviceClassId(0u);
   return f;
 }
 

@@ -78,12 +78,12 @@ TEST(Topology, ForgetsARemovedNode) {
 TEST(FreeBuckets, CountMembersThatADomainCouldHold) {
   const Topology t = two_racks();
   FreeBuckets buckets;
-  for (std::uint32_t n = 0; n < 4; ++n) buckets.move(t, NodeId(n), ModelId(0u), -1, n == 0 ? 3 : 8);
+  for (std::uint32_t n = 0; n < 4; ++n) buckets.move(t, NodeId(n), DeviceClassId(0u), -1, n == 0 ? 3 : 8);
   EXPECT_EQ(buckets.members_at_most(4), 6u);
   EXPECT_EQ(buckets.members_at_most(LevelId(1u), domain(0), 4), 2u);
   EXPECT_EQ(buckets.members_at_most(LevelId(1u), domain(1), 8), 2u);
-  EXPECT_EQ(buckets.everywhere(ModelId(0u))[8], 3u);
-  buckets.move(t, NodeId(1u), ModelId(0u), 8, 0);
+  EXPECT_EQ(buckets.everywhere(DeviceClassId(0u))[8], 3u);
+  buckets.move(t, NodeId(1u), DeviceClassId(0u), 8, 0);
   EXPECT_EQ(buckets.members_at_most(LevelId(1u), domain(0), 3), 1u);
 }
 
@@ -91,16 +91,16 @@ TEST(FreeBuckets, DoNotBoundNodesWithMoreDevicesThanTheyCount) {
   Topology t;
   t.place(NodeId(0u), {});
   FreeBuckets buckets;
-  buckets.move(t, NodeId(0u), ModelId::none(), -1, FreeBuckets::kFreeMax + 4);
+  buckets.move(t, NodeId(0u), DeviceClassId::none(), -1, FreeBuckets::kFreeMax + 4);
   EXPECT_EQ(buckets.members_at_most(4), UINT64_MAX);
 }
 
 TEST(FreeBuckets, MatchWhereCountsAreEqualWhateverRowsExist) {
   const Topology t = two_racks();
   FreeBuckets a, b;
-  a.move(t, NodeId(0u), ModelId(3u), -1, 8);
+  a.move(t, NodeId(0u), DeviceClassId(3u), -1, 8);
   EXPECT_FALSE(a.matches(b));
-  a.move(t, NodeId(0u), ModelId(3u), 8, -1);
+  a.move(t, NodeId(0u), DeviceClassId(3u), 8, -1);
   EXPECT_TRUE(a.matches(b));
   EXPECT_TRUE(b.matches(a));
 }

@@ -54,7 +54,7 @@ struct Step {
 /// A small state with one job of one device that waits, told the steps: a line each about job 0.
 std::string told(const std::vector<Step>& steps) {
   State s = small_state();
-  tell(s, ConstraintDefined{ConstraintId(1u), {.models = {ModelId(5u)}}});
+  tell(s, ConstraintDefined{ConstraintId(1u), {.models = {DeviceClassId(5u)}}});
   tell(s, Submitted{workload(0, 0, 1, kOneDevice)});
   tell(s, Ended{kJob});
   news(s, kJob);

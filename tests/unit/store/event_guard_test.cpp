@@ -19,7 +19,7 @@ struct Guarded : ::testing::Test {
     tell(LevelsDefined{2, 1});
     tell(DemandDefined{DemandId(0), {{{resource::kCpu, 100}}, {}, {}}});
     tell(ConstraintDefined{ConstraintId(0), {}});
-    tell(NodeSeen{NodeId(0), {{1000}, 0, MiB(0), ModelId::none(), true, {}, {}, {}}});
+    tell(NodeSeen{NodeId(0), {{1000}, 0, MiB(0), DeviceClassId::none(), true, {}, {}, {}}});
     Workload job = workload(0);
     job.members = {{MemberId(0), DemandId(0), ConstraintId(0)}};
     tell(Submitted{job});
@@ -49,7 +49,7 @@ struct Guarded : ::testing::Test {
     change(w);
     return refusal(Submitted{w});
   }
-  std::string refusal_of_ask(DeviceAsk ask) const { return refusal(DemandDefined{DemandId(1), {{}, ask, {}}}); }
+  std::string refusal_of_ask(DeviceRequest ask) const { return refusal(DemandDefined{DemandId(1), {{}, ask, {}}}); }
   std::string refusal_of_amount(ResourceAmount amount) const { return refusal(DemandDefined{DemandId(1), {{{resource::kCpu, 1}, amount}, {}, {}}}); }
   std::string refusal_of_weight(std::int32_t weight) const {
     Constraint constraint;
@@ -103,7 +103,7 @@ TEST_F(Guarded, demands_are_possible_and_stay_while_used) {
 
 TEST_F(Guarded, constraints_are_possible_and_stay_while_used) {
   Constraint other;
-  other.models = {ModelId(1)};
+  other.models = {DeviceClassId(1)};
   EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(0), {}}), "");
   EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(0), other}), "a constraint in use is defined anew");
   EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(1), other}), "");
@@ -141,7 +141,7 @@ TEST_F(Guarded, facts_of_a_node_are_possible) {
               f.devices = kDevices;
               f.allocatable.assign(resource::kColumnsMax, kNumberMax);
               f.memory_per_device = MiB(std::int64_t{1} << 40);
-              f.model = ModelId(kLeap - 1);
+              f.model = DeviceClassId(kLeap - 1);
               f.domains = {DomainId::none(), DomainId(kLeap - 1)};
             }),
             "");
@@ -152,7 +152,7 @@ TEST_F(Guarded, facts_of_a_node_are_possible) {
     EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.allocatable = {1, amount}; }), "a node has an impossible amount of a resource");
   for (const std::int64_t memory : {std::int64_t{-1}, (std::int64_t{1} << 40) + 1})
     EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.memory_per_device = MiB(memory); }), "a node has an impossible card memory");
-  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.model = ModelId(kLeap); }), "a node's model is out of bounds");
+  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.model = DeviceClassId(kLeap); }), "a node's model is out of bounds");
   EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.domains = {DomainId(0), DomainId(kLeap)}; }), "a node's domain is out of bounds");
 }
 

@@ -105,17 +105,17 @@ TEST(NameLedger, an_event_brings_the_names_of_its_rows) {
   EXPECT_EQ(told(QueueDefined{QueueId(4), QueueId(0), {}}), "q4");
   EXPECT_EQ(told(DemandDefined{DemandId(0), {{{ResourceId(2), 1}, {ResourceId(9), 1}}, {}, {}}}), "r2 r9");
   Constraint constraint;
-  constraint.models = {ModelId(3), ModelId(5)};
+  constraint.models = {DeviceClassId(3), DeviceClassId(5)};
   EXPECT_EQ(told(ConstraintDefined{ConstraintId(0), constraint}), "M3 M5");
   NodeFacts facts;
   facts.domains = {DomainId(7), DomainId::none(), DomainId(7)};
   facts.allocatable = {1, 1, 1};
-  facts.model = ModelId(6);
+  facts.model = DeviceClassId(6);
   EXPECT_EQ(told(NodeSeen{NodeId(5), facts}), "n5 D7@0 D7@2 r0 r1 M6") << "resource 2 is known";
   EXPECT_EQ(told(NodeSeen{NodeId(5), facts}), "");
   EXPECT_EQ(told(NodeGone{NodeId(5)}), "");
   EXPECT_EQ(told(NodeSeen{NodeId(5), facts}), "n5") << "another node in its row";
-  facts.model = ModelId::none();
+  facts.model = DeviceClassId::none();
   EXPECT_EQ(told(NodeSeen{NodeId(6), facts}), "n6");
   Workload w;
   w.job = JobId(8);
@@ -133,7 +133,7 @@ TEST(NameLedger, a_state_is_told_whole_and_only_what_lives) {
   tell(QueueDefined{QueueId(2), QueueId(0), {}});
   tell(DemandDefined{DemandId(0), {}});
   tell(ConstraintDefined{ConstraintId(0), {}});
-  for (std::uint32_t n = 0; n < 3; ++n) tell(NodeSeen{NodeId(n), {{1}, 1, MiB(0), ModelId(n), true, {}, {}, {DomainId(n), DomainId::none()}}});
+  for (std::uint32_t n = 0; n < 3; ++n) tell(NodeSeen{NodeId(n), {{1}, 1, MiB(0), DeviceClassId(n), true, {}, {}, {DomainId(n), DomainId::none()}}});
   tell(NodeGone{NodeId(1)});
   for (std::uint32_t j = 0; j < 3; ++j) {
     Workload w;

@@ -46,7 +46,7 @@ TEST(ProfileBytes, every_field_comes_back) {
     EXPECT_EQ(read->mix.classes[1].cpu_milli, 1000);
     EXPECT_EQ(read->mix.classes[1].devices, 2);
     EXPECT_EQ(read->mix.classes[1].milli_each, 1000);
-    EXPECT_EQ(read->mix.classes[1].models, std::vector<ModelId>{ModelId(1)});
+    EXPECT_EQ(read->mix.classes[1].models, std::vector<DeviceClassId>{DeviceClassId(1)});
     EXPECT_EQ(read->mix.classes[1].frequency, 0.3);
   }
 }

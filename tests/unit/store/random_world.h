@@ -63,7 +63,7 @@ class RandomWorld {
   }
   static Constraint constraint(std::uint32_t c) {
     Constraint constraint;
-    if (c == 1) constraint.models = {ModelId(1)};
+    if (c == 1) constraint.models = {DeviceClassId(1)};
     if (c == 2) constraint.selector.all = {{LabelKeyId(1), LabelExpression::Op::kIn, {LabelId(1), LabelId(2)}, 0}};
     if (c == 3) {
       constraint.tolerations = {{LabelKeyId(2), LabelId::none(), TaintEffect::kAny}};
@@ -76,7 +76,7 @@ class RandomWorld {
     f.allocatable = {32'000, std::int64_t(64) << 30, std::int64_t(100) << 30, 20, 7};
     f.devices = n % 5 == 4 ? 0 : 4;
     f.memory_per_device = MiB(n % 2 == 0 ? 0 : 40'000);
-    f.model = f.devices == 0 ? ModelId::none() : ModelId(n % 2);
+    f.model = f.devices == 0 ? DeviceClassId::none() : DeviceClassId(n % 2);
     f.is_ready = draw(8) != 0;
     if (n % 3 != 0) f.labels = {{LabelKeyId(1), LabelId(n % 4), static_cast<std::int64_t>(n)}};
     if (n % 6 == 5) f.taints = {{LabelKeyId(2), LabelId(9), TaintEffect::kNoSchedule}};
@@ -169,7 +169,7 @@ class RandomWorld {
 /// A profile by name; FGD gets a small target workload.
 inline Profile profile_named(std::string_view name) {
   Profile profile = builtin_profile(name).value();
-  if (name == "fgd") profile.mix.classes = {{2000, 1, 300, {}, 0.5}, {1000, 2, 1000, {ModelId(1)}, 0.3}, {4000, 4, 1000, {}, 0.2}};
+  if (name == "fgd") profile.mix.classes = {{2000, 1, 300, {}, 0.5}, {1000, 2, 1000, {DeviceClassId(1)}, 0.3}, {4000, 4, 1000, {}, 0.2}};
   return profile;
 }
 
