@@ -37,8 +37,8 @@ struct Workload {
   LevelId prefer;  ///< soft: the same, if it can be had
   Millis submitted;
   Estimate estimate;
-  bool is_ours = true;    ///< false: another scheduler's, or a static pod; accounted, never decided
-  std::int64_t rank = 0;  ///< free number for order policies that take one from the trace (QSSF's noisy estimate in ms)
+  bool is_ours = true;          ///< false: another scheduler's, or a static pod; accounted, never decided
+  std::int64_t order_hint = 0;  ///< free number for order policies that take one from the trace (QSSF's noisy estimate in ms)
   std::vector<MemberSpec> members;
 };
 

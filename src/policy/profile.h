@@ -39,7 +39,7 @@ enum class VictimRule : std::uint8_t {
 
 /// What a replay of a published trace does besides the decisions, as the simulator of the profile's paper did (ashlar sim queue); nothing else heeds it.
 struct ReplayRules {
-  bool ranks_by_estimate = false;  ///< Workload::rank is the trace's estimate of the run time, else the true one
+  bool ranks_by_estimate = false;  ///< Workload::order_hint is the trace's estimate of the run time, else the true one
   Millis end_lag{0};               ///< a job is seen to have ended so long after its last second
 };
 

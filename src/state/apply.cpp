@@ -49,7 +49,7 @@ struct Applier {
     j.submitted = j.queued_at = w.submitted;
     j.estimate = w.estimate;
     j.remaining = w.estimate.p50;
-    j.rank = w.rank;
+    j.order_hint = w.order_hint;
     s.add_members(w.job, w.members);
     s.settle_backlog(w.job);
   }

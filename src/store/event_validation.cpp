@@ -68,7 +68,7 @@ struct Guard {
     const Workload& w = e.workload;
     if (!is_near(w.job, s.job_rows())) return "a job's row is out of bounds";
     if (!is_near(w.queue, s.queues.rows())) return "a job's queue is out of bounds";
-    if (!is_amount(w.submitted.value) || !is_estimate(w.estimate) || !is_amount(w.rank < 0 ? -(w.rank + 1) : w.rank))
+    if (!is_amount(w.submitted.value) || !is_estimate(w.estimate) || !is_amount(w.order_hint < 0 ? -(w.order_hint + 1) : w.order_hint))
       return "a job's times are impossible";
     for (const LevelId level : {w.within, w.prefer})
       if (!level.is_none() && level.row() >= s.cluster.topology().level_count()) return "a job names a level that does not exist";

@@ -79,7 +79,7 @@ class Writer {
       w.estimate.p50 = one_in(3) ? Millis(1000 * (1 + below(20))) : runs;  // it ends early or late
       w.estimate.p90 = one_in(3) ? w.estimate.p50 : Millis(w.estimate.p50.value * (100 + below(100)) / 100);
     }
-    w.rank = below(100);
+    w.order_hint = below(100);
     jobs_.push_back(w);
     story_.script.push_back({at, sim::RunsFor{w.job, runs}});
     say(at, Submitted{std::move(w)});

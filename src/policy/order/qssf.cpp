@@ -16,7 +16,7 @@ std::int64_t times_devices(std::int64_t duration_millis, std::int64_t devices) {
 
 OrderKey qssf_waiting(const State& state, JobId job) {
   const Job& j = state.job(job);
-  return {times_devices(j.rank, j.devices_total), j.devices_total};
+  return {times_devices(j.order_hint, j.devices_total), j.devices_total};
 }
 
 OrderKey qssf_oracle_waiting(const State& state, JobId job) {

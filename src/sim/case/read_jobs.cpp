@@ -86,7 +86,7 @@ void CaseReader::take_job_options(Words& words, JobForm& form) {
     else if (words.accept("runs"))
       form.runs = words.take_time();
     else if (words.accept("rank"))
-      w.rank = words.take_number("a number that the order policy knows");
+      w.order_hint = words.take_number("a number that the order policy knows");
     else if (words.accept("within"))
       w.within = take_level(words);
     else if (words.accept("prefer"))

@@ -150,7 +150,7 @@ class StreamSource final : public Source {
       believed = Millis(std::max<std::int64_t>(
           1, std::llround(static_cast<double>(out.duration.value) * std::exp(shape.law->estimate_error * normal_quantile(rng_.uniform())))));
     if (shape.law->has_estimate) out.estimate = {believed, believed};
-    out.rank = believed.value;
+    out.order_hint = believed.value;
     return true;
   }
 

@@ -24,9 +24,9 @@ namespace ashlar::sim {
 /// One job as it will happen: unknown to the engine but for what stands in Submitted.
 struct SimJob {
   Millis submit;
-  Millis duration;        ///< true run time; max() = it never ends by itself
-  Estimate estimate;      ///< what the engine is told of it
-  std::int64_t rank = 0;  ///< Workload::rank
+  Millis duration;              ///< true run time; max() = it never ends by itself
+  Estimate estimate;            ///< what the engine is told of it
+  std::int64_t order_hint = 0;  ///< Workload::order_hint
   std::int32_t priority = 0;
   QueueId queue{0u};
   KindId kind;

@@ -42,9 +42,9 @@ struct Job {
   std::uint64_t backlog_seq = 0;  ///< order of entering the backlog, ever growing
   std::uint64_t start_seq = 0;    ///< order of starting, ever growing
   Millis submitted;
-  Millis queued_at;       ///< when it took its place in the order: submitted, or evicted since
-  Estimate estimate;      ///< of the whole run
-  std::int64_t rank = 0;  ///< see Workload::rank
+  Millis queued_at;             ///< when it took its place in the order: submitted, or evicted since
+  Estimate estimate;            ///< of the whole run
+  std::int64_t order_hint = 0;  ///< see Workload::order_hint
   Millis started_at;
   Millis remaining = Millis::max();  ///< still to run when it last started or stopped; max = unknown
   Millis served;                     ///< time run before the last start

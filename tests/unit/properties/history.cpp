@@ -163,7 +163,7 @@ void Outside::submit(const Move& move, const State& state, std::vector<Event>& o
   if (members > 2 && move.c % 4 == 3) w.members_min = 1 + static_cast<std::uint32_t>(move.a % 2);  // elastic
   if (members > 2 && move.c % 16 == 5) w.members_min = members + 1;                                // one pod is still to come
   if (move.b % 4 == 1) w.estimate = {Millis(10'000 * (1 + move.c)), Millis(15'000 * (1 + move.c))};
-  w.rank = move.b;
+  w.order_hint = move.b;
   std::vector<std::uint8_t> promised;
   const bool is_mixed = members > 1 && move.a % 5 >= 3;
   for (std::uint32_t m = 0; m < members; ++m) {

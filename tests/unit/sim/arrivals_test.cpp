@@ -17,7 +17,7 @@ Scenario scenario(const std::string& text) {
 
 std::string text_of(const SimJob& job) {
   std::string text = std::to_string(job.submit.value) + "+" + std::to_string(job.duration.value) + " kind " + std::to_string(job.kind.value) +
-                     " queue " + std::to_string(job.queue.value) + " vc " + std::to_string(job.vc) + " rank " + std::to_string(job.rank);
+                     " queue " + std::to_string(job.queue.value) + " vc " + std::to_string(job.vc) + " rank " + std::to_string(job.order_hint);
   if (job.estimate.p50 != Millis::max()) text += " expects " + std::to_string(job.estimate.p50.value) + ".." + std::to_string(job.estimate.p90.value);
   if (job.priority != 0) text += " priority " + std::to_string(job.priority);
   return text + "\n";

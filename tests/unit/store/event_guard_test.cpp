@@ -167,9 +167,9 @@ TEST_F(Guarded, jobs_are_possible) {
   EXPECT_EQ(refusal_of_job([](Workload& w) { w.submitted = Millis::max(); }), times);
   EXPECT_EQ(refusal_of_job([](Workload& w) { w.estimate.p50 = Millis(-1); }), times);
   EXPECT_EQ(refusal_of_job([](Workload& w) { w.estimate.p90 = Millis(-1); }), times);
-  for (const std::int64_t rank : {kNumberMax, -kNumberMax - 1}) EXPECT_EQ(refusal_of_job([&](Workload& w) { w.rank = rank; }), "") << rank;
+  for (const std::int64_t rank : {kNumberMax, -kNumberMax - 1}) EXPECT_EQ(refusal_of_job([&](Workload& w) { w.order_hint = rank; }), "") << rank;
   for (const std::int64_t rank : {kNumberMax + 1, -kNumberMax - 2, INT64_MAX, INT64_MIN})
-    EXPECT_EQ(refusal_of_job([&](Workload& w) { w.rank = rank; }), times) << rank;
+    EXPECT_EQ(refusal_of_job([&](Workload& w) { w.order_hint = rank; }), times) << rank;
   for (LevelId Workload::*level : {&Workload::within, &Workload::prefer}) {
     EXPECT_EQ(refusal_of_job([&](Workload& w) { w.*level = LevelId(2); }), "");
     EXPECT_EQ(refusal_of_job([&](Workload& w) { w.*level = LevelId(3); }), "a job names a level that does not exist");

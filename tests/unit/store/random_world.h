@@ -101,7 +101,7 @@ class RandomWorld {
     w.queue = QueueId(draw(3));
     w.priority = static_cast<std::int32_t>(draw(3));
     w.submitted = now_;
-    w.rank = draw(1000);
+    w.order_hint = draw(1000);
     w.is_ours = draw(12) != 0;
     if (draw(2) == 0) w.estimate = {Millis(1000 + draw(20'000)), Millis(2000 + draw(40'000))};
     if (draw(4) == 0) w.within = LevelId(draw(3));
