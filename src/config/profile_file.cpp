@@ -54,7 +54,7 @@ void read_tiers(YamlReader& reader, const YAML::Node& node, Profile& profile) {
       const ScorePolicy* policy = policy_of(reader, entry, score_policies(), "score");
       if (policy == nullptr) return;
       tier.push_back(policy);
-      if (tier.size() > 1 && (stands_alone(*policy) || stands_alone(*tier[0])))
+      if (tier.size() > 1 && (is_exclusive(*policy) || is_exclusive(*tier[0])))
         return reader.fail(entry, "best-fit-domain and random stand alone in their tier");
     }
     profile.tiers.push_back(std::move(tier));

@@ -124,7 +124,7 @@ void complete(std::vector<const FeasiblePolicy*>& feasible) {
   feasible = std::move(all);
 }
 
-bool stands_alone(const ScorePolicy& policy) { return policy.add_domain != nullptr || policy.is_drawn; }
+bool is_exclusive(const ScorePolicy& policy) { return policy.add_domain != nullptr || policy.is_drawn; }
 
 std::optional<ProfileProblem> problem_of(const Profile& profile) {
   const auto missing = [](std::string_view key) {
@@ -140,7 +140,7 @@ std::optional<ProfileProblem> problem_of(const Profile& profile) {
                           "at most " + std::to_string(Profile::kTiersMax) + " tiers are compared, not " + std::to_string(profile.tiers.size())};
   for (const auto& tier : profile.tiers)
     for (const ScorePolicy* policy : tier)
-      if (tier.size() > 1 && stands_alone(*policy)) return ProfileProblem{"tiers", std::string(policy->name) + " must stand alone in its tier"};
+      if (tier.size() > 1 && is_exclusive(*policy)) return ProfileProblem{"tiers", std::string(policy->name) + " must stand alone in its tier"};
   if (profile.victim != VictimRule::kNone && profile.order->running == nullptr)
     return ProfileProblem{"victim", "victim: by-quota-unverified needs an order of running jobs, which " + std::string(profile.order->name) +
                                         " has not; choose srtf or tiresias for a simulation; the live scheduler takes victim: none only"};

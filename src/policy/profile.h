@@ -63,14 +63,14 @@ struct Profile {
   /// Whether a policy of it scores by a target workload (`mix`).
   bool needs_mix() const;
   /// Laws that bind every profile but those that reproduce a paper: verified preemption (DESIGN section 3).
-  bool keeps_the_laws() const { return victim == VictimRule::kNone; }
+  bool is_allowed_live() const { return victim == VictimRule::kNone; }
 };
 
 /// Adds the rules that are missing, facts of the node first: no profile goes without them, since a pod placed against one would be refused by its
 /// node or take what is another's. What stands in the list keeps its order.
 void complete(std::vector<const FeasiblePolicy*>& feasible);
-/// Stands alone in its tier: its points cannot be added to those of others.
-bool stands_alone(const ScorePolicy& policy);
+/// Has its tier to itself: its points cannot be added to those of others.
+bool is_exclusive(const ScorePolicy& policy);
 
 /// What is missing in a profile or contradicts itself, and the key of the profile file that it is about.
 struct ProfileProblem {

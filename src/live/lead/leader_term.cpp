@@ -20,7 +20,7 @@ std::int64_t monotonic_micros() {
 }  // namespace
 
 Result<Profile> live_profile(Profile profile) {
-  if (!profile.keeps_the_laws())
+  if (!profile.is_allowed_live())
     return invalid("profile '" + profile.name +
                    "' stops running jobs for waiting ones, which the live scheduler does not do; choose one without preemption");
   for (const std::string_view name : {"ready", "taints", "selector", "model", "ports", "card-fit", "resources"}) {

@@ -1,5 +1,5 @@
 // random: every feasible node is as likely as any other. Points are 16 random bits of (draw, row): ties are rare, and go to the lower row.
-// Stands alone in its tier (it uses the whole range 0..65534) and is never kept between decisions. Cost: one 64-bit mix a node.
+// Has its tier to itself (it uses the whole range 0..65534) and is never kept between decisions. Cost: one 64-bit mix a node.
 #pragma once
 
 #include "policy/policy.h"

@@ -34,13 +34,13 @@ TEST(Profiles, TheDefaultIsWhatTheDesignSays) {
   EXPECT_EQ(p.tiers[2].front()->name, "pack-tight");
   EXPECT_EQ(p.order->name, "priority-age");
   EXPECT_EQ(p.blocking, Blocking::kEasy);
-  EXPECT_TRUE(p.keeps_the_laws());
+  EXPECT_TRUE(p.is_allowed_live());
 }
 
 TEST(Profiles, OnlyThoseThatPreemptByQuotaBreakTheLaws) {
   for (const std::string_view name : builtin_profile_names()) {
     const Profile p = *builtin_profile(name);
-    EXPECT_EQ(p.keeps_the_laws(), name != "srtf" && name != "tiresias") << name;
+    EXPECT_EQ(p.is_allowed_live(), name != "srtf" && name != "tiresias") << name;
     EXPECT_TRUE(p.victim == VictimRule::kNone || p.order->running != nullptr) << name;
   }
 }
