@@ -99,7 +99,7 @@ void read_replay(YamlReader& reader, const YAML::Node& node, ReplayRules& replay
 }
 
 void check(YamlReader& reader, const YAML::Node& node, const Profile& profile) {
-  const std::optional<ProfileProblem> problem = problem_of(profile);
+  const std::optional<ProfileProblem> problem = validate(profile);
   if (!reader.is_ok() || !problem) return;
   const YAML::Node part = node[std::string(problem->key)];
   reader.fail(part.IsDefined() ? part : node, problem->text);
@@ -126,7 +126,7 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   }
   p.name = reader.text(node, "name", p.name.empty() ? "custom" : p.name);
   read_feasible(reader, node["feasible"], p);
-  complete(p.feasible);
+  add_mandatory_rules(p.feasible);
   read_tiers(reader, node["tiers"], p);
   if (node["card"].IsDefined()) p.device = policy_of(reader, node["card"], device_policies(), "card");
   if (node["order"].IsDefined()) p.order = policy_of(reader, node["order"], order_policies(), "order");

@@ -19,7 +19,7 @@ constexpr Millis kCountedDown{1000};  ///< their simulator counts down second by
 Profile composed(std::string_view name, Tiers tiers, std::string_view device, std::string_view order) {
   Profile p;
   p.name = name;
-  complete(p.feasible);
+  add_mandatory_rules(p.feasible);
   for (const auto& tier : tiers) {
     p.tiers.emplace_back();
     for (const std::string_view s : tier) p.tiers.back().push_back(find_score(s));
@@ -112,7 +112,7 @@ bool Profile::needs_mix() const {
   return scores || (device != nullptr && device->name == "fgd");
 }
 
-void complete(std::vector<const FeasiblePolicy*>& feasible) {
+void add_mandatory_rules(std::vector<const FeasiblePolicy*>& feasible) {
   std::vector<const FeasiblePolicy*> all;
   const auto add = [&](const FeasiblePolicy& policy, bool is_static) {
     if (policy.is_static == is_static && std::find(all.begin(), all.end(), &policy) == all.end()) all.push_back(&policy);
@@ -126,7 +126,7 @@ void complete(std::vector<const FeasiblePolicy*>& feasible) {
 
 bool is_exclusive(const ScorePolicy& policy) { return policy.add_domain != nullptr || policy.is_drawn; }
 
-std::optional<ProfileProblem> problem_of(const Profile& profile) {
+std::optional<ProfileProblem> validate(const Profile& profile) {
   const auto missing = [](std::string_view key) {
     return ProfileProblem{key, std::string(key) + " is missing; name one or start from a built-in profile by \"base\""};
   };
@@ -155,7 +155,7 @@ Result<Profile> builtin_profile(std::string_view name) {
   Profile p = row->make(name);
   for (const auto& tier : p.tiers)
     for (const auto* s : tier) ASHLAR_CHECK(s != nullptr);
-  ASHLAR_CHECK(!problem_of(p));
+  ASHLAR_CHECK(!validate(p));
   return p;
 }
 

@@ -68,7 +68,7 @@ struct Profile {
 
 /// Adds the rules that are missing, facts of the node first: no profile goes without them, since a pod placed against one would be refused by its
 /// node or take what is another's. What stands in the list keeps its order.
-void complete(std::vector<const FeasiblePolicy*>& feasible);
+void add_mandatory_rules(std::vector<const FeasiblePolicy*>& feasible);
 /// Has its tier to itself: its points cannot be added to those of others.
 bool is_exclusive(const ScorePolicy& policy);
 
@@ -78,7 +78,7 @@ struct ProfileProblem {
   std::string text;
 };
 /// None where the profile can decide.
-std::optional<ProfileProblem> problem_of(const Profile& profile);
+std::optional<ProfileProblem> validate(const Profile& profile);
 
 /// Names of the built-in profiles, `ashlar` first.
 std::span<const std::string_view> builtin_profile_names();

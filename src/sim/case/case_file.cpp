@@ -253,7 +253,7 @@ void CaseReader::read_profile(Words& words) {
                  "victim=none|by-quota-unverified, cadence=, seed=");
     }
   }
-  if (const std::optional<ProfileProblem> problem = problem_of(file_.profile)) words.fail(problem->text);
+  if (const std::optional<ProfileProblem> problem = validate(file_.profile)) words.fail(problem->text);
   if (file_.profile.needs_mix()) words.fail("fgd needs a mix of expected pods, which a case cannot give", "another score and card policy");
 }
 
