@@ -47,7 +47,7 @@ Plan Engine::decide(State& state, Millis now) {
     const std::int64_t beat = profile_->cadence.value;
     cycle.plan.look_again_at = Millis((now.value / beat + 1) * beat);
   } else if (profile_->victim == VictimRule::kByQuotaUnverified) {
-    rotate(state, cycle);
+    preempt_by_count(state, cycle);
   } else {
     advance(state, cycle);
   }

@@ -102,7 +102,7 @@ class Engine {
   /// Tells the job until when it is held by this reservation, and looks again when one of those that bind it may change.
   void hold(const State& state, Cycle& cycle, const PendingQueue::Head& head, const Reservation& reservation);
   void commit(State& state, Cycle& cycle, Trial& trial, const PendingQueue::Entry& entry);
-  void rotate(State& state, Cycle& cycle);
+  void preempt_by_count(State& state, Cycle& cycle);
   void park(const State& state, Cycle& cycle, ClassId job_class, const Verdict& verdict);
   /// Keeps the verdict, and adds it to the plan unless the job's last one was of the same kind and reason.
   void report(Cycle& cycle, JobId job, const Verdict& verdict);

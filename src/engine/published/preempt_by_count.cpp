@@ -130,9 +130,9 @@ class QueueShares {
   std::set<QueueId> started_;  ///< queues in which waiting jobs take something
 };
 
-QuotaMarks mark(const State& state, const PendingQueue& pending, const std::vector<Running>& running, Millis now) {
-  QuotaMarks marks;
-  QuotaWalk walk(devices_of(state.cluster));
+CountMarks mark(const State& state, const PendingQueue& pending, const std::vector<Running>& running, Millis now) {
+  CountMarks marks;
+  CountWalk walk(devices_of(state.cluster));
   QueueShares shares(state, running);
   WaitingWalk waiting(pending);
   std::size_t r = 0;
@@ -163,11 +163,11 @@ QuotaMarks mark(const State& state, const PendingQueue& pending, const std::vect
 
 }  // namespace
 
-void Engine::rotate(State& state, Cycle& cycle) {
+void Engine::preempt_by_count(State& state, Cycle& cycle) {
   if (pending_.size() == 0) return;  // whoever runs has its devices, so a walk without waiting jobs stops nobody
   const Millis now = cycle.plan.at;
   const std::vector<Running> running = running_in_order(state, *profile_->order, now);
-  const QuotaMarks marks = mark(state, pending_, running, now);
+  const CountMarks marks = mark(state, pending_, running, now);
   bool has_changed = !marks.stop.empty();
   for (const JobId job : marks.stop) {
     Trial trial(state);

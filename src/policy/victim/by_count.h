@@ -12,18 +12,18 @@
 
 namespace ashlar {
 
-struct QuotaCandidate {
+struct CountCandidate {
   JobId job;
   std::int64_t devices = 0;
   bool is_running = false;
 };
 
 /// The walk, one candidate at a time, for callers that merge queues on the way.
-class QuotaWalk {
+class CountWalk {
  public:
   enum class Mark : std::uint8_t { kNone, kStart, kStop };
 
-  explicit QuotaWalk(std::int64_t devices) : left_(devices) {}
+  explicit CountWalk(std::int64_t devices) : left_(devices) {}
   Mark next(std::int64_t devices, bool is_running) {
     if (devices <= left_) {
       left_ -= devices;
@@ -38,11 +38,11 @@ class QuotaWalk {
   std::int64_t left_;
 };
 
-struct QuotaMarks {
+struct CountMarks {
   std::vector<JobId> start, stop;  ///< in the order of the candidates
 };
 
 /// The walk over a whole sequence.
-QuotaMarks mark_by_quota(std::int64_t quota_devices, std::span<const QuotaCandidate> candidates);
+CountMarks mark_by_count(std::int64_t quota_devices, std::span<const CountCandidate> candidates);
 
 }  // namespace ashlar

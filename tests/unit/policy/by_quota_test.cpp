@@ -14,29 +14,29 @@ std::vector<unsigned> rows(const std::vector<JobId>& jobs) {
 
 using Rows = std::vector<unsigned>;
 
-TEST(ByQuota, WhoeverComesFirstGetsDevicesAndRunningJobsThatGetNoneStop) {
-  const std::vector<QuotaCandidate> candidates{
+TEST(ByCount, WhoeverComesFirstGetsDevicesAndRunningJobsThatGetNoneStop) {
+  const std::vector<CountCandidate> candidates{
       {JobId(0u), 4, false}, {JobId(1u), 8, true}, {JobId(2u), 2, true}, {JobId(3u), 3, false}, {JobId(4u), 2, false}};
-  const QuotaMarks marks = mark_by_quota(8, candidates);
+  const CountMarks marks = mark_by_count(8, candidates);
   EXPECT_EQ(rows(marks.start), (Rows{0, 4}));
   EXPECT_EQ(rows(marks.stop), Rows{1});
 }
 
-TEST(ByQuota, NobodyStopsWhereAllFit) {
-  const std::vector<QuotaCandidate> candidates{{JobId(0u), 4, true}, {JobId(1u), 4, true}, {JobId(2u), 1, false}};
-  const QuotaMarks marks = mark_by_quota(8, candidates);
+TEST(ByCount, NobodyStopsWhereAllFit) {
+  const std::vector<CountCandidate> candidates{{JobId(0u), 4, true}, {JobId(1u), 4, true}, {JobId(2u), 1, false}};
+  const CountMarks marks = mark_by_count(8, candidates);
   EXPECT_TRUE(marks.start.empty());
   EXPECT_TRUE(marks.stop.empty());
 }
 
-TEST(ByQuota, ARunningJobThatPassesAWaitingOneChangesNothing) {
+TEST(ByCount, ARunningJobThatPassesAWaitingOneChangesNothing) {
   // The reason why srtf need not look again while time passes: every running job has its devices, so neighbours may change places.
   for (std::int64_t waiting = 1; waiting <= 10; ++waiting) {
     for (std::int64_t running = 1; running <= 8; ++running) {
-      const QuotaCandidate w{JobId(0u), waiting, false}, r{JobId(1u), running, true}, last{JobId(2u), 2, false};
-      const QuotaMarks before = mark_by_quota(8, std::vector{w, r, last});
+      const CountCandidate w{JobId(0u), waiting, false}, r{JobId(1u), running, true}, last{JobId(2u), 2, false};
+      const CountMarks before = mark_by_count(8, std::vector{w, r, last});
       if (!before.stop.empty()) continue;  // then r would not be running any more
-      const QuotaMarks after = mark_by_quota(8, std::vector{r, w, last});
+      const CountMarks after = mark_by_count(8, std::vector{r, w, last});
       EXPECT_EQ(rows(before.start), rows(after.start));
       EXPECT_TRUE(after.stop.empty());
     }
