@@ -7,7 +7,7 @@
 namespace ashlar::kube {
 namespace {
 
-class Leader : public ::testing::Test {
+class LeaderTest : public ::testing::Test {
  protected:
   /// One lease, with the API server's rule that an update names the version that it replaces.
   http::ServerResponse serve(const http::ServerRequest& request) {
@@ -81,14 +81,14 @@ class Leader : public ::testing::Test {
   ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }};
 };
 
-TEST_F(Leader, LeadsAtOnceWhereThereIsNoLease) {
+TEST_F(LeaderTest, LeadsAtOnceWhereThereIsNoLease) {
   lead();
   EXPECT_EQ(started, 1);
   EXPECT_EQ(server.count({"POST"}), 1u);
   EXPECT_EQ(leader->holder(), "me");
 }
 
-TEST_F(Leader, WritesNothingFromTheRenewDeadlineOn) {
+TEST_F(LeaderTest, WritesNothingFromTheRenewDeadlineOn) {
   lead();
   settle();
   server.change([&] { is_failing = true; });
@@ -103,7 +103,7 @@ TEST_F(Leader, WritesNothingFromTheRenewDeadlineOn) {
   EXPECT_FALSE(leader->is_leading());
 }
 
-TEST_F(Leader, ARenewalAnsweredLateCountsFromWhenItWasSent) {
+TEST_F(LeaderTest, ARenewalAnsweredLateCountsFromWhenItWasSent) {
   lead();
   settle();
   now += Millis(4'900);
@@ -123,7 +123,7 @@ TEST_F(Leader, ARenewalAnsweredLateCountsFromWhenItWasSent) {
   EXPECT_FALSE(leader->may_write());
 }
 
-TEST_F(Leader, TakesOverWhatHasNotChangedForItsWholeDuration) {
+TEST_F(LeaderTest, TakesOverWhatHasNotChangedForItsWholeDuration) {
   held_by("other");
   start();
   look_on();
@@ -141,7 +141,7 @@ TEST_F(Leader, TakesOverWhatHasNotChangedForItsWholeDuration) {
   EXPECT_EQ(server.count({"PUT", R"("holderIdentity":"me")", R"("leaseTransitions":2)"}), 1u);
 }
 
-TEST_F(Leader, StandsDownWhenSomebodyElseHoldsTheLease) {
+TEST_F(LeaderTest, StandsDownWhenSomebodyElseHoldsTheLease) {
   lead();
   held_by("other");
   ASSERT_TRUE(server.until([&] { return stopped == 1; }));
@@ -151,7 +151,7 @@ TEST_F(Leader, StandsDownWhenSomebodyElseHoldsTheLease) {
   EXPECT_EQ(started, 1);
 }
 
-TEST_F(Leader, WhoCannotDoTheWorkDoesNotTakeTheLeaseFromAnother) {
+TEST_F(LeaderTest, WhoCannotDoTheWorkDoesNotTakeTheLeaseFromAnother) {
   held_by("other");
   is_fit = false;
   start();
@@ -166,7 +166,7 @@ TEST_F(Leader, WhoCannotDoTheWorkDoesNotTakeTheLeaseFromAnother) {
   EXPECT_TRUE(server.until([&] { return leader->may_write(); }));
 }
 
-TEST_F(Leader, WhoFindsItFreeAtFirstBeginsUnderItAndHasItOnlyOnceWithoutDoingTheWork) {
+TEST_F(LeaderTest, WhoFindsItFreeAtFirstBeginsUnderItAndHasItOnlyOnceWithoutDoingTheWork) {
   is_fit = false;
   lead();
   leader->give_way("cannot work");
@@ -184,7 +184,7 @@ TEST_F(Leader, WhoFindsItFreeAtFirstBeginsUnderItAndHasItOnlyOnceWithoutDoingThe
   EXPECT_EQ(started, 2);
 }
 
-TEST_F(Leader, ARenewalUnderWayWhenItGivesWayDoesNotBringItBack) {
+TEST_F(LeaderTest, ARenewalUnderWayWhenItGivesWayDoesNotBringItBack) {
   lead();
   is_fit = false;
   server.hold();
@@ -197,7 +197,7 @@ TEST_F(Leader, ARenewalUnderWayWhenItGivesWayDoesNotBringItBack) {
   EXPECT_EQ(started, 1);
 }
 
-TEST_F(Leader, TheDeadlineIsKeptThoughARenewalIsNotAnswered) {
+TEST_F(LeaderTest, TheDeadlineIsKeptThoughARenewalIsNotAnswered) {
   LeaderOptions options{.lease_namespace = "n", .lease_name = "l", .identity = "me", .renew_deadline = Millis(150), .retry_period = Millis(20)};
   int lost = 0;
   LiveLeader real(server.api(), options, LiveLeader::Hooks{.on_stopped = [&] { ++lost; }});
@@ -208,12 +208,12 @@ TEST_F(Leader, TheDeadlineIsKeptThoughARenewalIsNotAnswered) {
   EXPECT_EQ(server.api().in_flight() > 0, true) << "the renewal is still under way";
 }
 
-TEST_F(Leader, WhatWasSentLastArrivesBeforeAnotherMayLead) {
+TEST_F(LeaderTest, WhatWasSentLastArrivesBeforeAnotherMayLead) {
   EXPECT_EQ(fence_slack({}), Millis(2'500)) << "8 s, less 5 s and a half for rounding";
   EXPECT_EQ(fence_slack({.lease_duration = Millis(2'000), .renew_deadline = Millis(1'900)}), Millis(500));
 }
 
-TEST_F(Leader, AConflictWithItsOwnWritingIsNoLoss) {
+TEST_F(LeaderTest, AConflictWithItsOwnWritingIsNoLoss) {
   lead();
   server.change([&] { ++version; });  // a renewal whose answer was lost
   const std::size_t before = writes();
@@ -222,7 +222,7 @@ TEST_F(Leader, AConflictWithItsOwnWritingIsNoLoss) {
   EXPECT_TRUE(leader->may_write());
 }
 
-TEST_F(Leader, ALeaseThatCannotBeTakenIsSaidOnceAndThenFromTimeToTime) {
+TEST_F(LeaderTest, ALeaseThatCannotBeTakenIsSaidOnceAndThenFromTimeToTime) {
   refused = "POST";
   refusal = "may not create\\nleases";
   start();
@@ -249,7 +249,7 @@ TEST_F(Leader, ALeaseThatCannotBeTakenIsSaidOnceAndThenFromTimeToTime) {
   EXPECT_EQ(leader->trouble(), "");
 }
 
-TEST_F(Leader, ALeaseThatCannotBeReadIsNotSaidWithEachLook) {
+TEST_F(LeaderTest, ALeaseThatCannotBeReadIsNotSaidWithEachLook) {
   refused = "GET";
   refusal = "may not get leases";
   start();
@@ -263,7 +263,7 @@ TEST_F(Leader, ALeaseThatCannotBeReadIsNotSaidWithEachLook) {
   EXPECT_EQ(leader->trouble(), "");
 }
 
-TEST_F(Leader, GivesTheLeaseBackAndWritesNoMore) {
+TEST_F(LeaderTest, GivesTheLeaseBackAndWritesNoMore) {
   lead();
   settle();
   bool is_done = false;
@@ -287,7 +287,7 @@ std::string without_times(std::string line) {
   return line;
 }
 
-TEST_F(Leader, TheLeaseIsWrittenWhole) {
+TEST_F(LeaderTest, TheLeaseIsWrittenWhole) {
   lead();
   settle();
   bool is_done = false;
@@ -305,7 +305,7 @@ TEST_F(Leader, TheLeaseIsWrittenWhole) {
   EXPECT_FALSE(leader->is_leading());
 }
 
-TEST_F(Leader, ADeletedLeaseIsLostAndMadeAnew) {
+TEST_F(LeaderTest, ADeletedLeaseIsLostAndMadeAnew) {
   lead();
   settle();
   server.change([&] { refused = "PUT", refusal_status = 404, refusal = "no such lease"; });
@@ -319,7 +319,7 @@ TEST_F(Leader, ADeletedLeaseIsLostAndMadeAnew) {
   EXPECT_EQ(started, 2);
 }
 
-TEST_F(Leader, SaysWhyItLeadsNoLonger) {
+TEST_F(LeaderTest, SaysWhyItLeadsNoLonger) {
   lead();
   settle();
   held_by("other");
@@ -342,7 +342,7 @@ TEST_F(Leader, SaysWhyItLeadsNoLonger) {
   EXPECT_EQ(stopped, 3);
 }
 
-TEST_F(Leader, OneWhoWasFasterIsNoTrouble) {
+TEST_F(LeaderTest, OneWhoWasFasterIsNoTrouble) {
   refused = "POST";
   refusal_status = 409;
   start();
@@ -352,7 +352,7 @@ TEST_F(Leader, OneWhoWasFasterIsNoTrouble) {
   EXPECT_FALSE(leader->is_leading());
 }
 
-TEST_F(Leader, WithoutALeaseItLeadsAlwaysAndAsksForNothing) {
+TEST_F(LeaderTest, WithoutALeaseItLeadsAlwaysAndAsksForNothing) {
   LiveLeader alone(server.api(), LeaderOptions{.is_enabled = false, .identity = "me"},
                    LiveLeader::Hooks{.on_started = [this] { ++started; }, .on_stopped = [this] { ++stopped; }, .monotonic = [this] { return now; }});
   EXPECT_FALSE(alone.may_write());

@@ -11,7 +11,7 @@
 namespace ashlar::kube {
 namespace {
 
-class Watches : public ::testing::Test {
+class WatchesTest : public ::testing::Test {
  protected:
   Watches() {
     auto made = Api::create({.access = cluster.access(), .seed = 7});
@@ -79,7 +79,7 @@ class Watches : public ::testing::Test {
   std::unique_ptr<LiveWatches> watches;
 };
 
-TEST_F(Watches, AServerWithoutPodGroupsSchedulesPlainPodsAndTellsTheOthers) {
+TEST_F(WatchesTest, AServerWithoutPodGroupsSchedulesPlainPodsAndTellsTheOthers) {
   cluster.serve_groups("");
   cluster.put_pod("plain", 1);
   cluster.put_pod("member", 1, "g");
@@ -94,7 +94,7 @@ TEST_F(Watches, AServerWithoutPodGroupsSchedulesPlainPodsAndTellsTheOthers) {
   EXPECT_EQ(logged("PodGroup API: scheduling.k8s.io/v1beta1"), 1u);
 }
 
-TEST_F(Watches, RightsThatAreTakenAwayFromOptionalKindsStopNothingElse) {
+TEST_F(WatchesTest, RightsThatAreTakenAwayFromOptionalKindsStopNothingElse) {
   cluster.refuse("podgroups", 403);
   cluster.refuse("priorityclasses", 403);
   cluster.put_pod("plain", 1);
@@ -116,7 +116,7 @@ TEST_F(Watches, RightsThatAreTakenAwayFromOptionalKindsStopNothingElse) {
   EXPECT_FALSE(facts()["priorityclasses"].is_listed);
 }
 
-TEST_F(Watches, AGangWhosePriorityClassCannotBeReadSaysSoUntilItCan) {
+TEST_F(WatchesTest, AGangWhosePriorityClassCannotBeReadSaysSoUntilItCan) {
   cluster.refuse("priorityclasses", 403);
   cluster.put_group("g", 2, "urgent");
   cluster.put_group("h", 2);
@@ -133,7 +133,7 @@ TEST_F(Watches, AGangWhosePriorityClassCannotBeReadSaysSoUntilItCan) {
   EXPECT_EQ(why("g").find("priorityTrouble"), std::string::npos) << why("g") << ": a class that does not exist yet may come";
 }
 
-TEST_F(Watches, AnotherVersionOfPodGroupIsFoundAfterAnUpgradeAndNothingIsTakenForDeleted) {
+TEST_F(WatchesTest, AnotherVersionOfPodGroupIsFoundAfterAnUpgradeAndNothingIsTakenForDeleted) {
   cluster.serve_groups("v1alpha2");
   cluster.put_group("g", 2);
   cluster.put_pod("g-0", 1, "g");
@@ -152,7 +152,7 @@ TEST_F(Watches, AnotherVersionOfPodGroupIsFoundAfterAnUpgradeAndNothingIsTakenFo
   EXPECT_EQ(logged("PodGroup API: scheduling.k8s.io/v1beta1"), 1u);
 }
 
-TEST_F(Watches, PodGroupsThatCanBeListedAreKnownWhoeverHidesTheirVersion) {
+TEST_F(WatchesTest, PodGroupsThatCanBeListedAreKnownWhoeverHidesTheirVersion) {
   cluster.refuse("podgroups", 404);
   cluster.put_pod("member", 1, "g");
   lead();
@@ -163,7 +163,7 @@ TEST_F(Watches, PodGroupsThatCanBeListedAreKnownWhoeverHidesTheirVersion) {
   EXPECT_TRUE(until([&] { return hold_of("member").starts_with("PodGroupMissing"); })) << hold_of("member");
 }
 
-TEST_F(Watches, WithoutARequiredKindNothingIsDecided) {
+TEST_F(WatchesTest, WithoutARequiredKindNothingIsDecided) {
   cluster.refuse("nodes", 403);
   cluster.put_pod("plain", 1);
   lead();
@@ -175,7 +175,7 @@ TEST_F(Watches, WithoutARequiredKindNothingIsDecided) {
   EXPECT_TRUE(until([&] { return is_bound("plain"); }));
 }
 
-TEST_F(Watches, AServerInTroubleIsAskedAFewTimesASecondInAll) {
+TEST_F(WatchesTest, AServerInTroubleIsAskedAFewTimesASecondInAll) {
   for (const int status : {503, 429}) {
     cluster.refuse("", status);
     if (!watches) lead(WatchesOptions{}.discovery_min, WatchesOptions{}.discovery_max);
