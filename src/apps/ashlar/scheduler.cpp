@@ -19,7 +19,7 @@ namespace {
 
 enum ExitStatus : int { kFailed = 1, kBadInput = 2 };
 
-struct SchedulerOptions {
+struct SchedulerFlags {
   std::string kubeconfig, context, config_file, profile, listen, probes, decision_log;
   std::vector<std::string> scheduler_names;
   bool has_no_election = false, is_validate_only = false;
@@ -88,7 +88,7 @@ void set_address(const std::string& text, const std::string& option, config::Lis
   out = *listen;
 }
 
-config::SchedulerConfig settings(const SchedulerOptions& options) {
+config::SchedulerConfig settings(const SchedulerFlags& options) {
   Result<config::SchedulerConfig> config = options.config_file.empty() ? Result(config::default_config()) : config::read_config(options.config_file);
   if (!config) refuse(kBadInput, config.error().message);
   if (!options.scheduler_names.empty()) config->scheduler_names = options.scheduler_names;
@@ -142,7 +142,7 @@ kube::Quarantine open_quarantine(const std::string& path) {
   return std::move(opened).value();
 }
 
-void run_scheduler(const SchedulerOptions& options) {
+void run_scheduler(const SchedulerFlags& options) {
   const config::SchedulerConfig config = settings(options);
   set_up_logging(config.logging);
   Result<kube::Access> access = kube::load_access({.kubeconfig = options.kubeconfig, .context = options.context, .environment = {}});
@@ -190,7 +190,7 @@ void run_scheduler(const SchedulerOptions& options) {
 }  // namespace
 
 void add_scheduler(CLI::App& app) {
-  auto options = std::make_shared<SchedulerOptions>();
+  auto options = std::make_shared<SchedulerFlags>();
   CLI::App* verb = app.add_subcommand("scheduler", "Schedule the pods of a Kubernetes cluster");
   verb->add_option("--kubeconfig", options->kubeconfig, "Kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the service account of the pod")
       ->type_name("FILE");
