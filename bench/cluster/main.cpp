@@ -38,7 +38,7 @@ struct Contest {
   double raw_observed = 0;  ///< as `raw`, with the observer's watch open beside its own
   double raw = 0;           ///< best rate of the plain client on pods of the same shape
   double kube = 0;          ///< best rate of kube-scheduler; 0 if it did not take part
-  DrainResult ours;         ///< the best run; the longest wait for the lane and the most writes of all runs
+  DrainResult ours;         ///< the best run; the longest wait for the status writer and the most writes of all runs
   int rounds = 0;
 };
 

@@ -85,7 +85,7 @@ class HundredFaults : public SchedulerWorld {
 TEST_F(HundredFaults, EveryPodIsBoundOnceAfterEachOfThem) {
   ASSERT_NO_FATAL_FAILURE(start_proxy());
   post_gpu_nodes(8, 4);
-  kube::LiveOptions o = options_through_proxy();
+  kube::SchedulerOptions o = options_through_proxy();
   o.watch_silence_max = Millis(2'000);
   auto scheduler = start(o);
   ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));

@@ -140,10 +140,10 @@ TEST_F(OneEngine, TheApiServerAndTheSimulatorGiveTheSameNodesAndDevices) {
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   const Placements expected =
       simulate(*trace, config::resolved(*spec, [&](std::string_view model) { return trace->packing->catalog().find_model(model); }));
-  kube::LiveOptions o = options();
-  o.reign.intake.levels.clear();
-  o.reign.intake.models.clear();
-  o.reign.profile = [&](const std::function<DeviceClassId(std::string_view)>& model_of) { return config::resolved(*spec, model_of); };
+  kube::SchedulerOptions o = options();
+  o.leader_term.tracker.levels.clear();
+  o.leader_term.tracker.models.clear();
+  o.leader_term.profile = [&](const std::function<DeviceClassId(std::string_view)>& model_of) { return config::resolved(*spec, model_of); };
   auto scheduler = start(o);
   ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
   for (std::size_t rank = 0; rank < trace->nodes_by_rank.size(); ++rank)

@@ -128,7 +128,7 @@ TEST_F(LiveSchedulerFaults, AStandbyTakesOverAtOnceWhenTheLeaderStopsInOrder) {
 TEST_F(LiveSchedulerFaults, AServerKilledUnderBindingsInFlightIsSurvived) {
   post_gpu_nodes(32);
   ASSERT_NO_FATAL_FAILURE(start_proxy());
-  kube::LiveOptions o = options_through_proxy();
+  kube::SchedulerOptions o = options_through_proxy();
   // The bindings lie in the proxy until the server can finish nothing any more: it dies with some of them in its hands.
   const auto held = proxy_->inject({.kind = local::Fault::Kind::kDelay, .method = "POST", .path = "/binding", .times = 40, .delay = Millis(1000)});
   auto scheduler = start(o);
@@ -155,7 +155,7 @@ TEST_F(LiveSchedulerFaults, AServerKilledUnderBindingsInFlightIsSurvived) {
 
 TEST_F(LiveSchedulerFaults, ALeaderThatLostItsLeaseStartsAnewWhenTheServerIsBack) {
   post_gpu_nodes(4);
-  kube::LiveOptions o = options();
+  kube::SchedulerOptions o = options();
   o.leader.lease_duration = Millis(3000);
   o.leader.renew_deadline = Millis(1500);
   o.leader.retry_period = Millis(300);
@@ -196,7 +196,7 @@ TEST_F(LiveSchedulerFaults, RacesWithASecondBinderEndWithEveryPodBoundOnce) {
   post_gpu_nodes(32);
   BindWatch watch(*api_);
   ASSERT_NO_FATAL_FAILURE(start_proxy());
-  kube::LiveOptions o = options_through_proxy();
+  kube::SchedulerOptions o = options_through_proxy();
   // Pods called race-1...: there the thief wins, however the machine shares its time; the others are a race.
   proxy_->inject({.kind = local::Fault::Kind::kDelay, .method = "POST", .path = "/pods/race-1", .times = 1000, .delay = Millis(500)});
   auto scheduler = start(o);

@@ -112,7 +112,7 @@ TEST_F(Tenants, ADeviceThatTwoPodsClaimIsNamedAndTakesNothingNew) {
     spec.annotations = {{"ashlar.dev/cards", "0"}};
     post_pod(spec);
   }
-  kube::LiveOptions o = options();
+  kube::SchedulerOptions o = options();
   o.is_listening = true;
   auto scheduler = start(o);
   post_pods({gpu_pod("seven", 7), gpu_pod("six", 6)});

@@ -40,15 +40,15 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 /// One scheduler on a thread of its own. Its decisions are recorded, and when it is gone they are decided again from the log: every plan must be the same.
 class RunningScheduler {
  public:
-  explicit RunningScheduler(kube::LiveOptions options) {
+  explicit RunningScheduler(kube::SchedulerOptions options) {
     std::string folder = (std::filesystem::temp_directory_path() / "ashlar-decisions-XXXXXX").string();
     if (::mkdtemp(folder.data()) != nullptr) decisions_ = folder;
-    options.reign.open_recorder = [folder](const State& state, const Engine& engine, const kube::LiveIntake&) -> std::unique_ptr<Recorder> {
+    options.leader_term.open_recorder = [folder](const State& state, const Engine& engine, const kube::Tracker&) -> std::unique_ptr<Recorder> {
       auto log = store::DecisionLog::open({.folder = folder}, {state, engine});
       EXPECT_TRUE(log.ok()) << log.error().message;
       return log ? std::move(log).value() : nullptr;
     };
-    Result<std::unique_ptr<kube::LiveScheduler>> created = kube::LiveScheduler::create(std::move(options));
+    Result<std::unique_ptr<kube::Scheduler>> created = kube::Scheduler::create(std::move(options));
     if (!created) {
       trouble_ = created.error().message;
       return;
@@ -86,7 +86,7 @@ class RunningScheduler {
     how();
     thread_.join();
   }
-  std::unique_ptr<kube::LiveScheduler> scheduler_;
+  std::unique_ptr<kube::Scheduler> scheduler_;
   std::thread thread_;
   std::string trouble_;
   std::filesystem::path decisions_;
@@ -268,18 +268,18 @@ class SchedulerWorld : public ::testing::Test {
   }
 
   // ---- schedulers ----------------------------------------------------------------------------------------------------------------------
-  kube::LiveOptions options(const std::string& identity = "a") {
-    kube::LiveOptions o;
+  kube::SchedulerOptions options(const std::string& identity = "a") {
+    kube::SchedulerOptions o;
     o.access = api_->access();
     o.access.token = plane_->scheduler_token();
-    o.reign.intake.levels = {{kube::Text("block"), kube::Text("example.com/block")}, {kube::Text("rack"), kube::Text("example.com/rack")}};
-    o.reign.profile = [](const auto&) {
+    o.leader_term.tracker.levels = {{kube::Text("block"), kube::Text("example.com/block")}, {kube::Text("rack"), kube::Text("example.com/rack")}};
+    o.leader_term.profile = [](const auto&) {
       Result<Profile> profile = builtin_profile("ashlar");
       return std::move(profile).value();
     };
     o.leader.lease_namespace = "ashlar";
     o.leader.identity = identity;
-    o.log = [this, identity](kube::LiveOptions::LogLevel, const std::string& message) {
+    o.log = [this, identity](kube::SchedulerOptions::LogLevel, const std::string& message) {
       const std::lock_guard lock(log_lock_);
       log_.push_back(identity + ": " + message);
     };
@@ -291,13 +291,13 @@ class SchedulerWorld : public ::testing::Test {
     ASSERT_TRUE(proxy.ok()) << proxy.error().message;
     proxy_ = std::move(proxy).value();
   }
-  kube::LiveOptions options_through_proxy() {
-    kube::LiveOptions o = options();
+  kube::SchedulerOptions options_through_proxy() {
+    kube::SchedulerOptions o = options();
     o.access.server = proxy_->url();
     o.access.tls = {};
     return o;
   }
-  std::unique_ptr<RunningScheduler> start(kube::LiveOptions o) {
+  std::unique_ptr<RunningScheduler> start(kube::SchedulerOptions o) {
     auto scheduler = std::make_unique<RunningScheduler>(std::move(o));
     EXPECT_EQ(scheduler->trouble(), "");
     return scheduler;

@@ -1,4 +1,4 @@
-// What tenants write on their pods, a line each: "key=value" is a label, "@key=value" an annotation. Read word by word, and by the intake as a pod that
+// What tenants write on their pods, a line each: "key=value" is a label, "@key=value" an annotation. Read word by word, and by the tracker as a pod that
 // waits and as one that is bound.
 #include <algorithm>
 #include <memory>
@@ -37,23 +37,23 @@ Pod pod_of(std::string_view bytes) {
 }
 
 void take(const Pod& pod, bool is_bound) {
-  LiveClock clock([] { return ashlar::Millis(1000); });
-  LiveSource source(clock);
-  LiveIntake intake({.levels = {{Text("rack"), Text("l/rack")}}}, source, {});
-  intake.open();
+  WallClock clock([] { return ashlar::Millis(1000); });
+  EventBuffer source(clock);
+  Tracker tracker({.levels = {{Text("rack"), Text("l/rack")}}}, source, {});
+  tracker.open();
   Node node;
   node.name = Text("n");
   node.ready = ConditionStatus::kTrue;
   node.pods_max = 10;
   node.allocatable.extended = {{Text("nvidia.com/gpu"), 8}};
-  intake.take(Change<Node>{Change<Node>::Kind::kModified, node});
+  tracker.take(Change<Node>{Change<Node>::Kind::kModified, node});
   Pod seen = pod;
   if (is_bound) seen.node_name = node.name;
-  intake.take(Change<Pod>{Change<Pod>::Kind::kModified, seen});
-  intake.settle();
-  static_cast<void>(intake.tick(ashlar::Millis(1000)));
-  intake.take(Change<Pod>{Change<Pod>::Kind::kDeleted, seen});
-  intake.settle();
+  tracker.take(Change<Pod>{Change<Pod>::Kind::kModified, seen});
+  tracker.settle();
+  static_cast<void>(tracker.tick(ashlar::Millis(1000)));
+  tracker.take(Change<Pod>{Change<Pod>::Kind::kDeleted, seen});
+  tracker.settle();
 }
 
 void run(std::string_view bytes) {

@@ -12,11 +12,11 @@ namespace ashlar {
 namespace {
 
 /// Names of the live tables, for the decision log.
-class LiveNameSource final : public store::NameSource {
+class ObjectNameSource final : public store::NameSource {
  public:
-  explicit LiveNameSource(const kube::LiveIntake& intake) : intake_(intake) {}
+  explicit ObjectNameSource(const kube::Tracker& tracker) : tracker_(tracker) {}
   void append_name(const store::NameKey& key, std::string& out) const override {
-    const kube::LiveNames& names = intake_.names();
+    const kube::ObjectNames& names = tracker_.names();
     switch (key.kind) {
       case store::NameKind::kNode:
         out += names.nodes.name(NodeId(key.row)).view();
@@ -47,39 +47,39 @@ class LiveNameSource final : public store::NameSource {
 
  private:
   void append_job(JobId job, std::string& out) const {
-    const kube::JobOwner owner = intake_.owner(job);
+    const kube::JobOwner owner = tracker_.owner(job);
     if (owner.gang != kube::kNoGang)
-      out += intake_.gangs()[owner.gang].ns.str() + "/" + intake_.gangs()[owner.gang].name.str();
+      out += tracker_.gangs()[owner.gang].ns.str() + "/" + tracker_.gangs()[owner.gang].name.str();
     else if (owner.pod != kube::kNoPod)
-      out += intake_.pods()[owner.pod].ns.str() + "/" + intake_.pods()[owner.pod].name.str();
+      out += tracker_.pods()[owner.pod].ns.str() + "/" + tracker_.pods()[owner.pod].name.str();
   }
   void append_member(MemberId member, std::string& out) const {
-    const kube::PodSlot slot = intake_.pods().of_member(member);
-    if (slot != kube::kNoPod && intake_.pods()[slot].gang != kube::kNoGang) out += intake_.pods()[slot].name.view();
+    const kube::PodSlot slot = tracker_.pods().of_member(member);
+    if (slot != kube::kNoPod && tracker_.pods()[slot].gang != kube::kNoGang) out += tracker_.pods()[slot].name.view();
   }
-  const kube::LiveIntake& intake_;
+  const kube::Tracker& tracker_;
 };
 
 /// A decision log that brings its names along.
 class NamedLog final : public Recorder {
  public:
-  NamedLog(const kube::LiveIntake& intake, store::DecisionLogOptions options, const State& state, const Engine& engine,
+  NamedLog(const kube::Tracker& tracker, store::DecisionLogOptions options, const State& state, const Engine& engine,
            std::shared_ptr<store::FileWriter> writer)
-      : names_(intake), log_(std::move(options), {state, engine, &names_}, std::move(writer)) {}
+      : names_(tracker), log_(std::move(options), {state, engine, &names_}, std::move(writer)) {}
   void record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) override { log_.record(batch, plan, digest); }
 
  private:
-  LiveNameSource names_;
+  ObjectNameSource names_;
   store::DecisionLog log_;
 };
 
 kube::OpenRecorder recorder_of(const config::DecisionLogConfig& log, std::shared_ptr<store::FileWriter> writer) {
   if (!writer) return {};
-  return [log, writer = std::move(writer)](const State& state, const Engine& engine, const kube::LiveIntake& intake) -> std::unique_ptr<Recorder> {
+  return [log, writer = std::move(writer)](const State& state, const Engine& engine, const kube::Tracker& tracker) -> std::unique_ptr<Recorder> {
     store::DecisionLogOptions options;
     options.file_bytes_max = static_cast<std::uint64_t>(log.file_bytes_max);
     options.on_trouble = [](const std::string& what) { spdlog::warn("decision log: {}", what); };
-    return std::make_unique<NamedLog>(intake, std::move(options), state, engine, writer);
+    return std::make_unique<NamedLog>(tracker, std::move(options), state, engine, writer);
   };
 }
 
@@ -92,16 +92,16 @@ std::string unique_identity() {
   return std::string(host) + suffix;
 }
 
-kube::IntakeOptions intake_options(const config::SchedulerConfig& config) {
-  kube::IntakeOptions intake;
-  intake.scheduler_names = config.scheduler_names;
-  for (const std::string& label : config.topology_levels) intake.levels.push_back({kube::Text(config::level_name(label)), kube::Text(label)});
+kube::TrackerOptions tracker_options(const config::SchedulerConfig& config) {
+  kube::TrackerOptions tracker;
+  tracker.scheduler_names = config.scheduler_names;
+  for (const std::string& label : config.topology_levels) tracker.levels.push_back({kube::Text(config::level_name(label)), kube::Text(label)});
   for (const config::QueueConfig& queue : config.queues) {
     const std::string parent = queue.parent < 0 ? std::string() : config.queues[static_cast<std::size_t>(queue.parent)].name;
-    intake.queues.push_back({queue.name, parent, queue.quota});
+    tracker.queues.push_back({queue.name, parent, queue.quota});
   }
-  for (const config::NamespaceQueue& mapping : config.namespaces) intake.queue_of_namespace[mapping.name_space] = mapping.queue;
-  return intake;
+  for (const config::NamespaceQueue& mapping : config.namespaces) tracker.queue_of_namespace[mapping.name_space] = mapping.queue;
+  return tracker;
 }
 
 kube::OnLog log_of(const config::LoggingConfig& logging) {
@@ -136,19 +136,19 @@ Result<std::shared_ptr<store::FileWriter>> log_writer(const config::DecisionLogC
   return store::FileWriter::open({.folder = log.path, .files_max = static_cast<std::uint64_t>(log.files_max)});
 }
 
-kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Access access, const std::shared_ptr<store::FileWriter>& log) {
-  kube::LiveOptions options;
+kube::SchedulerOptions live_options(const config::SchedulerConfig& config, kube::Access access, const std::shared_ptr<store::FileWriter>& log) {
+  kube::SchedulerOptions options;
   options.access = std::move(access);
-  options.reign.intake = intake_options(config);
-  options.reign.profile = [spec = config.profile](const std::function<DeviceClassId(std::string_view)>& model_of) {
+  options.leader_term.tracker = tracker_options(config);
+  options.leader_term.profile = [spec = config.profile](const std::function<DeviceClassId(std::string_view)>& model_of) {
     return config::resolved(spec, model_of);
   };
-  options.reign.actuator.in_flight_max = static_cast<std::size_t>(config.batch.binds_in_flight);
+  options.leader_term.actuator.in_flight_max = static_cast<std::size_t>(config.batch.binds_in_flight);
   // What is decided is sent before anything else is: more than a window of it would keep an urgent newcomer waiting.
-  options.reign.binds_per_step_max = static_cast<std::uint32_t>(std::min(config.batch.binds_per_step, config.batch.binds_in_flight));
-  options.reign.window = config.batch.window;
-  options.reign.events_per_step_max = static_cast<std::size_t>(config.batch.events_per_step);
-  options.reign.open_recorder = recorder_of(config.decision_log, log);
+  options.leader_term.binds_per_step_max = static_cast<std::uint32_t>(std::min(config.batch.binds_per_step, config.batch.binds_in_flight));
+  options.leader_term.window = config.batch.window;
+  options.leader_term.events_per_step_max = static_cast<std::size_t>(config.batch.events_per_step);
+  options.leader_term.open_recorder = recorder_of(config.decision_log, log);
   if (log) options.decision_log = [log] { return kube::LogFacts{log->lost(), log->has_stopped()}; };
   options.leader.is_enabled = config.leader_election.is_enabled;
   options.leader.lease_name = config.leader_election.lease_name;

@@ -19,6 +19,7 @@ inline constexpr char kLogFieldMark = '\x1f';
 Result<std::shared_ptr<store::FileWriter>> log_writer(const config::DecisionLogConfig& log);
 
 /// Options of the live scheduler as the settings say. Reads no file; credentials are in `access`.
-kube::LiveOptions live_options(const config::SchedulerConfig& config, kube::Access access, const std::shared_ptr<store::FileWriter>& log = nullptr);
+kube::SchedulerOptions live_options(const config::SchedulerConfig& config, kube::Access access,
+                                    const std::shared_ptr<store::FileWriter>& log = nullptr);
 
 }  // namespace ashlar

@@ -25,7 +25,7 @@ struct SchedulerFlags {
   bool has_no_election = false, is_validate_only = false;
 };
 
-kube::LiveScheduler* running = nullptr;
+kube::Scheduler* running = nullptr;
 
 /// The members of the JSON object that say what happened: "msg", and the line's object, such as "pod":{"namespace":"a","name":"b"}.
 class JsonText final : public spdlog::custom_flag_formatter {
@@ -156,15 +156,15 @@ void run_scheduler(const SchedulerFlags& options) {
   Result<std::shared_ptr<store::FileWriter>> log = log_writer(config.decision_log);
   if (!log) refuse(status_of(log.error()), log.error().message);
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is a full disk for the decision log, and no reason to die
-  kube::LiveOptions live = live_options(config, std::move(access).value(), std::move(log).value());
+  kube::SchedulerOptions live = live_options(config, std::move(access).value(), std::move(log).value());
   live.version = ASHLAR_VERSION;
   kube::Quarantine quarantine;
   if (!config.quarantine_file.empty()) {
     quarantine = open_quarantine(config.quarantine_file);
-    live.reign.intake.quarantine = &quarantine;
+    live.leader_term.tracker.quarantine = &quarantine;
   }
   const std::string identity = live.leader.identity;
-  Result<std::unique_ptr<kube::LiveScheduler>> scheduler = kube::LiveScheduler::create(std::move(live));
+  Result<std::unique_ptr<kube::Scheduler>> scheduler = kube::Scheduler::create(std::move(live));
   if (!scheduler) refuse(status_of(scheduler.error()), scheduler.error().message);
   std::string names;
   for (const std::string& name : config.scheduler_names) names += (names.empty() ? "" : ", ") + name;

@@ -24,25 +24,25 @@ Millis fence_slack(const LeaderOptions& options) {
   return std::max(kSlackMin, options.lease_duration - options.renew_deadline - kSlackMin);
 }
 
-LiveLeader::LiveLeader(Api& api, LeaderOptions options, Hooks hooks)
+Leader::Leader(Api& api, LeaderOptions options, Hooks hooks)
     : api_(api), options_(std::move(options)), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {
   if (!hooks_.monotonic) hooks_.monotonic = steady_now;
 }
 
-void LiveLeader::start() {
+void Leader::start() {
   if (options_.is_enabled) return look();
   is_leading_ = has_seen_ = true;
   if (hooks_.on_started) hooks_.on_started();
 }
 
-bool LiveLeader::may_write() const {
+bool Leader::may_write() const {
   if (!is_leading_) return false;
   return !options_.is_enabled || hooks_.monotonic() < renewed_ + options_.renew_deadline;
 }
 
-bool LiveLeader::may_take_now() const { return is_first_look_ || !hooks_.may_take || hooks_.may_take(); }
+bool Leader::may_take_now() const { return is_first_look_ || !hooks_.may_take || hooks_.may_take(); }
 
-void LiveLeader::again(Millis delay) {
+void Leader::again(Millis delay) {
   api_.cancel_timer(timer_);
   timer_ = api_.after(delay, [this, life = std::weak_ptr<char>(life_)] {
     if (life.expired()) return;
@@ -54,7 +54,7 @@ void LiveLeader::again(Millis delay) {
   });
 }
 
-void LiveLeader::look() {
+void Leader::look() {
   get_lease(api_, options_.lease_namespace, options_.lease_name,
             [this, life = std::weak_ptr<char>(life_), era = era_](const Answer& answer, const Lease& lease) {
               if (!life.expired() && era == era_) take_seen(answer, lease);
@@ -62,7 +62,7 @@ void LiveLeader::look() {
 }
 
 /// While nobody has led there is nothing else that says why.
-void LiveLeader::note_trouble(const std::string& doing, const Error& error) {
+void Leader::note_trouble(const std::string& doing, const Error& error) {
   trouble_.words = doing + ": " + bounded_words(error.message);
   const Millis now = hooks_.monotonic();
   const Millis pause = trouble_.words == trouble_.said ? kTroubleSaidAgain : kOtherTroubleSaid;
@@ -72,7 +72,7 @@ void LiveLeader::note_trouble(const std::string& doing, const Error& error) {
   if (hooks_.log) hooks_.log(trouble_.words);
 }
 
-void LiveLeader::take_seen(const Answer& answer, const Lease& lease) {
+void Leader::take_seen(const Answer& answer, const Lease& lease) {
   if (is_released_) return;
   const Millis now = hooks_.monotonic();
   if (!answer.ok()) {
@@ -100,7 +100,7 @@ void LiveLeader::take_seen(const Answer& answer, const Lease& lease) {
   again(options_.retry_period);
 }
 
-void LiveLeader::acquire(const Lease& previous, bool is_new) {
+void Leader::acquire(const Lease& previous, bool is_new) {
   Lease lease = previous;
   lease.ns = Text(options_.lease_namespace);
   lease.name = Text(options_.lease_name);
@@ -118,7 +118,7 @@ void LiveLeader::acquire(const Lease& previous, bool is_new) {
     update_lease(api_, lease, on_answer);
 }
 
-void LiveLeader::renew() {
+void Leader::renew() {
   if (hooks_.monotonic() >= renewed_ + options_.renew_deadline) return lose("could not renew the lease within its deadline");
   Lease lease = seen_;
   lease.renewed = api_.now();
@@ -128,7 +128,7 @@ void LiveLeader::renew() {
   });
 }
 
-void LiveLeader::take_written(const Answer& answer, const Lease& lease, Millis sent) {
+void Leader::take_written(const Answer& answer, const Lease& lease, Millis sent) {
   if (is_released_) return;
   if (answer.ok()) {
     seen_ = lease;
@@ -157,7 +157,7 @@ void LiveLeader::take_written(const Answer& answer, const Lease& lease, Millis s
 }
 
 /// A renewal that timed out may have been written all the same: then the lease is still ours, at another version.
-void LiveLeader::look_as_leader() {
+void Leader::look_as_leader() {
   get_lease(api_, options_.lease_namespace, options_.lease_name,
             [this, life = std::weak_ptr<char>(life_), era = era_](const Answer& answer, const Lease& lease) {
               if (life.expired() || era != era_ || is_released_ || !is_leading_) return;
@@ -170,7 +170,7 @@ void LiveLeader::look_as_leader() {
 }
 
 /// A renewal may be without an answer for longer than the deadline: what was sent under the lease must be called back in time all the same.
-void LiveLeader::watch_deadline() {
+void Leader::watch_deadline() {
   api_.cancel_timer(deadline_timer_);
   const Millis left = renewed_ + options_.renew_deadline - hooks_.monotonic();
   deadline_timer_ = api_.after(std::max(left, Millis(0)), [this, life = std::weak_ptr<char>(life_)] {
@@ -181,11 +181,11 @@ void LiveLeader::watch_deadline() {
   });
 }
 
-void LiveLeader::give_way(const std::string& why) {
+void Leader::give_way(const std::string& why) {
   if (is_leading_ && options_.is_enabled) lose(why);
 }
 
-void LiveLeader::lose(const std::string& why) {
+void Leader::lose(const std::string& why) {
   ++era_;
   is_leading_ = false;
   has_seen_ = false;  // what we remember of the lease is our own writing: start to watch it anew
@@ -194,7 +194,7 @@ void LiveLeader::lose(const std::string& why) {
   if (hooks_.on_stopped) hooks_.on_stopped();
 }
 
-void LiveLeader::release(std::function<void()> on_done) {
+void Leader::release(std::function<void()> on_done) {
   is_released_ = true;
   api_.cancel_timer(timer_);
   if (!is_leading_ || !options_.is_enabled) return on_done();

@@ -1,4 +1,4 @@
-// Who may write? LiveLeader: election by a coordination.k8s.io Lease. One holder at a time: it renews every retry period, stops writing when it could
+// Who may write? Leader: election by a coordination.k8s.io Lease. One holder at a time: it renews every retry period, stops writing when it could
 // not renew for the renew deadline (measured on the monotonic clock from the moment the last successful renewal was sent), and others take over when
 // they have seen the lease unchanged for its whole duration on their own clock. Clocks of different machines are never compared.
 // Only who can do the work takes the lease; the exception is a process that finds it free at its first look, which may begin under it. So replicas
@@ -26,7 +26,7 @@ struct LeaderOptions {
 /// and the end of the lease, less some for rounding.
 Millis fence_slack(const LeaderOptions& options);
 
-class LiveLeader {
+class Leader {
  public:
   struct Hooks {
     std::function<bool()> may_take;  ///< could we do the work now? Empty: yes
@@ -35,7 +35,7 @@ class LiveLeader {
     std::function<void(std::string)> log;
     std::function<Millis()> monotonic;  ///< never set back; default: the system's
   };
-  LiveLeader(Api& api, LeaderOptions options, Hooks hooks);
+  Leader(Api& api, LeaderOptions options, Hooks hooks);
 
   void start();
   /// May a write be sent at this moment?

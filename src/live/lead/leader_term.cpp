@@ -31,58 +31,58 @@ Result<Profile> live_profile(Profile profile) {
   return profile;
 }
 
-LiveReign::LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::function<bool()> may_write)
+LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& metrics, std::function<bool()> may_write)
     : options_(std::move(options)),
       api_(api),
       metrics_(metrics),
       clock_([&api] { return api.now(); }),
       source_(clock_),
-      intake_(options_.intake, source_,
-              {.on_condition_due = [this](PodSlot slot) { lane_.want_condition(slot, false); },
-               .on_group_condition_due = [this](GangSlot slot) { lane_.want_group_condition(slot); },
-               .on_bound =
-                   [this](PodSlot slot) {
-                     const PodRecord& pod = intake_.pods()[slot];
-                     metrics_.observe_decision(pod.gang != kNoGang, source_.now() - pod.seen);
-                     lane_.want_scheduled_event(slot);
-                   },
-               .on_devices_changed = [this](PodSlot slot) { devices_due_[slot] = intake_.pods()[slot].generation; },
-               .log = options_.log}),
+      tracker_(options_.tracker, source_,
+               {.on_condition_due = [this](PodSlot slot) { lane_.want_condition(slot, false); },
+                .on_group_condition_due = [this](GangSlot slot) { lane_.want_group_condition(slot); },
+                .on_bound =
+                    [this](PodSlot slot) {
+                      const PodRecord& pod = tracker_.pods()[slot];
+                      metrics_.observe_decision(pod.gang != kNoGang, source_.now() - pod.seen);
+                      lane_.want_scheduled_event(slot);
+                    },
+                .on_devices_changed = [this](PodSlot slot) { devices_due_[slot] = tracker_.pods()[slot].generation; },
+                .log = options_.log}),
       state_(std::make_unique<State>()),
-      actuator_(api, intake_, options_.actuator,
+      actuator_(api, tracker_, options_.actuator,
                 {.may_write = may_write,
                  .on_plan = [this](const Plan& plan) { take_plan(plan); },
                  .cluster_now = [this]() -> const Cluster& { return cluster_now(); },
                  .log = options_.log}),
-      lane_(api, intake_, options_.lane,
+      lane_(api, tracker_, options_.lane,
             {.may_write = may_write,
              .is_quiet = [this] { return actuator_.is_idle(); },
              .pod_text = [this](PodSlot slot) { return pod_text(slot); },
              .group_text = [this](GangSlot slot, bool& is_true) { return group_text(slot, is_true); }}),
       may_write_(std::move(may_write)) {
-  intake_.open();
-  const auto model_of = [this](std::string_view name) { return intake_.names().configured_model(Text(name)); };
+  tracker_.open();
+  const auto model_of = [this](std::string_view name) { return tracker_.names().configured_model(Text(name)); };
   Result<Profile> profile = live_profile(options_.profile(model_of));
   ASHLAR_CHECK(profile.ok());  // refused at start otherwise
   engine_ = std::make_unique<Engine>(std::move(profile).value(), EngineOptions{.binds_per_step_max = options_.binds_per_step_max});
   engine_->before_stop([this](JobId job) { quarantine(job); });
-  if (options_.open_recorder) recorder_ = options_.open_recorder(*state_, *engine_, intake_);
+  if (options_.open_recorder) recorder_ = options_.open_recorder(*state_, *engine_, tracker_);
   driver_ = std::make_unique<Driver>(*state_, *engine_, Driver::Ports{clock_, source_, actuator_, recorder_.get()});
 }
 
-LiveReign::~LiveReign() = default;
+LeaderTerm::~LeaderTerm() = default;
 
-void LiveReign::quarantine(JobId job) {
-  const JobOwner owner = intake_.owner(job);
+void LeaderTerm::quarantine(JobId job) {
+  const JobOwner owner = tracker_.owner(job);
   std::vector<PodSlot> slots{owner.pod};
-  if (owner.gang != kNoGang) slots = intake_.gangs()[owner.gang].pods;
+  if (owner.gang != kNoGang) slots = tracker_.gangs()[owner.gang].pods;
   std::vector<Quarantine::Entry> entries;
   for (const PodSlot slot : slots) {
-    if (slot == kNoPod || intake_.pods()[slot].phase == PodRecord::Phase::kBound) continue;
-    const PodRecord& pod = intake_.pods()[slot];
+    if (slot == kNoPod || tracker_.pods()[slot].phase == PodRecord::Phase::kBound) continue;
+    const PodRecord& pod = tracker_.pods()[slot];
     entries.push_back({pod.uid, pod.ns, pod.name, {}});
   }
-  Quarantine* const list = options_.intake.quarantine;
+  Quarantine* const list = options_.tracker.quarantine;
   const Result<void> kept = list == nullptr ? Result<void>(invalid("no quarantineFile is configured")) : list->add(entries, clock_.now());
   if (!options_.log) return;
   const Quarantine::Entry first = entries.empty() ? Quarantine::Entry{} : entries.front();
@@ -93,7 +93,7 @@ void LiveReign::quarantine(JobId job) {
                                   "pod", first.ns, first.name});
 }
 
-bool LiveReign::should_step(Millis now) {
+bool LeaderTerm::should_step(Millis now) {
   if (!is_deciding_ || !may_write_()) return false;
   // Plans are assumed as soon as they are made: no further one is made before most of the last is on its way.
   if (actuator_.backlog() > options_.binds_per_step_max / 4) return false;
@@ -107,10 +107,10 @@ bool LiveReign::should_step(Millis now) {
   return is_starving || now >= news_since_ + options_.window || source_.size() >= options_.events_per_step_max;
 }
 
-Millis LiveReign::turn() {
+Millis LeaderTerm::turn() {
   actuator_.pump();
   const Millis now = clock_.now();
-  if (next_tick_ <= now) next_tick_ = intake_.tick(now);
+  if (next_tick_ <= now) next_tick_ = tracker_.tick(now);
   pending_since_ = has_news() ? std::min(pending_since_, now) : Millis::max();
   if (should_step(now)) step();
   lane_.pump();
@@ -127,22 +127,22 @@ Millis LiveReign::turn() {
 }
 
 /// Within a step nothing new can have come. Of what waits to be settled only bound pods take room on nodes.
-const Cluster& LiveReign::cluster_now() {
+const Cluster& LeaderTerm::cluster_now() {
   if (!is_stepping_) {
-    intake_.settle_bound();
+    tracker_.settle_bound();
     driver_->catch_up();
   }
   return state_->cluster;
 }
 
-void LiveReign::step() {
+void LeaderTerm::step() {
   const std::int64_t began = monotonic_micros();
-  intake_.settle();
+  tracker_.settle();
   news_since_ = pending_since_ = Millis::max();
   is_stepping_ = true;
   const Plan& plan = driver_->step();
   is_stepping_ = false;
-  intake_.note_taken();
+  tracker_.note_taken();
   ++steps_;
   say_overfull_devices();
   look_again_at_ = plan.look_again_at;
@@ -150,7 +150,7 @@ void LiveReign::step() {
   metrics_.observe_step(static_cast<double>(monotonic_micros() - began) * 1e-6, plan);
 }
 
-void LiveReign::take_plan(const Plan& plan) {
+void LeaderTerm::take_plan(const Plan& plan) {
   text_key_ = 0;
   for (const VerdictChange& change : plan.verdicts) {
     if (change.verdict.kind == VerdictKind::kPlaced)
@@ -160,17 +160,17 @@ void LiveReign::take_plan(const Plan& plan) {
   }
 }
 
-void LiveReign::note_placed(JobId job, const Plan& plan) {
+void LeaderTerm::note_placed(JobId job, const Plan& plan) {
   if (!state_->is_live(job)) return;
   const Job& j = state_->job(job);
-  const Text queue = intake_.names().queues.name(j.queue);
+  const Text queue = tracker_.names().queues.name(j.queue);
   metrics_.observe_queue_wait(queue, clock_.now() - j.submitted);
-  const JobOwner owner = intake_.owner(job);
+  const JobOwner owner = tracker_.owner(job);
   if (owner.gang == kNoGang) return;
   const std::string level = level_of_placement(job);
   metrics_.observe_gang(queue, level);
   if (!options_.log) return;
-  const GangRecord& gang = intake_.gangs()[owner.gang];
+  const GangRecord& gang = tracker_.gangs()[owner.gang];
   const std::string where = level == "node" ? "on one node" : level == "any" ? "across domains" : "within one " + level;
   const auto count = std::count_if(plan.actions.begin(), plan.actions.end(), [job](const Action& a) {
     const Bind* bind = std::get_if<Bind>(&a);
@@ -184,7 +184,7 @@ void LiveReign::note_placed(JobId job, const Plan& plan) {
                {"placed " + std::string(kind) + " " + gang.ns.str() + "/" + name.str() + ": " + pods + in_all + where, kind, gang.ns, name});
 }
 
-std::string LiveReign::level_of_placement(JobId job) const {
+std::string LeaderTerm::level_of_placement(JobId job) const {
   const Cluster& cluster = state_->cluster;
   std::vector<DomainId> common;
   NodeId first;
@@ -202,25 +202,25 @@ std::string LiveReign::level_of_placement(JobId job) const {
       if (l >= domains.size() || domains[l] != common[l]) common[l] = DomainId::none();
   });
   if (is_one_node) return "node";
-  for (std::size_t l = std::min<std::size_t>(common.size(), intake_.names().nested_count()); l-- > 0;)
-    if (!common[l].is_none()) return intake_.names().levels()[l].name.str();
+  for (std::size_t l = std::min<std::size_t>(common.size(), tracker_.names().nested_count()); l-- > 0;)
+    if (!common[l].is_none()) return tracker_.names().levels()[l].name.str();
   return "any";
 }
 
-void LiveReign::say(const VerdictChange& change) {
-  const JobOwner owner = intake_.owner(change.job);
+void LeaderTerm::say(const VerdictChange& change) {
+  const JobOwner owner = tracker_.owner(change.job);
   if (owner.pod != kNoPod) {
     lane_.want_condition(owner.pod, true);
     lane_.want_failed_event(owner.pod);
     return;
   }
   if (owner.gang == kNoGang) return;
-  const GangRecord& gang = intake_.gangs()[owner.gang];
+  const GangRecord& gang = tracker_.gangs()[owner.gang];
   if (gang.is_pod_group && gang.is_gang) lane_.want_group_condition(owner.gang);
   bool is_first = true;
   state_->each_member(change.job, [&](MemberId member, const Member& m) {
     if (m.is_placed()) return;
-    const PodSlot slot = intake_.pods().of_member(member);
+    const PodSlot slot = tracker_.pods().of_member(member);
     if (slot == kNoPod) return;
     lane_.want_condition(slot, is_first);
     if (is_first) lane_.want_failed_event(slot);
@@ -228,17 +228,17 @@ void LiveReign::say(const VerdictChange& change) {
   });
 }
 
-void LiveReign::restore_devices() {
+void LeaderTerm::restore_devices() {
   while (!devices_due_.empty() && may_write_() && api_.budget().may_send(api_.monotonic())) {
     const auto [slot, generation] = *devices_due_.begin();
     devices_due_.erase(devices_due_.begin());
-    if (intake_.pods().is_current(slot, generation) && intake_.pods()[slot].are_devices_changed) restore_devices(slot);
+    if (tracker_.pods().is_current(slot, generation) && tracker_.pods()[slot].are_devices_changed) restore_devices(slot);
   }
 }
 
 /// Through its status, which is what we may write. Tried once for each change by others.
-void LiveReign::restore_devices(PodSlot slot) {
-  const PodRecord& pod = intake_.pods()[slot];
+void LeaderTerm::restore_devices(PodSlot slot) {
+  const PodRecord& pod = tracker_.pods()[slot];
   JsonWriter w;
   w.begin_object().key("metadata").begin_object().member("uid", pod.uid.view());
   w.key("annotations").begin_object().member(kDevicesAnnotation, devices_text(pod.devices)).end_object().end_object().end_object();
@@ -259,7 +259,7 @@ void LiveReign::restore_devices(PodSlot slot) {
 }
 
 /// Devices that pods claim beyond what they have take nothing new; whose claims these are.
-void LiveReign::say_overfull_devices() {
+void LeaderTerm::say_overfull_devices() {
   const Cluster& cluster = state_->cluster;
   if (cluster.overfull_device_count() == 0) return overfull_told_.clear();
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
@@ -273,13 +273,13 @@ void LiveReign::say_overfull_devices() {
       overfull_told_[static_cast<std::uint32_t>(row)] = devices;
     if (((devices.low & ~before.low) | (devices.high & ~before.high)) == 0 || !options_.log) continue;
     std::string pods;
-    for (PodSlot slot = 0; slot < intake_.pods().slots(); ++slot) {
-      const PodRecord& pod = intake_.pods()[slot];
+    for (PodSlot slot = 0; slot < tracker_.pods().slots(); ++slot) {
+      const PodRecord& pod = tracker_.pods()[slot];
       const bool is_there = pod.phase == PodRecord::Phase::kBound && pod.node == NodeId(row);
       if (is_there && ((pod.devices.low & devices.low) | (pod.devices.high & devices.high)) != 0)
         pods += (pods.empty() ? "" : ", ") + pod.ns.str() + "/" + pod.name.str();
     }
-    const Text name = intake_.names().nodes.name(NodeId(row));
+    const Text name = tracker_.names().nodes.name(NodeId(row));
     const bool is_one = devices.count() == 1;
     options_.log(LogLevel::kWarning, {(is_one ? "card " : "cards ") + devices_text(devices) + " of node " + name.str() +
                                           (is_one ? " is claimed for more than it has, by " : " are claimed for more than they have, by ") + pods +
@@ -288,17 +288,17 @@ void LiveReign::say_overfull_devices() {
   }
 }
 
-Verdict LiveReign::verdict_of(JobId job) const {
+Verdict LeaderTerm::verdict_of(JobId job) const {
   if (job.is_none() || !state_->is_live(job)) return {};
   return engine_->verdict_of(job);
 }
 
-Verdict LiveReign::verdict_of_now(JobId job) {
+Verdict LeaderTerm::verdict_of_now(JobId job) {
   if (job.is_none() || !state_->is_live(job)) return {};
   return is_engine_behind() ? engine_->verdict_of(job) : engine_->verdict_with_numbers_of_now(*state_, job);
 }
 
-ConditionText LiveReign::job_text(JobId job) {
+ConditionText LeaderTerm::job_text(JobId job) {
   const Verdict verdict = verdict_of(job);
   if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) return {};
   std::uint64_t key = hash_combine(1, static_cast<std::uint64_t>(verdict.kind));
@@ -308,7 +308,7 @@ ConditionText LiveReign::job_text(JobId job) {
   }
   // Besides its verdict a text speaks of the nodes there are, and of the gang and how much of it is placed.
   key = hash_combine(key, state_->cluster.live_count());
-  const JobOwner owner = intake_.owner(job);
+  const JobOwner owner = tracker_.owner(job);
   const Job& j = state_->job(job);
   if (owner.gang != kNoGang) key = hash_combine(hash_combine(key, owner.gang + 1), std::uint64_t{j.members_placed} << 32 | j.members_present);
   if (key != text_key_) {
@@ -319,19 +319,19 @@ ConditionText LiveReign::job_text(JobId job) {
   return text_;
 }
 
-ConditionText LiveReign::pod_text(PodSlot slot) {
-  const PodRecord& pod = intake_.pods()[slot];
-  return pod.is_in_engine() ? job_text(pod.job) : hold_condition(intake_, pod);
+ConditionText LeaderTerm::pod_text(PodSlot slot) {
+  const PodRecord& pod = tracker_.pods()[slot];
+  return pod.is_in_engine() ? job_text(pod.job) : hold_condition(tracker_, pod);
 }
 
-ConditionText LiveReign::group_text(GangSlot slot, bool& is_true) {
-  const GangRecord& gang = intake_.gangs()[slot];
+ConditionText LeaderTerm::group_text(GangSlot slot, bool& is_true) {
+  const GangRecord& gang = tracker_.gangs()[slot];
   const auto bound = static_cast<std::uint32_t>(
-      std::count_if(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) { return intake_.pods()[s].phase == PodRecord::Phase::kBound; }));
+      std::count_if(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) { return tracker_.pods()[s].phase == PodRecord::Phase::kBound; }));
   is_true = bound >= gang.size;
   if (is_true && gang.size == 1) return {"Scheduled", "the one pod that must start is bound"};
   if (is_true) return {"Scheduled", "all " + std::to_string(gang.size) + " pods that must start together are bound"};
-  if (!gang.is_open) return hold_condition(intake_, gang);
+  if (!gang.is_open) return hold_condition(tracker_, gang);
   return gang.job.is_none() ? ConditionText{} : job_text(gang.job);
 }
 

@@ -1,4 +1,4 @@
-// What exists only while this process leads? LiveReign: tables, state, engine, driver, actuator and lane of one leadership. It begins empty, is fed
+// What exists only while this process leads? LeaderTerm: tables, state, engine, driver, actuator and lane of one leadership. It begins empty, is fed
 // with everything the reflectors know, and is thrown away when leadership ends, so that nothing assumed by an old leader survives. One thread.
 #pragma once
 
@@ -23,13 +23,13 @@ namespace ashlar::kube {
 /// The profile with its accelerator models named by rows of these tables.
 using MakeProfile = std::function<Profile(const std::function<DeviceClassId(std::string_view)>&)>;
 /// A recorder for this state and engine, or nothing. Both outlive it.
-using OpenRecorder = std::function<std::unique_ptr<Recorder>(const State&, const Engine&, const LiveIntake&)>;
+using OpenRecorder = std::function<std::unique_ptr<Recorder>(const State&, const Engine&, const Tracker&)>;
 
-struct ReignOptions {
-  IntakeOptions intake;
+struct LeaderTermOptions {
+  TrackerOptions tracker;
   MakeProfile profile;
-  ActuatorOptions actuator;
-  LaneOptions lane;
+  BinderOptions actuator;
+  StatusWriterOptions lane;
   std::uint32_t binds_per_step_max = 64;     ///< with the window of the actuator: how long a newcomer may have to wait for its turn
   Millis window{2};                          ///< news are gathered for so long before a decision while bindings are under way
   std::size_t events_per_step_max = 10'000;  ///< so many gathered events bring the decision before the window is over
@@ -41,25 +41,25 @@ struct ReignOptions {
 /// kInvalid for profiles that stop running jobs.
 Result<Profile> live_profile(Profile profile);
 
-class LiveReign {
+class LeaderTerm {
  public:
-  LiveReign(Api& api, ReignOptions options, LiveMetrics& metrics, std::function<bool()> may_write);
-  ~LiveReign();
-  LiveReign(const LiveReign&) = delete;
-  LiveReign& operator=(const LiveReign&) = delete;
+  LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& metrics, std::function<bool()> may_write);
+  ~LeaderTerm();
+  LeaderTerm(const LeaderTerm&) = delete;
+  LeaderTerm& operator=(const LeaderTerm&) = delete;
 
   template <class T>
   void take(Change<T>&& change) {
-    intake_.take(std::move(change));
+    tracker_.take(std::move(change));
   }
 
   /// Which version of PodGroup is written, and why none can be read; empty: they can.
   void note_pod_groups(PodGroupVersion version, const std::string& problem) {
     lane_.set_pod_groups(version);
-    intake_.note_pod_groups(problem);
+    tracker_.note_pod_groups(problem);
   }
 
-  void note_priority_classes(const std::string& problem) { intake_.note_priority_classes(problem); }
+  void note_priority_classes(const std::string& problem) { tracker_.note_priority_classes(problem); }
 
   /// Decides if there is something to decide and room for its bindings. Returns when to be called again at the latest.
   Millis turn();
@@ -68,18 +68,18 @@ class LiveReign {
   bool is_idle() const { return actuator_.is_idle(); }
 
   // ---- reading (same thread) ---------------------------------------------------------------------------------------------------------
-  LiveIntake& intake() { return intake_; }
+  Tracker& tracker() { return tracker_; }
   State& state() { return *state_; }
   Engine& engine() { return *engine_; }
-  const LiveActuator& actuator() const { return actuator_; }
-  const LiveLane& lane() const { return lane_; }
+  const Binder& actuator() const { return actuator_; }
+  const StatusWriter& lane() const { return lane_; }
   Millis now() { return clock_.now(); }
   /// Has the state taken news that the engine has not looked at yet? What both must agree on is to be asked of the engine alone until its next step.
   bool is_engine_behind() const { return driver_->is_behind(); }
   std::uint64_t steps() const { return steps_; }
   /// How long the oldest news has waited for the engine; 0 where none waits.
   Millis snapshot_age() { return pending_since_ == Millis::max() ? Millis(0) : clock_.now() - pending_since_; }
-  TextContext text_context() { return {intake_, *state_, now(), &tally_}; }
+  TextContext text_context() { return {tracker_, *state_, now(), &tally_}; }
   /// Texts of verdicts made so far: none in a decision.
   std::uint64_t texts_made() const { return texts_made_; }
   ConditionText pod_text(PodSlot slot);
@@ -90,7 +90,7 @@ class LiveReign {
 
  private:
   /// Is there anything that could change a decision?
-  bool has_news() const { return source_.has_news() || intake_.has_unsettled() || driver_->is_behind(); }
+  bool has_news() const { return source_.has_news() || tracker_.has_unsettled() || driver_->is_behind(); }
   bool should_step(Millis now);
   const Cluster& cluster_now();
   void step();
@@ -108,16 +108,16 @@ class LiveReign {
   void restore_devices(PodSlot slot);
   void say_overfull_devices();
 
-  ReignOptions options_;
+  LeaderTermOptions options_;
   Api& api_;
-  LiveMetrics& metrics_;
-  LiveClock clock_;
-  LiveSource source_;
-  LiveIntake intake_;
+  SchedulerMetrics& metrics_;
+  WallClock clock_;
+  EventBuffer source_;
+  Tracker tracker_;
   std::unique_ptr<State> state_;
   std::unique_ptr<Engine> engine_;
-  LiveActuator actuator_;
-  LiveLane lane_;
+  Binder actuator_;
+  StatusWriter lane_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<Driver> driver_;
   std::function<bool()> may_write_;

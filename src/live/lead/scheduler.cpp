@@ -21,28 +21,28 @@ Millis steady_now() {
 
 }  // namespace
 
-struct LiveScheduler::Loop {
-  using Level = LiveOptions::LogLevel;
+struct Scheduler::Loop {
+  using Level = SchedulerOptions::LogLevel;
 
-  explicit Loop(LiveOptions o) : options(std::move(o)) {
+  explicit Loop(SchedulerOptions o) : options(std::move(o)) {
     if (!options.monotonic) options.monotonic = steady_now;
   }
   ~Loop() {
     is_ending = true;
     server.reset();
     probe_server.reset();
-    drop_reign();
+    drop_leader_term();
     leader.reset();
     watches.reset();
   }
 
-  LiveOptions options;
+  SchedulerOptions options;
   std::unique_ptr<Api> api;
-  LiveMetrics metrics;
-  std::unique_ptr<LiveLeader> leader;
-  std::unique_ptr<LiveReign> reign;
+  SchedulerMetrics metrics;
+  std::unique_ptr<Leader> leader;
+  std::unique_ptr<LeaderTerm> leader_term;
   std::unique_ptr<http::Server> server, probe_server;
-  std::unique_ptr<LiveWatches> watches;
+  std::unique_ptr<Watches> watches;
   std::atomic<bool> must_stop{false}, must_abandon{false}, is_ending{false}, is_ready{false};
   std::atomic<std::int64_t> turned_at{0};  ///< monotonic; when the loop turned last
   Millis decided_at;                       ///< monotonic; when a leader was last able to decide
@@ -58,12 +58,12 @@ struct LiveScheduler::Loop {
   }
 
   // ---- leadership --------------------------------------------------------------------------------------------------------------------
-  void begin_reign();
-  void end_reign();
+  void begin_leader_term();
+  void end_leader_term();
   /// Nothing that comes by watch reaches it any more.
-  void drop_reign() {
+  void drop_leader_term() {
     if (watches) watches->feed(nullptr);
-    reign.reset();
+    leader_term.reset();
   }
   std::string identity() const { return options.leader.identity; }
 
@@ -86,33 +86,33 @@ struct LiveScheduler::Loop {
   }
 };
 
-void LiveScheduler::Loop::begin_reign() {
+void Scheduler::Loop::begin_leader_term() {
   has_won = false;
   decided_at = options.monotonic();
   log(Level::kInfo, about_lease(identity() + " leads"));
-  ReignOptions o = options.reign;
+  LeaderTermOptions o = options.leader_term;
   o.lane.identity = identity();
   o.log = options.log;
-  reign = std::make_unique<LiveReign>(*api, std::move(o), metrics, [this] { return leader->may_write(); });
-  watches->feed(reign.get());
+  leader_term = std::make_unique<LeaderTerm>(*api, std::move(o), metrics, [this] { return leader->may_write(); });
+  watches->feed(leader_term.get());
   watches->start();  // where nobody led, the first list is made under the lease
 }
 
-void LiveScheduler::Loop::end_reign() {
+void Scheduler::Loop::end_leader_term() {
   has_lost = false;
   log(Level::kWarning, about_lease(identity() + " stands by"));
   watches->stop();
-  drop_reign();
+  drop_leader_term();
   api->reset_connections();
   watches->start();
 }
 
-Millis LiveScheduler::Loop::turn() {
+Millis Scheduler::Loop::turn() {
   turned_at = options.monotonic().value;
-  if (has_lost) end_reign();
-  if (has_won) begin_reign();
+  if (has_lost) end_leader_term();
+  if (has_won) begin_leader_term();
   // Somebody else leads, or nobody: follow along, so as to be warm.
-  if (!reign && leader->has_seen_lease()) watches->start();
+  if (!leader_term && leader->has_seen_lease()) watches->start();
   watches->advance();
   const bool is_now_ready = watches->is_synced();
   if (is_now_ready != is_ready.load(std::memory_order_relaxed)) {
@@ -120,9 +120,9 @@ Millis LiveScheduler::Loop::turn() {
     if (is_now_ready)
       log(Level::kInfo, "caches are filled; nodes: " + std::to_string(watches->known_nodes()) + ", pods: " + std::to_string(watches->known_pods()));
   }
-  if (!reign) return Millis::max();
+  if (!leader_term) return Millis::max();
   if (is_now_ready) {
-    const Millis next = reign->turn();
+    const Millis next = leader_term->turn();
     decided_at = options.monotonic();
     return next;
   }
@@ -131,7 +131,7 @@ Millis LiveScheduler::Loop::turn() {
   return Millis::max();
 }
 
-void LiveScheduler::Loop::run() {
+void Scheduler::Loop::run() {
   turned_at = options.monotonic().value;
   leader->start();
   while (!must_stop && !must_abandon) {
@@ -145,22 +145,22 @@ void LiveScheduler::Loop::run() {
 
 /// Bindings under way are answered, the lease is given back. With a binding that is not answered in time the lease is left to end by itself: its
 /// successor must not list before that binding has landed or can land no more.
-void LiveScheduler::Loop::finish() {
+void Scheduler::Loop::finish() {
   log(Level::kInfo, "stopping");
   const Millis until = api->now() + options.drain_max;
   bool is_drained = true;
-  if (reign) {
-    reign->stop_deciding();
-    while (!reign->is_idle() && api->now() < until) {
+  if (leader_term) {
+    leader_term->stop_deciding();
+    while (!leader_term->is_idle() && api->now() < until) {
       turned_at = options.monotonic().value;
-      reign->turn();
+      leader_term->turn();
       api->poll(Millis(50));
     }
-    is_drained = reign->is_idle();
+    is_drained = leader_term->is_idle();
   }
   if (!is_drained) {
     log(Level::kWarning, about_lease("bindings are not answered: the lease is not given back but left to end"));
-    drop_reign();
+    drop_leader_term();
     api->reset_connections();
     return;
   }
@@ -172,14 +172,14 @@ void LiveScheduler::Loop::finish() {
 // ---- questions -------------------------------------------------------------------------------------------------------------------------
 
 /// Runs the question on the loop's thread; the server's goes on meanwhile.
-http::LateHandler LiveScheduler::Loop::on_loop(std::function<http::ServerResponse(const http::ServerRequest&)> question) {
+http::LateHandler Scheduler::Loop::on_loop(std::function<http::ServerResponse(const http::ServerRequest&)> question) {
   return [this, question = std::move(question)](const http::ServerRequest& request, http::Reply reply) {
     if (is_ending || must_stop) return reply(http::text(503, "stopping\n"));
     api->post([question, request, reply = std::move(reply)] { reply(question(request)); });
   };
 }
 
-ProcessFacts LiveScheduler::Loop::facts() const {
+ProcessFacts Scheduler::Loop::facts() const {
   ProcessFacts f;
   f.version = options.version;
   f.is_leading = leader->may_write();
@@ -192,17 +192,17 @@ ProcessFacts LiveScheduler::Loop::facts() const {
   return f;
 }
 
-http::ServerResponse LiveScheduler::Loop::metrics_answer(MetricsReader reader) {
+http::ServerResponse Scheduler::Loop::metrics_answer(MetricsReader reader) {
   const bool is_public = reader == MetricsReader::kAnybody;
   if (is_public && !public_metrics.body.empty() && api->now() - public_metrics_at < kMetricsAge) return public_metrics;
-  http::ServerResponse response = http::text(200, metrics.text(is_ready ? reign.get() : nullptr, facts(), reader));
+  http::ServerResponse response = http::text(200, metrics.text(is_ready ? leader_term.get() : nullptr, facts(), reader));
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   if (!is_public) return response;
   public_metrics_at = api->now();
   return public_metrics = std::move(response);
 }
 
-std::vector<http::Route> LiveScheduler::Loop::health_routes(MetricsReader reader) {
+std::vector<http::Route> Scheduler::Loop::health_routes(MetricsReader reader) {
   return {
       {"/healthz", [](const http::ServerRequest&) { return http::text(200, "ok\n"); }},
       {"/livez", [this](const http::ServerRequest&) { return live_answer(); }},
@@ -211,12 +211,12 @@ std::vector<http::Route> LiveScheduler::Loop::health_routes(MetricsReader reader
   };
 }
 
-Result<void> LiveScheduler::Loop::listen() {
-  const auto read = [this](http::ServerResponse (*answer)(LiveReign&, const http::ServerRequest&)) {
+Result<void> Scheduler::Loop::listen() {
+  const auto read = [this](http::ServerResponse (*answer)(LeaderTerm&, const http::ServerRequest&)) {
     return on_loop([this, answer](const http::ServerRequest& request) {
-      if (!reign) return standby_answer(leader->holder(), leader->trouble());
+      if (!leader_term) return standby_answer(leader->holder(), leader->trouble());
       if (!is_ready) return not_ready_answer();
-      return answer(*reign, request);
+      return answer(*leader_term, request);
     });
   };
   const auto start = [](const http::ServerOptions& o, std::vector<http::Route> routes, std::unique_ptr<http::Server>& out) -> Result<void> {
@@ -235,8 +235,8 @@ Result<void> LiveScheduler::Loop::listen() {
   return start(options.listen, std::move(routes), server);
 }
 
-Result<std::unique_ptr<LiveScheduler>> LiveScheduler::create(LiveOptions options) {
-  const Result<Profile> profile = live_profile(options.reign.profile([](std::string_view) { return DeviceClassId(0u); }));
+Result<std::unique_ptr<Scheduler>> Scheduler::create(SchedulerOptions options) {
+  const Result<Profile> profile = live_profile(options.leader_term.profile([](std::string_view) { return DeviceClassId(0u); }));
   if (!profile) return profile.error();
   auto loop = std::make_unique<Loop>(std::move(options));
   Result<std::unique_ptr<Api>> api = Api::create(
@@ -244,35 +244,35 @@ Result<std::unique_ptr<LiveScheduler>> LiveScheduler::create(LiveOptions options
   if (!api) return api.error();
   loop->api = std::move(api).value();
   for (const std::string& warning : warnings_about(loop->options.access)) loop->log(LogLevel::kWarning, warning);
-  loop->watches = std::make_unique<LiveWatches>(
+  loop->watches = std::make_unique<Watches>(
       *loop->api, WatchesOptions{.encoding = loop->options.encoding, .silence_max = loop->options.watch_silence_max, .log = loop->options.log});
   loop->leader =
-      std::make_unique<LiveLeader>(*loop->api, loop->options.leader,
-                                   LiveLeader::Hooks{.may_take = [l = loop.get()] { return l->watches->is_synced(); },
-                                                     .on_started = [l = loop.get()] { l->has_won = true; },
-                                                     .on_stopped =
-                                                         [l = loop.get()] {
-                                                           l->has_won = false;
-                                                           l->has_lost = l->reign != nullptr;
-                                                         },
-                                                     .log = [l = loop.get()](const std::string& m) { l->log(LogLevel::kWarning, l->about_lease(m)); },
-                                                     .monotonic = {}});
+      std::make_unique<Leader>(*loop->api, loop->options.leader,
+                               Leader::Hooks{.may_take = [l = loop.get()] { return l->watches->is_synced(); },
+                                             .on_started = [l = loop.get()] { l->has_won = true; },
+                                             .on_stopped =
+                                                 [l = loop.get()] {
+                                                   l->has_won = false;
+                                                   l->has_lost = l->leader_term != nullptr;
+                                                 },
+                                             .log = [l = loop.get()](const std::string& m) { l->log(LogLevel::kWarning, l->about_lease(m)); },
+                                             .monotonic = {}});
   if (const Result<void> listening = loop->listen(); !listening) return listening.error();
-  return std::unique_ptr<LiveScheduler>(new LiveScheduler(std::move(loop)));
+  return std::unique_ptr<Scheduler>(new Scheduler(std::move(loop)));
 }
 
-LiveScheduler::LiveScheduler(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
-LiveScheduler::~LiveScheduler() = default;
-void LiveScheduler::run() { loop_->run(); }
-void LiveScheduler::stop() {
+Scheduler::Scheduler(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
+Scheduler::~Scheduler() = default;
+void Scheduler::run() { loop_->run(); }
+void Scheduler::stop() {
   loop_->must_stop = true;
   loop_->api->wakeup();
 }
-void LiveScheduler::abandon() {
+void Scheduler::abandon() {
   loop_->must_abandon = true;
   loop_->api->wakeup();
 }
-std::uint16_t LiveScheduler::port() const { return loop_->server ? loop_->server->port() : 0; }
-std::uint16_t LiveScheduler::probe_port() const { return loop_->probe_server ? loop_->probe_server->port() : 0; }
+std::uint16_t Scheduler::port() const { return loop_->server ? loop_->server->port() : 0; }
+std::uint16_t Scheduler::probe_port() const { return loop_->probe_server ? loop_->probe_server->port() : 0; }
 
 }  // namespace ashlar::kube

@@ -1,8 +1,8 @@
 // The live scheduler: one thread that follows the API server, leads or stands by, decides and binds; and a small HTTP server beside it for metrics,
-// health and questions. Standby and leader follow the same watches; a leader besides owns a LiveReign. Losing the lease throws the reign and all
+// health and questions. Standby and leader follow the same watches; a leader besides owns a LeaderTerm. Losing the lease throws the leader's term and all
 // caches away and starts as a standby again, so that nothing written by somebody else can be missed.
 //
-//   auto scheduler = LiveScheduler::create(options);
+//   auto scheduler = Scheduler::create(options);
 //   (*scheduler)->run();     // until stop() is called from anywhere
 #pragma once
 
@@ -22,16 +22,16 @@
 
 namespace ashlar::kube {
 
-struct LiveOptions {
+struct SchedulerOptions {
   Access access;
-  ReignOptions reign;
+  LeaderTermOptions leader_term;
   LeaderOptions leader;
   Encoding encoding = Encoding::kProtobuf;  ///< of pods and nodes
   bool is_listening = true;
   http::ServerOptions listen;  ///< of the read API
   bool has_probes = false;
   http::ServerOptions probes;  ///< health and metrics without names of tenants; a server of its own, so that nobody's questions delay it
-  std::function<LogFacts()> decision_log = {};  ///< how the log does that `reign.open_recorder` keeps; empty where there is none. Called on the loop
+  std::function<LogFacts()> decision_log = {};  ///< how the log does that `term.open_recorder` keeps; empty where there is none. Called on the loop
   std::string version = "0";
   using LogLevel = kube::LogLevel;
   OnLog log;
@@ -40,13 +40,13 @@ struct LiveOptions {
   std::function<Millis()> monotonic = {};  ///< never set back; of the limits on standing still. Default: the system's. Called from any thread
 };
 
-class LiveScheduler {
+class Scheduler {
  public:
   /// Refuses preempting profiles (kInvalid), unreadable credentials and addresses that cannot be bound. Talks to nobody yet.
-  static Result<std::unique_ptr<LiveScheduler>> create(LiveOptions options);
-  ~LiveScheduler();
-  LiveScheduler(const LiveScheduler&) = delete;
-  LiveScheduler& operator=(const LiveScheduler&) = delete;
+  static Result<std::unique_ptr<Scheduler>> create(SchedulerOptions options);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
 
   /// Works until stop(); then lets bindings under way finish and gives the lease back.
   void run();
@@ -61,7 +61,7 @@ class LiveScheduler {
 
  private:
   struct Loop;
-  explicit LiveScheduler(std::unique_ptr<Loop> loop);
+  explicit Scheduler(std::unique_ptr<Loop> loop);
   std::unique_ptr<Loop> loop_;
 };
 

@@ -1,4 +1,4 @@
-// What does a standby know? LiveCache: the last state of every object of one resource, so that a new leader can begin at once. Of an object that
+// What does a standby know? StandbyCache: the last state of every object of one resource, so that a new leader can begin at once. Of an object that
 // could not be read whole both are kept, the last state that could and the last one. Emptied in order of creation, then name, so that rows do not
 // depend on hash order.
 #pragma once
@@ -13,7 +13,7 @@
 namespace ashlar::kube {
 
 template <class T>
-class LiveCache {
+class StandbyCache {
  public:
   void take(Change<T>&& change) {
     if (change.kind == Change<T>::Kind::kSynced) return;

@@ -40,7 +40,7 @@ struct Snapshot {
 
 }  // namespace
 
-struct LiveMetrics::Series {
+struct SchedulerMetrics::Series {
   std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
   prometheus::Histogram& step = BuildHistogram()
                                     .Name("ashlar_scheduling_cycle_duration_seconds")
@@ -73,26 +73,26 @@ struct LiveMetrics::Series {
   }
 };
 
-LiveMetrics::LiveMetrics() : series_(std::make_unique<Series>()) {}
-LiveMetrics::~LiveMetrics() = default;
+SchedulerMetrics::SchedulerMetrics() : series_(std::make_unique<Series>()) {}
+SchedulerMetrics::~SchedulerMetrics() = default;
 
-void LiveMetrics::observe_step(double seconds, const Plan& plan) {
+void SchedulerMetrics::observe_step(double seconds, const Plan& plan) {
   series_->step.Observe(seconds);
   if (plan.examined > 0) series_->examined.Increment(plan.examined);
   for (const VerdictChange& change : plan.verdicts) series_->by_verdict[static_cast<std::size_t>(change.verdict.kind) & 7]->Increment();
 }
 
-void LiveMetrics::observe_decision(bool is_gang, Millis latency) {
+void SchedulerMetrics::observe_decision(bool is_gang, Millis latency) {
   (is_gang ? series_->decision_gang : series_->decision_single).Observe(static_cast<double>(latency.value) * 1e-3);
 }
 
-void LiveMetrics::observe_queue_wait(const Text& queue, Millis wait) {
+void SchedulerMetrics::observe_queue_wait(const Text& queue, Millis wait) {
   const double seconds = static_cast<double>(wait.value) * 1e-3;
   series_->by_queue.waits.Add({{"queue", queue.str()}}, kLatencyBuckets).Observe(seconds);
   series_->every_wait.Observe(seconds);
 }
 
-void LiveMetrics::observe_gang(const Text& queue, const std::string& level) {
+void SchedulerMetrics::observe_gang(const Text& queue, const std::string& level) {
   series_->by_queue.gangs.Add({{"queue", queue.str()}, {"level", level}}).Increment();
   series_->together.gangs.Add({{"level", level}}).Increment();
 }
@@ -123,9 +123,9 @@ void add_process(Snapshot& out, const ProcessFacts& process) {
   }
 }
 
-void add_writes(Snapshot& out, const LiveReign& reign) {
-  const ActuatorCounters& a = reign.actuator().counters();
-  const LaneCounters& l = reign.lane().counters();
+void add_writes(Snapshot& out, const LeaderTerm& leader_term) {
+  const BinderCounters& a = leader_term.actuator().counters();
+  const StatusWriterCounters& l = leader_term.lane().counters();
   const std::string requests = "ashlar_api_requests_total", help = "Writes and re-reads by kind and outcome";
   const auto add = [&](const char* verb, const char* resource, const char* code, std::uint64_t n) {
     out.count(requests, help, {{"verb", verb}, {"resource", resource}, {"code", code}}, static_cast<double>(n));
@@ -146,21 +146,21 @@ void add_writes(Snapshot& out, const LiveReign& reign) {
               static_cast<double>(a.by_outcome[i]));
   out.count("ashlar_binds_given_up_total", "Bindings given up: the pods wait outside the engine and say why", {}, static_cast<double>(a.given_up));
   out.set("ashlar_binds_held", "Pods and gangs that wait for another try after a binding was given up", {},
-          static_cast<double>(reign.actuator().held()));
-  out.set("ashlar_binds_in_flight", "Bindings sent and not answered", {}, static_cast<double>(reign.actuator().in_flight()));
-  out.set("ashlar_binds_waiting", "Bindings decided and not sent", {}, static_cast<double>(reign.actuator().queued()));
+          static_cast<double>(leader_term.actuator().held()));
+  out.set("ashlar_binds_in_flight", "Bindings sent and not answered", {}, static_cast<double>(leader_term.actuator().in_flight()));
+  out.set("ashlar_binds_waiting", "Bindings decided and not sent", {}, static_cast<double>(leader_term.actuator().queued()));
   out.set("ashlar_binds_slow", "Bindings in flight in namespaces whose bindings are answered slowly", {},
-          static_cast<double>(reign.actuator().slow_under_way()));
-  out.set("ashlar_lane_depth", "Conditions and events not yet written", {}, static_cast<double>(reign.lane().depth()));
+          static_cast<double>(leader_term.actuator().slow_under_way()));
+  out.set("ashlar_lane_depth", "Conditions and events not yet written", {}, static_cast<double>(leader_term.lane().depth()));
   out.count("ashlar_events_dropped_total", "Events given up because their queue was full", {}, static_cast<double>(l.events_dropped));
   out.count("ashlar_lane_failures_total", "Conditions and events that could not be written", {}, static_cast<double>(l.failures));
   out.count("ashlar_lane_retries_total", "Conditions kept for another try", {}, static_cast<double>(l.retries));
 }
 
 /// Wholly free devices of the best domain of each level, on nodes that take pods: what a gang within that level can get at most.
-void add_largest_gangs(Snapshot& out, LiveReign& reign) {
-  const Cluster& cluster = reign.state().cluster;
-  const LiveNames& names = reign.intake().names();
+void add_largest_gangs(Snapshot& out, LeaderTerm& leader_term) {
+  const Cluster& cluster = leader_term.state().cluster;
+  const ObjectNames& names = leader_term.tracker().names();
   const std::size_t levels = names.levels().size();
   // Best sums by model and level; level `levels` is the node, one more is the whole cluster.
   std::map<std::uint32_t, std::vector<std::int64_t>> best;
@@ -193,9 +193,9 @@ void add_largest_gangs(Snapshot& out, LiveReign& reign) {
   }
 }
 
-void add_quotas(Snapshot& out, LiveReign& reign) {
-  const State& state = reign.state();
-  const LiveNames& names = reign.intake().names();
+void add_quotas(Snapshot& out, LeaderTerm& leader_term) {
+  const State& state = leader_term.state();
+  const ObjectNames& names = leader_term.tracker().names();
   for (std::size_t q = 1; q < names.queues.size(); ++q) {
     const QueueId queue(q);
     if (queue.row() >= state.queues.rows()) continue;
@@ -208,60 +208,60 @@ void add_quotas(Snapshot& out, LiveReign& reign) {
 }
 
 /// Jobs that wait by queue and reason; under no queue at all for anybody.
-void add_pending(Snapshot& out, LiveReign& reign, MetricsReader reader) {
-  const LiveNames& names = reign.intake().names();
+void add_pending(Snapshot& out, LeaderTerm& leader_term, MetricsReader reader) {
+  const ObjectNames& names = leader_term.tracker().names();
   const auto labels_of = [&](const QueueId queue, const char* other, const std::string& value) {
     prometheus::Labels labels{{other, value}};
     if (reader == MetricsReader::kOperator) labels.emplace("queue", names.queues.name(queue).str());
     return labels;
   };
   std::map<prometheus::Labels, double> jobs, devices;
-  reign.engine().pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
+  leader_term.engine().pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
     const auto count = [&](const Verdict& verdict, std::size_t count_of_jobs) {
       const ReasonCode code = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
       jobs[labels_of(shape.key.queue, "reason", std::string(reason_name(code)))] += static_cast<double>(count_of_jobs);
       devices[labels_of(shape.key.queue, "model", "any")] += static_cast<double>(count_of_jobs) * static_cast<double>(shape.devices);
     };
     if (!shape.is_open) return count(shape.verdict, shape.jobs.size());
-    for (const PendingQueue::Entry& e : shape.jobs) count(reign.engine().verdict_of(e.job), 1);  // some are held, some were not looked at yet
+    for (const PendingQueue::Entry& e : shape.jobs) count(leader_term.engine().verdict_of(e.job), 1);  // some are held, some were not looked at yet
   });
   for (const auto& [labels, n] : jobs) out.set("ashlar_queue_pending_jobs", "Jobs that wait", labels, n);
   for (const auto& [labels, n] : devices) out.set("ashlar_queue_pending_gpus", "Cards that waiting jobs ask for", labels, n);
 }
 
 /// Pods that wait outside the engine, by why.
-void add_held(Snapshot& out, LiveReign& reign) {
-  for (const auto& [reason, pods] : held_pods(reign.intake()))
+void add_held(Snapshot& out, LeaderTerm& leader_term) {
+  for (const auto& [reason, pods] : held_pods(leader_term.tracker()))
     out.set("ashlar_pods_held", "Pods that have no place in a queue, by what stands in their way",
             {{"reason", std::string(hold_reason_name(reason))}}, static_cast<double>(pods));
 }
 
 }  // namespace
 
-std::string LiveMetrics::text(LiveReign* reign, const ProcessFacts& process, MetricsReader reader) {
+std::string SchedulerMetrics::text(LeaderTerm* leader_term, const ProcessFacts& process, MetricsReader reader) {
   Snapshot snapshot;
   add_process(snapshot, process);
-  if (reign != nullptr) {
-    add_writes(snapshot, *reign);
-    if (reader == MetricsReader::kOperator) add_quotas(snapshot, *reign);
-    add_pending(snapshot, *reign, reader);
-    add_held(snapshot, *reign);
-    add_largest_gangs(snapshot, *reign);
+  if (leader_term != nullptr) {
+    add_writes(snapshot, *leader_term);
+    if (reader == MetricsReader::kOperator) add_quotas(snapshot, *leader_term);
+    add_pending(snapshot, *leader_term, reader);
+    add_held(snapshot, *leader_term);
+    add_largest_gangs(snapshot, *leader_term);
     snapshot.set("ashlar_snapshot_age_seconds", "How long the oldest change that the engine has not seen has waited", {},
-                 static_cast<double>(reign->snapshot_age().value) * 1e-3);
-    snapshot.set("ashlar_nodes", "Nodes known", {}, static_cast<double>(reign->state().cluster.live_count()));
-    snapshot.set("ashlar_pods", "Pods known", {}, static_cast<double>(reign->intake().pods().size()));
+                 static_cast<double>(leader_term->snapshot_age().value) * 1e-3);
+    snapshot.set("ashlar_nodes", "Nodes known", {}, static_cast<double>(leader_term->state().cluster.live_count()));
+    snapshot.set("ashlar_pods", "Pods known", {}, static_cast<double>(leader_term->tracker().pods().size()));
     snapshot.set("ashlar_quarantined_pods", "Pods not placed because the scheduler stopped for them before", {},
-                 static_cast<double>(reign->intake().quarantined_count()));
+                 static_cast<double>(leader_term->tracker().quarantined_count()));
     snapshot.count("ashlar_never_fits_unproven_total", "Verdicts on waiting jobs of which it was not settled whether they could ever run", {},
-                   static_cast<double>(reign->engine().unproven_count()));
+                   static_cast<double>(leader_term->engine().unproven_count()));
     snapshot.set("ashlar_resources_refused", "Extended resources of nodes that are not followed, since all columns are taken", {},
-                 static_cast<double>(reign->intake().names().refused_resources().size()));
+                 static_cast<double>(leader_term->tracker().names().refused_resources().size()));
     snapshot.set("ashlar_gangs_without_level", "Gangs that wait because their label would be a topology level too many", {},
-                 static_cast<double>(reign->intake().gangs_without_level()));
+                 static_cast<double>(leader_term->tracker().gangs_without_level()));
     snapshot.set("ashlar_cards_overclaimed", "Cards that pods claim for more than they have; they take nothing new", {},
-                 static_cast<double>(reign->state().cluster.overfull_device_count()));
-    snapshot.count("ashlar_steps_total", "Decisions", {}, static_cast<double>(reign->steps()));
+                 static_cast<double>(leader_term->state().cluster.overfull_device_count()));
+    snapshot.count("ashlar_steps_total", "Decisions", {}, static_cast<double>(leader_term->steps()));
   }
   std::vector<prometheus::MetricFamily> families = series_->registry->Collect();
   const Series::Placements& placements = reader == MetricsReader::kOperator ? series_->by_queue : series_->together;

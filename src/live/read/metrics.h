@@ -1,4 +1,4 @@
-// What can be measured of the live scheduler, and how is it read? LiveMetrics: counters and histograms of the loop thread, written out in Prometheus'
+// What can be measured of the live scheduler, and how is it read? SchedulerMetrics: counters and histograms of the loop thread, written out in Prometheus'
 // text format when asked. Names and labels are those of docs/reference/metrics.md; none of them carries a pod or job name, and the name of a queue
 // only where the reader may see it.
 // Cost: an observation is a few nanoseconds, one with a queue a microsecond, the text O(queues + nodes x levels).
@@ -18,7 +18,7 @@
 
 namespace ashlar::kube {
 
-class LiveReign;
+class LeaderTerm;
 
 /// How the decision log does.
 struct LogFacts {
@@ -45,10 +45,10 @@ struct ProcessFacts {
 /// Who reads the metrics: whoever reaches the probes' port, or whoever may also ask the read API.
 enum class MetricsReader : std::uint8_t { kAnybody, kOperator };
 
-class LiveMetrics {
+class SchedulerMetrics {
  public:
-  LiveMetrics();
-  ~LiveMetrics();
+  SchedulerMetrics();
+  ~SchedulerMetrics();
 
   void observe_step(double seconds, const Plan& plan);
   /// From the moment at which a pod was seen eligible to its confirmed binding.
@@ -58,8 +58,8 @@ class LiveMetrics {
   /// A gang was placed; `level`: the innermost that holds it whole.
   void observe_gang(const Text& queue, const std::string& level);
 
-  /// `reign` may be null (standby). For anybody, series are summed over the queues, whose names are the tenants' as a rule.
-  std::string text(LiveReign* reign, const ProcessFacts& process, MetricsReader reader = MetricsReader::kOperator);
+  /// `term` may be null (standby). For anybody, series are summed over the queues, whose names are the tenants' as a rule.
+  std::string text(LeaderTerm* leader_term, const ProcessFacts& process, MetricsReader reader = MetricsReader::kOperator);
 
  private:
   struct Series;

@@ -40,8 +40,8 @@ std::map<std::string, std::int64_t> untolerated(const TextContext& c, Constraint
   std::map<std::string, std::int64_t> counts;
   const Cluster& cluster = c.state.cluster;
   for (const NodeTally::Tainted& tainted : c.tally().untolerated(cluster, cluster.constraint(id))) {
-    const Text key = c.intake.names().label_keys.name(tainted.taint.key);
-    const std::string pair = c.intake.names().label_text(tainted.taint.value);
+    const Text key = c.tracker.names().label_keys.name(tainted.taint.key);
+    const std::string pair = c.tracker.names().label_text(tainted.taint.value);
     const std::string value = pair.substr(std::min(pair.size(), key.view().size() + 1));
     if (key == kUnschedulableTaint)
       counts["node(s) were unschedulable"] += tainted.nodes;
@@ -58,7 +58,7 @@ std::int64_t company_of(const TextContext& c, const Reason& r) {
 
 /// By name: where no node has a device there is no column that counts devices.
 std::string gpu_resource_of(const TextContext& c, DemandId demand) {
-  const auto is_milli = [&](const ResourceAmount& a) { return a.amount > 0 && c.intake.names().resource_name(a.resource) == kGpuMilliResource; };
+  const auto is_milli = [&](const ResourceAmount& a) { return a.amount > 0 && c.tracker.names().resource_name(a.resource) == kGpuMilliResource; };
   const bool is_share = demand.row() < c.state.demand_rows() && std::ranges::any_of(c.state.demand(demand).amounts, is_milli);
   return std::string(is_share ? kGpuMilliResource : kGpuResource);
 }
@@ -72,7 +72,7 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, const Verdic
   for (const Reason& r : told_reasons(c, verdict)) {
     switch (r.code) {
       case ReasonCode::kInsufficientResource:
-        counts["Insufficient " + c.intake.names().resource_name(ResourceId(r.subject)).str()] += r.numbers[0];
+        counts["Insufficient " + c.tracker.names().resource_name(ResourceId(r.subject)).str()] += r.numbers[0];
         break;
       case ReasonCode::kInsufficientGpu:
         counts["Insufficient " + gpu_resource_of(c, DemandId(r.subject))] += r.numbers[0];
@@ -166,30 +166,30 @@ std::string_view hold_reason_token(HoldReason reason) {
 
 namespace {
 
-ConditionText hold_in_words(const LiveIntake& intake, HoldReason reason, const std::string& text) {
+ConditionText hold_in_words(const Tracker& tracker, HoldReason reason, const std::string& text) {
   const bool would_nodes_help = reason == HoldReason::kNoSuchDomain;
   const std::string first =
-      would_nodes_help ? "0/" + std::to_string(intake.names().nodes.size()) + " nodes are available" : std::string(hold_reason_name(reason));
+      would_nodes_help ? "0/" + std::to_string(tracker.names().nodes.size()) + " nodes are available" : std::string(hold_reason_name(reason));
   return {std::string(hold_reason_token(reason)), first + ": " + text + (would_nodes_help ? "." : "")};
 }
 
 }  // namespace
 
-ConditionText hold_condition(const LiveIntake& intake, const PodRecord& pod) {
+ConditionText hold_condition(const Tracker& tracker, const PodRecord& pod) {
   if (pod.phase == PodRecord::Phase::kHeld) {
     const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kUnreadable ||
                                  pod.hold == HoldReason::kQueueUnknown || pod.hold == HoldReason::kQuarantined || pod.hold == HoldReason::kBindFailed;
-    return is_worth_saying ? hold_in_words(intake, pod.hold, hold_text(pod)) : ConditionText{};
+    return is_worth_saying ? hold_in_words(tracker, pod.hold, hold_text(pod)) : ConditionText{};
   }
   if (pod.phase != PodRecord::Phase::kWaiting || pod.gang == kNoGang) return {};
-  const Hold hold = intake.gang_hold(intake.gangs()[pod.gang]);
-  return hold.reason == HoldReason::kNone ? ConditionText{} : hold_in_words(intake, hold.reason, hold.detail);
+  const Hold hold = tracker.gang_hold(tracker.gangs()[pod.gang]);
+  return hold.reason == HoldReason::kNone ? ConditionText{} : hold_in_words(tracker, hold.reason, hold.detail);
 }
 
-ConditionText hold_condition(const LiveIntake& intake, const GangRecord& gang) {
-  const Hold hold = intake.gang_hold(gang);
+ConditionText hold_condition(const Tracker& tracker, const GangRecord& gang) {
+  const Hold hold = tracker.gang_hold(gang);
   if (hold.reason == HoldReason::kNone) return {};
-  return hold_in_words(intake, hold.reason, hold.detail);
+  return hold_in_words(tracker, hold.reason, hold.detail);
 }
 
 std::string_view hold_reason_name(HoldReason reason) {
@@ -286,7 +286,7 @@ std::string selector_text(const TextContext& c, const Reason& r) {
 
 std::string reason_text(const TextContext& c, const Reason& r) {
   const auto n = [&](int i) { return std::to_string(r.numbers[static_cast<std::size_t>(i)]); };
-  const LiveNames& names = c.intake.names();
+  const ObjectNames& names = c.tracker.names();
   const auto nodes = [&](const char* of_one, const char* of_many) { return node_count(r.numbers[0]) + " " + (r.numbers[0] == 1 ? of_one : of_many); };
   const auto members = [&] { return n(0) + " of " + n(1) + (r.numbers[1] == 1 ? " member" : " members"); };
   const auto gpus = [&](int i) { return quota_dimension_text(0, r.numbers[static_cast<std::size_t>(i)]); };
@@ -308,7 +308,7 @@ std::string reason_text(const TextContext& c, const Reason& r) {
     case ReasonCode::kTaintNotTolerated:
       return nodes("has a taint that is", "have taints that are") + " not tolerated";
     case ReasonCode::kNotReady:
-      return nodes("is closed", "are closed") + ": " + c.intake.closed_nodes_text();
+      return nodes("is closed", "are closed") + ": " + c.tracker.closed_nodes_text();
     case ReasonCode::kPortTaken:
       return nodes("has", "have") + " the host port taken";
     case ReasonCode::kNominatedElsewhere:
@@ -364,7 +364,7 @@ std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
   if (would_fit_empty) std::erase_if(told, [](const Reason& r) { return r.code == ReasonCode::kExceedsCluster; });
   const auto devices = std::find_if(told.begin(), told.end(), [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu; });
   if (devices == told.end()) return told;
-  const LiveNames& names = c.intake.names();
+  const ObjectNames& names = c.tracker.names();
   const auto counts_devices = [&](const Reason& r) {
     if (r.code != ReasonCode::kInsufficientResource) return false;
     const Text name = names.resource_name(ResourceId(r.subject));
@@ -406,9 +406,9 @@ std::string gang_prefix(const GangRecord& g, const Job& j) {
 ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdict) {
   ConditionText text;
   const ReasonCode first = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
-  const JobOwner owner = c.intake.owner(job);
-  const bool is_gang = owner.gang != kNoGang && c.intake.gangs()[owner.gang].is_gang && !c.intake.gangs()[owner.gang].is_lone_pod();
-  const std::string prefix = is_gang ? gang_prefix(c.intake.gangs()[owner.gang], c.state.job(job)) : std::string();
+  const JobOwner owner = c.tracker.owner(job);
+  const bool is_gang = owner.gang != kNoGang && c.tracker.gangs()[owner.gang].is_gang && !c.tracker.gangs()[owner.gang].is_lone_pod();
+  const std::string prefix = is_gang ? gang_prefix(c.tracker.gangs()[owner.gang], c.state.job(job)) : std::string();
   if (first != ReasonCode::kNone && !is_about_nodes(first)) {
     text.reason = kSchedulerError;
     // A time would be out of date when it is read; `why` has it.

@@ -1,5 +1,5 @@
 // What does one say about a pod that waits? The words of conditions, events and `ashlar why`: kube-scheduler's sentence for what autoscalers read,
-// our own for the rest. Functions of the intake's tables and the engine's state; what they count over all nodes is kept in a NodeTally, so that a text
+// our own for the rest. Functions of the tracker's tables and the engine's state; what they count over all nodes is kept in a NodeTally, so that a text
 // costs microseconds where the nodes stand as they stood.
 #pragma once
 
@@ -35,12 +35,12 @@ struct ConditionText {
 };
 
 /// What to say on a pod that is held, or that waits in a gang that is; an empty reason where there is nothing to say.
-ConditionText hold_condition(const LiveIntake& intake, const PodRecord& pod);
+ConditionText hold_condition(const Tracker& tracker, const PodRecord& pod);
 /// What to say on the PodGroup of a gang that is held; an empty reason where it is not.
-ConditionText hold_condition(const LiveIntake& intake, const GangRecord& gang);
+ConditionText hold_condition(const Tracker& tracker, const GangRecord& gang);
 
 struct TextContext {
-  const LiveIntake& intake;
+  const Tracker& tracker;
   const State& state;
   Millis now;                 ///< of the clock: the state's time stands still while nothing happens
   NodeTally* kept = nullptr;  ///< of this state's cluster, and outlives the context; nullptr: what is counted is kept as long as the context

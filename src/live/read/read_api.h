@@ -14,9 +14,9 @@ inline constexpr std::string_view kReadApiVersion = "ashlar.dev/v1alpha1";
 inline constexpr std::size_t kJobsShownMax = 500;      ///< of one answer about queues; the counts are always whole
 inline constexpr std::size_t kJobsListedMax = 20'000;  ///< with all=1: a few megabytes, and the loop does nothing else meanwhile
 
-http::ServerResponse answer_why(LiveReign& reign, const http::ServerRequest& request);
-http::ServerResponse answer_queue(LiveReign& reign, const http::ServerRequest& request);
-http::ServerResponse answer_nodes(LiveReign& reign, const http::ServerRequest& request);
+http::ServerResponse answer_why(LeaderTerm& leader_term, const http::ServerRequest& request);
+http::ServerResponse answer_queue(LeaderTerm& leader_term, const http::ServerRequest& request);
+http::ServerResponse answer_nodes(LeaderTerm& leader_term, const http::ServerRequest& request);
 /// This process stands by; who leads is in the answer: its identity is HOST_NUMBER, in a cluster the host is its pod's name.
 http::ServerResponse standby_answer(const std::string& holder, const std::string& trouble = {});
 http::ServerResponse not_ready_answer();

@@ -1,4 +1,4 @@
-// How does what the API server reports reach the engine? LiveClock: the wall clock that never runs backwards, as the engine requires. LiveSource:
+// How does what the API server reports reach the engine? WallClock: the wall clock that never runs backwards, as the engine requires. EventBuffer:
 // the list of events that translation appends to during a poll and the driver takes in one piece. No copy, no lock: one thread owns both.
 #pragma once
 
@@ -12,9 +12,9 @@
 namespace ashlar::kube {
 
 /// Milliseconds since 1970. A clock that was set back stands still until the old time is reached again.
-class LiveClock final : public Clock {
+class WallClock final : public Clock {
  public:
-  explicit LiveClock(std::function<Millis()> wall) : wall_(std::move(wall)) {}
+  explicit WallClock(std::function<Millis()> wall) : wall_(std::move(wall)) {}
   Millis now() override { return last_ = std::max(last_, wall_()); }
 
  private:
@@ -22,9 +22,9 @@ class LiveClock final : public Clock {
   Millis last_;
 };
 
-class LiveSource final : public EventSource {
+class EventBuffer final : public EventSource {
  public:
-  explicit LiveSource(Clock& clock) : clock_(clock) {}
+  explicit EventBuffer(Clock& clock) : clock_(clock) {}
 
   void add(EventBody body) { events_.push_back({now_, std::move(body)}); }
   /// An event that only confirms what the engine assumed: it can wait for the next real news.

@@ -22,10 +22,10 @@ struct HeldThing {
 };
 
 /// In order of namespace and name.
-std::vector<HeldThing> held_things(const LiveIntake& intake);
+std::vector<HeldThing> held_things(const Tracker& tracker);
 /// The same pods, counted.
-std::map<HoldReason, std::size_t> held_pods(const LiveIntake& intake);
+std::map<HoldReason, std::size_t> held_pods(const Tracker& tracker);
 /// Why, in words.
-std::string held_text(const LiveIntake& intake, const HeldThing& held);
+std::string held_text(const Tracker& tracker, const HeldThing& held);
 
 }  // namespace ashlar::kube

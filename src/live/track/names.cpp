@@ -8,60 +8,60 @@ namespace {
 constexpr std::string_view kFixedResources[] = {"cpu", "memory", "ephemeral-storage", "pods"};
 }  // namespace
 
-LiveNames::LiveNames(std::vector<LiveLevel> nested)
+ObjectNames::ObjectNames(std::vector<LevelName> nested)
     : nested_(static_cast<std::uint32_t>(nested.size())), levels_(std::move(nested)), node_name_key_("metadata.name") {
   domains_.resize(levels_.size());
 }
 
-DeviceClassId LiveNames::configured_model(const Text& name) {
+DeviceClassId ObjectNames::configured_model(const Text& name) {
   const DeviceClassId id = models.of(name);
   configured_models_ = std::max(configured_models_, id.value + 1);
   return id;
 }
 
-ResourceId LiveNames::resource(const Text& name) {
+ResourceId ObjectNames::resource(const Text& name) {
   if (const ResourceId known = find_resource(name); !known.is_none()) return known;
   if (column_count() < resource::kColumnsMax) return ResourceId(extended_.of(name).value + resource::kFirstExtended);
   if (!is_refused(name)) refused_resources_.push_back(name);
   return ResourceId::none();
 }
 
-bool LiveNames::is_refused(const Text& name) const {
+bool ObjectNames::is_refused(const Text& name) const {
   return std::find(refused_resources_.begin(), refused_resources_.end(), name) != refused_resources_.end();
 }
 
-ResourceId LiveNames::wished_resource(const Text& name) {
+ResourceId ObjectNames::wished_resource(const Text& name) {
   const ResourceId column = find_resource(name);
   return column.is_none() ? ResourceId(absent_.of(name).value + resource::kColumnsMax) : column;
 }
 
-ResourceId LiveNames::find_resource(const Text& name) const {
+ResourceId ObjectNames::find_resource(const Text& name) const {
   for (std::uint32_t r = 0; r < resource::kFirstExtended; ++r)
     if (name == kFixedResources[r]) return ResourceId(r);
   const ResourceId found = extended_.find(name);
   return found.is_none() ? found : ResourceId(found.value + resource::kFirstExtended);
 }
 
-Text LiveNames::resource_name(ResourceId id) const {
+Text ObjectNames::resource_name(ResourceId id) const {
   if (id.value < resource::kFirstExtended) return Text(kFixedResources[id.value]);
   return resource::has_column(id) ? extended_.name(ResourceId(id.value - resource::kFirstExtended))
                                   : absent_.name(ResourceId(id.value - resource::kColumnsMax));
 }
 
-LabelId LiveNames::label(const Text& key, const Text& value) { return labels_.of({key, value}); }
+LabelId ObjectNames::label(const Text& key, const Text& value) { return labels_.of({key, value}); }
 
-std::string LiveNames::label_text(LabelId id) const {
+std::string ObjectNames::label_text(LabelId id) const {
   const LabelPair pair = labels_.name(id);
   return pair.key.empty() ? std::string() : pair.key.str() + "=" + pair.value.str();
 }
 
-LevelId LiveNames::find_level(const Text& name) const {
+LevelId ObjectNames::find_level(const Text& name) const {
   for (std::size_t l = 0; l < levels_.size(); ++l)
     if (levels_[l].name == name || levels_[l].label == name) return LevelId(l);
   return LevelId::none();
 }
 
-LevelId LiveNames::add_level(const Text& label, LevelId instead_of) {
+LevelId ObjectNames::add_level(const Text& label, LevelId instead_of) {
   if (!instead_of.is_none()) {
     levels_[instead_of.row()] = {label, label};
     return instead_of;
@@ -72,24 +72,24 @@ LevelId LiveNames::add_level(const Text& label, LevelId instead_of) {
   return LevelId(levels_.size() - 1);
 }
 
-DomainId LiveNames::domain(LevelId level, DomainId parent, const Text& value) { return domains_[level.row()].of({value, parent}); }
+DomainId ObjectNames::domain(LevelId level, DomainId parent, const Text& value) { return domains_[level.row()].of({value, parent}); }
 
-Text LiveNames::domain_name(LevelId level, DomainId domain) const {
+Text ObjectNames::domain_name(LevelId level, DomainId domain) const {
   return level.row() < domains_.size() ? domains_[level.row()].name(domain).value : Text();
 }
 
-std::uint32_t LiveNames::address(const Text& host_ip) {
+std::uint32_t ObjectNames::address(const Text& host_ip) {
   return host_ip.empty() || host_ip == "0.0.0.0" || host_ip == "::" ? 0 : addresses_.of(host_ip).value + 1;
 }
 
-void LiveNames::InUse::add(const Demand& demand) {
+void ObjectNames::InUse::add(const Demand& demand) {
   for (const ResourceAmount& a : demand.amounts)
     if (!resource::has_column(a.resource)) resources.set(ResourceId(a.resource.value - resource::kColumnsMax));
   for (const ashlar::HostPort& p : demand.ports)
     if (p.address > 0) addresses.set(AddressId(p.address - 1));
 }
 
-void LiveNames::InUse::add(const Constraint& c) {
+void ObjectNames::InUse::add(const Constraint& c) {
   const auto add_term = [&](const ashlar::NodeTerm& term) {
     for (const LabelExpression& e : term.all) {
       label_keys.set(e.key);
@@ -106,7 +106,7 @@ void LiveNames::InUse::add(const Constraint& c) {
   }
 }
 
-void LiveNames::InUse::add(const NodeFacts& facts) {
+void ObjectNames::InUse::add(const NodeFacts& facts) {
   for (const NodeLabel& l : facts.labels) {
     label_keys.set(l.key);
     labels.set(l.id);
@@ -120,7 +120,7 @@ void LiveNames::InUse::add(const NodeFacts& facts) {
   for (std::size_t l = 0; l < facts.domains.size(); ++l) domains[l].set(facts.domains[l]);
 }
 
-void LiveNames::keep_only(const InUse& in_use) {
+void ObjectNames::keep_only(const InUse& in_use) {
   labels_.keep_only(in_use.labels);
   label_keys.keep_only(in_use.label_keys);
   Marks of_models = in_use.models;
@@ -132,7 +132,7 @@ void LiveNames::keep_only(const InUse& in_use) {
   kept_ = vocabulary();
 }
 
-std::size_t LiveNames::vocabulary() const {
+std::size_t ObjectNames::vocabulary() const {
   std::size_t names = labels_.size() + label_keys.size() + models.size() + addresses_.size() + absent_.size();
   for (const auto& of_level : domains_) names += of_level.size();
   return names;

@@ -1,4 +1,4 @@
-// Which row is this name, and which name has this row? LiveNames: the side tables between the strings of Kubernetes and the dense ids of the engine.
+// Which row is this name, and which name has this row? ObjectNames: the side tables between the strings of Kubernetes and the dense ids of the engine.
 // Only nodes and the configuration take resource columns and topology levels, which are few; what a pod asks for and no node has gets a name without a
 // column. Rows of nodes are given back at once, those of labels, models and the like by keep_only(). A lookup costs one hash; nothing is iterated in
 // hash order.
@@ -134,17 +134,17 @@ class Rows {
 };
 
 /// One topology level: nested ones come from the configuration, free-standing ones are added when a gang names a label of nodes that is no level yet.
-struct LiveLevel {
+struct LevelName {
   Text name;   ///< as users say it
   Text label;  ///< node label key whose values are the domains
 };
 
 using AddressId = Id<struct AddressTag>;
 
-class LiveNames {
+class ObjectNames {
  public:
   /// `nested` is outermost first. At most Topology::kLevelsMax levels in all.
-  explicit LiveNames(std::vector<LiveLevel> nested = {});
+  explicit ObjectNames(std::vector<LevelName> nested = {});
 
   RowNames<NodeId> nodes;
   Interned<QueueId> queues;
@@ -173,7 +173,7 @@ class LiveNames {
 
   // ---- topology ----------------------------------------------------------------------------------------------------------------------
   std::uint32_t nested_count() const { return nested_; }
-  const std::vector<LiveLevel>& levels() const { return levels_; }
+  const std::vector<LevelName>& levels() const { return levels_; }
   /// By level name or label key; none if there is none.
   LevelId find_level(const Text& name) const;
   /// The label as a free-standing level, in the row given or, where that is none, in a new one; none beyond the limit.
@@ -220,7 +220,7 @@ class LiveNames {
     std::size_t operator()(const DomainKey& k) const { return k.value.hash() * 31 + k.parent.value; }
   };
   std::uint32_t nested_ = 0;
-  std::vector<LiveLevel> levels_;
+  std::vector<LevelName> levels_;
   Interned<ResourceId> extended_;
   RowNames<ResourceId> absent_;  ///< resources that somebody asks for and no node has: rows from kColumnsMax on
   std::vector<Text> refused_resources_;

@@ -1,4 +1,4 @@
-// The intake's failed bindings: who waits outside the engine for how long, and what brings them back early.
+// The tracker's failed bindings: who waits outside the engine for how long, and what brings them back early.
 #include <algorithm>
 
 #include "base/digest.h"
@@ -16,7 +16,7 @@ void count_up(std::uint8_t& count) {
 
 }  // namespace
 
-void LiveIntake::note_assumed(PodSlot slot, NodeId node, const DeviceMask& devices) {
+void Tracker::note_assumed(PodSlot slot, NodeId node, const DeviceMask& devices) {
   PodRecord& r = pods_[slot];
   r.phase = Phase::kAssumed;
   r.node = node;
@@ -25,7 +25,7 @@ void LiveIntake::note_assumed(PodSlot slot, NodeId node, const DeviceMask& devic
   ++r.bind_attempt;
 }
 
-void LiveIntake::note_rejected(PodSlot slot) {
+void Tracker::note_rejected(PodSlot slot) {
   PodRecord& r = pods_[slot];
   if (r.phase != Phase::kAssumed) return;
   out_.stamp();
@@ -36,7 +36,7 @@ void LiveIntake::note_rejected(PodSlot slot) {
   if (is_gang_held(slot)) touch(r.gang);  // it leaves the engine with the others
 }
 
-bool LiveIntake::is_place_outdated(PodSlot slot, const Cluster* cluster) const {
+bool Tracker::is_place_outdated(PodSlot slot, const Cluster* cluster) const {
   const PodRecord& r = pods_[slot];
   if (missed_.contains(slot)) return true;
   if (!anti_affinity_.is_empty() && anti_affinity_.refuses(r.ns, r.its_labels(), nodes_[r.node.row()].labels)) return true;
@@ -59,7 +59,7 @@ bool LiveIntake::is_place_outdated(PodSlot slot, const Cluster* cluster) const {
   });
 }
 
-bool LiveIntake::lacks_places(const GangRecord& g) const {
+bool Tracker::lacks_places(const GangRecord& g) const {
   std::uint32_t placed = 0;
   bool has_begun = false, has_waiting = false;
   for (const PodSlot s : g.pods) {
@@ -71,13 +71,13 @@ bool LiveIntake::lacks_places(const GangRecord& g) const {
   return placed < g.size && (!has_begun || has_waiting);
 }
 
-void LiveIntake::choose_anew(PodSlot slot) {
+void Tracker::choose_anew(PodSlot slot) {
   const GangSlot gang = pods_[slot].gang;
   note_rejected(slot);
   if (gang != kNoGang && gangs_[gang].is_gang && !gangs_[gang].is_started) reject_unsent(gang);
 }
 
-void LiveIntake::hold_until_answered(PodSlot slot) {
+void Tracker::hold_until_answered(PodSlot slot) {
   const std::string node = pods_[slot].asked_node.str();
   hold_pod(slot, {HoldReason::kBindFailed, "node " + node + " went, and the binding to it is not answered yet"});
   pods_[slot].bind_hold = ++bind_holds_;
@@ -90,7 +90,7 @@ void LiveIntake::hold_until_answered(PodSlot slot) {
 }
 
 /// Pods that start one by one, wherever there is room, wait for nobody's answer.
-PodSlot LiveIntake::unanswered_in(const GangRecord& g) const {
+PodSlot Tracker::unanswered_in(const GangRecord& g) const {
   const bool goes_together = (g.is_gang && !g.is_started) || !g.within.is_none();
   if (asked_nodes_.empty() || !goes_together) return kNoPod;
   const auto found = std::find_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return !pods_[s].asked_node.empty(); });
@@ -98,7 +98,7 @@ PodSlot LiveIntake::unanswered_in(const GangRecord& g) const {
 }
 
 /// The last answer about a node of that name opens it, and the gang may go on.
-void LiveIntake::note_answered(PodSlot slot) {
+void Tracker::note_answered(PodSlot slot) {
   PodRecord& r = pods_[slot];
   r.is_bind_under_way = false;
   if (r.asked_node.empty()) return;
@@ -115,14 +115,14 @@ void LiveIntake::note_answered(PodSlot slot) {
   close_or_open(node);
 }
 
-void LiveIntake::note_not_bound(PodSlot slot) {
+void Tracker::note_not_bound(PodSlot slot) {
   PodRecord& r = pods_[slot];
   if (!r.is_bind_under_way) return;
   note_answered(slot);
   end_bind_hold({.pod = slot, .generation = r.generation, .number = r.bind_hold});
 }
 
-void LiveIntake::wait_again(PodSlot slot) {
+void Tracker::wait_again(PodSlot slot) {
   if (const auto missed = missed_.find(slot); missed != missed_.end()) {
     const Pod pod = std::move(missed->second);
     missed_.erase(missed);
@@ -132,7 +132,7 @@ void LiveIntake::wait_again(PodSlot slot) {
   if (!pods_[slot].names_queue) move_to_queue(slot, queue_name_in(pods_[slot].ns));
 }
 
-BindHold LiveIntake::note_bind_failed(PodSlot slot, const std::string& words) {
+BindHold Tracker::note_bind_failed(PodSlot slot, const std::string& words) {
   note_rejected(slot);
   PodRecord& r = pods_[slot];
   if (r.phase != Phase::kWaiting) return {};
@@ -146,7 +146,7 @@ BindHold LiveIntake::note_bind_failed(PodSlot slot, const std::string& words) {
 
 /// What is bound stays; what is under way is answered first; the rest gives its places back with the one that failed, so that the minimum that is left
 /// is tried as a whole.
-BindHold LiveIntake::hold_gang(PodSlot slot, const std::string& words) {
+BindHold Tracker::hold_gang(PodSlot slot, const std::string& words) {
   const GangSlot gang = pods_[slot].gang;
   GangRecord& g = gangs_[gang];
   if (g.bind_hold != 0) return {};  // by another member, in this round
@@ -160,18 +160,18 @@ BindHold LiveIntake::hold_gang(PodSlot slot, const std::string& words) {
   return hold;
 }
 
-void LiveIntake::reject_unsent(GangSlot slot) {
+void Tracker::reject_unsent(GangSlot slot) {
   const std::vector<PodSlot> members = gangs_[slot].pods;  // one that waits again may find that it belongs to another gang
   for (const PodSlot s : members)
     if (pods_[s].phase == Phase::kAssumed && !pods_[s].is_bind_under_way) note_rejected(s);
 }
 
-bool LiveIntake::is_gang_held(PodSlot slot) const {
+bool Tracker::is_gang_held(PodSlot slot) const {
   const GangSlot gang = pods_[slot].gang;
   return gang != kNoGang && (gangs_[gang].bind_hold != 0 || unanswered_in(gangs_[gang]) != kNoPod);
 }
 
-void LiveIntake::end_bind_hold(const BindHold& hold) {
+void Tracker::end_bind_hold(const BindHold& hold) {
   out_.stamp();
   if (hold.gang != kNoGang) {
     if (gangs_[hold.gang].is_used && gangs_[hold.gang].bind_hold == hold.number) forget_bind_hold(hold.gang);
@@ -183,7 +183,7 @@ void LiveIntake::end_bind_hold(const BindHold& hold) {
     r.names_queue ? admit(hold.pod) : move_to_queue(hold.pod, queue_name_in(r.ns));  // the namespace's queue may have changed meanwhile
 }
 
-void LiveIntake::forget_bind_hold(GangSlot slot) {
+void Tracker::forget_bind_hold(GangSlot slot) {
   GangRecord& g = gangs_[slot];
   g.bind_hold = 0;
   g.bind_hold_pod = kNoPod;
@@ -192,7 +192,7 @@ void LiveIntake::forget_bind_hold(GangSlot slot) {
 }
 
 /// Labels and our own annotations; never 0. Demands and rules have rows of their own to compare; status is not the owner's.
-std::uint64_t LiveIntake::owner_hash(const Pod& pod) {
+std::uint64_t Tracker::owner_hash(const Pod& pod) {
   std::uint64_t sum = 1;
   for (const std::shared_ptr<const Labels>& labels : {pod.labels, pod.annotations}) {
     if (!labels) continue;

@@ -1,4 +1,4 @@
-// The intake's gangs: when is one complete and sound, and what does the engine hear of it?
+// The tracker's gangs: when is one complete and sound, and what does the engine hear of it?
 #include <algorithm>
 
 #include "live/read/pod_text.h"
@@ -8,7 +8,7 @@ namespace ashlar::kube {
 
 using Phase = PodRecord::Phase;
 
-void LiveIntake::take(Change<PodGroup>&& change) {
+void Tracker::take(Change<PodGroup>&& change) {
   if (change.kind == Change<PodGroup>::Kind::kSynced) return;
   out_.stamp();
   const PodGroup& group = change.object;
@@ -24,7 +24,7 @@ void LiveIntake::take(Change<PodGroup>&& change) {
   touch(slot);
 }
 
-void LiveIntake::note_pod_groups(const std::string& problem) {
+void Tracker::note_pod_groups(const std::string& problem) {
   if (problem == groups_problem_) return;
   groups_problem_ = problem;
   for (GangSlot slot = 0; slot < gangs_.slots(); ++slot)
@@ -32,14 +32,14 @@ void LiveIntake::note_pod_groups(const std::string& problem) {
 }
 
 /// The object is gone; what was said on it went with it, and one of the same name is told everything anew.
-void LiveIntake::forget_group(GangRecord& g) {
+void Tracker::forget_group(GangRecord& g) {
   g.group_uid = g.topology_key = g.priority_class = g.group_refusal = g.group_problem = Text();
   g.stated_priority.reset();
   g.group_condition_hash = 0;
   g.is_group_told = g.is_group_condition_due = false;
 }
 
-void LiveIntake::read_group(GangRecord& g, const PodGroup& group) {
+void Tracker::read_group(GangRecord& g, const PodGroup& group) {
   const bool is_known = g.group_uid == group.uid && g.group_problem.empty();
   if (is_known && !group.problem.empty()) return;  // what was read of it last stays
   if (g.group_uid != group.uid) forget_group(g);
@@ -58,7 +58,7 @@ void LiveIntake::read_group(GangRecord& g, const PodGroup& group) {
   if (group.scheduled.status == ConditionStatus::kFalse) g.group_condition_hash = condition_hash(group.scheduled.reason, group.scheduled.message);
 }
 
-void LiveIntake::touch(GangSlot slot) {
+void Tracker::touch(GangSlot slot) {
   GangRecord& g = gangs_[slot];
   if (g.is_dirty) return;
   g.is_dirty = true;
@@ -66,7 +66,7 @@ void LiveIntake::touch(GangSlot slot) {
   dirty_.push_back(slot);
 }
 
-void LiveIntake::remove_if_unused(GangSlot slot) {
+void Tracker::remove_if_unused(GangSlot slot) {
   const GangRecord& g = gangs_[slot];
   if (!g.pods.empty() || !g.group_uid.empty() || g.strangers > 0) return;
   note_levels_left(g.within, g.prefer);
@@ -75,7 +75,7 @@ void LiveIntake::remove_if_unused(GangSlot slot) {
 
 /// The levels that the gang's wishes name. A hard one that there is not stays none and holds the gang, see gang_hold; a soft one is not looked at.
 /// PodGroups without pods of ours use up no level.
-void LiveIntake::take_levels(GangRecord& g) {
+void Tracker::take_levels(GangRecord& g) {
   const Text& hard = g.hard_wish();
   const LevelId within = g.within, prefer = g.prefer;
   g.within = g.pods.empty() ? LevelId::none() : level_for(hard);
@@ -89,13 +89,13 @@ void LiveIntake::take_levels(GangRecord& g) {
 }
 
 /// The engine was told others. What has begun keeps them.
-bool LiveIntake::has_other_levels(const GangRecord& g) const {
+bool Tracker::has_other_levels(const GangRecord& g) const {
   if (g.job.is_none()) return false;
   const JobOwner& told = owners_[g.job.row()];
   return told.within != g.within || told.prefer != g.prefer;
 }
 
-void LiveIntake::join(PodSlot slot, const GangWish& wish) {
+void Tracker::join(PodSlot slot, const GangWish& wish) {
   PodRecord& r = pods_[slot];
   // A pod that was alone in the engine before it was known to belong to a gang cannot be: labels of a gang are read first.
   withdraw(slot);
@@ -106,7 +106,7 @@ void LiveIntake::join(PodSlot slot, const GangWish& wish) {
   touch(r.gang);
 }
 
-void LiveIntake::leave_gang(PodSlot slot) {
+void Tracker::leave_gang(PodSlot slot) {
   PodRecord& r = pods_[slot];
   withdraw(slot);
   const GangSlot gang = r.gang;
@@ -124,7 +124,7 @@ void LiveIntake::leave_gang(PodSlot slot) {
 }
 
 /// Holds no place any more. Its PodGroup's gang is held by it as long as it exists.
-void LiveIntake::lose_nomination(PodSlot slot) {
+void Tracker::lose_nomination(PodSlot slot) {
   PodRecord& r = pods_[slot];
   if (r.stranger_of == kNoGang) return forget(slot);
   withdraw(slot);
@@ -134,7 +134,7 @@ void LiveIntake::lose_nomination(PodSlot slot) {
   r.hold_detail = Text(bounded_words(gangs_[r.stranger_of].stranger_name.view()));
 }
 
-void LiveIntake::see_stranger(PodSlot slot, const Pod& pod) {
+void Tracker::see_stranger(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
   if (r.stranger_of != kNoGang) return;  // neither its group nor its scheduler ever changes
   r.stranger_of = gangs_.find_or_add(r.ns, pod.group_name, true);
@@ -144,7 +144,7 @@ void LiveIntake::see_stranger(PodSlot slot, const Pod& pod) {
   touch(r.stranger_of);
 }
 
-void LiveIntake::leave_strangers(PodSlot slot) {
+void Tracker::leave_strangers(PodSlot slot) {
   const GangSlot gang = pods_[slot].stranger_of;
   pods_[slot].stranger_of = kNoGang;
   --gangs_[gang].strangers;
@@ -152,28 +152,28 @@ void LiveIntake::leave_strangers(PodSlot slot) {
   remove_if_unused(gang);
 }
 
-std::uint32_t LiveIntake::members_present(const GangRecord& g) const {
+std::uint32_t Tracker::members_present(const GangRecord& g) const {
   return static_cast<std::uint32_t>(std::count_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) {
     const Phase phase = pods_[s].phase;
     return phase == Phase::kWaiting || phase == Phase::kAssumed || phase == Phase::kBound;
   }));
 }
 
-std::string LiveIntake::priority_trouble(const GangRecord& g) const {
+std::string Tracker::priority_trouble(const GangRecord& g) const {
   const bool counts = g.priority_class.empty() || g.stated_priority || priority_classes_.contains(g.priority_class);
   if (counts || classes_problem_.empty()) return {};
   return "PriorityClass " + g.priority_class.str() + " of PodGroup " + g.name.str() +
          " is not known, and the priority of its pods counts: PriorityClasses cannot be listed: " + classes_problem_;
 }
 
-Hold LiveIntake::gang_hold(const GangRecord& g) const {
+Hold Tracker::gang_hold(const GangRecord& g) const {
   if (g.hold_found == levels_edition_) return g.hold;
   Hold hold = find_gang_hold(g);
   hold.detail = bounded_words(hold.detail, kDetailMax);
   return hold;
 }
 
-Hold LiveIntake::find_gang_hold(const GangRecord& g) const {
+Hold Tracker::find_gang_hold(const GangRecord& g) const {
   const auto refused = [](std::string why) { return Hold{HoldReason::kGroupRefused, std::move(why)}; };
   const std::string name = g.name.str();
   if (g.is_pod_group && g.group_uid.empty() && !groups_problem_.empty())
@@ -215,7 +215,7 @@ Hold LiveIntake::find_gang_hold(const GangRecord& g) const {
 }
 
 /// ": pod a-0 to team, pod a-1 to default"; of those that could start the first by name, and the first that belongs elsewhere.
-std::string LiveIntake::queues_of(const GangRecord& g) const {
+std::string Tracker::queues_of(const GangRecord& g) const {
   const auto first_of = [&](auto&& is_meant) {
     PodSlot first = kNoPod;
     for (const PodSlot s : g.pods) {
@@ -232,7 +232,7 @@ std::string LiveIntake::queues_of(const GangRecord& g) const {
 }
 
 /// What pods of the gang say against each other; empty where they agree. Those of a gang that has started need not agree on its size.
-std::string LiveIntake::contradiction(const GangRecord& g) const {
+std::string Tracker::contradiction(const GangRecord& g) const {
   PodSlot size_by = kNoPod, within_by = kNoPod;  // the first by name that says anything
   const auto is_first = [&](PodSlot s, PodSlot than) { return than == kNoPod || is_name_before(pods_[s].name, pods_[than].name); };
   const auto is_same_level = [&](const Text& a, const Text& b) {
@@ -261,7 +261,7 @@ std::string LiveIntake::contradiction(const GangRecord& g) const {
 
 /// Size, domains and duration by what the pods that are there say; what was said by pods that are gone counts no longer. Of a gang that has begun
 /// the members that have begun say its size.
-void LiveIntake::sum_up_wishes(GangRecord& g, bool has_begun) {
+void Tracker::sum_up_wishes(GangRecord& g, bool has_begun) {
   std::uint32_t size = 1;
   Millis duration(0);
   const PodRecord* within_by = nullptr;
@@ -284,7 +284,7 @@ void LiveIntake::sum_up_wishes(GangRecord& g, bool has_begun) {
 }
 
 /// What the gang is by what its pods say: queue, priority. A gang that has begun stays in the queue that its members are charged to.
-void LiveIntake::sum_up(GangRecord& g, bool has_begun) {
+void Tracker::sum_up(GangRecord& g, bool has_begun) {
   QueueId queue;
   g.has_mixed_queues = g.has_mixed_schedulers = g.has_quarantined = false;
   std::int32_t priority = INT32_MIN;
@@ -311,7 +311,7 @@ void LiveIntake::sum_up(GangRecord& g, bool has_begun) {
   if (!g.job.is_none()) out_.add(PriorityChanged{g.job, priority});
 }
 
-void LiveIntake::evaluate(GangSlot slot) {
+void Tracker::evaluate(GangSlot slot) {
   GangRecord& g = gangs_[slot];
   if (g.pods.empty()) {  // what its pods wished and were ends with them
     g.is_open = g.is_started = false;
@@ -353,7 +353,7 @@ void LiveIntake::evaluate(GangSlot slot) {
 }
 
 /// At once where the gang is complete and waits for other nodes or for another try, else when its patience ends.
-void LiveIntake::say_if_held(GangSlot slot, HoldReason hold) {
+void Tracker::say_if_held(GangSlot slot, HoldReason hold) {
   GangRecord& g = gangs_[slot];
   if (g.is_open) return;
   const bool is_clear = hold == HoldReason::kNoSuchDomain || hold == HoldReason::kBindFailed || g.bind_hold != 0;
@@ -366,13 +366,13 @@ void LiveIntake::say_if_held(GangSlot slot, HoldReason hold) {
 }
 
 /// Members that have no node leave the engine; what is bound or being bound stays.
-void LiveIntake::take_out_waiting(GangSlot slot) {
+void Tracker::take_out_waiting(GangSlot slot) {
   for (const PodSlot s : gangs_[slot].pods)
     if (pods_[s].phase == Phase::kWaiting) withdraw(s);
 }
 
 /// The PodGroup's minCount may change while its pods wait. Said only where it makes a difference to the engine.
-void LiveIntake::tell_minimum(GangRecord& g, std::uint32_t bound) {
+void Tracker::tell_minimum(GangRecord& g, std::uint32_t bound) {
   const std::uint32_t minimum = minimum_of(g);
   const bool is_met_both_ways = minimum > 0 && g.told_min > 0 && minimum <= bound && g.told_min <= bound;
   if (g.job.is_none() || minimum == g.told_min || is_met_both_ways) return;
@@ -382,14 +382,14 @@ void LiveIntake::tell_minimum(GangRecord& g, std::uint32_t bound) {
 
 /// How many must start together. Where a gang that has started is short of pods, each that comes back starts by itself and none is surplus; so are
 /// the pods of a basic PodGroup.
-std::uint32_t LiveIntake::minimum_of(const GangRecord& g) const {
+std::uint32_t Tracker::minimum_of(const GangRecord& g) const {
   if (g.is_pod_group && !g.is_gang) return 0;
   if (!g.is_started) return g.size;
   const auto bound = std::count_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return pods_[s].phase == Phase::kBound; });
   return static_cast<std::uint32_t>(bound) < g.size ? 0 : g.size;
 }
 
-void LiveIntake::submit_members(GangSlot slot) {
+void Tracker::submit_members(GangSlot slot) {
   GangRecord& g = gangs_[slot];
   std::vector<PodSlot> entering;
   Millis since;  // the last of them
@@ -434,7 +434,7 @@ void LiveIntake::submit_members(GangSlot slot) {
     if (pods_[s].phase == Phase::kBound) out_.add(Bound{pods_[s].member, pods_[s].node, devices_held(pods_[s])});
 }
 
-void LiveIntake::hold_members(GangSlot slot) {
+void Tracker::hold_members(GangSlot slot) {
   GangRecord& g = gangs_[slot];
   if (listeners_.on_group_condition_due && g.is_pod_group && g.is_gang && !g.group_uid.empty()) listeners_.on_group_condition_due(slot);
   if (!listeners_.on_condition_due) return;

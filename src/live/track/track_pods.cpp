@@ -1,4 +1,4 @@
-// The intake's pods: which of them the engine sees, as what, and what becomes of them.
+// The tracker's pods: which of them the engine sees, as what, and what becomes of them.
 #include <algorithm>
 
 #include "live/read/pod_text.h"
@@ -18,7 +18,7 @@ void note_wish(PodRecord& r, const GangWish& wish) {
 
 }  // namespace
 
-void LiveIntake::take(Change<Pod>&& change) {
+void Tracker::take(Change<Pod>&& change) {
   if (change.kind == Change<Pod>::Kind::kSynced) return;
   out_.stamp();
   const Pod& pod = change.object;
@@ -51,7 +51,7 @@ void LiveIntake::take(Change<Pod>&& change) {
 }
 
 /// What cannot be read is never taken for gone: all that is known of the pod stays, but it may have been bound by now, and while it is not it is held.
-void LiveIntake::keep_unread(PodSlot slot, const Pod& pod) {
+void Tracker::keep_unread(PodSlot slot, const Pod& pod) {
   const PodRecord& r = pods_[slot];
   const bool is_bound = r.phase == Phase::kBound || r.phase == Phase::kParked;
   if (!pod.node_name.empty()) {
@@ -61,7 +61,7 @@ void LiveIntake::keep_unread(PodSlot slot, const Pod& pod) {
   }
 }
 
-void LiveIntake::refresh(PodSlot slot, const Pod& pod) {
+void Tracker::refresh(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
   r.labels = pod.labels;
   if (r.phase == Phase::kBound && r.rules != pod.rules) {  // what was added under the old rules leaves under them
@@ -82,7 +82,7 @@ void LiveIntake::refresh(PodSlot slot, const Pod& pod) {
     see_pending(slot, pod);
 }
 
-void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
+void Tracker::see_bound(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
   // Of a pod that cannot be read whole counts what was read of it last, else what was read now; less than it holds closes its node.
   const bool has_account = !pod.problem.empty() && !r.demand.is_none();
@@ -118,7 +118,7 @@ void LiveIntake::see_bound(PodSlot slot, const Pod& pod) {
 }
 
 /// A bound member may be given other words about its gang, which then count.
-void LiveIntake::renew_wish(PodSlot slot, const Pod& pod) {
+void Tracker::renew_wish(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
   const Result<GangWish> wish = read_gang_wish(pod);
   if (!wish || wish->name != gangs_[r.gang].name || (r.gang_size == wish->size && r.within == wish->within && r.prefer == wish->prefer)) return;
@@ -126,7 +126,7 @@ void LiveIntake::renew_wish(PodSlot slot, const Pod& pod) {
   touch(r.gang);
 }
 
-DeviceMask LiveIntake::claimed_devices(const Pod& pod, const Demand& demand) const {
+DeviceMask Tracker::claimed_devices(const Pod& pod, const Demand& demand) const {
   const Text* devices = pod.annotations && serves(pod.scheduler_name) ? find_label(*pod.annotations, kDevicesAnnotation) : nullptr;
   if (devices == nullptr) return {};  // what other schedulers' pods say of devices, nobody has decided
   const DeviceMask claimed = parse_devices(*devices);
@@ -140,7 +140,7 @@ DeviceMask LiveIntake::claimed_devices(const Pod& pod, const Demand& demand) con
 }
 
 /// Whoever may change the pod may change what it says of its devices, where no policy forbids it. What we know holds.
-void LiveIntake::check_devices(PodSlot slot, const Pod& pod) {
+void Tracker::check_devices(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
   if (!r.is_ours || r.phase != Phase::kBound || r.devices.is_empty()) return;
   const Text* devices = pod.annotations ? find_label(*pod.annotations, kDevicesAnnotation) : nullptr;
@@ -156,12 +156,12 @@ void LiveIntake::check_devices(PodSlot slot, const Pod& pod) {
   pods_[slot].are_devices_changed = is_changed;
 }
 
-DeviceMask LiveIntake::devices_held(const PodRecord& r) const {
+DeviceMask Tracker::devices_held(const PodRecord& r) const {
   const bool are_unknown = r.devices.is_empty() && translator_.demand_of(r.demand).devices.count > 0;
   return are_unknown ? DeviceMask::unknown() : r.devices;
 }
 
-void LiveIntake::note_bound(PodSlot slot, const Text& node_name, const DeviceMask& devices) {
+void Tracker::note_bound(PodSlot slot, const Text& node_name, const DeviceMask& devices) {
   PodRecord& r = pods_[slot];
   out_.stamp();
   note_answered(slot);
@@ -177,7 +177,7 @@ void LiveIntake::note_bound(PodSlot slot, const Text& node_name, const DeviceMas
   if (is_confirmed && listeners_.on_bound) listeners_.on_bound(slot);
 }
 
-void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
+void Tracker::enter_bound(PodSlot slot, NodeId node) {
   PodRecord& r = pods_[slot];
   const bool is_confirmation = r.phase == Phase::kAssumed && r.node == node;
   missed_.erase(slot);
@@ -199,7 +199,7 @@ void LiveIntake::enter_bound(PodSlot slot, NodeId node) {
     out_.add(bound);
 }
 
-void LiveIntake::set_closes_node(PodSlot slot, bool closes) {
+void Tracker::set_closes_node(PodSlot slot, bool closes) {
   PodRecord& r = pods_[slot];
   if (r.closes_node == closes) return;
   r.closes_node = closes;
@@ -208,7 +208,7 @@ void LiveIntake::set_closes_node(PodSlot slot, bool closes) {
   close_or_open(r.node);
 }
 
-void LiveIntake::leave_node(PodRecord& r) {
+void Tracker::leave_node(PodRecord& r) {
   if (r.phase == Phase::kBound && !r.node.is_none()) {
     anti_affinity_.remove(r.ns, r.rules, nodes_[r.node.row()].labels);
     if (r.closes_node) {
@@ -220,7 +220,7 @@ void LiveIntake::leave_node(PodRecord& r) {
   if (r.phase == Phase::kBound) r.phase = Phase::kHeld;
 }
 
-void LiveIntake::park(PodSlot slot) {
+void Tracker::park(PodSlot slot) {
   PodRecord& r = pods_[slot];
   leave_node(r);
   withdraw(slot);
@@ -230,33 +230,33 @@ void LiveIntake::park(PodSlot slot) {
   if (r.gang != kNoGang) touch(r.gang);
 }
 
-void LiveIntake::unpark(PodSlot slot) {
+void Tracker::unpark(PodSlot slot) {
   const auto parked = parked_.find(pods_[slot].node_name);
   if (parked == parked_.end()) return;
   std::erase_if(parked->second, [&](const auto& entry) { return entry.first == slot; });
   if (parked->second.empty()) parked_.erase(parked);
 }
 
-void LiveIntake::set_demand(PodRecord& r, DemandId demand) {
+void Tracker::set_demand(PodRecord& r, DemandId demand) {
   if (r.demand == demand) return;
   if (!demand.is_none()) translator_.use(demand);
   if (!r.demand.is_none()) translator_.leave(r.demand);
   r.demand = demand;
 }
 
-void LiveIntake::set_constraint(PodRecord& r, ConstraintId constraint) {
+void Tracker::set_constraint(PodRecord& r, ConstraintId constraint) {
   if (r.constraint == constraint) return;
   if (!constraint.is_none()) translator_.use(constraint);
   if (!r.constraint.is_none()) translator_.leave(r.constraint);
   r.constraint = constraint;
 }
 
-Text LiveIntake::queue_name_for(const Pod& pod) const {
+Text Tracker::queue_name_for(const Pod& pod) const {
   const Text* named = find_wish(pod, kQueueLabel);
   return named != nullptr ? *named : queue_name_in(pod.ns);
 }
 
-Text LiveIntake::queue_name_in(const Text& ns) const {
+Text Tracker::queue_name_in(const Text& ns) const {
   if (const auto it = options_.queue_of_namespace.find(ns.str()); it != options_.queue_of_namespace.end()) return Text(it->second);
   if (const auto it = namespaces_.find(ns); it != namespaces_.end()) {
     if (const Text* named = find_label(it->second.annotations, kQueueLabel)) return *named;
@@ -265,7 +265,7 @@ Text LiveIntake::queue_name_in(const Text& ns) const {
   return Text(kDefaultQueue);
 }
 
-Hold LiveIntake::hold_for(PodSlot slot, const Pod& pod, GangWish& wish) {
+Hold Tracker::hold_for(PodSlot slot, const Pod& pod, GangWish& wish) {
   PodRecord& r = pods_[slot];
   if (pod.deletion_requested.value != 0) return {HoldReason::kDeleting, {}};
   if (pod.scheduling_gates > 0) return {HoldReason::kGated, {}};
@@ -297,7 +297,7 @@ Hold LiveIntake::hold_for(PodSlot slot, const Pod& pod, GangWish& wish) {
   return {};
 }
 
-void LiveIntake::refresh_queues() {
+void Tracker::refresh_queues() {
   std::sort(moved_namespaces_.begin(), moved_namespaces_.end());
   for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
     const PodRecord& r = pods_[slot];
@@ -308,7 +308,7 @@ void LiveIntake::refresh_queues() {
   moved_namespaces_.clear();
 }
 
-void LiveIntake::move_to_queue(PodSlot slot, const Text& name) {
+void Tracker::move_to_queue(PodSlot slot, const Text& name) {
   PodRecord& r = pods_[slot];
   const QueueId queue = queue_called(name);
   if (queue.is_none()) return hold_pod(slot, {HoldReason::kQueueUnknown, name.str()});
@@ -318,9 +318,9 @@ void LiveIntake::move_to_queue(PodSlot slot, const Text& name) {
   admit(slot);
 }
 
-ConstraintId LiveIntake::constraint_for(const PodRecord& r) { return company_.of(r.ns, r.its_labels(), r.rules); }
+ConstraintId Tracker::constraint_for(const PodRecord& r) { return company_.of(r.ns, r.its_labels(), r.rules); }
 
-void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
+void Tracker::see_pending(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
   const std::uint64_t hash = owner_hash(pod);
   const bool is_changed_by_owner = r.owner_hash != 0 && hash != r.owner_hash;
@@ -351,7 +351,7 @@ void LiveIntake::see_pending(PodSlot slot, const Pod& pod) {
   admit(slot);
 }
 
-void LiveIntake::admit(PodSlot slot) {
+void Tracker::admit(PodSlot slot) {
   PodRecord& r = pods_[slot];
   if (!r.asked_node.empty()) return hold_until_answered(slot);  // whatever held it meanwhile
   const ConstraintId constraint = constraint_for(r);
@@ -367,7 +367,7 @@ void LiveIntake::admit(PodSlot slot) {
     submit_single(slot);
 }
 
-void LiveIntake::hold_pod(PodSlot slot, const Hold& hold) {
+void Tracker::hold_pod(PodSlot slot, const Hold& hold) {
   PodRecord& r = pods_[slot];
   withdraw(slot);
   ++r.bind_attempt;
@@ -381,7 +381,7 @@ void LiveIntake::hold_pod(PodSlot slot, const Hold& hold) {
   if (is_worth_saying && listeners_.on_condition_due) listeners_.on_condition_due(slot);
 }
 
-void LiveIntake::see_nominated(PodSlot slot, const Pod& pod) {
+void Tracker::see_nominated(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
   const NodeId node = names_.nodes.find(pod.nominated_node_name);
   if (node.is_none() || pod.deletion_requested.value != 0) return lose_nomination(slot);
@@ -398,7 +398,7 @@ void LiveIntake::see_nominated(PodSlot slot, const Pod& pod) {
   out_.add(Nominated{r.member, node, pod.priority});
 }
 
-void LiveIntake::forget(PodSlot slot) {
+void Tracker::forget(PodSlot slot) {
   PodRecord& r = pods_[slot];
   note_answered(slot);
   if (r.phase == Phase::kParked) unpark(slot);
@@ -413,21 +413,21 @@ void LiveIntake::forget(PodSlot slot) {
   pods_.remove(slot);
 }
 
-JobId LiveIntake::add_job(JobOwner owner) {
+JobId Tracker::add_job(JobOwner owner) {
   const JobId job = job_rows_.add();
   if (job.row() >= owners_.size()) owners_.resize(job.row() + 1);
   owners_[job.row()] = owner;
   return job;
 }
 
-void LiveIntake::end_job(JobId job) {
+void Tracker::end_job(JobId job) {
   out_.add(Ended{job});
   note_levels_left(owners_[job.row()].within, owners_[job.row()].prefer);
   owners_[job.row()] = JobOwner{};
   job_rows_.remove(job);
 }
 
-void LiveIntake::submit_single(PodSlot slot) {
+void Tracker::submit_single(PodSlot slot) {
   PodRecord& r = pods_[slot];
   pods_.set_member(slot, member_rows_.add());
   r.job = add_job({kNoGang, slot});
@@ -442,7 +442,7 @@ void LiveIntake::submit_single(PodSlot slot) {
   out_.add(Submitted{std::move(w)});
 }
 
-void LiveIntake::withdraw(PodSlot slot) {
+void Tracker::withdraw(PodSlot slot) {
   PodRecord& r = pods_[slot];
   if (!r.is_in_engine()) return;
   const MemberId member = r.member;
@@ -462,7 +462,7 @@ void LiveIntake::withdraw(PodSlot slot) {
   r.job = JobId::none();
 }
 
-void LiveIntake::refresh_constraints() {
+void Tracker::refresh_constraints() {
   for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
     const PodRecord& r = pods_[slot];
     if (r.phase == Phase::kWaiting && anti_affinity_.concerns(r.ns, r.its_labels())) renew_constraint(slot);
@@ -470,7 +470,7 @@ void LiveIntake::refresh_constraints() {
   anti_affinity_.forget_news();
 }
 
-void LiveIntake::renew_constraint(PodSlot slot) {
+void Tracker::renew_constraint(PodSlot slot) {
   PodRecord& r = pods_[slot];
   ++constraints_renewed_;
   const ConstraintId constraint = constraint_for(r);

@@ -1,4 +1,4 @@
-// The intake's ground: start-up, nodes, namespaces, priority classes and levels.
+// The tracker's ground: start-up, nodes, namespaces, priority classes and levels.
 #include "live/track/tracker.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace ashlar::kube {
 
-LiveIntake::LiveIntake(IntakeOptions options, LiveSource& out, Listeners listeners)
+Tracker::Tracker(TrackerOptions options, EventBuffer& out, Listeners listeners)
     : options_(std::move(options)),
       out_(out),
       listeners_(std::move(listeners)),
@@ -22,12 +22,12 @@ LiveIntake::LiveIntake(IntakeOptions options, LiveSource& out, Listeners listene
   names_.queues.of(Text("root"));
 }
 
-void LiveIntake::open() {
+void Tracker::open() {
   out_.stamp();
   opened_ = out_.now();
   out_.add(LevelsDefined{names_.nested_count(), static_cast<std::uint32_t>(names_.levels().size()) - names_.nested_count()});
   bool has_default = false;
-  for (const LiveQueue& queue : options_.queues) {
+  for (const QueueSettings& queue : options_.queues) {
     has_default = has_default || queue.name == kDefaultQueue;
     const bool is_root = queue.name == "root";
     const QueueId parent = queue.parent.empty() ? QueueId(0u) : names_.queues.of(Text(queue.parent));
@@ -36,11 +36,11 @@ void LiveIntake::open() {
   if (!has_default) out_.add(QueueDefined{names_.queues.of(Text(kDefaultQueue)), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
 }
 
-std::size_t LiveIntake::scheduler_index(const Text& scheduler_name) const {
+std::size_t Tracker::scheduler_index(const Text& scheduler_name) const {
   return static_cast<std::size_t>(std::find(scheduler_names_.begin(), scheduler_names_.end(), scheduler_name) - scheduler_names_.begin());
 }
 
-void LiveIntake::take(Change<Node>&& change) {
+void Tracker::take(Change<Node>&& change) {
   if (change.kind == Change<Node>::Kind::kSynced) return;
   out_.stamp();
   if (change.kind == Change<Node>::Kind::kDeleted)
@@ -49,7 +49,7 @@ void LiveIntake::take(Change<Node>&& change) {
     see_node(change.object);
 }
 
-void LiveIntake::see_node(const Node& node) {
+void Tracker::see_node(const Node& node) {
   if (!node.problem.empty()) return see_unread_node(node);
   NodeId id = names_.nodes.find(node.name);
   const bool is_new = id.is_none();
@@ -79,27 +79,27 @@ void LiveIntake::see_node(const Node& node) {
 }
 
 /// A node that cannot be read takes nothing new and keeps its last good facts, and so its pods; one that never could be read is not there yet.
-void LiveIntake::see_unread_node(const Node& node) {
+void Tracker::see_unread_node(const Node& node) {
   const NodeId id = names_.nodes.find(node.name);
   if (id.is_none()) return;
   nodes_[id.row()].problem = node.problem;
   close_or_open(id);
 }
 
-void LiveIntake::close_or_open(NodeId node) {
+void Tracker::close_or_open(NodeId node) {
   NodeRecord& record = nodes_[node.row()];
   if (record.facts.is_ready == !record.is_closed()) return;
   record.facts.is_ready = !record.is_closed();
   tell_node(node);
 }
 
-void LiveIntake::tell_node(NodeId node) {
+void Tracker::tell_node(NodeId node) {
   NodeRecord& record = nodes_[node.row()];
   record.told_at = ++nodes_edition_;
   out_.add(NodeSeen{node, record.facts});
 }
 
-std::string LiveIntake::node_trouble(NodeId node) const {
+std::string Tracker::node_trouble(NodeId node) const {
   const NodeRecord& record = nodes_[node.row()];
   if (!record.problem.empty()) return bounded_words(record.problem.view(), kDetailMax);
   if (record.unread_pods == 0 && !record.is_asked) return {};
@@ -114,7 +114,7 @@ std::string LiveIntake::node_trouble(NodeId node) const {
   return {};
 }
 
-std::string LiveIntake::closed_nodes_text() const {
+std::string Tracker::closed_nodes_text() const {
   NodeId first;
   std::size_t count = 0;
   for (std::size_t row = 0; row < nodes_.size(); ++row) {
@@ -128,7 +128,7 @@ std::string LiveIntake::closed_nodes_text() const {
 }
 
 /// Pods that refuse company do so in the domains that their node is in now.
-void LiveIntake::move_anti_affinity(NodeId node, const Labels& labels) {
+void Tracker::move_anti_affinity(NodeId node, const Labels& labels) {
   for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
     const PodRecord& r = pods_[slot];
     if (r.phase != PodRecord::Phase::kBound || r.node != node) continue;
@@ -137,7 +137,7 @@ void LiveIntake::move_anti_affinity(NodeId node, const Labels& labels) {
   }
 }
 
-void LiveIntake::lose_node(const Text& name) {
+void Tracker::lose_node(const Text& name) {
   const NodeId id = names_.nodes.find(name);
   if (id.is_none()) return;
   std::vector<PodSlot> waiting, unanswered;
@@ -170,7 +170,7 @@ void LiveIntake::lose_node(const Text& name) {
   names_.nodes.remove(id);
 }
 
-void LiveIntake::count_labels(const Labels& before, const Labels& after) {
+void Tracker::count_labels(const Labels& before, const Labels& after) {
   const std::size_t keys_before = node_labels_.size();
   for (const KeyValue& label : after) has_level_news_ = ++node_labels_[label.key] == 1 || has_level_news_;
   const bool has_new_keys = node_labels_.size() != keys_before;
@@ -179,7 +179,7 @@ void LiveIntake::count_labels(const Labels& before, const Labels& after) {
   if (has_new_keys || node_labels_.size() != keys_before) ++levels_edition_;
 }
 
-void LiveIntake::say_what_is_refused(std::size_t from, const Text& node) {
+void Tracker::say_what_is_refused(std::size_t from, const Text& node) {
   if (!listeners_.log) return;
   for (std::size_t i = from; i < names_.refused_resources().size(); ++i)
     listeners_.log(LogLevel::kWarning,
@@ -188,7 +188,7 @@ void LiveIntake::say_what_is_refused(std::size_t from, const Text& node) {
                     "node", Text(), node});
 }
 
-void LiveIntake::renew_demands() {
+void Tracker::renew_demands() {
   translator_.forget_templates();
   for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
     const PodRecord& r = pods_[slot];
@@ -202,7 +202,7 @@ void LiveIntake::renew_demands() {
 }
 
 /// Also of a pod that is bound: what it holds had no column while no node had it.
-void LiveIntake::renew_demand(PodSlot slot, DemandId demand) {
+void Tracker::renew_demand(PodSlot slot, DemandId demand) {
   PodRecord& r = pods_[slot];
   const NodeId node = r.node;
   const bool is_bound = r.phase == PodRecord::Phase::kBound;
@@ -217,7 +217,7 @@ void LiveIntake::renew_demand(PodSlot slot, DemandId demand) {
 }
 
 /// The level stands for another label than before, or is new: every node is in the domain that its label says.
-void LiveIntake::announce_level(LevelId level) {
+void Tracker::announce_level(LevelId level) {
   ++levels_edition_;
   out_.add(LevelsDefined{names_.nested_count(), static_cast<std::uint32_t>(names_.levels().size()) - names_.nested_count()});
   for (std::size_t row = 0; row < nodes_.size(); ++row) {
@@ -233,7 +233,7 @@ void LiveIntake::announce_level(LevelId level) {
 }
 
 /// A level that no gang names any more; none where all are named. The configured ones stay.
-LevelId LiveIntake::unused_level() const {
+LevelId Tracker::unused_level() const {
   std::vector<bool> is_used(names_.levels().size(), false);
   const auto use = [&](LevelId level) {
     if (!level.is_none()) is_used[level.row()] = true;
@@ -252,7 +252,7 @@ LevelId LiveIntake::unused_level() const {
 }
 
 /// The level of a name or of a label that a node has; none for an empty name, where no node has the label, and where it would be one too many.
-LevelId LiveIntake::level_for(const Text& name) {
+LevelId Tracker::level_for(const Text& name) {
   if (name.empty()) return LevelId::none();
   if (const LevelId known = names_.find_level(name); !known.is_none()) return known;
   if (!node_labels_.contains(name)) return LevelId::none();
@@ -268,12 +268,12 @@ LevelId LiveIntake::level_for(const Text& name) {
   return level;
 }
 
-bool LiveIntake::lacks_level(const GangRecord& g) const {
+bool Tracker::lacks_level(const GangRecord& g) const {
   const Text& hard = g.hard_wish();
   return !hard.empty() && (g.within.is_none() || names_.find_level(hard) != g.within);
 }
 
-void LiveIntake::touch_level_waiters() {
+void Tracker::touch_level_waiters() {
   has_level_news_ = false;
   for (GangSlot slot = 0; slot < gangs_.slots(); ++slot) {
     const GangRecord& g = gangs_[slot];
@@ -281,7 +281,7 @@ void LiveIntake::touch_level_waiters() {
   }
 }
 
-std::size_t LiveIntake::gangs_without_level() const {
+std::size_t Tracker::gangs_without_level() const {
   std::size_t count = 0;
   for (GangSlot slot = 0; slot < gangs_.slots(); ++slot) {
     const GangRecord& g = gangs_[slot];
@@ -293,7 +293,7 @@ std::size_t LiveIntake::gangs_without_level() const {
 
 /// A namespace may be labelled after its pods were made, and its news may come later than theirs: pods that wait are looked at again by settle(),
 /// once for all namespaces that changed.
-void LiveIntake::take(Change<Namespace>&& change) {
+void Tracker::take(Change<Namespace>&& change) {
   if (change.kind == Change<Namespace>::Kind::kSynced) return;
   const Text name = change.object.name;
   const bool is_gone = change.kind == Change<Namespace>::Kind::kDeleted;
@@ -311,7 +311,7 @@ void LiveIntake::take(Change<Namespace>&& change) {
   if (queue_name_in(name) != queue_before) moved_namespaces_.push_back(name);
 }
 
-void LiveIntake::take(Change<PriorityClass>&& change) {
+void Tracker::take(Change<PriorityClass>&& change) {
   if (change.kind == Change<PriorityClass>::Kind::kSynced) return;
   const Text name = change.object.name;
   if (change.kind == Change<PriorityClass>::Kind::kDeleted)
@@ -323,20 +323,20 @@ void LiveIntake::take(Change<PriorityClass>&& change) {
     if (gangs_[slot].is_used && gangs_[slot].priority_class == name) touch(slot);
 }
 
-std::size_t LiveIntake::parked_count() const {
+std::size_t Tracker::parked_count() const {
   std::size_t count = 0;
   for (const auto& [node, pods] : parked_) count += pods.size();
   return count;
 }
 
-std::size_t LiveIntake::quarantined_count() const {
+std::size_t Tracker::quarantined_count() const {
   std::size_t count = 0;
   for (PodSlot slot = 0; slot < pods_.slots(); ++slot)
     count += pods_[slot].phase == PodRecord::Phase::kHeld && pods_[slot].hold == HoldReason::kQuarantined ? 1 : 0;
   return count;
 }
 
-void LiveIntake::settle() {
+void Tracker::settle() {
   out_.stamp();
   if (!moved_namespaces_.empty()) refresh_queues();
   if (anti_affinity_.has_news()) refresh_constraints();
@@ -346,19 +346,19 @@ void LiveIntake::settle() {
 }
 
 /// evaluate() touches no other gang, and what it does to its own it has seen: the mark falls afterwards.
-void LiveIntake::settle_gang(GangSlot slot) {
+void Tracker::settle_gang(GangSlot slot) {
   if (!gangs_[slot].is_used || !gangs_[slot].is_dirty) return;
   evaluate(slot);
   gangs_[slot].is_dirty = false;
 }
 
-void LiveIntake::settle_bound() {
+void Tracker::settle_bound() {
   if (bound_outside_.empty()) return;
   out_.stamp();
   for (const GangSlot slot : std::exchange(bound_outside_, {})) settle_gang(slot);
 }
 
-void LiveIntake::note_taken() {
+void Tracker::note_taken() {
   job_rows_.settle();
   member_rows_.settle();
   company_.forget();
@@ -366,15 +366,15 @@ void LiveIntake::note_taken() {
   if (names_.is_worth_looking(translator_.given_back())) look_for_unused_names();
 }
 
-void LiveIntake::look_for_unused_names() {
-  LiveNames::InUse in_use;
+void Tracker::look_for_unused_names() {
+  ObjectNames::InUse in_use;
   translator_.add_to(in_use);
   for (const NodeRecord& node : nodes_) in_use.add(node.facts);
   names_.keep_only(in_use);
   translator_.forget_given_back();
 }
 
-Millis LiveIntake::tick(Millis now) {
+Millis Tracker::tick(Millis now) {
   while (!impatient_.empty() && impatient_.front().first <= now) {
     const auto [ns, name] = impatient_.front().second;
     impatient_.pop_front();

@@ -1,4 +1,4 @@
-// What do the changes that the API server reports mean for the engine? LiveIntake keeps the records of nodes, pods and gangs, decides which pods the
+// What do the changes that the API server reports mean for the engine? Tracker keeps the records of nodes, pods and gangs, decides which pods the
 // engine may see (complete, sound gangs; pods without hard fields that we do not evaluate), and turns every change into events. It also takes the
 // news of the actuator (bound, refused). It never talks to the API server. Cost: a few hundred nanoseconds a change, O(members) for a gang that
 // changes, O(pods) for a node that goes.
@@ -31,18 +31,18 @@ namespace ashlar::kube {
 
 inline constexpr std::string_view kDefaultQueue = "default";
 
-struct LiveQueue {
+struct QueueSettings {
   std::string name;
   std::string parent;  ///< empty: the root
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
 };
 
-struct IntakeOptions {
+struct TrackerOptions {
   std::vector<std::string> scheduler_names{"ashlar"};
-  std::vector<LiveLevel> levels;  ///< outermost first
-  std::vector<LiveQueue> queues;  ///< parents before children; `default` is added where it is missing
+  std::vector<LevelName> levels;      ///< outermost first
+  std::vector<QueueSettings> queues;  ///< parents before children; `default` is added where it is missing
   std::map<std::string, std::string> queue_of_namespace;
-  Quarantine* quarantine = nullptr;  ///< pods not to be shown to the engine; outlives the intake
+  Quarantine* quarantine = nullptr;  ///< pods not to be shown to the engine; outlives the tracker
   std::vector<std::string> models;   ///< interned first, in this order, so that a profile's mix can name them by row
 };
 
@@ -62,7 +62,7 @@ struct BindHold {
   int times = 0;                 ///< how often in a row
 };
 
-class LiveIntake {
+class Tracker {
  public:
   /// Told whenever there may be something new to say on a pod or on a PodGroup.
   struct Listeners {
@@ -73,7 +73,7 @@ class LiveIntake {
     OnLog log;
   };
 
-  LiveIntake(IntakeOptions options, LiveSource& out, Listeners listeners);
+  Tracker(TrackerOptions options, EventBuffer& out, Listeners listeners);
   /// Levels and queues: the first events of all.
   void open();
 
@@ -127,9 +127,9 @@ class LiveIntake {
   void note_gone(PodSlot slot) { forget(slot); }
 
   // ---- reading -----------------------------------------------------------------------------------------------------------------------
-  const IntakeOptions& options() const { return options_; }
-  LiveNames& names() { return names_; }
-  const LiveNames& names() const { return names_; }
+  const TrackerOptions& options() const { return options_; }
+  ObjectNames& names() { return names_; }
+  const ObjectNames& names() const { return names_; }
   PodTable& pods() { return pods_; }
   const PodTable& pods() const { return pods_; }
   GangTable& gangs() { return gangs_; }
@@ -286,10 +286,10 @@ class LiveIntake {
   bool lacks_level(const GangRecord& gang) const;
   bool has_other_levels(const GangRecord& gang) const;
 
-  IntakeOptions options_;
-  LiveSource& out_;
+  TrackerOptions options_;
+  EventBuffer& out_;
   Listeners listeners_;
-  LiveNames names_;
+  ObjectNames names_;
   Translator translator_;
   PodTable pods_;
   GangTable gangs_;

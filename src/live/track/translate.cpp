@@ -230,7 +230,7 @@ void Translator::note_taken() {
   });
 }
 
-void Translator::add_to(LiveNames::InUse& in_use) const {
+void Translator::add_to(ObjectNames::InUse& in_use) const {
   demands_.each([&](DemandId, const Demand& demand) { in_use.add(demand); });
   constraints_.each([&](ConstraintId, const Constraint& constraint) { in_use.add(constraint); });
 }

@@ -1,5 +1,5 @@
 // What does this pod or node mean to the engine? Translation of Kubernetes objects into the engine's values: demands and constraints, one row for each
-// content that a pod uses, so that pods of one template share it, and node facts. What is new, and what is given back, is announced through LiveSource.
+// content that a pod uses, so that pods of one template share it, and node facts. What is new, and what is given back, is announced through EventBuffer.
 // Cost: a pod of the same template as the one before costs a comparison, another one a hash lookup.
 #pragma once
 
@@ -47,7 +47,7 @@ std::string refusal_text(const Text& resource);
 
 class Translator {
  public:
-  Translator(LiveNames& names, LiveSource& out) : names_(names), out_(out) {}
+  Translator(ObjectNames& names, EventBuffer& out) : names_(names), out_(out) {}
 
   // Rows are used by pods: see use() and leave(). A row that nobody uses is given back when the engine has heard of it (note_taken).
 
@@ -86,7 +86,7 @@ class Translator {
   /// Rows given back since the last call of forget_given_back().
   std::size_t given_back() const { return given_back_; }
   void forget_given_back() { given_back_ = 0; }
-  void add_to(LiveNames::InUse& in_use) const;
+  void add_to(ObjectNames::InUse& in_use) const;
   std::size_t demand_count() const { return demands_.size(); }
   std::size_t constraint_count() const { return constraints_.size(); }
 
@@ -106,8 +106,8 @@ class Translator {
   ashlar::NodeTerm term(const NodeTerm& from);
   void take_models(const PodRules& rules, Constraint& into, bool& is_affinity_taken);
 
-  LiveNames& names_;
-  LiveSource& out_;
+  ObjectNames& names_;
+  EventBuffer& out_;
   ValueRows<DemandId, Demand> demands_;
   ValueRows<ConstraintId, Constraint> constraints_;
   std::size_t given_back_ = 0;

@@ -8,12 +8,12 @@
 
 namespace ashlar::kube {
 
-LiveWatches::LiveWatches(Api& api, WatchesOptions options) : api_(api), options_(std::move(options)), discovery_delay_(options_.discovery_min) {}
+Watches::Watches(Api& api, WatchesOptions options) : api_(api), options_(std::move(options)), discovery_delay_(options_.discovery_min) {}
 
-LiveWatches::~LiveWatches() { stop(); }
+Watches::~Watches() { stop(); }
 
 template <class T>
-void LiveWatches::follow(Kind<T>& kind, ReflectorOptions options) {
+void Watches::follow(Kind<T>& kind, ReflectorOptions options) {
   options.pace = pace_;
   options.silence_max = options_.silence_max;
   options.on_error = [this, &kind](const Error& error) { note_trouble(kind, error); };
@@ -21,7 +21,7 @@ void LiveWatches::follow(Kind<T>& kind, ReflectorOptions options) {
 }
 
 template <class T>
-void LiveWatches::forget(Kind<T>& kind) {
+void Watches::forget(Kind<T>& kind) {
   kind.reflector.reset();
   kind.cache = {};
   kind.said.clear();
@@ -29,7 +29,7 @@ void LiveWatches::forget(Kind<T>& kind) {
 }
 
 template <class T>
-void LiveWatches::take(Kind<T>& kind, Change<T>&& change) {
+void Watches::take(Kind<T>& kind, Change<T>&& change) {
   const T& object = change.object;
   if (change.kind == Change<T>::Kind::kSynced) {
     note_listed(kind);
@@ -38,15 +38,15 @@ void LiveWatches::take(Kind<T>& kind, Change<T>&& change) {
     log(LogLevel::kWarning,
         {std::string(kind.object) + " " + name + " cannot be read whole: " + object.problem.str(), kind.object, object.ns, object.name});
   }
-  if (reign_ != nullptr)
-    reign_->take(std::move(change));
+  if (leader_term_ != nullptr)
+    leader_term_->take(std::move(change));
   else
     kind.cache.take(std::move(change));
 }
 
 /// What keeps a kind from being listed is said once; anything else that went wrong each time.
 template <class T>
-void LiveWatches::note_trouble(Kind<T>& kind, const Error& error) {
+void Watches::note_trouble(Kind<T>& kind, const Error& error) {
   const std::string& trouble = kind.reflector->list_trouble();
   const bool is_said = !trouble.empty() && trouble == kind.said;
   if (!is_said) log(LogLevel::kWarning, error.message);
@@ -61,7 +61,7 @@ void LiveWatches::note_trouble(Kind<T>& kind, const Error& error) {
 }
 
 template <class T>
-void LiveWatches::note_listed(Kind<T>& kind) {
+void Watches::note_listed(Kind<T>& kind) {
   const bool was_in_trouble = !kind.said.empty();
   kind.said.clear();
   kind.has_settled = true;
@@ -73,7 +73,7 @@ void LiveWatches::note_listed(Kind<T>& kind) {
   }
 }
 
-void LiveWatches::start() {
+void Watches::start() {
   if (is_running_) return;
   is_running_ = true;
   follow<Node>(nodes_, {.encoding = options_.encoding});
@@ -88,8 +88,8 @@ void LiveWatches::start() {
   groups_.reflector->start();
 }
 
-void LiveWatches::stop() {
-  reign_ = nullptr;
+void Watches::stop() {
+  leader_term_ = nullptr;
   forget(pods_);
   forget(groups_);
   forget(classes_);
@@ -99,19 +99,19 @@ void LiveWatches::stop() {
 }
 
 /// Pods come last: what their queues, gangs and nodes are must be known when they are read.
-void LiveWatches::advance() {
+void Watches::advance() {
   if (!is_running_ || are_pods_started_) return;
   if (!nodes_.is_synced() || !namespaces_.is_synced() || !classes_.has_settled || !groups_.has_settled) return;
   are_pods_started_ = true;
   pods_.reflector->start();
 }
 
-void LiveWatches::feed(LiveReign* reign) {
-  reign_ = reign;
-  if (reign_ == nullptr) return;
+void Watches::feed(LeaderTerm* leader_term) {
+  leader_term_ = leader_term;
+  if (leader_term_ == nullptr) return;
   tell_pod_groups();
   tell_priority_classes();
-  const auto hand_over = [this](auto&& change) { reign_->take(std::forward<decltype(change)>(change)); };
+  const auto hand_over = [this](auto&& change) { leader_term_->take(std::forward<decltype(change)>(change)); };
   namespaces_.cache.drain(hand_over);
   classes_.cache.drain(hand_over);
   groups_.cache.drain(hand_over);
@@ -120,15 +120,15 @@ void LiveWatches::feed(LiveReign* reign) {
   if (are_pods_started_) pods_.reflector->relist();
 }
 
-bool LiveWatches::is_synced() const {
+bool Watches::is_synced() const {
   return nodes_.is_synced() && namespaces_.is_synced() && classes_.has_settled && groups_.has_settled && pods_.is_synced();
 }
 
-std::size_t LiveWatches::known_nodes() const { return nodes_.reflector ? nodes_.reflector->known_objects() : 0; }
-std::size_t LiveWatches::known_pods() const { return pods_.reflector ? pods_.reflector->known_objects() : 0; }
+std::size_t Watches::known_nodes() const { return nodes_.reflector ? nodes_.reflector->known_objects() : 0; }
+std::size_t Watches::known_pods() const { return pods_.reflector ? pods_.reflector->known_objects() : 0; }
 
 template <class T>
-void LiveWatches::add_fact(std::map<std::string_view, ProcessFacts::Watch>& facts, const Kind<T>& kind) const {
+void Watches::add_fact(std::map<std::string_view, ProcessFacts::Watch>& facts, const Kind<T>& kind) const {
   ProcessFacts::Watch fact{.resource = kind.resource};
   if (kind.reflector) {
     const ReflectorCounters& c = kind.reflector->counters();
@@ -146,7 +146,7 @@ void LiveWatches::add_fact(std::map<std::string_view, ProcessFacts::Watch>& fact
   facts[kind.resource] = fact;
 }
 
-void LiveWatches::add_facts(std::map<std::string_view, ProcessFacts::Watch>& facts) const {
+void Watches::add_facts(std::map<std::string_view, ProcessFacts::Watch>& facts) const {
   if (!is_running_) return;
   add_fact(facts, pods_);
   add_fact(facts, nodes_);
@@ -157,7 +157,7 @@ void LiveWatches::add_facts(std::map<std::string_view, ProcessFacts::Watch>& fac
 
 // ---- which PodGroups are there? ----------------------------------------------------------------------------------------------------------
 
-void LiveWatches::find_pod_groups() {
+void Watches::find_pod_groups() {
   if (is_finding_) return;
   is_finding_ = true;
   discover_pod_groups(api_, [this, life = std::weak_ptr<char>(life_)](Result<PodGroupVersion> found) {
@@ -167,7 +167,7 @@ void LiveWatches::find_pod_groups() {
   });
 }
 
-void LiveWatches::find_pod_groups_later() {
+void Watches::find_pod_groups_later() {
   if (is_finding_) return;
   is_finding_ = true;
   const Millis delay = discovery_delay_;
@@ -180,7 +180,7 @@ void LiveWatches::find_pod_groups_later() {
 }
 
 /// A server that is upgraded, or started with other APIs, may serve another version, or none for a while.
-void LiveWatches::take_version(Result<PodGroupVersion> found) {
+void Watches::take_version(Result<PodGroupVersion> found) {
   const std::string before = version_problem_;
   const bool has_none = found.ok() && *found == PodGroupVersion::kNone;
   version_problem_ = !found ? found.error().message : has_none ? "the API server serves none of the versions that Ashlar knows" : "";
@@ -202,18 +202,18 @@ void LiveWatches::take_version(Result<PodGroupVersion> found) {
   tell_pod_groups();
 }
 
-std::string LiveWatches::pod_groups_problem() const {
+std::string Watches::pod_groups_problem() const {
   if (groups_.is_synced()) return {};
   if (!version_problem_.empty()) return version_problem_;
   return groups_.said;
 }
 
-void LiveWatches::tell_pod_groups() {
-  if (reign_ != nullptr) reign_->note_pod_groups(version_, pod_groups_problem());
+void Watches::tell_pod_groups() {
+  if (leader_term_ != nullptr) leader_term_->note_pod_groups(version_, pod_groups_problem());
 }
 
-void LiveWatches::tell_priority_classes() const {
-  if (reign_ != nullptr) reign_->note_priority_classes(classes_.said);
+void Watches::tell_priority_classes() const {
+  if (leader_term_ != nullptr) leader_term_->note_priority_classes(classes_.said);
 }
 
 }  // namespace ashlar::kube

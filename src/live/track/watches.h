@@ -1,4 +1,4 @@
-// What is followed of the cluster, and is it all there? LiveWatches: the reflectors of nodes, namespaces, priority classes, PodGroups and then pods,
+// What is followed of the cluster, and is it all there? Watches: the reflectors of nodes, namespaces, priority classes, PodGroups and then pods,
 // and what they know while nobody leads. Nodes, namespaces and pods are required: without them nothing is decided. Priority classes and PodGroups are
 // optional: where they cannot be listed (no such API, no right to) that is said once, asked again ever less often, and stops nothing else.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace ashlar::kube {
 
-class LiveReign;
+class LeaderTerm;
 
 struct WatchesOptions {
   Encoding encoding = Encoding::kProtobuf;             ///< of pods and nodes
@@ -26,12 +26,12 @@ struct WatchesOptions {
   OnLog log;
 };
 
-class LiveWatches {
+class Watches {
  public:
-  LiveWatches(Api& api, WatchesOptions options);
-  ~LiveWatches();
-  LiveWatches(const LiveWatches&) = delete;
-  LiveWatches& operator=(const LiveWatches&) = delete;
+  Watches(Api& api, WatchesOptions options);
+  ~Watches();
+  Watches(const Watches&) = delete;
+  Watches& operator=(const Watches&) = delete;
 
   /// Lists and follows everything. Nothing happens where that is being done already.
   void start();
@@ -42,7 +42,7 @@ class LiveWatches {
   void advance();
   /// Hands over all that is known and from then on every change; pods are listed again, since what an old leader bound last may not have come by
   /// watch yet. Null: keeps what comes for the next one.
-  void feed(LiveReign* reign);
+  void feed(LeaderTerm* leader_term);
 
   /// The required kinds are known whole, and the optional ones or why they are not.
   bool is_synced() const;
@@ -56,7 +56,7 @@ class LiveWatches {
     std::string_view resource;  ///< "pods"
     std::string_view object;    ///< "pod"
     std::unique_ptr<Reflector<T>> reflector;
-    LiveCache<T> cache;
+    StandbyCache<T> cache;
     std::string said;          ///< the last trouble with its list that was logged; empty since it could be listed
     bool has_settled = false;  ///< it was listed, or it is known that it cannot be
     bool is_synced() const { return reflector && reflector->is_synced(); }
@@ -90,7 +90,7 @@ class LiveWatches {
   Api& api_;
   WatchesOptions options_;
   std::shared_ptr<RetryPace> pace_ = std::make_shared<RetryPace>();
-  LiveReign* reign_ = nullptr;
+  LeaderTerm* leader_term_ = nullptr;
   Kind<Node> nodes_{.resource = "nodes", .object = "node"};
   Kind<Namespace> namespaces_{.resource = "namespaces", .object = "namespace"};
   Kind<PriorityClass> classes_{.resource = "priorityclasses", .object = "priorityclass"};

@@ -16,10 +16,10 @@ constexpr std::string_view kNotFound = "NotFound";  // metav1.StatusReasonNotFou
 
 }  // namespace
 
-LiveActuator::LiveActuator(Api& api, LiveIntake& intake, ActuatorOptions options, Hooks hooks)
-    : api_(api), intake_(intake), options_(options), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {}
+Binder::Binder(Api& api, Tracker& tracker, BinderOptions options, Hooks hooks)
+    : api_(api), tracker_(tracker), options_(options), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {}
 
-LiveActuator::~LiveActuator() {
+Binder::~Binder() {
   for (const auto& [request, id] : under_way_) {
     api_.cancel(id);
     api_.budget().cancel();
@@ -27,21 +27,21 @@ LiveActuator::~LiveActuator() {
   api_.cancel_timer(timer_);
 }
 
-void LiveActuator::submit(const Plan& plan) {
+void Binder::submit(const Plan& plan) {
   for (const Action& action : plan.actions) {
     const Bind* bind = std::get_if<Bind>(&action);
     if (bind == nullptr) continue;  // the profiles that the live scheduler accepts evict nothing; reservations live in the engine
-    const PodSlot slot = intake_.pods().of_member(bind->member);
+    const PodSlot slot = tracker_.pods().of_member(bind->member);
     ASHLAR_CHECK(slot != kNoPod);
-    intake_.note_assumed(slot, bind->node, bind->devices);
-    const PodRecord& pod = intake_.pods()[slot];
+    tracker_.note_assumed(slot, bind->node, bind->devices);
+    const PodRecord& pod = tracker_.pods()[slot];
     queue_.push(pod.ns, {.slot = slot, .generation = pod.generation, .turn = pod.bind_attempt, .first_sent = {}, .words = {}});
   }
   if (hooks_.on_plan) hooks_.on_plan(plan);
   pump();
 }
 
-void LiveActuator::pump() {
+void Binder::pump() {
   const Millis now = api_.monotonic();
   end_holds(now);
   pump_rereads(now);  // needs no lease: were it left out while the lease's renewal is late, nothing would ask and the place would stay taken
@@ -55,7 +55,7 @@ void LiveActuator::pump() {
   arm(now);
 }
 
-void LiveActuator::pump_rereads(Millis now) {
+void Binder::pump_rereads(Millis now) {
   while (!rereads_.empty() && rereads_.begin()->first <= now && rereads_under_way_ < options_.rereads_max && may_send(now)) {
     Ticket ticket = std::move(rereads_.begin()->second);
     rereads_.erase(rereads_.begin());
@@ -63,7 +63,7 @@ void LiveActuator::pump_rereads(Millis now) {
   }
 }
 
-void LiveActuator::pump_resends(Millis now) {
+void Binder::pump_resends(Millis now) {
   for (auto it = resends_.begin(); it != resends_.end() && it->first <= now;) {
     const Millis kept_max = rule_of(it->second.outcome).place_kept_max;
     const bool is_too_late = kept_max.value > 0 && now >= it->second.first_sent + kept_max;
@@ -81,15 +81,15 @@ void LiveActuator::pump_resends(Millis now) {
   }
 }
 
-void LiveActuator::end_holds(Millis now) {
+void Binder::end_holds(Millis now) {
   while (!holds_.empty() && holds_.begin()->first <= now) {
     const BindHold hold = holds_.begin()->second;
     holds_.erase(holds_.begin());
-    intake_.end_bind_hold(hold);
+    tracker_.end_bind_hold(hold);
   }
 }
 
-void LiveActuator::find_slow(Millis now) {
+void Binder::find_slow(Millis now) {
   const std::vector<Text> slow = queue_.find_slow(now);
   if (slow.empty() || !hooks_.log || (slow_told_at_.value != 0 && now < slow_told_at_ + kSlowToldEvery)) return;
   slow_told_at_ = now;
@@ -100,7 +100,7 @@ void LiveActuator::find_slow(Millis now) {
               "namespace", Text(), slow.front()});
 }
 
-void LiveActuator::arm(Millis now) {
+void Binder::arm(Millis now) {
   Millis next = Millis::max();
   const auto consider = [&](Millis due, bool needs_budget) {
     if (needs_budget) due = std::max(due, api_.budget().next_at());
@@ -121,7 +121,7 @@ void LiveActuator::arm(Millis now) {
   });
 }
 
-void LiveActuator::dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then) {
+void Binder::dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then) {
   const std::uint64_t request = ++last_request_;
   const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
   under_way_[request] = send([this, request, pass, then = std::move(then)](const Answer& answer) {
@@ -133,23 +133,23 @@ void LiveActuator::dispatch(const std::function<http::RequestId(OnAnswer)>& send
   });
 }
 
-PodRecord* LiveActuator::find(const Ticket& ticket) {
-  if (!intake_.pods().is_current(ticket.slot, ticket.generation)) return nullptr;
-  return &intake_.pods()[ticket.slot];
+PodRecord* Binder::find(const Ticket& ticket) {
+  if (!tracker_.pods().is_current(ticket.slot, ticket.generation)) return nullptr;
+  return &tracker_.pods()[ticket.slot];
 }
 
-PodRecord* LiveActuator::find_assumed(const Ticket& ticket) {
+PodRecord* Binder::find_assumed(const Ticket& ticket) {
   PodRecord* pod = find(ticket);
   return pod != nullptr && pod->phase == PodRecord::Phase::kAssumed && pod->bind_attempt == ticket.turn ? pod : nullptr;
 }
 
-void LiveActuator::send(Ticket ticket) {
+void Binder::send(Ticket ticket) {
   if (find_assumed(ticket) == nullptr) return;
-  const Cluster* news = intake_.has_node_news(ticket.slot) ? &hooks_.cluster_now() : nullptr;
+  const Cluster* news = tracker_.has_node_news(ticket.slot) ? &hooks_.cluster_now() : nullptr;
   PodRecord* pod = find_assumed(ticket);  // the news may have taken its place away
   if (pod == nullptr) return;
-  if (intake_.is_place_outdated(ticket.slot, news)) return choose_anew(ticket);
-  Binding binding{pod->ns, pod->name, pod->uid, intake_.names().nodes.name(pod->node), {}};
+  if (tracker_.is_place_outdated(ticket.slot, news)) return choose_anew(ticket);
+  Binding binding{pod->ns, pod->name, pod->uid, tracker_.names().nodes.name(pod->node), {}};
   if (!pod->devices.is_empty()) binding.annotations.emplace_back(std::string(kDevicesAnnotation), devices_text(pod->devices));
   pod->is_bind_under_way = true;
   if (ticket.first_sent.value == 0) ticket.first_sent = api_.monotonic();
@@ -161,7 +161,7 @@ void LiveActuator::send(Ticket ticket) {
            });
 }
 
-void LiveActuator::take_answer(Ticket ticket, const Text& node, const DeviceMask& devices, const Answer& answer) {
+void Binder::take_answer(Ticket ticket, const Text& node, const DeviceMask& devices, const Answer& answer) {
   ticket.outcome = bind_outcome(answer);
   ++counters_.by_outcome[static_cast<std::size_t>(ticket.outcome)];
   if (ticket.outcome == BindOutcome::kBound) return confirm(ticket, node, devices);
@@ -176,19 +176,19 @@ void LiveActuator::take_answer(Ticket ticket, const Text& node, const DeviceMask
 }
 
 /// The devices are those of this binding: the engine may have chosen others since, where the node went and came back.
-void LiveActuator::confirm(const Ticket& ticket, const Text& node, const DeviceMask& devices) {
+void Binder::confirm(const Ticket& ticket, const Text& node, const DeviceMask& devices) {
   last_bind_ = api_.now();
   if (first_bind_.value == 0) first_bind_ = last_bind_;
   PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
-  intake_.note_answered(ticket.slot);
+  tracker_.note_answered(ticket.slot);
   pod->bind_failures = 0;
   if (hooks_.log) hooks_.log(LogLevel::kDebug, {"bound " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str(), "pod", pod->ns, pod->name});
   // Where the watch has said already where it is, that is later news than the answer.
-  if (pod->phase != PodRecord::Phase::kBound) intake_.note_bound(ticket.slot, node, devices);
+  if (pod->phase != PodRecord::Phase::kBound) tracker_.note_bound(ticket.slot, node, devices);
 }
 
-void LiveActuator::follow(Ticket ticket) {
+void Binder::follow(Ticket ticket) {
   switch (rule_of(ticket.outcome).step) {
     case BindStep::kConfirm:
       return;
@@ -201,7 +201,7 @@ void LiveActuator::follow(Ticket ticket) {
   }
 }
 
-void LiveActuator::reread(Ticket ticket) {
+void Binder::reread(Ticket ticket) {
   const PodRecord* pod = find(ticket);
   if (pod == nullptr || pod->phase == PodRecord::Phase::kBound || pod->phase == PodRecord::Phase::kParked) return;  // the watch was faster
   ++counters_.reread;
@@ -215,21 +215,21 @@ void LiveActuator::reread(Ticket ticket) {
 }
 
 /// Nobody brings back a pod that is given up as gone while the watch knows it, so only the API server's own word counts: any proxy can say 404.
-void LiveActuator::take_pod(Ticket ticket, const Answer& answer) {
+void Binder::take_pod(Ticket ticket, const Answer& answer) {
   PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
   Result<Pod> read = answer.ok() ? decode_object<Pod>(answer.body, Encoding::kJson) : answer.result.error();
   if (!read) {
-    if (answer.status == 404 && answer.reason == kNotFound) return intake_.note_gone(ticket.slot);
+    if (answer.status == 404 && answer.reason == kNotFound) return tracker_.note_gone(ticket.slot);
     return reread_after_failure(std::move(ticket), read.error().message);
   }
   if (read->uid.empty() && !pod->uid.empty()) return reread_after_failure(std::move(ticket), "the server's answer does not say the pod's uid");
-  if (read->uid != pod->uid) return intake_.note_gone(ticket.slot);  // another pod of that name; the watch brings it
+  if (read->uid != pod->uid) return tracker_.note_gone(ticket.slot);  // another pod of that name; the watch brings it
   ticket.failed_reads = 0;
   const bool is_unbound = read->node_name.empty() && !read->is_terminal() && read->deletion_requested.value == 0 && read->scheduling_gates == 0;
   if (!is_unbound) {
-    intake_.note_answered(ticket.slot);
-    return intake_.take({Change<Pod>::Kind::kModified, std::move(read).value()});
+    tracker_.note_answered(ticket.slot);
+    return tracker_.take({Change<Pod>::Kind::kModified, std::move(read).value()});
   }
   if (++ticket.unbound_reads >= rule_of(ticket.outcome).unbound_reads_max) return give_up(ticket);
   const Millis delay = hold_time(options_.retry_min, options_.retry_max, ticket.unbound_reads);
@@ -238,32 +238,32 @@ void LiveActuator::take_pod(Ticket ticket, const Answer& answer) {
 }
 
 /// The pod is known to be unbound. A gang that is held meanwhile gets it back at once.
-void LiveActuator::resend_later(Ticket ticket, Millis delay) {
+void Binder::resend_later(Ticket ticket, Millis delay) {
   PodRecord* pod = find_assumed(ticket);
   if (pod == nullptr) return end_old_turn(ticket);
-  intake_.note_answered(ticket.slot);
-  if (intake_.is_gang_held(ticket.slot)) return intake_.note_rejected(ticket.slot);
+  tracker_.note_answered(ticket.slot);
+  if (tracker_.is_gang_held(ticket.slot)) return tracker_.note_rejected(ticket.slot);
   resends_.emplace(api_.monotonic() + delay, std::move(ticket));
 }
 
 /// The pod is known to be unbound: what is sent has not been sent yet, or the server has said that it is not done.
-void LiveActuator::choose_anew(const Ticket& ticket) {
-  const PodRecord& pod = intake_.pods()[ticket.slot];
+void Binder::choose_anew(const Ticket& ticket) {
+  const PodRecord& pod = tracker_.pods()[ticket.slot];
   if (hooks_.log)
-    hooks_.log(LogLevel::kDebug, {"the place of " + pod.ns.str() + "/" + pod.name.str() + " on " + intake_.names().nodes.name(pod.node).str() +
+    hooks_.log(LogLevel::kDebug, {"the place of " + pod.ns.str() + "/" + pod.name.str() + " on " + tracker_.names().nodes.name(pod.node).str() +
                                       " changed before its binding could be sent: it is decided anew",
                                   "pod", pod.ns, pod.name});
-  intake_.choose_anew(ticket.slot);
+  tracker_.choose_anew(ticket.slot);
 }
 
 /// Its node went meanwhile; the pod waited for this answer.
-void LiveActuator::end_old_turn(const Ticket& ticket) {
-  if (find(ticket) != nullptr) intake_.note_not_bound(ticket.slot);
+void Binder::end_old_turn(const Ticket& ticket) {
+  if (find(ticket) != nullptr) tracker_.note_not_bound(ticket.slot);
 }
 
-void LiveActuator::reread_later(Ticket ticket, Millis delay) { rereads_.emplace(api_.monotonic() + delay, std::move(ticket)); }
+void Binder::reread_later(Ticket ticket, Millis delay) { rereads_.emplace(api_.monotonic() + delay, std::move(ticket)); }
 
-void LiveActuator::reread_after_failure(Ticket ticket, const std::string& words) {
+void Binder::reread_after_failure(Ticket ticket, const std::string& words) {
   const PodRecord* pod = find(ticket);
   if (pod != nullptr && ticket.failed_reads == 0 && hooks_.log)
     hooks_.log(LogLevel::kWarning, {"reading " + pod->ns.str() + "/" + pod->name.str() + ", to learn whether it is bound: " + bounded_words(words) +
@@ -273,12 +273,12 @@ void LiveActuator::reread_after_failure(Ticket ticket, const std::string& words)
   reread_later(std::move(ticket), delay);
 }
 
-void LiveActuator::give_up(const Ticket& ticket) {
+void Binder::give_up(const Ticket& ticket) {
   PodRecord* pod = find_assumed(ticket);
   if (pod == nullptr) return end_old_turn(ticket);
-  intake_.note_answered(ticket.slot);
+  tracker_.note_answered(ticket.slot);
   ++counters_.given_up;
-  const BindHold hold = intake_.note_bind_failed(ticket.slot, ticket.words);
+  const BindHold hold = tracker_.note_bind_failed(ticket.slot, ticket.words);
   if (hold.number != 0) holds_.emplace(api_.monotonic() + hold_time(options_.hold_min, options_.hold_max, hold.times), hold);
 }
 

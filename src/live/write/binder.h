@@ -1,4 +1,4 @@
-// LiveActuator: turns a plan into bindings, at most a window of them at a time, so that newcomers get their turn between batches. An answer that is not
+// Binder: turns a plan into bindings, at most a window of them at a time, so that newcomers get their turn between batches. An answer that is not
 // a plain success is never guessed at; bind_outcome.h has the table of what follows. What is not settled keeps its part of the window, so that failures
 // hold up the engine instead of sending it on to the next thousand pods; all requests go through the API's RequestBudget. A binding that is given up
 // frees its place at once and is held outside the engine for a growing while. Bindings are fenced: one that still waits for a connection when the right
@@ -23,7 +23,7 @@
 
 namespace ashlar::kube {
 
-struct ActuatorOptions {
+struct BinderOptions {
   std::size_t in_flight_max = 64;                    ///< bindings that are not settled
   std::size_t rereads_max = 8;                       ///< re-reads under way
   Millis retry_min{100}, retry_max{1'000};           ///< before an unbound pod's binding is sent again, doubling
@@ -31,14 +31,14 @@ struct ActuatorOptions {
   Millis hold_min{1'000}, hold_max{5 * 60 * 1'000};  ///< outside the engine once the binding was given up, doubling from one time to the next
 };
 
-struct ActuatorCounters {
+struct BinderCounters {
   std::uint64_t sent = 0, reread = 0, given_up = 0;
   std::array<std::uint64_t, kBindOutcomes> by_outcome{};
   std::uint64_t of(BindOutcome outcome) const { return by_outcome[static_cast<std::size_t>(outcome)]; }
   std::uint64_t bound() const { return of(BindOutcome::kBound); }
 };
 
-class LiveActuator final : public Actuator {
+class Binder final : public Actuator {
  public:
   struct Hooks {
     std::function<bool()> may_write;           ///< false: no leader (any more); nothing is written. May be true again later
@@ -47,11 +47,11 @@ class LiveActuator final : public Actuator {
     std::function<const Cluster&()> cluster_now;
     OnLog log;  ///< bindings (debug) and trouble
   };
-  LiveActuator(Api& api, LiveIntake& intake, ActuatorOptions options, Hooks hooks);
+  Binder(Api& api, Tracker& tracker, BinderOptions options, Hooks hooks);
   /// Cancels what is under way.
-  ~LiveActuator() override;
-  LiveActuator(const LiveActuator&) = delete;
-  LiveActuator& operator=(const LiveActuator&) = delete;
+  ~Binder() override;
+  Binder(const Binder&) = delete;
+  Binder& operator=(const Binder&) = delete;
 
   void submit(const Plan& plan) override;
   /// Sends what is due while there is room in the window.
@@ -72,7 +72,7 @@ class LiveActuator final : public Actuator {
   std::size_t slow_under_way() const { return queue_.slow_under_way(); }
   /// Pods and gangs that wait outside the engine, or did until a change of theirs brought them back early.
   std::size_t held() const { return holds_.size(); }
-  const ActuatorCounters& counters() const { return counters_; }
+  const BinderCounters& counters() const { return counters_; }
   Millis first_bind() const { return first_bind_; }
   Millis last_bind() const { return last_bind_; }
 
@@ -109,8 +109,8 @@ class LiveActuator final : public Actuator {
   PodRecord* find_assumed(const Ticket& ticket);
 
   Api& api_;
-  LiveIntake& intake_;
-  ActuatorOptions options_;
+  Tracker& tracker_;
+  BinderOptions options_;
   Hooks hooks_;
   BindQueue queue_;
   Timed resends_, rereads_;
@@ -121,7 +121,7 @@ class LiveActuator final : public Actuator {
   std::uint64_t timer_ = 0;
   Millis timer_at_ = Millis::max();
   Millis slow_told_at_;  ///< monotonic
-  ActuatorCounters counters_;
+  BinderCounters counters_;
   Millis first_bind_, last_bind_;
   std::shared_ptr<char> life_;  ///< timers that ring after the end of this object find it gone
 };

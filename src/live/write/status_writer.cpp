@@ -13,54 +13,54 @@ std::uint64_t key_of(PodSlot slot, std::uint32_t generation) { return std::uint6
 
 }  // namespace
 
-LiveLane::LiveLane(Api& api, LiveIntake& intake, LaneOptions options, Hooks hooks)
-    : api_(api), intake_(intake), options_(std::move(options)), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {}
+StatusWriter::StatusWriter(Api& api, Tracker& tracker, StatusWriterOptions options, Hooks hooks)
+    : api_(api), tracker_(tracker), options_(std::move(options)), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {}
 
-LiveLane::~LiveLane() {
+StatusWriter::~StatusWriter() {
   for (const auto& [request, id] : under_way_) {
     api_.cancel(id);
     api_.budget().cancel();
   }
 }
 
-void LiveLane::want_condition(PodSlot slot, bool is_first) {
-  PodRecord& pod = intake_.pods()[slot];
+void StatusWriter::want_condition(PodSlot slot, bool is_first) {
+  PodRecord& pod = tracker_.pods()[slot];
   if (pod.is_condition_due) return;
   pod.is_condition_due = true;
   (is_first ? first_ : others_).push_back({slot, pod.generation, api_.monotonic()});
 }
 
-void LiveLane::want_group_condition(GangSlot slot) {
-  GangRecord& gang = intake_.gangs()[slot];
+void StatusWriter::want_group_condition(GangSlot slot) {
+  GangRecord& gang = tracker_.gangs()[slot];
   if (gang.is_group_condition_due || gang.group_uid.empty() || options_.pod_groups == PodGroupVersion::kNone) return;
   gang.is_group_condition_due = true;
   groups_.push_back({slot, gang.group_uid, api_.monotonic()});
 }
 
-void LiveLane::want_scheduled_event(PodSlot slot) { want_event(slot, true); }
+void StatusWriter::want_scheduled_event(PodSlot slot) { want_event(slot, true); }
 
-void LiveLane::want_failed_event(PodSlot slot) {
-  PodRecord& pod = intake_.pods()[slot];
+void StatusWriter::want_failed_event(PodSlot slot) {
+  PodRecord& pod = tracker_.pods()[slot];
   if (options_.events_max == 0 || pod.is_refusal_due) return;
   pod.is_refusal_due = true;
   want_event(slot, false);
 }
 
-void LiveLane::want_event(PodSlot slot, bool is_scheduled) {
+void StatusWriter::want_event(PodSlot slot, bool is_scheduled) {
   if (options_.events_max == 0) return;
   if (events_.size() >= options_.events_max) {
     take_off(events_.front());
     events_.pop_front();
     ++counters_.events_dropped;
   }
-  events_.push_back({slot, intake_.pods()[slot].generation, is_scheduled, api_.monotonic()});
+  events_.push_back({slot, tracker_.pods()[slot].generation, is_scheduled, api_.monotonic()});
 }
 
-void LiveLane::take_off(const EventMark& mark) {
-  if (!mark.is_scheduled && intake_.pods().is_current(mark.slot, mark.generation)) intake_.pods()[mark.slot].is_refusal_due = false;
+void StatusWriter::take_off(const EventMark& mark) {
+  if (!mark.is_scheduled && tracker_.pods().is_current(mark.slot, mark.generation)) tracker_.pods()[mark.slot].is_refusal_due = false;
 }
 
-void LiveLane::pump() {
+void StatusWriter::pump() {
   is_cut_short_ = false;
   if (depth() == 0 || !hooks_.may_write()) return;
   const bool is_quiet = !hooks_.is_quiet || hooks_.is_quiet();
@@ -71,7 +71,7 @@ void LiveLane::pump() {
   is_cut_short_ = looks == options_.looks_per_pump_max && depth() > 0 && may_send();
 }
 
-Millis LiveLane::overdue_at() const {
+Millis StatusWriter::overdue_at() const {
   if (is_cut_short_) return api_.monotonic();
   Millis at = Millis::max();
   if (!groups_.empty()) at = std::min(at, groups_.front().since + options_.condition_delay_max);
@@ -81,7 +81,7 @@ Millis LiveLane::overdue_at() const {
   return at;
 }
 
-Millis LiveLane::due_in() const {
+Millis StatusWriter::due_in() const {
   const Millis at = overdue_at();
   const Millis now = api_.monotonic(), allowed_at = api_.budget().next_at();
   const bool waits_for_answer = under_way_.size() >= options_.overdue_in_flight_max || (!api_.budget().may_send(now) && allowed_at <= now);
@@ -89,7 +89,7 @@ Millis LiveLane::due_in() const {
   return std::max(Millis(0), std::max(at, allowed_at) - now);
 }
 
-bool LiveLane::send_next(bool is_overdue) {
+bool StatusWriter::send_next(bool is_overdue) {
   const Millis now = api_.monotonic();
   const auto has = [&](const auto& queue, Millis delay_max) { return !queue.empty() && (!is_overdue || now >= queue.front().since + delay_max); };
   const auto take_first = [](auto& queue) {
@@ -110,7 +110,7 @@ bool LiveLane::send_next(bool is_overdue) {
   return true;
 }
 
-void LiveLane::dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then) {
+void StatusWriter::dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then) {
   const std::uint64_t request = ++last_request_;
   const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
   under_way_[request] = send([this, request, pass, then = std::move(then)](const Answer& answer) {
@@ -124,7 +124,7 @@ void LiveLane::dispatch(const std::function<http::RequestId(OnAnswer)>& send, st
 
 // ---- conditions ------------------------------------------------------------------------------------------------------------------------
 
-bool LiveLane::begin(Attempts& attempts, std::uint64_t key) {
+bool StatusWriter::begin(Attempts& attempts, std::uint64_t key) {
   Attempt& attempt = attempts[key];
   attempt.is_wanted = attempt.is_blocked;
   if (attempt.is_blocked) return false;
@@ -132,7 +132,7 @@ bool LiveLane::begin(Attempts& attempts, std::uint64_t key) {
   return true;
 }
 
-bool LiveLane::settle(Attempts& attempts, std::uint64_t key) {
+bool StatusWriter::settle(Attempts& attempts, std::uint64_t key) {
   const auto found = attempts.find(key);
   if (found == attempts.end()) return false;
   const bool is_wanted = found->second.is_wanted;
@@ -140,11 +140,11 @@ bool LiveLane::settle(Attempts& attempts, std::uint64_t key) {
   return is_wanted;
 }
 
-void LiveLane::drop_failed(Attempts& attempts, std::uint64_t key) {
+void StatusWriter::drop_failed(Attempts& attempts, std::uint64_t key) {
   if (const auto found = attempts.find(key); found != attempts.end() && !found->second.is_blocked) attempts.erase(found);
 }
 
-void LiveLane::try_again(Attempts& attempts, std::uint64_t key, std::function<void()> want) {
+void StatusWriter::try_again(Attempts& attempts, std::uint64_t key, std::function<void()> want) {
   Attempt& attempt = attempts[key];
   const int doublings = std::min<int>(attempt.failures, 16);
   if (attempt.failures < 255) ++attempt.failures;
@@ -157,9 +157,9 @@ void LiveLane::try_again(Attempts& attempts, std::uint64_t key, std::function<vo
   });
 }
 
-void LiveLane::send_condition(PodMark mark) {
-  if (!intake_.pods().is_current(mark.slot, mark.generation)) return;
-  PodRecord& record = intake_.pods()[mark.slot];
+void StatusWriter::send_condition(PodMark mark) {
+  if (!tracker_.pods().is_current(mark.slot, mark.generation)) return;
+  PodRecord& record = tracker_.pods()[mark.slot];
   const std::uint64_t key = key_of(mark.slot, mark.generation);
   record.is_condition_due = false;
   if (!is_waiting(record)) return drop_failed(pod_attempts_, key);
@@ -184,30 +184,30 @@ void LiveLane::send_condition(PodMark mark) {
 }
 
 /// Who waits outside the engine has no verdict that would bring an event: it comes with the condition. Of a gang that is held one pod speaks.
-void LiveLane::speak_for(const PodMark& mark) {
-  const PodRecord& pod = intake_.pods()[mark.slot];
+void StatusWriter::speak_for(const PodMark& mark) {
+  const PodRecord& pod = tracker_.pods()[mark.slot];
   if (pod.is_in_engine()) return;
   const bool is_held = pod.phase == PodRecord::Phase::kHeld;
   if (is_held || is_speaker(mark)) want_failed_event(mark.slot);
 }
 
-bool LiveLane::is_speaker(const PodMark& mark) const {
-  const PodRecord& pod = intake_.pods()[mark.slot];
+bool StatusWriter::is_speaker(const PodMark& mark) const {
+  const PodRecord& pod = tracker_.pods()[mark.slot];
   if (pod.gang == kNoGang) return true;
-  const GangRecord& gang = intake_.gangs()[pod.gang];
+  const GangRecord& gang = tracker_.gangs()[pod.gang];
   return mark.slot == (gang.bind_hold != 0 ? gang.bind_hold_pod : gang.pods.front());
 }
 
-void LiveLane::take_condition(const PodMark& mark, const Answer& answer) {
+void StatusWriter::take_condition(const PodMark& mark, const Answer& answer) {
   const std::uint64_t key = key_of(mark.slot, mark.generation);
-  const bool is_current = intake_.pods().is_current(mark.slot, mark.generation);
+  const bool is_current = tracker_.pods().is_current(mark.slot, mark.generation);
   if (answer.ok() || is_gone(answer) || !is_current) {
     if (settle(pod_attempts_, key) && is_current) want_condition(mark.slot, false);
     return;
   }
-  intake_.pods()[mark.slot].condition_hash = 0;  // what the server has is not known
+  tracker_.pods()[mark.slot].condition_hash = 0;  // what the server has is not known
   try_again(pod_attempts_, key, [this, mark, key] {
-    const bool is_there = intake_.pods().is_current(mark.slot, mark.generation) && is_waiting(intake_.pods()[mark.slot]);
+    const bool is_there = tracker_.pods().is_current(mark.slot, mark.generation) && is_waiting(tracker_.pods()[mark.slot]);
     if (is_there)
       want_condition(mark.slot, false);
     else
@@ -215,8 +215,8 @@ void LiveLane::take_condition(const PodMark& mark, const Answer& answer) {
   });
 }
 
-void LiveLane::send_group_condition(const GroupMark& mark) {
-  GangRecord& gang = intake_.gangs()[mark.slot];
+void StatusWriter::send_group_condition(const GroupMark& mark) {
+  GangRecord& gang = tracker_.gangs()[mark.slot];
   if (!gang.is_used || gang.group_uid != mark.uid) return;
   gang.is_group_condition_due = false;
   if (gang.is_group_told) return drop_failed(group_attempts_, mark.slot);
@@ -241,8 +241,8 @@ void LiveLane::send_group_condition(const GroupMark& mark) {
       [this, mark, is_true](const Answer& answer) { take_group_condition(mark, is_true, answer); });
 }
 
-void LiveLane::take_group_condition(const GroupMark& mark, bool is_true, const Answer& answer) {
-  GangRecord& gang = intake_.gangs()[mark.slot];
+void StatusWriter::take_group_condition(const GroupMark& mark, bool is_true, const Answer& answer) {
+  GangRecord& gang = tracker_.gangs()[mark.slot];
   const bool is_current = gang.is_used && gang.group_uid == mark.uid;
   if (is_current && answer.ok() && is_true) gang.is_group_told = true;
   if (answer.ok() || is_gone(answer) || !is_current) {
@@ -252,7 +252,7 @@ void LiveLane::take_group_condition(const GroupMark& mark, bool is_true, const A
   gang.group_condition_hash = 0;
   try_again(group_attempts_, mark.slot, [this, slot = mark.slot] {
     // Whatever gang has the row now: one that is new there may have been kept from speaking.
-    if (intake_.gangs()[slot].is_used)
+    if (tracker_.gangs()[slot].is_used)
       want_group_condition(slot);
     else
       settle(group_attempts_, slot);
@@ -261,10 +261,10 @@ void LiveLane::take_group_condition(const GroupMark& mark, bool is_true, const A
 
 // ---- events ----------------------------------------------------------------------------------------------------------------------------
 
-void LiveLane::send_event(const EventMark& mark) {
-  if (!intake_.pods().is_current(mark.slot, mark.generation)) return;
+void StatusWriter::send_event(const EventMark& mark) {
+  if (!tracker_.pods().is_current(mark.slot, mark.generation)) return;
   take_off(mark);
-  const PodRecord& pod = intake_.pods()[mark.slot];
+  const PodRecord& pod = tracker_.pods()[mark.slot];
   const bool is_scheduled = mark.is_scheduled;
   if (is_scheduled ? pod.phase != PodRecord::Phase::kBound : !is_waiting(pod)) return;  // the world has moved on
   const std::string note = is_scheduled ? "Successfully assigned " + pod.ns.str() + "/" + pod.name.str() + " to " + pod.node_name.str()

@@ -1,4 +1,4 @@
-// LiveLane: everything that is said about pods, in a lane that moves while no binding waits or is under way. What has waited for too long goes out all the
+// StatusWriter: everything that is said about pods, in a lane that moves while no binding waits or is under way. What has waited for too long goes out all the
 // same, a few at a time, so that neither a busy cluster nor one hanging binding keeps autoscalers waiting. Conditions are flags on the pods (never lost, at most one each);
 // events are a bounded queue whose oldest entries are dropped and counted. A text is made when it is sent, so that it is never stale, and no decision waits
 // for the texts of thousands; a pump makes a few at most. PodGroups and the first pod of a job go first.
@@ -21,7 +21,7 @@
 
 namespace ashlar::kube {
 
-struct LaneOptions {
+struct StatusWriterOptions {
   std::size_t in_flight_max = 32;                              ///< small, so that a binding that turns up need not wait for long
   std::size_t overdue_in_flight_max = 4;                       ///< of the overdue, beside bindings
   std::size_t looks_per_pump_max = 64;                         ///< texts that are made and need not be sent cost time too, which the lease needs
@@ -32,11 +32,11 @@ struct LaneOptions {
   Millis retry_min{1'000}, retry_max{60'000};  ///< before a condition that failed is sent again, doubling
 };
 
-struct LaneCounters {
+struct StatusWriterCounters {
   std::uint64_t conditions = 0, group_conditions = 0, events = 0, events_dropped = 0, equal_skipped = 0, failures = 0, retries = 0;
 };
 
-class LiveLane {
+class StatusWriter {
  public:
   struct Hooks {
     std::function<bool()> may_write;  ///< leader; asked again when a write goes out on a connection
@@ -46,11 +46,11 @@ class LiveLane {
     /// What to say on a gang's PodGroup; `is_true` when all members that must start together are bound.
     std::function<ConditionText(GangSlot, bool& is_true)> group_text;
   };
-  LiveLane(Api& api, LiveIntake& intake, LaneOptions options, Hooks hooks);
+  StatusWriter(Api& api, Tracker& tracker, StatusWriterOptions options, Hooks hooks);
   /// Cancels what is under way.
-  ~LiveLane();
-  LiveLane(const LiveLane&) = delete;
-  LiveLane& operator=(const LiveLane&) = delete;
+  ~StatusWriter();
+  StatusWriter(const StatusWriter&) = delete;
+  StatusWriter& operator=(const StatusWriter&) = delete;
 
   void want_condition(PodSlot slot, bool is_first);
   void want_group_condition(GangSlot slot);
@@ -67,7 +67,7 @@ class LiveLane {
 
   std::size_t in_flight() const { return under_way_.size(); }
   std::size_t depth() const { return groups_.size() + first_.size() + others_.size() + events_.size(); }
-  const LaneCounters& counters() const { return counters_; }
+  const StatusWriterCounters& counters() const { return counters_; }
 
  private:
   struct PodMark {
@@ -120,8 +120,8 @@ class LiveLane {
   void dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then = {});
 
   Api& api_;
-  LiveIntake& intake_;
-  LaneOptions options_;
+  Tracker& tracker_;
+  StatusWriterOptions options_;
   Hooks hooks_;
   std::deque<GroupMark> groups_;
   std::deque<PodMark> first_, others_;
@@ -131,7 +131,7 @@ class LiveLane {
   boost::unordered_flat_map<std::uint64_t, http::RequestId> under_way_;  ///< by our own count
   std::uint64_t last_request_ = 0;
   std::uint64_t sequence_ = 0;
-  LaneCounters counters_;
+  StatusWriterCounters counters_;
   bool is_cut_short_ = false;   ///< the last pump ended since it had looked at enough, though it might have sent more
   std::shared_ptr<char> life_;  ///< timers that ring after the end of this object find it gone
 };

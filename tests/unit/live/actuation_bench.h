@@ -31,22 +31,22 @@ class Actuation : public ServedBench {
     if (!odd.empty()) return http::json(odd_status, odd);
     return ScriptedApi::pod(request, bound_to);
   }
-  std::unique_ptr<LiveActuator> actuator_with(ActuatorOptions o, Millis retry_min = Millis(10)) {
+  std::unique_ptr<Binder> binder_with(BinderOptions o, Millis retry_min = Millis(10)) {
     o.retry_min = retry_min;
     o.retry_max = std::max(retry_min, Millis(20));
     o.reread_min = Millis(20);
-    return std::make_unique<LiveActuator>(server.api(), intake, o,
-                                          LiveActuator::Hooks{.may_write = [this] { return is_leading; },
-                                                              .on_plan = {},
-                                                              .cluster_now = [this]() -> const Cluster& {
-                                                                intake.settle_bound();
-                                                                driver.catch_up();
-                                                                return state.cluster;
-                                                              },
-                                                              .log =
-                                                                  [this](LogLevel level, const LogLine& line) {
-                                                                    if (level == LogLevel::kWarning) warnings.push_back(line.message);
-                                                                  }});
+    return std::make_unique<Binder>(server.api(), tracker, o,
+                                    Binder::Hooks{.may_write = [this] { return is_leading; },
+                                                  .on_plan = {},
+                                                  .cluster_now = [this]() -> const Cluster& {
+                                                    tracker.settle_bound();
+                                                    driver.catch_up();
+                                                    return state.cluster;
+                                                  },
+                                                  .log =
+                                                      [this](LogLevel level, const LogLine& line) {
+                                                        if (level == LogLevel::kWarning) warnings.push_back(line.message);
+                                                      }});
   }
   void pump() override { actuator->pump(); }
   /// Decides on a pod (of one device) and hands the plan over.
@@ -63,7 +63,7 @@ class Actuation : public ServedBench {
   int odd_status = 200;
   std::string odd;  ///< the answer to a re-read, if not empty
   std::vector<std::string> warnings;
-  std::unique_ptr<LiveActuator> actuator = actuator_with({});
+  std::unique_ptr<Binder> actuator = binder_with({});
 };
 
 }  // namespace ashlar::kube

@@ -32,9 +32,9 @@ TEST_F(Actuation, AnAnswerThatDoesNotSaySuccessIsNoBinding) {
 /// A webhook of one namespace that does not answer costs the others nothing: neither its bindings nor what waits behind them.
 TEST_F(Actuation, ANamespaceWhoseBindingsAreNotAnsweredHoldsUpNobodyElse) {
   see(node("m", 8));
-  ActuatorOptions small;
+  BinderOptions small;
   small.in_flight_max = 4;
-  actuator = actuator_with(small);
+  actuator = binder_with(small);
   server.hold();
   for (int i = 0; i < 12; ++i) see(pod("p" + std::to_string(i), 1));
   step();
@@ -173,8 +173,8 @@ TEST_F(Actuation, ABindingThatIsRefusedFreesItsPlaceAtOnceAndIsNotReadAgain) {
     const std::size_t posts = server.count({"POST"});
     ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; })) << status;
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
-    EXPECT_EQ(hold_condition(intake, record("p0")).reason, kSchedulerError);
-    EXPECT_EQ(hold_condition(intake, record("p0")).message,
+    EXPECT_EQ(hold_condition(tracker, record("p0")).reason, kSchedulerError);
+    EXPECT_EQ(hold_condition(tracker, record("p0")).message,
               "BindFailed: the API server did not bind the pod, which is tried again later: HTTP " + std::to_string(status) + ": no");
     EXPECT_FALSE(record("p0").is_in_engine());
     step();
@@ -233,18 +233,18 @@ TEST_F(Actuation, NoMoreThanEightRereadsAreUnderWay) {
 TEST_F(Actuation, OfAGangWhatIsBoundStaysAndTheRestIsHeldTogether) {
   refused_pod = "g-1";
   for (int i = 0; i < 4; ++i) see(gang_pod("g", i, 4, 2));
-  actuator = actuator_with({.in_flight_max = 2});
+  actuator = binder_with({.in_flight_max = 2});
   step();
   actuator->submit(plan);
   ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
-  intake.settle();
+  tracker.settle();
   EXPECT_EQ(phase("g-0"), Phase::kBound);
   EXPECT_EQ(server.count({"POST", "g-2"}) + server.count({"POST", "g-3"}), server.count({"POST"}) - 2) << "what was not sent is not sent";
   for (const char* name : {"g-1", "g-2", "g-3"}) {
     if (phase(name) == Phase::kBound) continue;
     EXPECT_EQ(phase(name), Phase::kWaiting) << name;
     EXPECT_FALSE(record(name).is_in_engine()) << name;
-    EXPECT_EQ(hold_condition(intake, record(name)).message, "BindFailed: gang g waits, since pod g-1 could not be bound: HTTP 422: no");
+    EXPECT_EQ(hold_condition(tracker, record(name)).message, "BindFailed: gang g waits, since pod g-1 could not be bound: HTTP 422: no");
   }
   step();
   EXPECT_TRUE(plan.actions.empty());
@@ -264,7 +264,7 @@ TEST_F(Actuation, AMemberThatTurnsOutToBeUnboundWaitsWithItsHeldGang) {
   step();
   actuator->submit(plan);
   ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
-  intake.settle();
+  tracker.settle();
   EXPECT_EQ(phase("g-1"), Phase::kWaiting);
   EXPECT_FALSE(record("g-1").is_in_engine());
   EXPECT_LT(server.count({"POST", "g-1"}), 3u) << "it is not sent until it is given up by itself";
@@ -273,29 +273,29 @@ TEST_F(Actuation, AMemberThatTurnsOutToBeUnboundWaitsWithItsHeldGang) {
 TEST_F(Actuation, AMemberUnderWayKeepsItsPlaceInAHeldGangUntilItsAnswer) {
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
   step();
-  const PodSlot refused = intake.pods().find(Text("ns"), Text("g-0")), sent = intake.pods().find(Text("ns"), Text("g-1"));
-  for (const PodSlot slot : {refused, sent}) intake.note_assumed(slot, intake.names().nodes.find(Text("n")), {});
-  intake.pods()[sent].is_bind_under_way = true;
-  intake.note_bind_failed(refused, "no");
-  intake.settle();
+  const PodSlot refused = tracker.pods().find(Text("ns"), Text("g-0")), sent = tracker.pods().find(Text("ns"), Text("g-1"));
+  for (const PodSlot slot : {refused, sent}) tracker.note_assumed(slot, tracker.names().nodes.find(Text("n")), {});
+  tracker.pods()[sent].is_bind_under_way = true;
+  tracker.note_bind_failed(refused, "no");
+  tracker.settle();
   EXPECT_EQ(phase("g-1"), Phase::kAssumed) << "it may be bound by now";
   EXPECT_TRUE(record("g-1").is_in_engine());
-  intake.pods()[sent].is_bind_under_way = false;
-  intake.note_rejected(sent);
-  intake.settle();
+  tracker.pods()[sent].is_bind_under_way = false;
+  tracker.note_rejected(sent);
+  tracker.settle();
   EXPECT_FALSE(record("g-1").is_in_engine()) << "then it waits with the others, not in the engine";
 }
 
 TEST_F(Actuation, AGangThatWasShortOfMembersTellsAtOnceThatABindingFailed) {
   see(gang_pod("g", 0, 2, 2));
-  intake.settle();
+  tracker.settle();
   see(gang_pod("g", 1, 2, 2));
   step();
-  const PodSlot slot = intake.pods().find(Text("ns"), Text("g-0"));
-  intake.note_assumed(slot, intake.names().nodes.find(Text("n")), {});
+  const PodSlot slot = tracker.pods().find(Text("ns"), Text("g-0"));
+  tracker.note_assumed(slot, tracker.names().nodes.find(Text("n")), {});
   due.clear();
-  intake.note_bind_failed(slot, "no");
-  intake.settle();
+  tracker.note_bind_failed(slot, "no");
+  tracker.settle();
   EXPECT_FALSE(due.empty());
 }
 
@@ -306,7 +306,7 @@ TEST_F(Actuation, AfterAPauseTheActuatorGoesOnByItself) {
 }
 
 TEST_F(Actuation, AHeldPodComesBackEarlyWhenItsOwnerChangesItAndNotWhenItsStatusChanges) {
-  actuator = actuator_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
+  actuator = binder_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
   bind_status = 403;
   place();
   ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; }));
@@ -324,7 +324,7 @@ TEST_F(Actuation, AHeldPodComesBackEarlyWhenItsOwnerChangesItAndNotWhenItsStatus
 }
 
 TEST_F(Actuation, AChangeOfOneMemberBringsItsHeldGangBackAndANewMemberDoesNot) {
-  actuator = actuator_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
+  actuator = binder_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
   bind_status = 403;
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
   step();
@@ -342,7 +342,7 @@ TEST_F(Actuation, AChangeOfOneMemberBringsItsHeldGangBackAndANewMemberDoesNot) {
 }
 
 TEST_F(Actuation, TheGangOfAFailedMemberThatIsDeletedIsTriedAgain) {
-  actuator = actuator_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
+  actuator = binder_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
   refused_pod = "g-0";
   for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 2, 2));
   step();
@@ -360,7 +360,7 @@ TEST_F(Actuation, ALateSuccessKeepsTheDevicesOfItsOwnBinding) {
   gone(node("n", 8));
   see(node("n", 8));
   see(pod("other", 1));
-  intake.note_assumed(intake.pods().find(Text("ns"), Text("p0")), intake.names().nodes.find(Text("n")), parse_devices("7"));
+  tracker.note_assumed(tracker.pods().find(Text("ns"), Text("p0")), tracker.names().nodes.find(Text("n")), parse_devices("7"));
   server.let_go();
   ASSERT_TRUE(server.until([&] { return phase() == Phase::kBound; }));
   EXPECT_EQ(devices_text(record("p0").devices), devices_text(first));
@@ -396,7 +396,7 @@ TEST_F(Actuation, AllIsCancelledWithTheActuator) {
 }
 
 TEST_F(Actuation, NoMoreThanTheWindowIsUnderWay) {
-  actuator = actuator_with({.in_flight_max = 3});
+  actuator = binder_with({.in_flight_max = 3});
   place(8);
   EXPECT_EQ(actuator->in_flight(), 3u);
   EXPECT_EQ(actuator->queued(), 5u);
@@ -405,7 +405,7 @@ TEST_F(Actuation, NoMoreThanTheWindowIsUnderWay) {
 }
 
 TEST_F(Actuation, WhatIsNotSettledKeepsItsPartOfTheWindow) {
-  actuator = actuator_with({.in_flight_max = 3});
+  actuator = binder_with({.in_flight_max = 3});
   bind_status = 504;
   read_failures = 1'000;
   place(8);
@@ -463,16 +463,16 @@ TEST_F(Actuation, TheNextHoldOfAPodOrGangIsLonger) {
     step();
     actuator->submit(plan);
     ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
-    EXPECT_EQ(intake.gangs()[record("g-0").gang].bind_failures, times) << "once for both members";
-    intake.settle();
+    EXPECT_EQ(tracker.gangs()[record("g-0").gang].bind_failures, times) << "once for both members";
+    tracker.settle();
   }
   server.change([&] { bind_status = 201; });
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 2), "try", "again"));
   step();
   actuator->submit(plan);
   ASSERT_TRUE(until([&] { return phase("g-0") == Phase::kBound && phase("g-1") == Phase::kBound; }));
-  intake.settle();
-  EXPECT_EQ(intake.gangs()[record("g-0").gang].bind_failures, 0);
+  tracker.settle();
+  EXPECT_EQ(tracker.gangs()[record("g-0").gang].bind_failures, 0);
 }
 
 TEST_F(Actuation, OfAGangThatHasStartedOnlyTheDeniedMemberWaits) {
@@ -491,21 +491,21 @@ TEST_F(Actuation, OfAGangThatHasStartedOnlyTheDeniedMemberWaits) {
 TEST_F(Actuation, AnOldHoldsEndDoesNotEndANewOne) {
   bind_status = 422;
   place();
-  const PodSlot slot = intake.pods().find(Text("ns"), Text("p0"));
+  const PodSlot slot = tracker.pods().find(Text("ns"), Text("p0"));
   ASSERT_EQ(phase(), Phase::kAssumed);
-  const BindHold first = intake.note_bind_failed(slot, "no");
+  const BindHold first = tracker.note_bind_failed(slot, "no");
   see(with(pod("p0", 1), "licence", "yes"));
   step();
-  intake.note_assumed(slot, intake.names().nodes.find(Text("n")), {});
-  const BindHold second = intake.note_bind_failed(slot, "still no");
+  tracker.note_assumed(slot, tracker.names().nodes.find(Text("n")), {});
+  const BindHold second = tracker.note_bind_failed(slot, "still no");
   EXPECT_EQ(second.times, 2);
-  intake.end_bind_hold(first);
+  tracker.end_bind_hold(first);
   EXPECT_EQ(phase(), Phase::kHeld);
   std::vector<Event> events;
   source.take(events);
   events.clear();
   time += Millis(5'000);
-  intake.end_bind_hold(second);
+  tracker.end_bind_hold(second);
   EXPECT_EQ(phase(), Phase::kWaiting);
   source.take(events);
   ASSERT_FALSE(events.empty());
@@ -515,18 +515,18 @@ TEST_F(Actuation, AnOldHoldsEndDoesNotEndANewOne) {
 TEST_F(Actuation, AGangHoldOfAnOlderRoundDoesNotEndTheNext) {
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
   step();
-  const PodSlot slot = intake.pods().find(Text("ns"), Text("g-0"));
-  intake.note_assumed(slot, intake.names().nodes.find(Text("n")), {});
-  const BindHold first = intake.note_bind_failed(slot, "no");
-  intake.settle();
+  const PodSlot slot = tracker.pods().find(Text("ns"), Text("g-0"));
+  tracker.note_assumed(slot, tracker.names().nodes.find(Text("n")), {});
+  const BindHold first = tracker.note_bind_failed(slot, "no");
+  tracker.settle();
   see(with(gang_pod("g", 0, 2, 2), "licence", "yes"));
   step();
-  intake.note_assumed(slot, intake.names().nodes.find(Text("n")), {});
-  const BindHold second = intake.note_bind_failed(slot, "still no");
-  intake.end_bind_hold(first);
-  EXPECT_TRUE(intake.is_gang_held(slot));
-  intake.end_bind_hold(second);
-  EXPECT_FALSE(intake.is_gang_held(slot));
+  tracker.note_assumed(slot, tracker.names().nodes.find(Text("n")), {});
+  const BindHold second = tracker.note_bind_failed(slot, "still no");
+  tracker.end_bind_hold(first);
+  EXPECT_TRUE(tracker.is_gang_held(slot));
+  tracker.end_bind_hold(second);
+  EXPECT_FALSE(tracker.is_gang_held(slot));
 }
 
 TEST_F(Actuation, APodKeepsItsAgeAndFollowsItsNamespacesQueueOverAHold) {
@@ -539,11 +539,11 @@ TEST_F(Actuation, APodKeepsItsAgeAndFollowsItsNamespacesQueueOverAHold) {
   ns.name = Text("ns");
   ns.labels = {{Text("ashlar.dev/queue"), Text("nobody's")}};
   see(ns);
-  intake.settle();
+  tracker.settle();
   ASSERT_TRUE(until([&] { return record("p0").hold == HoldReason::kQueueUnknown; })) << "when its time is over";
   ns.labels.clear();
   see(ns);
-  intake.settle();
+  tracker.settle();
   EXPECT_EQ(phase(), Phase::kWaiting);
   server.change([&] { bind_status = 422; });
   step();

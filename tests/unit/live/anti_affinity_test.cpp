@@ -4,7 +4,7 @@
 namespace ashlar::kube {
 namespace {
 
-class AntiAffinityTest : public IntakeBench {
+class AntiAffinityTest : public TrackerBench {
  protected:
   /// A bound pod of another scheduler that refuses pods with app=web in its rack.
   Pod loner(const std::string& node_name) {
@@ -124,14 +124,14 @@ class CompanyWork : public AntiAffinityTest {
       return out << d.renewals << " renewals, " << d.lists << " lists, " << d.rows << " rows";
     }
   };
-  Done so_far() const { return {intake.constraints_renewed(), intake.company_work().lists, intake.company_work().rows}; }
+  Done so_far() const { return {tracker.constraints_renewed(), tracker.company_work().lists, tracker.company_work().rows}; }
   template <class Event>
   Done done_by(Event&& event) {
     const Done before = so_far();
     event();
-    intake.settle();
+    tracker.settle();
     const Done after = so_far();
-    intake.note_taken();
+    tracker.note_taken();
     return {after.renewals - before.renewals, after.lists - before.lists, after.rows - before.rows};
   }
   Pod loner_in(const std::string& ns, const std::string& node_name, const std::string& name = "loner") {
@@ -144,13 +144,13 @@ class CompanyWork : public AntiAffinityTest {
   void see_waiting(int count) {
     see_two_racks();
     for (int i = 0; i < count; ++i) see(pod("w" + std::to_string(i), 1, {{Text("app"), Text("web")}}));
-    intake.settle();
-    intake.note_taken();
+    tracker.settle();
+    tracker.note_taken();
   }
   std::string excluded_for(const std::string& name) {
     std::string text;
-    for (const LabelExpression& e : intake.translator().constraint_of(record(name).constraint).selector.all)
-      for (const LabelId id : e.values) text += intake.names().label_text(id) + ";";
+    for (const LabelExpression& e : tracker.translator().constraint_of(record(name).constraint).selector.all)
+      for (const LabelId id : e.values) text += tracker.names().label_text(id) + ";";
     return text;
   }
 };
@@ -169,7 +169,7 @@ TEST_F(CompanyWork, TenThousandAlikePodsHaveOneListAndOneRow) {
 TEST_F(CompanyWork, PodsThatComeTogetherShareThemToo) {
   see_waiting(0);
   see(loner("a"));
-  intake.settle();
+  tracker.settle();
   EXPECT_EQ(done_by([&] {
               for (int i = 0; i < 1000; ++i) see(with(pod("w" + std::to_string(i), 1, {{Text("app"), Text("web")}}), "index", std::to_string(i)));
             }),
@@ -188,7 +188,7 @@ TEST_F(CompanyWork, PodsThatEachWishForSomethingElseAreNotComparedWithEachOther)
   }
   EXPECT_EQ(done_by([] {}), Done());
   EXPECT_EQ(done_by([&] { see(loner("a")); }), (Done{kPods, 1, kPods}));
-  EXPECT_LE(intake.company_work().compared, static_cast<std::uint64_t>(kPods)) << "by chance a few";
+  EXPECT_LE(tracker.company_work().compared, static_cast<std::uint64_t>(kPods)) << "by chance a few";
 }
 
 TEST_F(CompanyWork, RulesThatMeanOthersRenewNobody) {
@@ -207,7 +207,7 @@ TEST_F(CompanyWork, RulesThatMeanOthersRenewNobody) {
 TEST_F(CompanyWork, ANodesLabelThatMakesNoDomainRenewsNobody) {
   see_waiting(1000);
   see(loner("a"));
-  intake.settle();
+  tracker.settle();
   const Labels same = {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r0")}, {Text("new"), Text("x")}};
   EXPECT_EQ(done_by([&] { see(node("a", 8, same)); }), Done());
   EXPECT_EQ(done_by([&] { see(node("a", 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r1")}})); }), (Done{1000, 1, 1}));
@@ -330,7 +330,7 @@ TEST_F(RuleWork, ATermThatNamesManyNamespacesIsOneRule) {
 TEST_F(AntiAffinityTest, ANodeThatIsLabelledUnderItsFirstLonerIsLeftOut) {
   see(node("a", 8));
   see(loner("a"));
-  intake.settle();
+  tracker.settle();
   see(node("a", 8, {{Text("l/rack"), Text("r0")}}));
   see(pod("web", 1, {{Text("app"), Text("web")}}));
   step();

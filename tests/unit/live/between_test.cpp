@@ -8,10 +8,10 @@ namespace {
 
 using Phase = PodRecord::Phase;
 
-class Between : public ::testing::Test, public ReignBench {
+class Between : public ::testing::Test, public TermBench {
  protected:
   Between() { begin(server.api()); }
-  ~Between() override { reign.reset(); }
+  ~Between() override { leader_term.reset(); }
 
   http::ServerResponse serve(const http::ServerRequest& request) {
     if (is_busy) return ScriptedApi::busy(1);
@@ -21,9 +21,9 @@ class Between : public ::testing::Test, public ReignBench {
   void run(Millis time) {
     for (const Millis until = now + time; now < until; now += Millis(100)) {
       do {
-        reign->turn();
+        leader_term->turn();
         ASSERT_TRUE(server.settle());
-      } while (server.api().in_flight() > 0 || reign->turn() <= now);
+      } while (server.api().in_flight() > 0 || leader_term->turn() <= now);
     }
   }
   /// The server puts off what is bound now; when it may be asked again, nothing has happened yet.
@@ -77,7 +77,7 @@ TEST_F(Between, ABoundPodOfAGangIsNotForgottenWhenItIsResized) {
     see(on(cpu(grows, 40), "n0"));
     expect_moved_to_n1();
     for (const Pod& p : {grows, pod("p", 0)}) gone(p);
-    reign->take(Change<Node>{Change<Node>::Kind::kDeleted, node("n1", 8)});
+    leader_term->take(Change<Node>{Change<Node>::Kind::kDeleted, node("n1", 8)});
     run(Millis(100));
     server.forget();
   }
@@ -94,7 +94,7 @@ TEST_F(Between, APodThatIsResizedBeforeItsBindingIsSeenTakesWhatItHasNow) {
     see(on(cpu(grows, 40), "n0"));
     expect_moved_to_n1();
     for (const Pod& p : {grows, pod("p", 0)}) gone(p);
-    reign->take(Change<Node>{Change<Node>::Kind::kDeleted, node("n1", 8)});
+    leader_term->take(Change<Node>{Change<Node>::Kind::kDeleted, node("n1", 8)});
     run(Millis(100));
     server.forget();
   }
@@ -106,12 +106,12 @@ TEST_F(Between, ReadersSeeAResizedPodOfAGangOnItsNode) {
   run(Millis(100));
   see(pod("p", 1));
   put_off();
-  reign->stop_deciding();
+  leader_term->stop_deciding();
   see(on(cpu(gang_pod("g", 0, 1, 4), 9), "n0"));
   run(Millis(1'000));
   ASSERT_EQ(phase("p"), Phase::kBound);
-  ASSERT_TRUE(reign->is_engine_behind());
-  EXPECT_EQ(reign->state().cluster.idle_devices()[record("p").node.row()], 3);
+  ASSERT_TRUE(leader_term->is_engine_behind());
+  EXPECT_EQ(leader_term->state().cluster.idle_devices()[record("p").node.row()], 3);
 }
 
 /// A binding costs nothing for those that wait: they are looked at in the next decision.
@@ -119,14 +119,14 @@ TEST_F(Between, OfWhatWaitsNothingIsSettledForABinding) {
   see(node("n0", 8));
   see(pod("p", 1));
   put_off();
-  reign->stop_deciding();
+  leader_term->stop_deciding();
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 1));
   see(on(pod("q", 1), "n0"));
   run(Millis(1'000));
   ASSERT_EQ(phase("p"), Phase::kBound);
-  ASSERT_TRUE(reign->is_engine_behind()) << "q is seen";
+  ASSERT_TRUE(leader_term->is_engine_behind()) << "q is seen";
   EXPECT_FALSE(record("g-0").is_in_engine());
-  EXPECT_TRUE(reign->intake().has_unsettled());
+  EXPECT_TRUE(leader_term->tracker().has_unsettled());
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace ashlar::kube {
 namespace {
 
-class Devices : public IntakeBench {
+class Devices : public TrackerBench {
  protected:
   Devices() { see(node("n", 8)); }
   /// Bound to the node, with this text in the annotation.

@@ -8,7 +8,7 @@
 namespace ashlar::kube {
 namespace {
 
-class CompanyStory : public IntakeBench {
+class CompanyStory : public TrackerBench {
  protected:
   explicit CompanyStory(std::uint64_t seed) : rng_(seed) {}
   void TestBody() override {}
@@ -108,22 +108,22 @@ class CompanyStory : public IntakeBench {
     n.name = ns();
     if (chance(60)) n.labels = {{Text("team"), Text(one_of("red", 2))}};
     namespaces_.erase(n.name);
-    if (chance(30)) return intake.take(Change<Namespace>{Change<Namespace>::Kind::kDeleted, n});
+    if (chance(30)) return tracker.take(Change<Namespace>{Change<Namespace>::Kind::kDeleted, n});
     namespaces_[n.name] = n.labels;
     see(std::move(n));
   }
   /// What becomes of a binding that was asked for.
   void answer() {
-    for (PodSlot slot = 0; slot < intake.pods().slots(); ++slot) {
-      const PodRecord& r = intake.pods()[slot];
+    for (PodSlot slot = 0; slot < tracker.pods().slots(); ++slot) {
+      const PodRecord& r = tracker.pods()[slot];
       if (r.phase != PodRecord::Phase::kAssumed || !chance(40)) continue;
       const int what = below(3);
-      if (what == 0) intake.note_bound(slot, intake.names().nodes.name(r.node), r.devices);
-      if (what == 1) intake.note_rejected(slot);
-      if (what == 2) holds_.push_back(intake.note_bind_failed(slot, "no"));
+      if (what == 0) tracker.note_bound(slot, tracker.names().nodes.name(r.node), r.devices);
+      if (what == 1) tracker.note_rejected(slot);
+      if (what == 2) holds_.push_back(tracker.note_bind_failed(slot, "no"));
     }
     if (!holds_.empty() && chance(50)) {
-      intake.end_bind_hold(holds_.back());
+      tracker.end_bind_hold(holds_.back());
       holds_.pop_back();
     }
   }
@@ -155,8 +155,8 @@ class CompanyStory : public IntakeBench {
   }
   std::set<std::string> excluded(const PodRecord& r) const {
     std::set<std::string> all;
-    for (PodSlot slot = 0; slot < intake.pods().slots(); ++slot) {
-      const PodRecord& o = intake.pods()[slot];
+    for (PodSlot slot = 0; slot < tracker.pods().slots(); ++slot) {
+      const PodRecord& o = tracker.pods()[slot];
       if (o.phase != PodRecord::Phase::kBound) continue;
       for (const PodAffinityTerm& t : o.rules->required_anti_affinity) {
         const Text* value = find_label(nodes_.at(o.node_name.str()), t.topology_key);
@@ -172,27 +172,27 @@ class CompanyStory : public IntakeBench {
   }
   std::set<std::string> actual(const PodRecord& r) const {
     std::set<std::string> all;
-    for (const LabelExpression& e : intake.translator().constraint_of(r.constraint).selector.all)
-      for (const LabelId id : e.values) all.insert((e.op == LabelExpression::Op::kNotIn ? "not " : "in ") + intake.names().label_text(id));
+    for (const LabelExpression& e : tracker.translator().constraint_of(r.constraint).selector.all)
+      for (const LabelId id : e.values) all.insert((e.op == LabelExpression::Op::kNotIn ? "not " : "in ") + tracker.names().label_text(id));
     return all;
   }
   /// Would the place be chosen again? Where something there refuses the pod it must be.
   void check_places() {
-    for (PodSlot slot = 0; slot < intake.pods().slots(); ++slot) {
-      const PodRecord& r = intake.pods()[slot];
+    for (PodSlot slot = 0; slot < tracker.pods().slots(); ++slot) {
+      const PodRecord& r = tracker.pods()[slot];
       if (r.phase != PodRecord::Phase::kAssumed) continue;
       bool is_refused = false;
-      for (const auto& [key, value] : nodes_.at(intake.names().nodes.name(r.node).str()))
+      for (const auto& [key, value] : nodes_.at(tracker.names().nodes.name(r.node).str()))
         is_refused = is_refused || excluded(r).contains("not " + key.str() + "=" + value.str());
-      EXPECT_TRUE(!is_refused || intake.is_place_outdated(slot, nullptr)) << r.name.str();
+      EXPECT_TRUE(!is_refused || tracker.is_place_outdated(slot, nullptr)) << r.name.str();
     }
   }
   void settle() {
     check_places();
-    intake.settle();
-    EXPECT_FALSE(intake.has_unsettled());
-    for (PodSlot slot = 0; slot < intake.pods().slots(); ++slot) {
-      const PodRecord& r = intake.pods()[slot];
+    tracker.settle();
+    EXPECT_FALSE(tracker.has_unsettled());
+    for (PodSlot slot = 0; slot < tracker.pods().slots(); ++slot) {
+      const PodRecord& r = tracker.pods()[slot];
       if (r.phase != PodRecord::Phase::kWaiting) continue;
       EXPECT_EQ(actual(r), expected(r)) << r.ns.str() << "/" << r.name.str();
       ++checked;
@@ -200,12 +200,12 @@ class CompanyStory : public IntakeBench {
     }
     is_answering = chance(30);
     plan = driver.step();
-    for (PodSlot slot = 0; slot < intake.pods().slots(); ++slot) {
-      const PodRecord& r = intake.pods()[slot];
+    for (PodSlot slot = 0; slot < tracker.pods().slots(); ++slot) {
+      const PodRecord& r = tracker.pods()[slot];
       if (r.phase != PodRecord::Phase::kWaiting || !r.is_in_engine()) continue;
       EXPECT_EQ(state.member(r.member).constraint, r.constraint) << "as the engine was told";
     }
-    intake.note_taken();
+    tracker.note_taken();
     EXPECT_TRUE(state.is_consistent());
   }
 

@@ -4,13 +4,13 @@
 namespace ashlar::kube {
 namespace {
 
-class GangChanges : public IntakeBench {
+class GangChanges : public TrackerBench {
  protected:
   GangChanges() : GangChanges({}) {}
   explicit GangChanges(std::vector<std::string> scheduler_names)
-      : IntakeBench(IntakeOptions{.scheduler_names = scheduler_names.empty() ? std::vector<std::string>{"ashlar"} : std::move(scheduler_names),
-                                  .levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}},
-                                  .queues = {{"red"}, {"blue"}}}) {}
+      : TrackerBench(TrackerOptions{.scheduler_names = scheduler_names.empty() ? std::vector<std::string>{"ashlar"} : std::move(scheduler_names),
+                                    .levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}},
+                                    .queues = {{"red"}, {"blue"}}}) {}
   void see_nodes(int count) {
     for (int n = 0; n < count; ++n) see(node("n" + std::to_string(n), 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r")}}));
   }
@@ -33,7 +33,7 @@ class GangChanges : public IntakeBench {
   }
   int bound() {
     int count = 0;
-    for (PodSlot s = 0; s < intake.pods().slots(); ++s) count += intake.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
+    for (PodSlot s = 0; s < tracker.pods().slots(); ++s) count += tracker.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
     return count;
   }
   const Job& job_of(const std::string& name) { return state.job(record(name).job); }
@@ -51,7 +51,7 @@ class LevelLimit : public GangChanges {
     see(node("labelled", 0, std::move(labels)));
     for (int i = 0; i < 14; ++i) see(filler(i));
     step();
-    ASSERT_EQ(intake.names().levels().size(), 16u);
+    ASSERT_EQ(tracker.names().levels().size(), 16u);
   }
 };
 
@@ -61,7 +61,7 @@ TEST_F(LevelLimit, AHardWishForOneLevelTooManyHoldsTheGang) {
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/switch"));
   step();
   EXPECT_EQ(bound(), 0);
-  const ConditionText text = hold_condition(intake, record("g-0"));
+  const ConditionText text = hold_condition(tracker, record("g-0"));
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_NE(text.message.find("l/switch"), std::string::npos) << text.message;
   EXPECT_NE(text.message.find("16"), std::string::npos) << text.message;
@@ -76,7 +76,7 @@ TEST_F(LevelLimit, ATopologyKeyThatIsOneLevelTooManyHoldsTheGang) {
   for (int i = 0; i < 2; ++i) see(grouped(i));
   step();
   EXPECT_EQ(bound(), 0);
-  EXPECT_EQ(hold_condition(intake, intake.gangs()[record("pg-0").gang]).reason, "SchedulerError");
+  EXPECT_EQ(hold_condition(tracker, tracker.gangs()[record("pg-0").gang]).reason, "SchedulerError");
 }
 
 TEST_F(LevelLimit, ASoftWishForOneLevelTooManyIsLetGo) {
@@ -93,14 +93,14 @@ TEST_F(LevelLimit, AGangThatWaitsForALevelGetsTheOneThatAnotherGangLeaves) {
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/switch"));
   step();
   EXPECT_EQ(bound(), 0);
-  EXPECT_EQ(intake.gangs_without_level(), 1u);
+  EXPECT_EQ(tracker.gangs_without_level(), 1u);
   EXPECT_EQ(said.size(), 1u) << "said once";
   gone(filler(5));
   step();
   EXPECT_EQ(bound(), 2);
-  EXPECT_EQ(intake.gangs_without_level(), 0u);
-  EXPECT_EQ(intake.names().levels().size(), 16u);
-  EXPECT_EQ(intake.names().find_level(Text("l/level5")), LevelId::none());
+  EXPECT_EQ(tracker.gangs_without_level(), 0u);
+  EXPECT_EQ(tracker.names().levels().size(), 16u);
+  EXPECT_EQ(tracker.names().find_level(Text("l/level5")), LevelId::none());
 }
 
 TEST_F(LevelLimit, TheLevelOfAGangInTheEngineIsNotGivenToAnother) {
@@ -111,8 +111,8 @@ TEST_F(LevelLimit, TheLevelOfAGangInTheEngineIsNotGivenToAnother) {
   gone(filler(5));
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/switch"));
   step();
-  EXPECT_EQ(intake.names().levels()[intake.names().find_level(Text("l/level5")).row()].label, "l/level5");
-  EXPECT_EQ(intake.gangs_without_level(), 1u);
+  EXPECT_EQ(tracker.names().levels()[tracker.names().find_level(Text("l/level5")).row()].label, "l/level5");
+  EXPECT_EQ(tracker.gangs_without_level(), 1u);
 }
 
 TEST_F(GangChanges, APodGroupWithoutPodsOfOursUsesUpNoLevel) {
@@ -121,10 +121,10 @@ TEST_F(GangChanges, APodGroupWithoutPodsOfOursUsesUpNoLevel) {
   g.topology_key = Text("l/switch");
   see(g);
   step();
-  EXPECT_EQ(intake.names().levels().size(), 2u);
+  EXPECT_EQ(tracker.names().levels().size(), 2u);
   see(grouped(0));
   step();
-  EXPECT_EQ(intake.names().levels().size(), 3u);
+  EXPECT_EQ(tracker.names().levels().size(), 3u);
 }
 
 TEST_F(GangChanges, PodsThatNameAnotherHardDomainThanTheirGangAreHeld) {
@@ -216,15 +216,15 @@ TEST_F(GangChanges, AnotherPodGroupOfTheSameNameIsToldAnew) {
   step();
   ASSERT_EQ(due_groups.size(), 1u);
   const GangSlot slot = record("pg-0").gang;
-  intake.gangs()[slot].is_group_told = true;  // as the lane does
-  intake.gangs()[slot].is_group_condition_due = true;
+  tracker.gangs()[slot].is_group_told = true;  // as the status writer does
+  tracker.gangs()[slot].is_group_condition_due = true;
   gone(group(2));
   step();
   see(group(2, "uid-second"));
   step();
   EXPECT_EQ(due_groups.size(), 2u);
-  EXPECT_FALSE(intake.gangs()[slot].is_group_told);
-  EXPECT_FALSE(intake.gangs()[slot].is_group_condition_due);
+  EXPECT_FALSE(tracker.gangs()[slot].is_group_told);
+  EXPECT_FALSE(tracker.gangs()[slot].is_group_condition_due);
   see(group(2, "uid-third"));  // the deletion was missed
   step();
   EXPECT_EQ(due_groups.size(), 3u);
@@ -330,10 +330,10 @@ TEST_F(GangChanges, APodOfAnotherSchedulerHoldsThePodGroup) {
   for (int i = 0; i < 2; ++i) see(grouped(i));
   step();
   EXPECT_EQ(bound(), 0);
-  const ConditionText text = hold_condition(intake, record("pg-0"));
+  const ConditionText text = hold_condition(tracker, record("pg-0"));
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_NE(text.message.find("somebody-else"), std::string::npos) << text.message;
-  EXPECT_TRUE(hold_condition(intake, record("pg-9")).reason.empty()) << "nothing is said on a pod of another scheduler";
+  EXPECT_TRUE(hold_condition(tracker, record("pg-9")).reason.empty()) << "nothing is said on a pod of another scheduler";
   gone(stranger);
   step();
   EXPECT_EQ(bound(), 2);
@@ -346,14 +346,14 @@ TEST_F(GangChanges, APodGroupOfAnotherSchedulerIsNoneOfOurBusiness) {
   see(stranger);
   step();
   time = time + Millis(60'000);
-  intake.tick(time);
+  tracker.tick(time);
   step();
   EXPECT_TRUE(due.empty());
   EXPECT_TRUE(due_groups.empty());
   gone(stranger);
   gone(group(2));
-  EXPECT_EQ(intake.gangs().find(Text("ns"), Text("pg"), true), kNoGang);
-  EXPECT_EQ(intake.pods().size(), 0u);
+  EXPECT_EQ(tracker.gangs().find(Text("ns"), Text("pg"), true), kNoGang);
+  EXPECT_EQ(tracker.pods().size(), 0u);
 }
 
 class TwoNames : public GangChanges {
@@ -380,19 +380,19 @@ TEST_F(GangChanges, AGangMovesToItsNewQueueWhenAllItsPodsHave) {
   see_nodes(1);
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/queue", "red"));
   step();
-  EXPECT_EQ(job_of("g-0").queue, intake.names().queues.find(Text("red")));
+  EXPECT_EQ(job_of("g-0").queue, tracker.names().queues.find(Text("red")));
   see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"));
   step();
   EXPECT_EQ(state.backlog_size(), 0u) << "half of it belongs to another queue";
-  EXPECT_EQ(hold_condition(intake, record("g-0")).message,
+  EXPECT_EQ(hold_condition(tracker, record("g-0")).message,
             "GangHeld: the pods of gang g belong to different queues: pod g-0 to blue, pod g-1 to red; all must name the same");
   // When its patience is over all are told, and at a change of one of them only those that do not know it yet.
   time = time + Millis(3'600'000);
-  intake.tick(time);
+  tracker.tick(time);
   step();
   due.clear();
-  const ConditionText told = hold_condition(intake, record("g-0"));
-  intake.pods()[intake.pods().find(Text("ns"), Text("g-1"))].condition_hash = condition_hash(told.reason, told.message);
+  const ConditionText told = hold_condition(tracker, record("g-0"));
+  tracker.pods()[tracker.pods().find(Text("ns"), Text("g-1"))].condition_hash = condition_hash(told.reason, told.message);
   see(with(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"), "x", "y"));
   see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "red"));
   see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"));
@@ -402,7 +402,7 @@ TEST_F(GangChanges, AGangMovesToItsNewQueueWhenAllItsPodsHave) {
   see(with(gang_pod("g", 1, 2, 8), "ashlar.dev/queue", "blue"));
   step();
   EXPECT_EQ(state.backlog_size(), 1u);
-  EXPECT_EQ(job_of("g-0").queue, intake.names().queues.find(Text("blue")));
+  EXPECT_EQ(job_of("g-0").queue, tracker.names().queues.find(Text("blue")));
 }
 
 TEST_F(GangChanges, APriorityClassThatComesLateCounts) {
@@ -430,7 +430,7 @@ TEST_F(GangChanges, AFieldOfThePodGroupThatIsNotEvaluatedIsSaidOnPodsAndGroup) {
   for (int i = 0; i < 2; ++i) see(grouped(i));
   step();
   EXPECT_EQ(bound(), 0);
-  for (const ConditionText& text : {hold_condition(intake, record("pg-0")), hold_condition(intake, intake.gangs()[record("pg-0").gang])}) {
+  for (const ConditionText& text : {hold_condition(tracker, record("pg-0")), hold_condition(tracker, tracker.gangs()[record("pg-0").gang])}) {
     EXPECT_EQ(text.reason, "SchedulerError");
     EXPECT_EQ(text.message, "GangHeld: PodGroup field spec.resourceClaims is not evaluated by Ashlar");
   }
@@ -444,14 +444,14 @@ TEST_F(GangChanges, TheGroupOfAMemberThatIsNotEvaluatedIsNotCalledUnschedulable)
   rules.unsupported = Text("spec.resourceClaims");
   see(under(grouped(1), rules));
   step();
-  EXPECT_EQ(hold_condition(intake, intake.gangs()[record("pg-0").gang]).reason, "SchedulerError");
-  EXPECT_EQ(hold_condition(intake, record("pg-1")).message.find("FieldNotEvaluated: spec.resourceClaims"), 0u);
+  EXPECT_EQ(hold_condition(tracker, tracker.gangs()[record("pg-0").gang]).reason, "SchedulerError");
+  EXPECT_EQ(hold_condition(tracker, record("pg-1")).message.find("FieldNotEvaluated: spec.resourceClaims"), 0u);
 }
 
 TEST_F(GangChanges, NoAutoscalerIsAskedForNodesWhereNodesWouldNotHelp) {
   see(gang_pod("g", 0, 2, 8));
   step();
-  const ConditionText text = hold_condition(intake, record("g-0"));
+  const ConditionText text = hold_condition(tracker, record("g-0"));
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_EQ(text.message, "MembersMissing: gang g waits until 2 of its pods exist without scheduling gates");
   EXPECT_EQ(hold_reason_token(HoldReason::kQueueUnknown), "SchedulerError");

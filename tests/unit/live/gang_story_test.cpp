@@ -6,7 +6,7 @@ namespace {
 
 constexpr Millis kPatience{5'000};  ///< before the members of a gang that is not complete are told
 
-class GangStory : public IntakeStory {
+class GangStory : public TrackerStory {
  protected:
   static PodGroup group(int min_count) {
     PodGroup g;
@@ -30,10 +30,10 @@ TEST_F(GangStory, ByLabelsFromItsFirstPodToItsLast) {
   first.priority = 3;
   see(first);
   told("one pod");
-  EXPECT_EQ(intake.tick(time + Millis(1)), time + kPatience);
+  EXPECT_EQ(tracker.tick(time + Millis(1)), time + kPatience);
   told("a moment later");
   time += kPatience;
-  EXPECT_EQ(intake.tick(time), Millis::max());
+  EXPECT_EQ(tracker.tick(time), Millis::max());
   told("its patience is over");
   Pod second = with(gang_pod("g", 1, 2, 1), "ashlar.dev/duration", "60s");
   second.priority = 4;
@@ -125,12 +125,12 @@ TEST_F(GangStory, OfAPodGroupThatChanges) {
   told("a priority of its own");
   see(group(0));
   told("no gang at all");
-  intake.note_pod_groups("no rights");
+  tracker.note_pod_groups("no rights");
   told("groups cannot be read");
   gone(group(0));
   told("the group is gone");
-  intake.note_pod_groups("no rights");
-  intake.note_pod_groups("");
+  tracker.note_pod_groups("no rights");
+  tracker.note_pod_groups("");
   told("groups can be read");
   see(group(3));
   told("a new group");
@@ -226,7 +226,7 @@ TEST_F(GangStory, OfQueuesSizesAndSchedulersThatDiffer) {
   see(with(gang_pod("g", 1, 2, 1), "ashlar.dev/queue", "nowhere"));
   told("one goes nowhere");
   time += kPatience;
-  intake.tick(time);
+  tracker.tick(time);
   told("later");
   EXPECT_EQ(take_story(), R"(
 a gang
@@ -262,15 +262,15 @@ TEST_F(GangStory, OfABindingThatFails) {
   for (int i = 0; i < 3; ++i) assume("g-" + std::to_string(i), 0, {1ull << i, 0});
   confirm("g-0", "n0");
   told("placed, and one bound");
-  const BindHold hold = intake.note_bind_failed(slot_of("g-1"), "no");
+  const BindHold hold = tracker.note_bind_failed(slot_of("g-1"), "no");
   EXPECT_EQ(hold.times, 1);
   told("one is refused");
-  EXPECT_EQ(intake.note_bind_failed(slot_of("g-2"), "no").number, 0u) << "they are held together already";
+  EXPECT_EQ(tracker.note_bind_failed(slot_of("g-2"), "no").number, 0u) << "they are held together already";
   see(gang_pod("g", 1, 3, 1));
   told("seen as it was");
-  intake.end_bind_hold(hold);
+  tracker.end_bind_hold(hold);
   told("its time is over");
-  intake.end_bind_hold(hold);
+  tracker.end_bind_hold(hold);
   told("once more");
   EXPECT_EQ(take_story(), R"(
 a gang

@@ -4,7 +4,7 @@
 namespace ashlar::kube {
 namespace {
 
-class Gangs : public IntakeBench {
+class Gangs : public TrackerBench {
  protected:
   void see_racks(int racks, int nodes_per_rack) {
     for (int r = 0; r < racks; ++r)
@@ -28,7 +28,7 @@ class Gangs : public IntakeBench {
   }
   int bound() {
     int count = 0;
-    for (PodSlot s = 0; s < intake.pods().slots(); ++s) count += intake.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
+    for (PodSlot s = 0; s < tracker.pods().slots(); ++s) count += tracker.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
     return count;
   }
 };
@@ -46,12 +46,12 @@ TEST_F(Gangs, AnIncompleteGangIsNotShownToTheEngine) {
 TEST_F(Gangs, AnIncompleteGangSaysSoAfterFiveSeconds) {
   see(gang_pod("g", 0, 2, 1));
   step();
-  EXPECT_EQ(intake.tick(time), Millis(1'005'000));
+  EXPECT_EQ(tracker.tick(time), Millis(1'005'000));
   EXPECT_TRUE(due.empty());
   time = Millis(1'005'000);
-  intake.tick(time);
+  tracker.tick(time);
   EXPECT_EQ(due, std::vector<std::string>{"g-0"});
-  EXPECT_EQ(intake.gang_trouble(intake.gangs()[record("g-0").gang]), "gang g waits until 2 of its pods exist without scheduling gates");
+  EXPECT_EQ(tracker.gang_trouble(tracker.gangs()[record("g-0").gang]), "gang g waits until 2 of its pods exist without scheduling gates");
 }
 
 TEST_F(Gangs, MembersAreInRankOrder) {
@@ -62,7 +62,7 @@ TEST_F(Gangs, MembersAreInRankOrder) {
   for (const int i : {10, 2, 1}) see(gang_pod("g", i, 3, 1));
   step();
   std::vector<std::string> order;
-  state.each_member(record("g-1").job, [&](MemberId m, const Member&) { order.push_back(intake.pods()[intake.pods().of_member(m)].name.str()); });
+  state.each_member(record("g-1").job, [&](MemberId m, const Member&) { order.push_back(tracker.pods()[tracker.pods().of_member(m)].name.str()); });
   EXPECT_EQ(order, (std::vector<std::string>{"g-1", "g-2", "g-10"}));
 }
 
@@ -140,10 +140,10 @@ TEST_F(Gangs, AMemberWhoseBindingFailsIsHeldForTheSameDomain) {
     see(p);
   }
   step();
-  const PodSlot kept = intake.pods().find(Text("ns"), Text("g-0")), lost = intake.pods().find(Text("ns"), Text("g-1"));
+  const PodSlot kept = tracker.pods().find(Text("ns"), Text("g-0")), lost = tracker.pods().find(Text("ns"), Text("g-1"));
   const std::string rack = where("g-0").substr(0, 2);
-  intake.note_bound(kept, Text(where("g-0")), {});
-  intake.note_rejected(lost);
+  tracker.note_bound(kept, Text(where("g-0")), {});
+  tracker.note_rejected(lost);
   see(pod("thief", 8));  // arrives while the member waits; it may not push the gang out of its rack
   step();
   EXPECT_EQ(where("g-1").substr(0, 2), rack);
@@ -183,7 +183,7 @@ TEST_F(Gangs, ANodeThatGoesFreesWhatItsPodsHeld) {
   EXPECT_EQ(state.cluster.live_count(), 1u);
   gone(pod("p", 8));
   step();
-  EXPECT_EQ(intake.pods().size(), 0u);
+  EXPECT_EQ(tracker.pods().size(), 0u);
 }
 
 TEST_F(Gangs, ANodeThatGoesWhileABindingIsUnderWay) {
@@ -200,7 +200,7 @@ TEST_F(Gangs, ANodeThatGoesWhileABindingIsUnderWay) {
   EXPECT_GT(record("p").bind_attempt, turn);
   // The first binding had gone through after all: the pod is where the server says, and the second place is free again.
   const std::string second = where("p");
-  intake.note_bound(intake.pods().find(Text("ns"), Text("p")), Text(first), {});
+  tracker.note_bound(tracker.pods().find(Text("ns"), Text("p")), Text(first), {});
   step();
   EXPECT_EQ(record("p").phase, PodRecord::Phase::kParked);
   EXPECT_EQ(idle_devices(second), 8);
@@ -217,7 +217,7 @@ TEST_F(Gangs, AMemberWithAFieldThatIsNotEvaluatedHoldsTheWholeGang) {
   step();
   EXPECT_EQ(bound(), 0);
   EXPECT_EQ(due, std::vector<std::string>{"g-1"});
-  EXPECT_EQ(intake.gang_trouble(intake.gangs()[record("g-0").gang]).find("pod g-1 of the gang cannot be placed"), 0u);
+  EXPECT_EQ(tracker.gang_trouble(tracker.gangs()[record("g-0").gang]).find("pod g-1 of the gang cannot be placed"), 0u);
 }
 
 TEST_F(Gangs, ASizeIsAWholeNumberAndANameHasNoSlash) {
@@ -260,7 +260,7 @@ TEST_F(Gangs, AMemberWithAMistypedKeyIsNamedByItsGang) {
   see(mistyped);
   step();
   EXPECT_EQ(bound(), 0);
-  EXPECT_EQ(intake.gang_trouble(intake.gangs()[record("g-0").gang]),
+  EXPECT_EQ(tracker.gang_trouble(tracker.gangs()[record("g-0").gang]),
             "pod g-1 of the gang cannot be placed: ashlar.dev/qeue is no key of Ashlar's; did you mean ashlar.dev/queue?");
   see(gang_pod("g", 1, 2, 1));
   step();
@@ -322,7 +322,7 @@ TEST_F(Gangs, WithinBindsAPodWithoutAGangToo) {
   step();
   EXPECT_EQ(where("p"), "");
   EXPECT_EQ(where("q"), "") << "its node has no rack";
-  const ConditionText text = hold_condition(intake, record("p"));
+  const ConditionText text = hold_condition(tracker, record("p"));
   EXPECT_EQ(text.reason, "Unschedulable");
   EXPECT_EQ(text.message, "0/1 nodes are available: pod p must stay within one domain of l/nosuch, and no node has that label.");
   see_racks(1, 1);
@@ -356,7 +356,7 @@ TEST_F(Gangs, TheTextOfAGangThatDoesNotFitNamesTheBestRack) {
   }
   step();
   const JobId job = record("g-0").job;
-  const ConditionText text = verdict_text({intake, state}, job, engine.verdict_of(job));
+  const ConditionText text = verdict_text({tracker, state}, job, engine.verdict_of(job));
   EXPECT_EQ(text.reason, "Unschedulable");
   EXPECT_NE(text.message.find("0/4 nodes are available"), std::string::npos) << text.message;
   EXPECT_NE(text.message.find("the best rack (r0) has room for 2 of 3 members"), std::string::npos) << text.message;

@@ -9,14 +9,14 @@
 
 namespace ashlar::kube {
 
-class IntakeStory : public IntakeBench {
+class TrackerStory : public TrackerBench {
  protected:
-  static IntakeOptions with_queues() {
+  static TrackerOptions with_queues() {
     return {.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}},
             .queues = {{"team", "", {8'000, kUnlimited, kUnlimited}}, {"sub", "team", {kUnlimited, kUnlimited, kUnlimited}}},
             .queue_of_namespace = {{"lab", "sub"}}};
   }
-  IntakeStory() : IntakeBench(with_queues()) {
+  TrackerStory() : TrackerBench(with_queues()) {
     told("start");
     start = take_story();
   }
@@ -24,19 +24,21 @@ class IntakeStory : public IntakeBench {
   /// The events since the last step, and who is to be told something, under the step's name.
   void told(std::string_view step) {
     story += std::string(step) + "\n";
-    intake.settle();
+    tracker.settle();
     std::vector<Event> events;
     source.take(events);
-    intake.note_taken();
+    tracker.note_taken();
     for (const Event& event : events) story += "  " + std::visit([&](const auto& body) { return words(body); }, event.body) + "\n";
     if (!due.empty()) story += "  to be told:" + names_of(due) + "\n";
     if (!due_groups.empty()) story += "  groups to be told:" + names_of(due_groups) + "\n";
     for (const std::string& line : std::exchange(said, {})) story += "  log: " + line + "\n";
   }
-  PodSlot slot_of(const std::string& name) { return intake.pods().find(Text("ns"), Text(name)); }
-  void assume(const std::string& name, std::uint32_t node, DeviceMask devices = {1, 0}) { intake.note_assumed(slot_of(name), NodeId(node), devices); }
+  PodSlot slot_of(const std::string& name) { return tracker.pods().find(Text("ns"), Text(name)); }
+  void assume(const std::string& name, std::uint32_t node, DeviceMask devices = {1, 0}) {
+    tracker.note_assumed(slot_of(name), NodeId(node), devices);
+  }
   void confirm(const std::string& name, const std::string& node, DeviceMask devices = {1, 0}) {
-    intake.note_bound(slot_of(name), Text(node), devices);
+    tracker.note_bound(slot_of(name), Text(node), devices);
   }
   std::string take_story() { return "\n" + std::exchange(story, {}); }
 

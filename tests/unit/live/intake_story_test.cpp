@@ -9,7 +9,7 @@ Pod on(Pod p, const std::string& node) {
   return p;
 }
 
-class PodStory : public IntakeStory {};
+class PodStory : public TrackerStory {};
 
 TEST_F(PodStory, BeginsWithLevelsAndQueues) {
   EXPECT_EQ(start, R"(
@@ -164,20 +164,20 @@ TEST_F(PodStory, OfItsNodeThatGoesAndComesBack) {
   told("one assumed, one bound");
   gone(node("n0", 8));
   told("their node is gone");
-  EXPECT_EQ(intake.parked_count(), 1u);
+  EXPECT_EQ(tracker.parked_count(), 1u);
   see(on(pod("r", 1), "n0"));
   told("another bound there");
-  EXPECT_EQ(intake.parked_count(), 2u);
+  EXPECT_EQ(tracker.parked_count(), 2u);
   see(on(pod("s", 1), "n0"));
   gone(pod("s", 1));
   told("one comes and goes");
-  EXPECT_EQ(intake.parked_count(), 2u);
+  EXPECT_EQ(tracker.parked_count(), 2u);
   assume("p", 1);
   confirm("p", "n0");
   told("assumed on one, bound to the other");
   see(node("n0", 8));
   told("the node is back");
-  EXPECT_EQ(intake.parked_count(), 0u);
+  EXPECT_EQ(tracker.parked_count(), 0u);
   see(on(pod("q", 1), "n1"));
   told("bound elsewhere");
   EXPECT_EQ(take_story(), R"(
@@ -281,26 +281,26 @@ TEST_F(PodStory, OfABindingThatFails) {
   see(pod("p", 1));
   assume("p", 0);
   told("assumed");
-  BindHold first = intake.note_bind_failed(slot_of("p"), "no");
+  BindHold first = tracker.note_bind_failed(slot_of("p"), "no");
   told("refused");
   EXPECT_EQ(first.times, 1);
   see(pod("p", 1));
   told("seen as it was");
   time += Millis(5'000);
-  intake.end_bind_hold(first);
+  tracker.end_bind_hold(first);
   told("its time is over");
   assume("p", 0);
-  const BindHold second = intake.note_bind_failed(slot_of("p"), "no again");
+  const BindHold second = tracker.note_bind_failed(slot_of("p"), "no again");
   EXPECT_EQ(second.times, 2);
   told("refused again");
-  intake.end_bind_hold(first);
+  tracker.end_bind_hold(first);
   told("an old hold's end");
   see(with(pod("p", 1), "a", "b"));
   told("its owner changes it");
   assume("p", 0);
-  intake.note_rejected(slot_of("p"));
+  tracker.note_rejected(slot_of("p"));
   told("sent back");
-  intake.note_rejected(slot_of("p"));
+  tracker.note_rejected(slot_of("p"));
   told("sent back twice");
   EXPECT_EQ(take_story(), R"(
 assumed

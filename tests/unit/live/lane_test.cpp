@@ -18,25 +18,25 @@ class Lane : public ServedBench {
     }
     return http::json(200, "{}");
   }
-  LaneOptions options() const { return {.pod_groups = PodGroupVersion::kV1Beta1, .retry_min = Millis(10), .retry_max = Millis(40)}; }
-  std::unique_ptr<LiveLane> lane_of(LaneOptions o) {
-    return std::make_unique<LiveLane>(server.api(), intake, std::move(o),
-                                      LiveLane::Hooks{.may_write = [] { return true; },
-                                                      .is_quiet = [this] { return is_free; },
-                                                      .pod_text =
-                                                          [this](PodSlot) {
-                                                            ++texts_made;
-                                                            return text;
-                                                          },
-                                                      .group_text =
-                                                          [this](GangSlot, bool& is_true) {
-                                                            is_true = is_group_true;
-                                                            return text;
-                                                          }});
+  StatusWriterOptions options() const { return {.pod_groups = PodGroupVersion::kV1Beta1, .retry_min = Millis(10), .retry_max = Millis(40)}; }
+  std::unique_ptr<StatusWriter> lane_of(StatusWriterOptions o) {
+    return std::make_unique<StatusWriter>(server.api(), tracker, std::move(o),
+                                          StatusWriter::Hooks{.may_write = [] { return true; },
+                                                              .is_quiet = [this] { return is_free; },
+                                                              .pod_text =
+                                                                  [this](PodSlot) {
+                                                                    ++texts_made;
+                                                                    return text;
+                                                                  },
+                                                              .group_text =
+                                                                  [this](GangSlot, bool& is_true) {
+                                                                    is_true = is_group_true;
+                                                                    return text;
+                                                                  }});
   }
   PodSlot waiting(const std::string& name) {
     see(pod(name, 1));
-    return intake.pods().find(Text("ns"), Text(name));
+    return tracker.pods().find(Text("ns"), Text(name));
   }
   GangSlot group(const std::string& name) {
     PodGroup g;
@@ -45,7 +45,7 @@ class Lane : public ServedBench {
     g.uid = Text("uid-" + name);
     g.min_count = 2;
     see(std::move(g));
-    return intake.gangs().find(Text("ns"), Text(name), true);
+    return tracker.gangs().find(Text("ns"), Text(name), true);
   }
   void pump() override { lane->pump(); }
   /// Until nothing waits and nothing is under way.
@@ -59,7 +59,7 @@ class Lane : public ServedBench {
   std::vector<int> refusals;
   int texts_made = 0;
   ConditionText text{"Unschedulable", "0/1 nodes are available"};
-  std::unique_ptr<LiveLane> lane = lane_of(options());
+  std::unique_ptr<StatusWriter> lane = lane_of(options());
 };
 
 TEST_F(Lane, IsSilentWhileBindingsWaitOrAreUnderWay) {
@@ -113,7 +113,7 @@ TEST_F(Lane, APodGroupsConditionIsNotSilencedByABusyClusterEither) {
 }
 
 TEST_F(Lane, OfTooManyEventsTheOldestAreDroppedAndCounted) {
-  LaneOptions o = options();
+  StatusWriterOptions o = options();
   o.events_max = 2;
   lane = lane_of(o);
   is_free = false;
@@ -154,7 +154,7 @@ TEST_F(Lane, TheConditionOfAPodThatIsGoneIsNotSentAgain) {
 }
 
 TEST_F(Lane, AFailedConditionWaitsForItsTimeHoweverOftenItsTextChanges) {
-  LaneOptions o = options();
+  StatusWriterOptions o = options();
   o.retry_min = o.retry_max = Millis(150);
   lane = lane_of(o);
   refusals = {403};
@@ -194,7 +194,7 @@ TEST_F(Lane, AnEqualConditionIsNotWrittenAgain) {
   Pod known = pod("b", 1);
   known.scheduled = {ConditionStatus::kFalse, Text(text.reason), Text(text.message)};
   see(known);
-  lane->want_condition(intake.pods().find(Text("ns"), Text("b")), true);
+  lane->want_condition(tracker.pods().find(Text("ns"), Text("b")), true);
   drain();
   EXPECT_EQ(server.count({"PATCH"}), 1u);
   EXPECT_EQ(lane->counters().equal_skipped, 2u);
@@ -253,13 +253,13 @@ TEST_F(Lane, TheTextOfARefusalIsMadeOnlyForAPodThatStillWaitsWhenItsTurnComes) {
 }
 
 TEST_F(Lane, ARefusalThatWasDroppedMayBeToldLater) {
-  LaneOptions o = options();
+  StatusWriterOptions o = options();
   o.events_max = 1;
   lane = lane_of(o);
   is_free = false;
   lane->want_failed_event(waiting("a"));
   lane->want_failed_event(waiting("b"));
-  lane->want_failed_event(intake.pods().find(Text("ns"), Text("a")));
+  lane->want_failed_event(tracker.pods().find(Text("ns"), Text("a")));
   EXPECT_EQ(lane->counters().events_dropped, 2u);
   is_free = true;
   drain();
@@ -272,7 +272,7 @@ TEST_F(Lane, MakesAFewTextsAtATimeWhereNoneOfThemHasToBeSent) {
     Pod p = pod("p" + std::to_string(i), 1);
     p.scheduled = {ConditionStatus::kFalse, Text(text.reason), Text(text.message)};
     see(p);
-    lane->want_condition(intake.pods().find(Text("ns"), p.name), false);
+    lane->want_condition(tracker.pods().find(Text("ns"), p.name), false);
   }
   for (const int made : {64, 128}) {
     lane->pump();
@@ -289,7 +289,7 @@ TEST_F(Lane, MakesAFewTextsAtATimeWhereNoneOfThemHasToBeSent) {
 TEST_F(Lane, AHeldPodGetsItsEventWithItsCondition) {
   Pod p = pod("a", 1, {{Text("ashlar.dev/queue"), Text("nobody's")}});
   see(p);
-  const PodSlot slot = intake.pods().find(Text("ns"), Text("a"));
+  const PodSlot slot = tracker.pods().find(Text("ns"), Text("a"));
   ASSERT_EQ(record("a").phase, PodRecord::Phase::kHeld);
   for (int i = 0; i < 2; ++i) {
     lane->want_condition(slot, false);
@@ -300,7 +300,7 @@ TEST_F(Lane, AHeldPodGetsItsEventWithItsCondition) {
 
 TEST_F(Lane, OfAGangThatIsShortOfMembersOnePodSpeaks) {
   for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 4, 1));
-  for (int i = 0; i < 3; ++i) lane->want_condition(intake.pods().find(Text("ns"), Text("g-" + std::to_string(i))), false);
+  for (int i = 0; i < 3; ++i) lane->want_condition(tracker.pods().find(Text("ns"), Text("g-" + std::to_string(i))), false);
   drain();
   EXPECT_EQ(server.count({"PATCH"}), 3u);
   EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u);
@@ -313,8 +313,8 @@ TEST_F(Lane, TheConditionOfAPodGroupIsSentUntilItIsTaken) {
   const GangSlot slot = group("g");
   lane->want_group_condition(slot);
   lane->pump();
-  EXPECT_FALSE(intake.gangs()[slot].is_group_told) << "not before the server has it";
-  ASSERT_TRUE(until([&] { return intake.gangs()[slot].is_group_told; }));
+  EXPECT_FALSE(tracker.gangs()[slot].is_group_told) << "not before the server has it";
+  ASSERT_TRUE(until([&] { return tracker.gangs()[slot].is_group_told; }));
   EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status"}), 3u);
   is_group_true = false;
   lane->want_group_condition(slot);
@@ -332,7 +332,7 @@ std::string without_times(std::string line) {
 }
 
 TEST_F(Lane, AnEventSaysWhatHappenedToWhomAndWhoSaysSo) {
-  LaneOptions o = options();
+  StatusWriterOptions o = options();
   o.identity = "me";
   lane = lane_of(o);
   see(node("n", 8));
@@ -373,10 +373,10 @@ TEST_F(Lane, OfAGangHeldForABindingTheFailedMemberSpeaks) {
   for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 3, 1));
   is_answering = false;
   step();
-  const PodSlot failed = intake.pods().find(Text("ns"), Text("g-2"));
-  intake.note_bind_failed(failed, "no");
-  intake.settle();
-  for (int i = 0; i < 3; ++i) lane->want_condition(intake.pods().find(Text("ns"), Text("g-" + std::to_string(i))), false);
+  const PodSlot failed = tracker.pods().find(Text("ns"), Text("g-2"));
+  tracker.note_bind_failed(failed, "no");
+  tracker.settle();
+  for (int i = 0; i < 3; ++i) lane->want_condition(tracker.pods().find(Text("ns"), Text("g-" + std::to_string(i))), false);
   drain();
   EXPECT_EQ(server.count({"PATCH"}), 3u);
   EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u);
@@ -384,14 +384,14 @@ TEST_F(Lane, OfAGangHeldForABindingTheFailedMemberSpeaks) {
 }
 
 TEST_F(Lane, WhatWasNotTakenIsForgottenOnceThePodIsPlaced) {
-  LaneOptions o = options();
+  StatusWriterOptions o = options();
   o.retry_min = o.retry_max = Millis(60'000);
   lane = lane_of(o);
   see(node("n", 8));
   refusals = {403};
   see(gang_pod("g", 0, 1, 1));
-  intake.settle();
-  const PodSlot slot = intake.pods().find(Text("ns"), Text("g-0"));
+  tracker.settle();
+  const PodSlot slot = tracker.pods().find(Text("ns"), Text("g-0"));
   ASSERT_TRUE(record("g-0").is_in_engine());
   lane->want_condition(slot, true);
   drain();
@@ -401,8 +401,8 @@ TEST_F(Lane, WhatWasNotTakenIsForgottenOnceThePodIsPlaced) {
   skipped += Millis(60'000);
   server.api().poll(Millis(0));
   EXPECT_EQ(server.count({"PATCH"}), 1u);
-  intake.note_bind_failed(slot, "no");
-  intake.settle();
+  tracker.note_bind_failed(slot, "no");
+  tracker.settle();
   lane->want_condition(slot, false);
   drain();
   EXPECT_EQ(server.count({"PATCH"}), 2u);

@@ -37,19 +37,19 @@ class LeaderTest : public ::testing::Test {
     });
   }
 
-  LiveLeader& start() {
+  Leader& start() {
     // Timers run on the machine's clock: a short period. Deadline and duration are read from the clock below.
-    leader = std::make_unique<LiveLeader>(server.api(),
-                                          LeaderOptions{.lease_namespace = "n", .lease_name = "l", .identity = "me", .retry_period = Millis(20)},
-                                          LiveLeader::Hooks{.may_take = [this] { return is_fit; },
-                                                            .on_started = [this] { ++started; },
-                                                            .on_stopped =
-                                                                [this] {
-                                                                  ++stopped;
-                                                                  writes_at_stop = writes();
-                                                                },
-                                                            .log = [this](const std::string& line) { said.push_back(line); },
-                                                            .monotonic = [this] { return now; }});
+    leader =
+        std::make_unique<Leader>(server.api(), LeaderOptions{.lease_namespace = "n", .lease_name = "l", .identity = "me", .retry_period = Millis(20)},
+                                 Leader::Hooks{.may_take = [this] { return is_fit; },
+                                               .on_started = [this] { ++started; },
+                                               .on_stopped =
+                                                   [this] {
+                                                     ++stopped;
+                                                     writes_at_stop = writes();
+                                                   },
+                                               .log = [this](const std::string& line) { said.push_back(line); },
+                                               .monotonic = [this] { return now; }});
     leader->start();
     return *leader;
   }
@@ -77,7 +77,7 @@ class LeaderTest : public ::testing::Test {
   Millis now{1'000'000};
   int started = 0, stopped = 0;
   std::size_t writes_at_stop = 0;
-  std::unique_ptr<LiveLeader> leader;
+  std::unique_ptr<Leader> leader;
   ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }};
 };
 
@@ -200,7 +200,7 @@ TEST_F(LeaderTest, ARenewalUnderWayWhenItGivesWayDoesNotBringItBack) {
 TEST_F(LeaderTest, TheDeadlineIsKeptThoughARenewalIsNotAnswered) {
   LeaderOptions options{.lease_namespace = "n", .lease_name = "l", .identity = "me", .renew_deadline = Millis(150), .retry_period = Millis(20)};
   int lost = 0;
-  LiveLeader real(server.api(), options, LiveLeader::Hooks{.on_stopped = [&] { ++lost; }});
+  Leader real(server.api(), options, Leader::Hooks{.on_stopped = [&] { ++lost; }});
   real.start();
   ASSERT_TRUE(server.until([&] { return real.may_write(); }));
   server.hold();
@@ -353,8 +353,8 @@ TEST_F(LeaderTest, OneWhoWasFasterIsNoTrouble) {
 }
 
 TEST_F(LeaderTest, WithoutALeaseItLeadsAlwaysAndAsksForNothing) {
-  LiveLeader alone(server.api(), LeaderOptions{.is_enabled = false, .identity = "me"},
-                   LiveLeader::Hooks{.on_started = [this] { ++started; }, .on_stopped = [this] { ++stopped; }, .monotonic = [this] { return now; }});
+  Leader alone(server.api(), LeaderOptions{.is_enabled = false, .identity = "me"},
+               Leader::Hooks{.on_started = [this] { ++started; }, .on_stopped = [this] { ++stopped; }, .monotonic = [this] { return now; }});
   EXPECT_FALSE(alone.may_write());
   alone.start();
   EXPECT_TRUE(alone.may_write());

@@ -14,16 +14,16 @@ namespace {
 class LiveLease : public ::testing::Test {
  protected:
   LiveLease() { cluster.put_node("n", 8); }
-  void start(LiveOptions more = {}) {
+  void start(SchedulerOptions more = {}) {
     more.access = cluster.access();
-    more.reign.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
+    more.leader_term.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
     more.encoding = Encoding::kJson;
     more.leader.identity = "me";
     more.log = [this](LogLevel, const LogLine& line) {
       const std::lock_guard lock(lock_);
       log_.push_back(line.message);
     };
-    auto made = LiveScheduler::create(std::move(more));
+    auto made = Scheduler::create(std::move(more));
     ASSERT_TRUE(made.ok()) << made.error().message;
     scheduler = std::move(made).value();
     thread_ = std::thread([this] { scheduler->run(); });
@@ -67,7 +67,7 @@ class LiveLease : public ::testing::Test {
   std::size_t given_back() { return cluster.count({"PUT", "/leases/", R"("holderIdentity":"")"}); }
 
   SmallCluster cluster;
-  std::unique_ptr<LiveScheduler> scheduler;
+  std::unique_ptr<Scheduler> scheduler;
 
  private:
   std::thread thread_;
@@ -122,7 +122,7 @@ TEST_F(LiveLease, IsKeptAsLongAsThereIsProgress) {
 TEST_F(LiveLease, OnlyALoopThatIsStuckForMoreThanThirtySecondsIsNotAlive) {
   std::atomic<std::int64_t> now{1'000'000};
   std::atomic<bool> is_stuck{true};
-  LiveOptions o{.listen = {.answer_timeout = Millis(50)}, .monotonic = [&] { return Millis(now.load()); }};
+  SchedulerOptions o{.listen = {.answer_timeout = Millis(50)}, .monotonic = [&] { return Millis(now.load()); }};
   o.decision_log = [&] {  // asked on the loop for its metrics
     while (is_stuck) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return LogFacts{};
@@ -196,14 +196,14 @@ class Outstanding {
     for (int i = 0; i < 60; ++i) cluster_.put_pod("big" + std::to_string(i), 9);  // conditions and events
     cluster_.put_group("g", 2);
     for (int i = 0; i < 2; ++i) cluster_.put_pod("g" + std::to_string(i), 9, "g");
-    LiveOptions o;
+    SchedulerOptions o;
     o.access = {.origin = "test", .server = gate_.url()};
-    o.reign.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
+    o.leader_term.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
     o.encoding = Encoding::kJson;
     o.is_listening = false;
     o.leader.is_enabled = has_lease;
     o.leader.identity = "me";
-    auto made = LiveScheduler::create(std::move(o));
+    auto made = Scheduler::create(std::move(o));
     EXPECT_TRUE(made.ok());
     scheduler_ = std::move(made).value();
     thread_ = std::thread([this] { scheduler_->run(); });
@@ -217,7 +217,7 @@ class Outstanding {
  private:
   SmallCluster cluster_;
   CountingGate gate_;
-  std::unique_ptr<LiveScheduler> scheduler_;
+  std::unique_ptr<Scheduler> scheduler_;
   std::thread thread_;
 };
 

@@ -4,7 +4,7 @@
 namespace ashlar::kube {
 namespace {
 
-class LostNodes : public IntakeBench {
+class LostNodes : public TrackerBench {
  protected:
   static Node in_rack(const std::string& name, const std::string& rack) { return node(name, 8, {{Text("l/rack"), Text(rack)}}); }
   static Pod nominated(const std::string& name, const std::string& node_name) {
@@ -24,7 +24,7 @@ TEST_F(LostNodes, APlaceKeptOnAGoneNodeIsForgotten) {
   step();
   ASSERT_EQ(record("here").phase, PodRecord::Phase::kNominated);
   gone(node("n0", 8));
-  EXPECT_EQ(intake.pods().find(Text("ns"), Text("here")), kNoPod);
+  EXPECT_EQ(tracker.pods().find(Text("ns"), Text("here")), kNoPod);
   EXPECT_EQ(record("there").phase, PodRecord::Phase::kNominated) << "on another node";
   step();
   see(node("n0", 8));

@@ -7,9 +7,9 @@ namespace {
 
 using Phase = PodRecord::Phase;
 
-class Meanwhile : public IntakeBench {
+class Meanwhile : public TrackerBench {
  protected:
-  Meanwhile() : IntakeBench(IntakeOptions{.queues = {{"red"}}}) {}
+  Meanwhile() : TrackerBench(TrackerOptions{.queues = {{"red"}}}) {}
   static Pod member(int rank, const char* gang = "g") {
     return with(with(pod("g-" + std::to_string(rank), 8), "ashlar.dev/gang", gang), "ashlar.dev/gang-size", "2");
   }
@@ -22,7 +22,7 @@ class Meanwhile : public IntakeBench {
       see(with(with(with(pod("t" + std::to_string(l), 100), "ashlar.dev/gang", "t" + std::to_string(l)), "ashlar.dev/gang-size", "1"),
                "ashlar.dev/within", "l/" + std::to_string(l)));
     step();
-    ASSERT_EQ(intake.names().levels().size(), Topology::kLevelsMax - 1);
+    ASSERT_EQ(tracker.names().levels().size(), Topology::kLevelsMax - 1);
   }
   void see_two_racks_of_one_node() {
     see(node("n1", 8, {{Text("l/rack"), Text("r1")}, {Text("l/zone"), Text("z")}}));
@@ -48,7 +48,7 @@ TEST_F(Meanwhile, AHardWishThatComesLaterTakesTheLevelOfTheSoftOne) {
   see_two_racks_of_one_node();
   see(with(member(0), "ashlar.dev/prefer", "l/zone"));
   step();
-  ASSERT_EQ(intake.names().levels().size(), Topology::kLevelsMax);
+  ASSERT_EQ(tracker.names().levels().size(), Topology::kLevelsMax);
   for (int i = 0; i < 2; ++i) see(with(with(member(i), "ashlar.dev/within", "l/rack"), "ashlar.dev/prefer", "l/zone"));
   step();
   EXPECT_EQ(hold_of("g-0").detail, "");
@@ -129,9 +129,9 @@ TEST_F(Meanwhile, WhatTheOwnerOfAnAssumedPodChangesCountsWhenItWaitsAgain) {
   step();
   ASSERT_EQ(where("lost"), "n0");
   for (const char* name : {"lost", "refused", "bound"}) see(with(pod(name, 1), "ashlar.dev/queue", "nosuch"));
-  intake.note_rejected(intake.pods().find(Text("ns"), Text("refused")));
+  tracker.note_rejected(tracker.pods().find(Text("ns"), Text("refused")));
   EXPECT_EQ(record("refused").hold, HoldReason::kQueueUnknown);
-  intake.note_bound(intake.pods().find(Text("ns"), Text("bound")), Text("n0"), {});
+  tracker.note_bound(tracker.pods().find(Text("ns"), Text("bound")), Text("n0"), {});
   EXPECT_EQ(record("bound").phase, Phase::kBound) << "what has begun stays";
   gone(node("n0", 8));
   EXPECT_EQ(record("lost").hold, HoldReason::kQueueUnknown);
@@ -201,7 +201,7 @@ TEST_F(Meanwhile, APodWhoseGangIsCorrectedJoinsTheOtherOne) {
   step();
   EXPECT_EQ(where("g-0"), "n1");
   EXPECT_EQ(where("g-1"), "n1");
-  EXPECT_EQ(intake.gangs().find(Text("ns"), Text("typo"), false), kNoGang);
+  EXPECT_EQ(tracker.gangs().find(Text("ns"), Text("typo"), false), kNoGang);
 }
 
 TEST_F(Meanwhile, AStrangerOfAPodGroupHoldsItsGangWhereverItWasNominated) {

@@ -33,8 +33,8 @@ std::string value_of(const std::string& text, const std::string& series) {
   return text.substr(from, text.find('\n', from) - from);
 }
 
-TEST(LiveMetrics, WhatIsObservedIsSummedUp) {
-  LiveMetrics metrics;
+TEST(SchedulerMetrics, WhatIsObservedIsSummedUp) {
+  SchedulerMetrics metrics;
   Plan plan;
   plan.examined = 7;
   for (const VerdictKind kind : {VerdictKind::kPlaced, VerdictKind::kPlaced, VerdictKind::kWaits, VerdictKind::kDeferred})
@@ -82,14 +82,14 @@ TEST(LiveMetrics, WhatIsObservedIsSummedUp) {
   EXPECT_EQ(value_of(told, R"(ashlar_queue_wait_seconds_bucket{queue="b",le="3"})"), "1");
 }
 
-struct MetricsOfAReign : ::testing::Test, ReignBench {
+struct MetricsOfATerm : ::testing::Test, TermBench {
   Lines lines(const std::vector<std::string_view>& beginnings, MetricsReader reader = MetricsReader::kOperator) {
-    return series_of(metrics.text(reign.get(), {}, reader), beginnings);
+    return series_of(metrics.text(leader_term.get(), {}, reader), beginnings);
   }
 };
 
-TEST_F(MetricsOfAReign, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
-  options.intake.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}}, {"lab", "", {kUnlimited, kUnlimited, kUnlimited}}};
+TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
+  options.tracker.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}}, {"lab", "", {kUnlimited, kUnlimited, kUnlimited}}};
   begin();
   see(node_in("r0", "a"));
   see(node_in("r1", "b"));
@@ -109,7 +109,7 @@ TEST_F(MetricsOfAReign, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
   see(with(pod("lost", 1), "ashlar.dev/queue", "nowhere"));
   see(gang_pod("g", 0, 2, 1));
   for (int i = 0; i < 2; ++i) see(gang_pod("h", i, 2, 1));
-  reign->turn();
+  leader_term->turn();
   now += Millis(1'000);
   EXPECT_EQ(lines({"ashlar_queue_a", "ashlar_queue_g", "ashlar_queue_p", "ashlar_pods"}),
             (Lines{"ashlar_pods 9", R"(ashlar_pods_held{reason="MembersMissing"} 1)", R"(ashlar_pods_held{reason="QueueUnknown"} 1)",
@@ -137,7 +137,7 @@ TEST_F(MetricsOfAReign, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
              "ashlar_nodes 5", "ashlar_quarantined_pods 0", "ashlar_resources_refused 0", "ashlar_snapshot_age_seconds 0", "ashlar_steps_total 1"}));
 }
 
-struct MetricsOfWrites : ::testing::Test, ReignBench {
+struct MetricsOfWrites : ::testing::Test, TermBench {
   static http::ServerResponse answer(const http::ServerRequest& request) {
     if (request.method == "GET") return ScriptedApi::missing();
     if (!request.path.ends_with("/binding")) return http::json(200, "{}");
@@ -145,7 +145,7 @@ struct MetricsOfWrites : ::testing::Test, ReignBench {
     const int status = std::stoi(name.substr(name.rfind('-') + 1));
     return status == 201 ? ScriptedApi::done() : ScriptedApi::status(status);
   }
-  ~MetricsOfWrites() override { reign.reset(); }
+  ~MetricsOfWrites() override { leader_term.reset(); }
   ScriptedApi server{answer};
 };
 
@@ -157,12 +157,12 @@ TEST_F(MetricsOfWrites, CountBindingsByTheirOutcome) {
   for (const char* name : {"i-201", "j-201", "k-201"}) see(pod(name, 20));  // no node has so many
   const auto turned_until = [&](const auto& is_done) {
     return server.until([&] {
-      reign->turn();
+      leader_term->turn();
       return is_done() && server.api().in_flight() == 0;
     });
   };
-  const auto& counters = reign->actuator().counters();
-  ASSERT_TRUE(turned_until([&] { return counters.sent == 7 && counters.reread == 4 && reign->lane().depth() == 0; }));
+  const auto& counters = leader_term->actuator().counters();
+  ASSERT_TRUE(turned_until([&] { return counters.sent == 7 && counters.reread == 4 && leader_term->lane().depth() == 0; }));
   see(pod("h-429", 1));
   ASSERT_TRUE(turned_until([&] { return counters.sent == 8; }));
   const auto requests = [](const char* verb, const char* resource, const char* code, int count) {

@@ -10,10 +10,10 @@
 namespace ashlar::kube {
 namespace {
 
-class Outage : public ::testing::Test, public ReignBench {
+class Outage : public ::testing::Test, public TermBench {
  protected:
   Outage() { begin(server.api()); }
-  ~Outage() override { reign.reset(); }
+  ~Outage() override { leader_term.reset(); }
   http::ServerResponse serve(const http::ServerRequest& request) {
     ++by_second[static_cast<std::size_t>(now.value / 1000)];
     if (trouble == 429) return ScriptedApi::busy(retry_after);
@@ -33,9 +33,9 @@ class Outage : public ::testing::Test, public ReignBench {
   void run(Millis time) {
     for (const Millis until = now + time; now < until; now += Millis(100)) {
       do {
-        reign->turn();
+        leader_term->turn();
         ASSERT_TRUE(server.settle());
-      } while (server.api().in_flight() > 0 || reign->turn() <= now);
+      } while (server.api().in_flight() > 0 || leader_term->turn() <= now);
     }
   }
   std::size_t asked() const { return std::accumulate(by_second.begin(), by_second.end(), std::size_t{0}); }
@@ -59,8 +59,8 @@ TEST_F(Outage, AServerThatAsksForPatienceGetsItAndEveryPodIsBoundOnceAfterwards)
   EXPECT_LE(by_second[first_second], 64u) << "what was under way when the first answer came";
   for (std::size_t s = first_second + 1; s < first_second + 15; ++s) EXPECT_LE(by_second[s], s % 5 == 0 ? 1u : 0u) << "second " << s - first_second;
   EXPECT_GE(asked(), 64u + 2) << "one probe after each pause";
-  EXPECT_EQ(reign->actuator().counters().reread, 0u) << "not done means not done";
-  EXPECT_LE(reign->actuator().queued(), 64u + 16) << "nothing more is decided meanwhile";
+  EXPECT_EQ(leader_term->actuator().counters().reread, 0u) << "not done means not done";
+  EXPECT_LE(leader_term->actuator().queued(), 64u + 16) << "nothing more is decided meanwhile";
   server.change([&] { trouble = 0; });
   run(Millis(10'000));
   EXPECT_EQ(bound_once(), 500u);
@@ -119,8 +119,8 @@ TEST_F(Outage, ARereadThatFailsIsMadeEverLessOften) {
   bind_trouble = 504;
   read_trouble = 403;
   run(Millis(60'000));
-  EXPECT_GE(reign->actuator().counters().reread, 9u) << "at least every ten seconds";
-  EXPECT_LE(reign->actuator().counters().reread, 11u);
+  EXPECT_GE(leader_term->actuator().counters().reread, 9u) << "at least every ten seconds";
+  EXPECT_LE(leader_term->actuator().counters().reread, 11u);
 }
 
 TEST_F(Outage, APodThatIsThrottledForHalfAMinuteGivesItsPlaceBack) {
@@ -143,7 +143,7 @@ TEST_F(Outage, ARefusedPodIsTriedAfterOneTwoFourSecondsAndAtLeastEveryFiveMinute
   for (int i = 0; i < 14'000; ++i) {
     const Millis before = now;
     run(Millis(100));
-    if (reign->actuator().counters().sent > tries.size()) tries.push_back(before);
+    if (leader_term->actuator().counters().sent > tries.size()) tries.push_back(before);
   }
   const std::vector<std::int64_t> pauses{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300};
   ASSERT_EQ(tries.size(), pauses.size() + 1);
@@ -198,7 +198,7 @@ TEST_F(OutageAndNews, WhyIsAnsweredBetweenNewsAndTheNextStep) {
   see_pod("w", 8);
   for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 2, i < 2 ? 2 : 8));
   run(Millis(100));
-  reign->stop_deciding();
+  leader_term->stop_deciding();
   server.change([&] { trouble = 0; });
   now += Millis(10'000);
   Pod bound = pod("w", 8), taker = pod("q", 0);
@@ -206,14 +206,14 @@ TEST_F(OutageAndNews, WhyIsAnsweredBetweenNewsAndTheNextStep) {
   taker.scheduler_name = Text("default-scheduler");
   see(bound);
   see(taker);
-  reign->take(Change<Pod>{Change<Pod>::Kind::kDeleted, gang_pod("g", 2, 2, 8)});
+  leader_term->take(Change<Pod>{Change<Pod>::Kind::kDeleted, gang_pod("g", 2, 2, 8)});
   run(Millis(1'000));
-  ASSERT_TRUE(reign->is_engine_behind());
+  ASSERT_TRUE(leader_term->is_engine_behind());
   for (const char* name : {"w", "g", "g-0", "p"}) {
     http::ServerRequest request;
     request.method = "GET";
     request.query = std::string("name=ns/") + name;
-    EXPECT_EQ(answer_why(*reign, request).status, 200) << name;
+    EXPECT_EQ(answer_why(*leader_term, request).status, 200) << name;
   }
 }
 

@@ -15,13 +15,13 @@ namespace {
 class Probes : public testing::Test {
  protected:
   void SetUp() override {
-    LiveOptions options;
+    SchedulerOptions options;
     options.access = {.origin = "test", .server = "http://127.0.0.1:1"};
-    options.reign.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
+    options.leader_term.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
     options.has_probes = true;
     options.probes.connections_max = 64;
     options.decision_log = [] { return LogFacts{7, true}; };
-    auto created = LiveScheduler::create(std::move(options));
+    auto created = Scheduler::create(std::move(options));
     ASSERT_TRUE(created.ok()) << created.error().message;
     scheduler = std::move(created).value();
     loop = std::thread([this] { scheduler->run(); });
@@ -46,7 +46,7 @@ class Probes : public testing::Test {
     }
   }
 
-  std::unique_ptr<LiveScheduler> scheduler;
+  std::unique_ptr<Scheduler> scheduler;
   std::thread loop;
   std::vector<int> idle;
 };

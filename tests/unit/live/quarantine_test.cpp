@@ -154,12 +154,12 @@ TEST(Quarantine, WhatCannotBeReadOrWrittenIsSaidWithItsFile) {
 }
 
 /// An intake that has a file with the pods `stopped` and `g-1` of the gang `g`.
-struct Quarantined : IntakeBench {
+struct Quarantined : TrackerBench {
   Quarantined() : Quarantined(std::make_unique<Folder>()) {}
 
  private:
-  explicit Quarantined(std::unique_ptr<Folder> f) : IntakeBench(options_with(*f)), folder(std::move(f)) {}
-  static IntakeOptions options_with(const Folder& folder) {
+  explicit Quarantined(std::unique_ptr<Folder> f) : TrackerBench(options_with(*f)), folder(std::move(f)) {}
+  static TrackerOptions options_with(const Folder& folder) {
     static Quarantine list;
     list = Quarantine::open(folder.file()).value();
     EXPECT_TRUE(list.add(std::vector<Quarantine::Entry>{entry("stopped"), entry("g-1")}, Millis(0)).ok());
@@ -175,7 +175,7 @@ TEST_F(Quarantined, APodWaitsAndIsToldWhy) {
   step();
   EXPECT_EQ(where("stopped"), "");
   EXPECT_EQ(where("p"), "n0");
-  const ConditionText text = hold_condition(intake, record("stopped"));
+  const ConditionText text = hold_condition(tracker, record("stopped"));
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_EQ(text.message.find("Quarantined: deciding about it stopped the scheduler at 1970-01-01T00:00:00Z"), 0u) << text.message;
   EXPECT_EQ(due, std::vector<std::string>{"stopped"});
@@ -225,10 +225,10 @@ const DevicePolicy kMover{"mover", [](const NodeView& view, NodeId node) {
                           }};
 
 /// One leadership with a broken policy, over the file; nothing answers its bindings.
-struct BrokenReign : ReignBench {
-  explicit BrokenReign(Quarantine& list) {
+struct BrokenTerm : TermBench {
+  explicit BrokenTerm(Quarantine& list) {
     now = Millis(1'795'000'000'000);
-    options.intake.quarantine = &list;
+    options.tracker.quarantine = &list;
     options.profile = [](const auto&) {
       Profile profile = builtin_profile("ashlar").value();
       profile.device = &kMover;
@@ -244,11 +244,11 @@ struct BrokenReign : ReignBench {
 TEST(QuarantineDeathTest, ABugInADecisionStopsTheProcessOnceAndItsSuccessorPlacesTheRest) {
   const Folder folder;
   Quarantine before = Quarantine::open(folder.file()).value();
-  EXPECT_DEATH(BrokenReign(before).reign->turn(), "this must hold: is_within_one_domain");
+  EXPECT_DEATH(BrokenTerm(before).leader_term->turn(), "this must hold: is_within_one_domain");
   Quarantine after = Quarantine::open(folder.file()).value();
   EXPECT_EQ(after.size(), 2u) << text_of(folder.file());
-  BrokenReign successor(after);
-  successor.reign->turn();
+  BrokenTerm successor(after);
+  successor.leader_term->turn();
   EXPECT_EQ(successor.phase("g-0"), PodRecord::Phase::kHeld);
   EXPECT_EQ(successor.record("g-1").hold, HoldReason::kQuarantined);
   EXPECT_EQ(successor.phase("p"), PodRecord::Phase::kAssumed);

@@ -15,11 +15,11 @@ class Read : public ::testing::Test {
     api = Api::create(
               {.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [this] { return now; }, .monotonic = [this] { return now; }})
               .value();
-    options.intake.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}};
+    options.tracker.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}};
     options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
   }
   void begin() {
-    reign = std::make_unique<LiveReign>(*api, options, metrics, [] { return true; });
+    leader_term = std::make_unique<LeaderTerm>(*api, options, metrics, [] { return true; });
   }
   static Node node(const std::string& name, std::int64_t gpus, const std::string& rack = "r0") {
     Node n;
@@ -67,12 +67,12 @@ class Read : public ::testing::Test {
   }
   template <class T>
   void see(T object) {
-    reign->take(Change<T>{Change<T>::Kind::kAdded, std::move(object)});
+    leader_term->take(Change<T>{Change<T>::Kind::kAdded, std::move(object)});
   }
   http::ServerResponse ask_why(const std::string& name) {
     http::ServerRequest request;
     request.query = "name=" + name;
-    return answer_why(*reign, request);
+    return answer_why(*leader_term, request);
   }
   std::string why(const std::string& name) { return ask_why("ns%2F" + name).body; }
   /// state, headline and exit status
@@ -86,11 +86,11 @@ class Read : public ::testing::Test {
     const std::size_t from = body.find(R"("remedies":)");
     return from == std::string::npos ? body : body.substr(from);
   }
-  std::string queue() { return answer_queue(*reign, {}).body; }
+  std::string queue() { return answer_queue(*leader_term, {}).body; }
   std::string nodes(const std::string& name = "") {
     http::ServerRequest request;
     if (!name.empty()) request.query = "name=" + name;
-    const http::ServerResponse answer = answer_nodes(*reign, request);
+    const http::ServerResponse answer = answer_nodes(*leader_term, request);
     EXPECT_EQ(answer.status, 200);
     return answer.body;
   }
@@ -100,9 +100,9 @@ class Read : public ::testing::Test {
 
   Millis now{1'000'000};
   std::unique_ptr<Api> api;
-  LiveMetrics metrics;
-  ReignOptions options;
-  std::unique_ptr<LiveReign> reign;
+  SchedulerMetrics metrics;
+  LeaderTermOptions options;
+  std::unique_ptr<LeaderTerm> leader_term;
 };
 
 // ---- refusals ------------------------------------------------------------------------------------------------------------------------------
@@ -131,12 +131,12 @@ TEST_F(Read, ABoundPodRunsSomewhere) {
   p.created = now - Millis(5'000);
   p.priority = 7;
   see(p);
-  reign->turn();
+  leader_term->turn();
   EXPECT_EQ(why("p"), document("Why", R"("name":"ns/p","state":"Bound","headline":"runs on n0, cards 1,3","exitStatus":0,"pod":"ns/p","priority":7,)"
                                       R"("queue":"default","asks":{"gpus":2,"milliCores":500,"memoryBytes":0},"ageMillis":5000,"node":"n0",)"
                                       R"("cards":"1,3")"));
   see(bound(pod("plain", 0), "n0"));
-  reign->turn();
+  leader_term->turn();
   EXPECT_EQ(headline("plain"), R"("state":"Bound","headline":"runs on n0","exitStatus":0)");
 }
 
@@ -173,7 +173,7 @@ TEST_F(Read, EveryPhaseHasItsHeadline) {
   nominated.nominated_node_name = Text("n0");
   see(nominated);
   EXPECT_EQ(headline("assumed"), R"("state":"Waiting","headline":"PendingEvaluation: its turn has not come yet","exitStatus":4)");
-  reign->turn();
+  leader_term->turn();
   EXPECT_EQ(headline("assumed"), R"("state":"Binding","headline":"is being bound to n0","exitStatus":0)");
   EXPECT_EQ(headline("parked"), R"("state":"Bound","headline":"is bound to elsewhere, a node that does not exist","exitStatus":0)");
   EXPECT_EQ(headline("gated"), R"("state":"Held","headline":"AdmissionGated: the pod has scheduling gates","exitStatus":4)");
@@ -194,7 +194,7 @@ TEST_F(Read, AWaitingPodIsExplainedInFull) {
   Pod p = pod("p", 4);
   p.created = now;
   see(p);
-  reign->turn();
+  leader_term->turn();
   now += Millis(1'500);
   EXPECT_EQ(
       why("p"),
@@ -227,7 +227,7 @@ TEST_F(Read, APodThatOnlyCompanyKeepsAwayIsNotSaidNeverToFit) {
   see(first);
   see(pod("web", 1, {{Text("app"), Text("web")}}));
   see(pod("large", 9));
-  reign->turn();
+  leader_term->turn();
   EXPECT_EQ(headline("web"),
             R"("state":"Waiting","headline":"SelectorMismatch: 1 node is refused by the anti-affinity of pods there","exitStatus":4)");
   EXPECT_EQ(headline("large"), R"("state":"Never","headline":"ExceedsClusterMax: it would not fit this cluster even if it were empty)"
@@ -244,10 +244,10 @@ TEST_F(Read, AGangIsFoundByItsNameAndAnsweredByAPodThatWaits) {
   see(group("g", 2));
   EXPECT_EQ(headline("g"), R"("state":"Waiting","headline":"its pods do not exist yet","exitStatus":4)");
   see(grouped(bound(pod("g-0", 8), "n0", "0-7"), "g"));
-  reign->turn();
+  leader_term->turn();
   EXPECT_NE(why("g").find(R"("pod":"ns/g-0")"), std::string::npos) << "the only one there is";
   see(grouped(pod("g-1", 8), "g"));
-  reign->turn();
+  leader_term->turn();
   const std::string body = why("g");
   EXPECT_NE(body.find(R"("name":"ns/g","state":"Waiting")"), std::string::npos) << body;
   EXPECT_NE(body.find(R"("pod":"ns/g-1")"), std::string::npos) << body;
@@ -260,7 +260,7 @@ TEST_F(Read, AGangByLabelsHasItsDomainsNamed) {
   see(node("n0", 8));
   const Labels domains{{Text("ashlar.dev/prefer"), Text("rack")}, {Text("ashlar.dev/within"), Text("block")}};
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 3, 1, domains));
-  reign->turn();
+  leader_term->turn();
   EXPECT_NE(why("g").find(R"("gang":{"name":"g","size":3,"present":2,"bound":0,"held":0,"uniform":true,"within":"block","prefer":"rack"})"),
             std::string::npos)
       << why("g");
@@ -279,7 +279,7 @@ TEST_F(Read, OfAGangThatRunsTheNodesAreNamed) {
       see(p);
     }
   }
-  reign->turn();
+  leader_term->turn();
   EXPECT_EQ(headline("wide"), R"("state":"Bound","headline":"runs on 5 nodes: n0, n1, n2 and 2 more","exitStatus":0)");
   EXPECT_EQ(headline("narrow"), R"("state":"Bound","headline":"runs on n0","exitStatus":0)");
   EXPECT_EQ(why("wide").find(R"("node":)"), std::string::npos) << "of no single pod";
@@ -287,14 +287,14 @@ TEST_F(Read, OfAGangThatRunsTheNodesAreNamed) {
 }
 
 TEST_F(Read, AGangThatIsHeldSaysWhy) {
-  options.intake.queues = {{"team", "", {}}};
+  options.tracker.queues = {{"team", "", {}}};
   begin();
   see(node("n0", 8));
   see(gang_pod("far", 0, 1, 1, {{Text("ashlar.dev/within"), Text("l/nothing")}}));
   see(gang_pod("mixed", 0, 2, 1, {{Text("ashlar.dev/queue"), Text("default")}}));
   see(gang_pod("mixed", 1, 2, 1, {{Text("ashlar.dev/queue"), Text("team")}}));
   see(grouped(pod("early", 1), "none"));
-  reign->turn();
+  leader_term->turn();
   EXPECT_EQ(
       headline("far-0"),
       R"("state":"Never","headline":"NoSuchDomain: gang far must stay within one domain of l/nothing, and no node has that label","exitStatus":5)");
@@ -307,26 +307,26 @@ TEST_F(Read, AGangThatIsHeldSaysWhy) {
   EXPECT_NE(held.find(R"x({"name":"ns/mixed","queue":"default","pods":2,)x"), std::string::npos) << held;
   EXPECT_NE(held.find(R"x("reason":"GangHeld","message":"the pods of gang mixed belong)x"), std::string::npos) << held;
   EXPECT_TRUE(held.ends_with("\"heldTotal\":3}\n")) << held;
-  const std::string told = metrics.text(reign.get(), {});
+  const std::string told = metrics.text(leader_term.get(), {});
   EXPECT_NE(told.find("ashlar_pods_held{reason=\"GangHeld\"} 2\n"), std::string::npos) << told;
   EXPECT_NE(told.find("ashlar_pods_held{reason=\"NoSuchDomain\"} 1\n"), std::string::npos) << told;
   EXPECT_EQ(headline("early"), R"x("state":"Held","headline":"PodGroupMissing: PodGroup none does not exist (yet)","exitStatus":4)x");
   see(group("none", 1));
-  reign->turn();
+  leader_term->turn();
   EXPECT_TRUE(queue().ends_with("\"heldTotal\":2}\n")) << "nothing holds it any more: " << queue();
 }
 
 // ---- remedies ------------------------------------------------------------------------------------------------------------------------------
 
 TEST_F(Read, MoreQuotaIsNamedForEachQueueThatLacksIt) {
-  options.intake.queues = {{"team", "", {3'000, kUnlimited, kUnlimited}}, {"group", "team", {2'000, kUnlimited, kUnlimited}}};
+  options.tracker.queues = {{"team", "", {3'000, kUnlimited, kUnlimited}}, {"group", "team", {2'000, kUnlimited, kUnlimited}}};
   begin();
   see(node("n0", 8));
   const Labels in_group{{Text("ashlar.dev/queue"), Text("group")}};
   see(bound(pod("runs", 2, in_group), "n0", "0-1"));
   see(pod("p", 2, in_group));
   see(pod("q", 1, in_group));
-  reign->turn();
+  leader_term->turn();
   EXPECT_EQ(remedies("p"),
             R"("remedies":[{"kind":"MoreQuota","amount":0,"message":"queue group had 2 GPU more quota and queue team had 1 GPU more quota"}]})"
             "\n");
@@ -340,7 +340,7 @@ TEST_F(Read, WhatWouldHelpIsSaidOfOneAndOfMany) {
   see(bound(pod("runs-c", 1), "c", "0"));
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8, {{Text("ashlar.dev/within"), Text("rack")}}));
   see(pod("p", 9));
-  reign->turn();
+  leader_term->turn();
   EXPECT_EQ(remedies("g"),
             R"x("remedies":[{"kind":"WidenWithin","amount":2,"message":"it could be spread over one block (ashlar.dev/within: block)"},)x"
             R"x({"kind":"DropWithin","amount":2,"message":"it could be spread over any nodes (without ashlar.dev/within)"},)x"
@@ -361,7 +361,7 @@ TEST_F(Read, WhatWouldHelpAGangOfAPodGroupIsAChangeOfThePodGroup) {
   within_a_rack.topology_key = Text("l/rack");
   see(within_a_rack);
   for (int i = 0; i < 2; ++i) see(grouped(pod("g-" + std::to_string(i), 8), "g"));
-  reign->turn();
+  leader_term->turn();
   const std::string told = remedies("g");
   EXPECT_NE(told.find("it could be spread over one block (key l/block, in a new PodGroup, since spec.schedulingConstraints cannot be changed)"),
             std::string::npos)
@@ -381,7 +381,7 @@ TEST_F(Read, HeldPodsAreListedBesideTheQueuesButNotThoseThatWaitForNothing) {
   see(gated);
   see(going);
   see(pod("lost", 1, {{Text("ashlar.dev/queue"), Text("nowhere")}}));
-  reign->turn();
+  leader_term->turn();
   const std::string held = queue().substr(queue().find(R"("held":)"));
   EXPECT_NE(held.find(R"x("reason":"AdmissionGated")x"), std::string::npos) << held;
   EXPECT_NE(held.find(R"x({"name":"ns/lost","queue":"","pods":1,)x"), std::string::npos) << held;
@@ -389,7 +389,7 @@ TEST_F(Read, HeldPodsAreListedBesideTheQueuesButNotThoseThatWaitForNothing) {
 }
 
 TEST_F(Read, AQueueIsAskedForByItsName) {
-  options.intake.queues = {{"team", "", {}}};
+  options.tracker.queues = {{"team", "", {}}};
   begin();
   see(node("n0", 1));
   const Labels of_team{{Text("ashlar.dev/queue"), Text("team")}};
@@ -398,11 +398,11 @@ TEST_F(Read, AQueueIsAskedForByItsName) {
   see(pod("b", 1, of_team));
   see(gang_pod("half", 0, 2, 1, of_team));
   see(gang_pod("part", 0, 2, 1));
-  reign->turn();
+  leader_term->turn();
   const auto asked = [&](const std::string& name) {
     http::ServerRequest request;
     request.query = "queue=" + name;
-    return answer_queue(*reign, request).body;
+    return answer_queue(*leader_term, request).body;
   };
   const std::string team = asked("team"), nobodys = asked("nobodys");
   EXPECT_NE(team.find("ns/b"), std::string::npos) << team;
@@ -416,7 +416,7 @@ TEST_F(Read, AQueueIsAskedForByItsName) {
 }
 
 TEST_F(Read, QueuesAreToldInFull) {
-  options.intake.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}}, {"sub", "team", {kUnlimited, kUnlimited, kUnlimited}}};
+  options.tracker.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}}, {"sub", "team", {kUnlimited, kUnlimited, kUnlimited}}};
   begin();
   see(node("n0", 4));
   const Labels of_team{{Text("ashlar.dev/queue"), Text("team")}}, of_sub{{Text("ashlar.dev/queue"), Text("sub")}};
@@ -431,7 +431,7 @@ TEST_F(Read, QueuesAreToldInFull) {
   see(aged(pod("lost", 1, {{Text("ashlar.dev/queue"), Text("nowhere")}}), 500));
   see(aged(gang_pod("g", 0, 2, 1, of_team), 400));
   for (int i = 0; i < 2; ++i) see(gang_pod("h", i, 2, 4));
-  reign->turn();
+  leader_term->turn();
   now += Millis(10);
   const auto job = [](const std::string& numbers, const std::string& why, int age) {
     return R"({"name":"ns/)" + numbers + R"(,"priority":0,"ageMillis":)" + std::to_string(age) + R"(,"reason":)" + why + "}";
@@ -469,7 +469,7 @@ TEST_F(Read, AllJobsAreListedWhenAskedFor) {
     see(pod("p" + std::to_string(i), 2));
     see(pod("q" + std::to_string(i), 1, {{Text("ashlar.dev/queue"), Text("nowhere")}}));
   }
-  reign->turn();
+  leader_term->turn();
   const auto count = [](const std::string& text, const std::string& part) {
     std::size_t found = 0;
     for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
@@ -477,7 +477,7 @@ TEST_F(Read, AllJobsAreListedWhenAskedFor) {
   };
   http::ServerRequest all;
   all.query = "all=1";
-  const std::string some = queue(), every = answer_queue(*reign, all).body;
+  const std::string some = queue(), every = answer_queue(*leader_term, all).body;
   EXPECT_NE(some.find(R"("shown":500,"total":501,)"), std::string::npos);
   EXPECT_TRUE(some.ends_with("\"heldTotal\":501}\n"));
   EXPECT_EQ(count(some, R"("name":"ns/p)"), 500u);
@@ -508,10 +508,10 @@ TEST_F(Read, NodesAreToldWithDevicesDomainsTaintsAndWhatClosesThem) {
   unread.problem = Text("spec: odd");
   unread.lacks_amounts = true;
   see(unread);
-  reign->turn();
-  reign->take(Change<Node>{Change<Node>::Kind::kDeleted, node("gone", 1)});
+  leader_term->turn();
+  leader_term->take(Change<Node>{Change<Node>::Kind::kDeleted, node("gone", 1)});
   now += Millis(1'000);
-  reign->turn();
+  leader_term->turn();
   const std::string n0 = R"({"name":"n0","model":"","cards":2,"idleCards":0,"cardFreeMilli":[-2000,1000],"closedCards":"0","freeMilliCores":62500,)"
                          R"("freeMemoryBytes":1073741824,"freePods":107,"domains":{"block":"b","rack":"r0"},"taints":["team=blue:NoSchedule",)"
                          R"("node.kubernetes.io/unschedulable:NoSchedule","old=y=:PreferNoSchedule","x:NoExecute"]})";

@@ -78,7 +78,7 @@ TEST_F(GoneUnderABinding, ANodeOfThatNameTakesNothingBeforeTheAnswer) {
       step();
       EXPECT_EQ(where("c"), "m");
       EXPECT_EQ(where("d"), "") << "the pod of the unanswered binding may be on n";
-      EXPECT_EQ(intake.closed_nodes_text(),
+      EXPECT_EQ(tracker.closed_nodes_text(),
                 "node n (whether pod ns/p0 is bound to it is not known: the node was made anew before the binding was answered)");
       gone(node("n", 8));
       see(node("n", 8));
@@ -86,7 +86,7 @@ TEST_F(GoneUnderABinding, ANodeOfThatNameTakesNothingBeforeTheAnswer) {
       EXPECT_EQ(where("d"), "") << "nor when it is made anew once more";
     });
     ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
-    EXPECT_EQ(intake.closed_nodes_text(), "none");
+    EXPECT_EQ(tracker.closed_nodes_text(), "none");
     step();
     EXPECT_EQ(where("d"), status == 201 ? "" : "n") << status;
     EXPECT_EQ(idle_devices("n"), status == 201 ? 7 : 0) << status;
@@ -101,7 +101,7 @@ TEST_F(GoneUnderABinding, WhatTheWatchSaysOfThePodIsAnAnswerToo) {
       Pod bound = pod("p0", 1);
       bound.node_name = Text("n");
       is_bound ? see(bound) : gone(bound);
-      EXPECT_EQ(intake.closed_nodes_text(), "none");
+      EXPECT_EQ(tracker.closed_nodes_text(), "none");
       step();
       EXPECT_EQ(idle_devices("n"), is_bound ? 7 : 8);
     });
@@ -117,9 +117,9 @@ TEST_F(GoneUnderABinding, ASecondUnansweredPodKeepsTheNodeClosed) {
   gone(node("n", 8));
   see(node("n", 8));
   gone(pod("p0", 1));
-  EXPECT_NE(intake.closed_nodes_text(), "none");
+  EXPECT_NE(tracker.closed_nodes_text(), "none");
   gone(pod("p1", 1));
-  EXPECT_EQ(intake.closed_nodes_text(), "none");
+  EXPECT_EQ(tracker.closed_nodes_text(), "none");
   server.let_go();
 }
 
@@ -143,7 +143,7 @@ TEST_F(GoneUnderABinding, ItsGangStartsNowhereElseBeforeTheAnswer) {
   decide();
   EXPECT_EQ(where("g-2"), "");
   EXPECT_EQ(hold_of("g-2").detail, "gang g waits, since node " + lost + " went, and the binding of pod g-1 to it is not answered yet");
-  EXPECT_EQ(hold_condition(intake, record("g-2")).message, "BindFailed: " + hold_of("g-2").detail);
+  EXPECT_EQ(hold_condition(tracker, record("g-2")).message, "BindFailed: " + hold_of("g-2").detail);
   bind_status = 422;
   server.let_go();
   ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
@@ -164,7 +164,7 @@ TEST_F(GoneUnderABinding, PodsThatStartOneByOneWaitForNobodysAnswer) {
     see(p);
   }
   see(node("m", 8));
-  actuator = actuator_with({.in_flight_max = 1});
+  actuator = binder_with({.in_flight_max = 1});
   server.hold();
   decide();
   ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
@@ -184,7 +184,7 @@ TEST_F(GoneUnderABinding, WhatOfItsGangWasNotSentYetWaitsWithIt) {
   gone(node("n", 8));
   for (const char* name : {"a", "b"}) see(node(name, 8));
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
-  actuator = actuator_with({.in_flight_max = 1});
+  actuator = binder_with({.in_flight_max = 1});
   server.hold();
   decide();
   ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
@@ -202,7 +202,7 @@ TEST_F(GoneUnderABinding, WhateverElseHoldsThePodMeanwhileItIsAskedForNowhereEls
   const auto queue_goes_and_comes = [&] {
     ns.labels = {{Text("ashlar.dev/queue"), Text("nosuch")}};
     see(ns);
-    intake.settle();
+    tracker.settle();
     see(with(pod("p0", 1), "x", "y"));
     EXPECT_EQ(record("p0").hold, HoldReason::kQueueUnknown);
     ns.labels.clear();
@@ -247,7 +247,7 @@ TEST_F(GoneUnderABinding, WhatItsOwnerChangedBeforeCountsAfterTheAnswer) {
 /// A place that was right when it was chosen, and a binding to it that was not done: what has changed since is looked at before it is sent (again).
 class ChangedBeforeTheNextTry : public Actuation {
  protected:
-  ChangedBeforeTheNextTry() { actuator = actuator_with({}, kNextTry); }
+  ChangedBeforeTheNextTry() { actuator = binder_with({}, kNextTry); }
   /// Decides, and lets the first binding of every pod fail so that it is known to be unbound and waits for its next try.
   void fail(int status) {
     server.change([&] { bind_status = status; });
@@ -319,7 +319,7 @@ TEST_F(ChangedBeforeTheNextTry, AHeartbeatIsNoChange) {
 }
 
 TEST_F(ChangedBeforeTheNextTry, WhatWasNeverSentIsDecidedAnewToo) {
-  actuator = actuator_with({.in_flight_max = 1});
+  actuator = binder_with({.in_flight_max = 1});
   server.hold();
   place(2);
   Node cordoned = node("n", 8);
@@ -471,7 +471,7 @@ TEST_F(ChangedBeforeTheNextTry, ANeighbourThatLeavesRoomIsNoChange) {
 }
 
 TEST_F(ChangedBeforeTheNextTry, OnlyAsManyAreDecidedAnewAsNoLongerFit) {
-  actuator = actuator_with({.in_flight_max = 1}, kNextTry);
+  actuator = binder_with({.in_flight_max = 1}, kNextTry);
   server.hold();
   for (int i = 0; i < 3; ++i) see(pod("p" + std::to_string(i), 2));
   decide();
@@ -492,7 +492,7 @@ TEST_F(ChangedBeforeTheNextTry, AnotherTenantsTopologyLevelIsNoChangeOfANode) {
   Pod urgent = pod("urgent", 8);
   urgent.priority = 1000;
   see(urgent);
-  intake.settle();
+  tracker.settle();
   go_on();
   EXPECT_EQ(where("g-0") + where("g-1") == "ab" || where("g-0") + where("g-1") == "ba", true) << where("g-0") << " " << where("g-1");
   EXPECT_EQ(where("urgent"), "");
@@ -566,7 +566,7 @@ TEST_F(ChangedBeforeTheNextTry, NoMemberOfAGangThatHasBegunIsSentWhileAnotherWai
   for (const char* name : {"m", "x"}) see(node(name, 8));
   for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 3, 8));
   fail(429);
-  intake.note_bound(intake.pods().find(Text("ns"), Text("g-0")), Text(where("g-0")), {});
+  tracker.note_bound(tracker.pods().find(Text("ns"), Text("g-0")), Text(where("g-0")), {});
   gone(node(where("g-1"), 8));
   go_on();
   EXPECT_EQ(where("g-1") + where("g-2"), "");
@@ -614,7 +614,7 @@ TEST_F(ChangedBeforeTheNextTry, AGangThatHasBegunGoesOnWithThoseThatAreLeft) {
   for (const char* name : {"m", "x"}) see(node(name, 8));
   for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 3, 8));
   fail(429);
-  for (const char* name : {"g-0", "g-1"}) intake.note_bound(intake.pods().find(Text("ns"), Text(name)), Text(where(name)), {});
+  for (const char* name : {"g-0", "g-1"}) tracker.note_bound(tracker.pods().find(Text("ns"), Text(name)), Text(where(name)), {});
   gone(gang_pod("g", 0, 3, 8));
   go_on();
   EXPECT_EQ(phase("g-2"), Phase::kBound) << "a member that is over takes nobody with it";
@@ -641,7 +641,7 @@ TEST_F(ChangedBeforeTheNextTry, AMemberGoesWhereTheOthersOfItsGangAreNow) {
   for (int i = 0; i < 2; ++i) see(member(i));
   fail(429);
   const std::string first = where("g-0"), second = where("g-1");
-  intake.note_bound(intake.pods().find(Text("ns"), Text("g-0")), Text(first), {});
+  tracker.note_bound(tracker.pods().find(Text("ns"), Text("g-0")), Text(first), {});
   see(in_rack(first, "r1"));
   go_on();
   EXPECT_EQ(bindings("g-1", second), 1u);

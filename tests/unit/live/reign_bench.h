@@ -15,16 +15,16 @@
 
 namespace ashlar::kube {
 
-struct ReignBench : ClusterObjects {
-  ReignBench() {
-    options.intake.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}};
+struct TermBench : ClusterObjects {
+  TermBench() {
+    options.tracker.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}};
     options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
     options.log = [this](LogLevel level, const LogLine& line) {
       if (level == LogLevel::kInfo) log.push_back(line);
     };
   }
   void begin(Api& api) {
-    reign = std::make_unique<LiveReign>(api, options, metrics, [this] { return is_leading; });
+    leader_term = std::make_unique<LeaderTerm>(api, options, metrics, [this] { return is_leading; });
   }
   void begin() {
     auto made = Api::create(
@@ -36,27 +36,27 @@ struct ReignBench : ClusterObjects {
 
   template <class T>
   void see(T object) {
-    reign->take(Change<T>{Change<T>::Kind::kAdded, std::move(object)});
+    leader_term->take(Change<T>{Change<T>::Kind::kAdded, std::move(object)});
   }
-  void gone(Pod p) { reign->take(Change<Pod>{Change<Pod>::Kind::kDeleted, std::move(p)}); }
+  void gone(Pod p) { leader_term->take(Change<Pod>{Change<Pod>::Kind::kDeleted, std::move(p)}); }
   /// In rack `rack` of block b.
   static Node node_in(const std::string& rack, const std::string& name, std::int64_t gpus = 8) {
     return node(name, gpus, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text(rack)}});
   }
-  PodSlot slot_of(const std::string& name) { return reign->intake().pods().find(Text("ns"), Text(name)); }
-  const PodRecord& record(const std::string& name) { return reign->intake().pods()[slot_of(name)]; }
+  PodSlot slot_of(const std::string& name) { return leader_term->tracker().pods().find(Text("ns"), Text(name)); }
+  const PodRecord& record(const std::string& name) { return leader_term->tracker().pods()[slot_of(name)]; }
   PodRecord::Phase phase(const std::string& name) { return record(name).phase; }
-  ConditionText condition_of(const std::string& name) { return reign->pod_text(slot_of(name)); }
-  std::string all_metrics() { return metrics.text(reign.get(), {}); }
+  ConditionText condition_of(const std::string& name) { return leader_term->pod_text(slot_of(name)); }
+  std::string all_metrics() { return metrics.text(leader_term.get(), {}); }
   bool says(const std::string& part) { return all_metrics().find(part) != std::string::npos; }
 
   Millis now{1'000'000};
   bool is_leading = true;
-  LiveMetrics metrics;
-  ReignOptions options;
+  SchedulerMetrics metrics;
+  LeaderTermOptions options;
   std::vector<LogLine> log;
   std::unique_ptr<Api> nowhere;
-  std::unique_ptr<LiveReign> reign;
+  std::unique_ptr<LeaderTerm> leader_term;
 };
 
 }  // namespace ashlar::kube

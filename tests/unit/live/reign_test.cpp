@@ -7,9 +7,9 @@
 namespace ashlar::kube {
 namespace {
 
-class Reign : public ::testing::Test, public ReignBench {
+class Term : public ::testing::Test, public TermBench {
  protected:
-  using ReignBench::see;
+  using TermBench::see;
   void see(const std::string& name, const std::string& rack, std::int64_t gpus = 8) { see(node_in(rack, name, gpus)); }
   void see_pod(const std::string& name, std::int64_t gpus) { see(pod(name, gpus)); }
   /// One that says how long it runs.
@@ -19,64 +19,64 @@ class Reign : public ::testing::Test, public ReignBench {
   std::string why(const std::string& name) {
     http::ServerRequest request;
     request.query = "name=ns%2F" + name;
-    return answer_why(*reign, request).body;
+    return answer_why(*leader_term, request).body;
   }
-  std::string queue() { return answer_queue(*reign, {}).body; }
+  std::string queue() { return answer_queue(*leader_term, {}).body; }
 };
 
-TEST_F(Reign, GatheredEventsBringTheDecisionBeforeTheWindowIsOver) {
+TEST_F(Term, GatheredEventsBringTheDecisionBeforeTheWindowIsOver) {
   options.actuator.in_flight_max = 1;
   options.window = Millis(3'600'000);
   options.events_per_step_max = 3;
   begin();
   see("n0", "r0");
   see_pod("p", 1);
-  reign->turn();
-  ASSERT_EQ(reign->actuator().in_flight(), 1u);
-  const std::uint64_t before = reign->steps();
+  leader_term->turn();
+  ASSERT_EQ(leader_term->actuator().in_flight(), 1u);
+  const std::uint64_t before = leader_term->steps();
   see("n1", "r0");
   see("n2", "r0");
-  reign->turn();
-  EXPECT_EQ(reign->steps(), before) << "a binding is under way, so news are gathered";
+  leader_term->turn();
+  EXPECT_EQ(leader_term->steps(), before) << "a binding is under way, so news are gathered";
   see("n3", "r0");
-  reign->turn();
-  EXPECT_EQ(reign->steps(), before + 1);
+  leader_term->turn();
+  EXPECT_EQ(leader_term->steps(), before + 1);
 }
 
-TEST_F(Reign, TheAgeOfTheSnapshotIsThatOfTheOldestNewsNotYetTaken) {
+TEST_F(Term, TheAgeOfTheSnapshotIsThatOfTheOldestNewsNotYetTaken) {
   options.actuator.in_flight_max = 1;
   options.window = Millis(10'000);
   begin();
   see("n0", "r0");
   see_pod("p", 1);
-  reign->turn();
-  EXPECT_EQ(reign->snapshot_age(), Millis(0));
+  leader_term->turn();
+  EXPECT_EQ(leader_term->snapshot_age(), Millis(0));
   see("n1", "r0");
-  reign->turn();
+  leader_term->turn();
   now += Millis(2'500);
   EXPECT_TRUE(says("ashlar_snapshot_age_seconds 2.5"));
   now += Millis(10'000);
-  reign->turn();
-  EXPECT_EQ(reign->snapshot_age(), Millis(0));
+  leader_term->turn();
+  EXPECT_EQ(leader_term->snapshot_age(), Millis(0));
 }
 
-TEST_F(Reign, GangsAreCountedByTheInnermostLevelThatHoldsThem) {
+TEST_F(Term, GangsAreCountedByTheInnermostLevelThatHoldsThem) {
   begin();
   for (int r = 0; r < 2; ++r)
     for (int n = 0; n < 2; ++n) see("r" + std::to_string(r) + "n" + std::to_string(n), "r" + std::to_string(r));
-  EXPECT_EQ(reign->steps(), 0u);
+  EXPECT_EQ(leader_term->steps(), 0u);
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
-  reign->turn();
+  leader_term->turn();
   EXPECT_TRUE(says(R"(ashlar_gang_placement_total{level="rack",queue="default"} 1)")) << all_metrics();
   for (int i = 0; i < 2; ++i) see(gang_pod("h", i, 2, 4));
-  reign->turn();
+  leader_term->turn();
   EXPECT_TRUE(says(R"(ashlar_gang_placement_total{level="node",queue="default"} 1)"));
   EXPECT_TRUE(says(R"(ashlar_queue_wait_seconds_count{queue="default"} 2)"));
   see_pod("waits", 9);
-  reign->turn();
+  leader_term->turn();
   EXPECT_TRUE(says(R"(ashlar_queue_pending_jobs{queue="default")"));
   EXPECT_TRUE(says(R"(ashlar_queue_guaranteed_gpus{model="any",queue="default"})"));
-  const std::string for_anybody = metrics.text(reign.get(), {}, MetricsReader::kAnybody);
+  const std::string for_anybody = metrics.text(leader_term.get(), {}, MetricsReader::kAnybody);
   EXPECT_EQ(for_anybody.find("default"), std::string::npos) << for_anybody;
   for (const char* sum : {R"(ashlar_gang_placement_total{level="rack"} 1)", "ashlar_queue_wait_seconds_count 2",
                           "ashlar_queue_pending_jobs{reason=", R"(ashlar_queue_pending_gpus{model="any"} 9)"})
@@ -87,35 +87,35 @@ TEST_F(Reign, GangsAreCountedByTheInnermostLevelThatHoldsThem) {
   EXPECT_EQ(log[0].name, Text("g"));
 }
 
-TEST_F(Reign, TheLogCallsALonePodThatMustStayWithinADomainAPod) {
+TEST_F(Term, TheLogCallsALonePodThatMustStayWithinADomainAPod) {
   begin();
   see("n0", "r0");
   see(pod("alone", 1, {{Text("ashlar.dev/within"), Text("rack")}}));
-  reign->turn();
+  leader_term->turn();
   ASSERT_EQ(log.size(), 1u);
   EXPECT_EQ(log[0].message, "placed pod ns/alone: 1 pod on one node");
   EXPECT_EQ(log[0].kind, "pod");
   EXPECT_EQ(log[0].name, Text("alone"));
 }
 
-TEST_F(Reign, TheLogSaysHowManyOfAGangArePlacedNow) {
+TEST_F(Term, TheLogSaysHowManyOfAGangArePlacedNow) {
   begin();
   see("n0", "r0");
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
-  reign->turn();
+  leader_term->turn();
   see(gang_pod("g", 2, 2, 2));
-  reign->turn();
+  leader_term->turn();
   ASSERT_EQ(log.size(), 2u);
   EXPECT_EQ(log[0].message, "placed gang ns/g: 2 pods on one node");
   EXPECT_EQ(log[1].message, "placed gang ns/g: 1 pod, 3 in all, on one node");
 }
 
-TEST_F(Reign, TheLargestGangIsThatOfTheBestDomain) {
+TEST_F(Term, TheLargestGangIsThatOfTheBestDomain) {
   begin();
   see("a", "r0");
   see("b", "r1");
   see("c", "r1", 4);
-  reign->turn();
+  leader_term->turn();
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="node",model="unknown"} 8)")) << all_metrics();
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="rack",model="unknown"} 12)"));
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="block",model="unknown"} 20)"));
@@ -123,20 +123,20 @@ TEST_F(Reign, TheLargestGangIsThatOfTheBestDomain) {
   Pod full = pod("full", 4);
   full.node_name = Text("c");
   see(full);
-  reign->turn();
+  leader_term->turn();
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="rack",model="unknown"} 8)")) << "a node without an idle card adds none";
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="any",model="unknown"} 16)"));
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST_F(Reign, APodHeldForAReservationIsToldSoAndCallsForNoNodes) {
+TEST_F(Term, APodHeldForAReservationIsToldSoAndCallsForNoNodes) {
   begin();
   see("a", "r0");
   see_lasting("runs", 4, "100s");
   see_lasting("head", 8, "100s");
   see_lasting("held", 4, "1000s");
-  reign->turn();
+  leader_term->turn();
   const ConditionText text = condition_of("held");
   EXPECT_EQ(text.reason, "SchedulerError") << "an autoscaler that reads Unschedulable adds nodes";
   EXPECT_EQ(text.message, "ReservationHeld: there may be room for it, but starting it now would delay a job ahead of it");
@@ -151,7 +151,7 @@ TEST_F(Reign, APodHeldForAReservationIsToldSoAndCallsForNoNodes) {
   EXPECT_TRUE(says(R"(ashlar_queue_pending_jobs{queue="default",reason="ReservationHeld"} 1)")) << all_metrics();
 }
 
-TEST_F(Reign, APodBehindTheHeadOfItsQueueIsToldSoAndCallsForNoNodes) {
+TEST_F(Term, APodBehindTheHeadOfItsQueueIsToldSoAndCallsForNoNodes) {
   options.profile = [](const auto&) {
     Profile strict = builtin_profile("ashlar").value();
     strict.blocking = Blocking::kStrict;
@@ -162,7 +162,7 @@ TEST_F(Reign, APodBehindTheHeadOfItsQueueIsToldSoAndCallsForNoNodes) {
   see_pod("runs", 4);
   see_pod("head", 8);
   see_pod("behind", 1);
-  reign->turn();
+  leader_term->turn();
   const ConditionText text = condition_of("behind");
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_EQ(text.message, "BehindHead: a job ahead of it in its queue must start first");
@@ -171,30 +171,30 @@ TEST_F(Reign, APodBehindTheHeadOfItsQueueIsToldSoAndCallsForNoNodes) {
   EXPECT_TRUE(has(queue(), R"("reason":"BehindHead")"));
 }
 
-TEST_F(Reign, APodThatSharesADeviceIsNotToldItsNeighboursWords) {
+TEST_F(Term, APodThatSharesADeviceIsNotToldItsNeighboursWords) {
   begin();
   see("a", "r0", 1);
   see_pod("runs", 1);
   see_pod("whole", 1);
   see(share("share", 1000));
-  reign->turn();
+  leader_term->turn();
   EXPECT_EQ(condition_of("whole").message, "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
   EXPECT_EQ(condition_of("share").message, "0/1 nodes are available: 1 Insufficient ashlar.dev/gpu-milli.");
 }
 
-TEST_F(Reign, WhySaysOnceThatDevicesAreShort) {
+TEST_F(Term, WhySaysOnceThatDevicesAreShort) {
   begin();
   see("a", "r0");
   see_pod("runs", 4);
   see_pod("waits", 8);
-  reign->turn();
+  leader_term->turn();
   EXPECT_TRUE(
       has(why("waits"), R"("reasons":[{"code":"InsufficientGPU","message":"1 node is short of cards: at most 4 GPU free on one, 8 GPU asked")"))
       << why("waits");
   EXPECT_FALSE(has(why("waits"), R"("code":"InsufficientResource")")) << why("waits");
 }
 
-TEST_F(Reign, WhyOffersOnlyWhatHelpsAndCountsAnew) {
+TEST_F(Term, WhyOffersOnlyWhatHelpsAndCountsAnew) {
   begin();
   for (const char* name : {"a", "b"}) see(name, "r0");
   for (const char* name : {"c", "d"}) see(name, "r1");
@@ -202,7 +202,7 @@ TEST_F(Reign, WhyOffersOnlyWhatHelpsAndCountsAnew) {
   for (int i = 0; i < 4; ++i) {
     see(with(gang_pod("g", i, 4, 8), "ashlar.dev/within", "rack"));
   }
-  reign->turn();
+  leader_term->turn();
   const std::string busy = why("g-0");
   EXPECT_TRUE(has(busy, "all nodes together have room for 3 of 4 members")) << busy;
   EXPECT_FALSE(has(busy, R"("kind":"WidenWithin")")) << "the block has room for three only: " << busy;
@@ -210,44 +210,44 @@ TEST_F(Reign, WhyOffersOnlyWhatHelpsAndCountsAnew) {
   EXPECT_TRUE(has(busy, R"({"kind":"MoreNodes","amount":2,"message":"there were 2 more empty nodes like c in one rack"})")) << busy;
   gone(pod("runs", 8));
   now += Millis(10'000);
-  reign->turn();
+  leader_term->turn();
   const std::string idle = why("g-0");
   EXPECT_FALSE(has(idle, R"("message":"all nodes together have room for 3 of 4 members")")) << "the numbers are those of now: " << idle;
   EXPECT_TRUE(has(idle, R"x({"kind":"WidenWithin","amount":4,"message":"it could be spread over one block (ashlar.dev/within: block)"})x")) << idle;
 }
 
-TEST_F(Reign, NothingIsDecidedWithoutTheRightToWrite) {
+TEST_F(Term, NothingIsDecidedWithoutTheRightToWrite) {
   begin();
   see("a", "r0");
   see_pod("p", 1);
   is_leading = false;
-  reign->turn();
-  EXPECT_EQ(reign->steps(), 0u);
+  leader_term->turn();
+  EXPECT_EQ(leader_term->steps(), 0u);
 }
 
-TEST_F(Reign, ABindingThatHangsDoesNotSilenceConditionsForMoreThanTwoSeconds) {
+TEST_F(Term, ABindingThatHangsDoesNotSilenceConditionsForMoreThanTwoSeconds) {
   begin();
   see("n0", "r0");
   see_pod("p", 1);
   see_pod("impossible", 9);
-  reign->turn();
-  ASSERT_EQ(reign->actuator().in_flight(), 1u);
-  EXPECT_EQ(reign->lane().in_flight(), 0u);
+  leader_term->turn();
+  ASSERT_EQ(leader_term->actuator().in_flight(), 1u);
+  EXPECT_EQ(leader_term->lane().in_flight(), 0u);
   now += Millis(1'000);
-  EXPECT_LE(reign->turn(), now + Millis(1'000)) << "the loop comes back in time";
-  EXPECT_EQ(reign->lane().in_flight(), 0u);
+  EXPECT_LE(leader_term->turn(), now + Millis(1'000)) << "the loop comes back in time";
+  EXPECT_EQ(leader_term->lane().in_flight(), 0u);
   now += Millis(1'000);
-  reign->turn();
-  EXPECT_EQ(reign->lane().in_flight(), 1u);
-  EXPECT_EQ(reign->lane().counters().conditions, 1u);
+  leader_term->turn();
+  EXPECT_EQ(leader_term->lane().in_flight(), 1u);
+  EXPECT_EQ(leader_term->lane().counters().conditions, 1u);
 }
 
-TEST_F(Reign, TheTimeToAConfirmedBindingIsKeptApartForGangs) {
+TEST_F(Term, TheTimeToAConfirmedBindingIsKeptApartForGangs) {
   begin();
   see("n0", "r0");
   see_pod("alone", 1);
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 1));
-  reign->turn();
+  leader_term->turn();
   now += Millis(3'000);
   Pod confirmed[] = {pod("alone", 1), gang_pod("g", 0, 2, 1), gang_pod("g", 1, 2, 1)};
   for (Pod& p : confirmed) {
@@ -259,27 +259,27 @@ TEST_F(Reign, TheTimeToAConfirmedBindingIsKeptApartForGangs) {
 }
 
 // What only confirms what was assumed changes no decision: it is taken with the next news, or when so much of it waits.
-TEST_F(Reign, ConfirmationsAloneBringADecisionOnlyWhereTheyPileUp) {
+TEST_F(Term, ConfirmationsAloneBringADecisionOnlyWhereTheyPileUp) {
   options.events_per_step_max = 4;
   begin();
   see("n0", "r0");
   for (const char* name : {"a", "b", "c", "d"}) see_pod(name, 1);
-  reign->turn();
-  const std::uint64_t steps = reign->steps();
+  leader_term->turn();
+  const std::uint64_t steps = leader_term->steps();
   const auto confirm = [&](const char* name) {
     Pod p = pod(name, 1);
     p.node_name = Text("n0");
     see(p);
-    reign->turn();
+    leader_term->turn();
     EXPECT_EQ(phase(name), PodRecord::Phase::kBound);
   };
   for (const char* name : {"a", "b", "c"}) {
     confirm(name);
-    EXPECT_EQ(reign->steps(), steps) << name;
+    EXPECT_EQ(leader_term->steps(), steps) << name;
   }
-  EXPECT_EQ(reign->snapshot_age(), Millis(0)) << "nothing is missed meanwhile";
+  EXPECT_EQ(leader_term->snapshot_age(), Millis(0)) << "nothing is missed meanwhile";
   confirm("d");
-  EXPECT_EQ(reign->steps(), steps + 1);
+  EXPECT_EQ(leader_term->steps(), steps + 1);
 }
 
 }  // namespace

@@ -13,10 +13,10 @@
 namespace ashlar::kube {
 namespace {
 
-class ReignWrites : public ::testing::Test {
+class TermWrites : public ::testing::Test {
  protected:
-  ReignWrites() {
-    options.intake.levels = {{Text("rack"), Text("l/rack")}};
+  TermWrites() {
+    options.tracker.levels = {{Text("rack"), Text("l/rack")}};
     options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
     options.log = [this](LogLevel level, const LogLine& line) {
       if (level == LogLevel::kWarning) warnings.push_back(line);
@@ -24,7 +24,7 @@ class ReignWrites : public ::testing::Test {
     };
   }
   void begin() {
-    reign = std::make_unique<LiveReign>(server.api(), options, metrics, [this] { return is_leading; });
+    leader_term = std::make_unique<LeaderTerm>(server.api(), options, metrics, [this] { return is_leading; });
   }
   void see(const std::string& node_name, std::int64_t gpus) {
     Node n;
@@ -34,7 +34,7 @@ class ReignWrites : public ::testing::Test {
     n.pods_max = 110;
     n.allocatable.extended = {{Text("nvidia.com/gpu"), gpus}};
     n.labels = {{Text("l/rack"), Text("r0")}};
-    reign->take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
+    leader_term->take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
   }
   static Pod pod(const std::string& name, std::int64_t gpus, Labels labels = {}) {
     Pod p;
@@ -51,7 +51,7 @@ class ReignWrites : public ::testing::Test {
     if (!devices.empty()) p.annotations = std::make_shared<const Labels>(Labels{{Text(kDevicesAnnotation), Text(devices)}});
     return p;
   }
-  void see(Pod p) { reign->take(Change<Pod>{Change<Pod>::Kind::kModified, std::move(p)}); }
+  void see(Pod p) { leader_term->take(Change<Pod>{Change<Pod>::Kind::kModified, std::move(p)}); }
   std::vector<std::string> warned() {
     std::vector<std::string> lines;
     for (const LogLine& line : std::exchange(warnings, {})) lines.push_back(line.message);
@@ -63,37 +63,37 @@ class ReignWrites : public ::testing::Test {
   std::vector<std::string> told;
   bool is_leading = true;
   ScriptedApi server{[this](const http::ServerRequest&) { return status == 200 ? http::json(200, "{}") : ScriptedApi::status(status); }};
-  LiveMetrics metrics;
-  ReignOptions options;
-  std::unique_ptr<LiveReign> reign;
+  SchedulerMetrics metrics;
+  LeaderTermOptions options;
+  std::unique_ptr<LeaderTerm> leader_term;
 };
 
-TEST_F(ReignWrites, DevicesThatSomebodyChangedAreWrittenBackOnceForEachChange) {
+TEST_F(TermWrites, DevicesThatSomebodyChangedAreWrittenBackOnceForEachChange) {
   begin();
   see("n0", 8);
   see(on(pod("p", 2), "n0", "1,3"));
   EXPECT_EQ(warned(), std::vector<std::string>());
   for (int i = 0; i < 2; ++i) see(on(pod("p", 2), "n0", "4,5"));
-  reign->turn();
+  leader_term->turn();
   ASSERT_TRUE(server.settle());
   EXPECT_EQ(warned(), std::vector<std::string>{"somebody changed the cards of pod ns/p from 1,3 to '4,5'; it holds what it was bound with"});
   EXPECT_EQ(server.seen({}), std::vector<std::string>{R"(PATCH /api/v1/namespaces/ns/pods/p/status {"metadata":{"uid":"uid-p",)"
                                                       R"("annotations":{"ashlar.dev/cards":"1,3"}}})"});
   see(on(pod("p", 2), "n0", "1,3"));
   see(on(pod("p", 2), "n0", ""));
-  reign->turn();
+  leader_term->turn();
   ASSERT_TRUE(server.settle());
   EXPECT_EQ(server.count({"PATCH"}), 2u);
   EXPECT_EQ(warned(), std::vector<std::string>{"somebody changed the cards of pod ns/p from 1,3 to ''; it holds what it was bound with"});
 }
 
-TEST_F(ReignWrites, DevicesThatCannotBeWrittenBackAreTold) {
+TEST_F(TermWrites, DevicesThatCannotBeWrittenBackAreTold) {
   status = 403;
   begin();
   see("n0", 8);
   see(on(pod("p", 1), "n0", "1"));
   see(on(pod("p", 1), "n0", "2"));
-  reign->turn();
+  leader_term->turn();
   ASSERT_TRUE(server.settle());
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_EQ(warnings[1].message, "the cards of pod ns/p could not be written back: HTTP 403: no");
@@ -102,7 +102,7 @@ TEST_F(ReignWrites, DevicesThatCannotBeWrittenBackAreTold) {
   EXPECT_EQ(warnings[1].name, Text("p"));
 }
 
-TEST_F(ReignWrites, NothingIsWrittenBackWithoutTheRightToWrite) {
+TEST_F(TermWrites, NothingIsWrittenBackWithoutTheRightToWrite) {
   begin();
   see("n0", 8);
   see(on(pod("p", 1), "n0", "1"));
@@ -113,7 +113,7 @@ TEST_F(ReignWrites, NothingIsWrittenBackWithoutTheRightToWrite) {
   EXPECT_EQ(server.seen({}), std::vector<std::string>());
 }
 
-TEST_F(ReignWrites, DevicesThatAreClaimedTwiceAreToldWithWhoseClaimsTheyAre) {
+TEST_F(TermWrites, DevicesThatAreClaimedTwiceAreToldWithWhoseClaimsTheyAre) {
   begin();
   see("n0", 8);
   see("n1", 128);
@@ -122,42 +122,42 @@ TEST_F(ReignWrites, DevicesThatAreClaimedTwiceAreToldWithWhoseClaimsTheyAre) {
   see(on(pod("b", 2), "n0", "1,2"));
   see(on(pod("c", 1), "n0", "3"));
   see(on(pod("far", 1), "n2", "1"));
-  reign->turn();
+  leader_term->turn();
   EXPECT_EQ(warnings.at(0).kind, "node");
   EXPECT_EQ(warnings.at(0).name, Text("n0"));
   EXPECT_EQ(warned(),
             std::vector<std::string>{"card 1 of node n0 is claimed for more than it has, by ns/a, ns/b; it takes nothing new until that is over"});
   see(on(pod("d", 1), "n2", "2"));
-  reign->turn();
+  leader_term->turn();
   EXPECT_EQ(warned(), std::vector<std::string>()) << "nothing new of that kind";
   see(on(pod("x", 2), "n1", "100,127"));
   see(on(pod("y", 2), "n1", "100,127"));
-  reign->turn();
+  leader_term->turn();
   EXPECT_EQ(warned(), (std::vector<std::string>{
                           "cards 100,127 of node n1 are claimed for more than they have, by ns/x, ns/y; they take nothing new until that is over"}));
-  reign->take(Change<Pod>{Change<Pod>::Kind::kDeleted, pod("x", 2)});
-  reign->turn();
+  leader_term->take(Change<Pod>{Change<Pod>::Kind::kDeleted, pod("x", 2)});
+  leader_term->turn();
   EXPECT_EQ(warned(), std::vector<std::string>()) << "one less is no news";
   see(on(pod("x", 2), "n1", "100,127"));
-  reign->turn();
+  leader_term->turn();
   EXPECT_EQ(warned().size(), 1u) << "again one more; what stood all the time is not said again";
 }
 
-TEST_F(ReignWrites, AGangOfOneIsNotSaidToBeMany) {
+TEST_F(TermWrites, AGangOfOneIsNotSaidToBeMany) {
   begin();
   see("n0", 8);
   see(pod("g-0", 1, {{Text("ashlar.dev/gang"), Text("g")}, {Text("ashlar.dev/gang-size"), Text("1")}}));
-  reign->turn();
+  leader_term->turn();
   EXPECT_EQ(told, std::vector<std::string>{"placed gang ns/g: 1 pod on one node"});
 }
 
-TEST_F(ReignWrites, WhoseVerdictIsNewIsToldBeforeWhoeverIsHeld) {
+TEST_F(TermWrites, WhoseVerdictIsNewIsToldBeforeWhoeverIsHeld) {
   options.lane.in_flight_max = 1;
   begin();
   see("n0", 8);
   for (const char* name : {"h-0", "h-1"}) see(pod(name, 1, {{Text("ashlar.dev/queue"), Text("nobody's")}}));
   see(pod("large", 9));
-  reign->turn();
+  leader_term->turn();
   ASSERT_TRUE(server.settle());
   std::vector<std::string> told_in_order;
   for (const std::string& line : server.seen({"PATCH"})) told_in_order.push_back(line.substr(0, line.find(" {")));
@@ -165,9 +165,9 @@ TEST_F(ReignWrites, WhoseVerdictIsNewIsToldBeforeWhoeverIsHeld) {
                                                      "PATCH /api/v1/namespaces/ns/pods/h-1/status"}));
 }
 
-TEST_F(ReignWrites, APodGroupIsToldWhenSoManyOfItsPodsAreBoundAsMustStartTogether) {
+TEST_F(TermWrites, APodGroupIsToldWhenSoManyOfItsPodsAreBoundAsMustStartTogether) {
   begin();
-  reign->note_pod_groups(PodGroupVersion::kV1Beta1, "");
+  leader_term->note_pod_groups(PodGroupVersion::kV1Beta1, "");
   see("n0", 8);
   for (const auto& [name, count] : std::map<std::string, int>{{"one", 1}, {"two", 2}, {"three", 3}}) {
     PodGroup group;
@@ -175,14 +175,14 @@ TEST_F(ReignWrites, APodGroupIsToldWhenSoManyOfItsPodsAreBoundAsMustStartTogethe
     group.name = Text(name);
     group.uid = Text("uid-" + name);
     group.min_count = count;
-    reign->take(Change<PodGroup>{Change<PodGroup>::Kind::kAdded, std::move(group)});
+    leader_term->take(Change<PodGroup>{Change<PodGroup>::Kind::kAdded, std::move(group)});
     for (int i = 0; i < 2; ++i) {
       Pod member = on(pod(name + "-" + std::to_string(i), 1), "n0", "");
       member.group_name = Text(name);
       see(std::move(member));
     }
   }
-  reign->turn();
+  leader_term->turn();
   ASSERT_TRUE(server.settle());
   const auto is_told = [&](const std::string& name, const std::string& message) {
     return server.count({"PATCH", "/podgroups/" + name + "/status", R"("status":"True")", "\"" + message + "\""}) == 1;
@@ -202,13 +202,13 @@ const DevicePolicy kMover{"mover", [](const NodeView& view, NodeId node) {
                             return choose_devices(view.cluster, node, view.demand.devices);
                           }};
 
-class ReignStops : public ::testing::Test {
+class TermStops : public ::testing::Test {
  protected:
-  ReignStops() : folder(std::filesystem::temp_directory_path() / ("ashlar-stops-" + std::to_string(::getpid()))) {
+  TermStops() : folder(std::filesystem::temp_directory_path() / ("ashlar-stops-" + std::to_string(::getpid()))) {
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder);
     api = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [] { return Millis(1'795'000'000'000); }}).value();
-    options.intake = {.levels = {{Text("rack"), Text("l/rack")}}};
+    options.tracker = {.levels = {{Text("rack"), Text("l/rack")}}};
     options.profile = [](const auto&) {
       Profile profile = builtin_profile("ashlar").value();
       profile.device = &kMover;
@@ -219,14 +219,14 @@ class ReignStops : public ::testing::Test {
         std::fprintf(stderr, "E %s [%s %s/%s]\n", line.message.c_str(), line.kind.data(), line.ns.str().c_str(), line.name.str().c_str());
     };
   }
-  ~ReignStops() override {
+  ~TermStops() override {
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
   }
   /// Decides about a gang of which the first member is bound already.
   void decide(int size) {
-    LiveMetrics metrics;
-    LiveReign reign(*api, options, metrics, [] { return true; });
+    SchedulerMetrics metrics;
+    LeaderTerm leader_term(*api, options, metrics, [] { return true; });
     for (const char* name : {"n0", "n1", "n2"}) {
       Node n;
       n.name = Text(name);
@@ -235,7 +235,7 @@ class ReignStops : public ::testing::Test {
       n.pods_max = 110;
       n.allocatable.extended = {{Text("nvidia.com/gpu"), 8}};
       n.labels = {{Text("l/rack"), Text("r0")}};
-      reign.take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
+      leader_term.take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
     }
     const Labels gang{{Text(kGangLabel), Text("g")}, {Text(kGangSizeLabel), Text(std::to_string(size))}, {Text(kWithinLabel), Text("rack")}};
     for (int i = 0; i < size; ++i) {
@@ -247,9 +247,9 @@ class ReignStops : public ::testing::Test {
       p.requests.extended = {{Text("nvidia.com/gpu"), 8}};
       p.labels = std::make_shared<const Labels>(gang);
       if (i == 0) p.node_name = Text("n0");
-      reign.take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
+      leader_term.take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
     }
-    reign.turn();
+    leader_term.turn();
   }
   std::string file() const { return (folder / "quarantine").string(); }
   /// The lines of the file without its heading.
@@ -263,26 +263,26 @@ class ReignStops : public ::testing::Test {
 
   std::filesystem::path folder;
   std::unique_ptr<Api> api;
-  ReignOptions options;
+  LeaderTermOptions options;
 };
-using ReignStopsDeathTest = ReignStops;
+using TermStopsDeathTest = TermStops;
 
-TEST_F(ReignStopsDeathTest, TheOnlyMemberThatDoesNotRunIsKept) {
+TEST_F(TermStopsDeathTest, TheOnlyMemberThatDoesNotRunIsKept) {
   Quarantine list = Quarantine::open(file()).value();
-  options.intake.quarantine = &list;
+  options.tracker.quarantine = &list;
   EXPECT_DEATH(decide(2), "E stopping for a bug in a decision about pod ns/p-1; it is kept in " + file() + " and not tried again .pod ns/p-1.");
   EXPECT_EQ(kept(), std::vector<std::string>{"uid-1 ns/p-1 2026-11-18T11:06:40Z"});
 }
 
-TEST_F(ReignStopsDeathTest, OfAGangThoseThatDoNotRunAreKept) {
+TEST_F(TermStopsDeathTest, OfAGangThoseThatDoNotRunAreKept) {
   Quarantine list = Quarantine::open(file()).value();
-  options.intake.quarantine = &list;
+  options.tracker.quarantine = &list;
   EXPECT_DEATH(decide(3), "E stopping for a bug in a decision about pod ns/p-1 and the others of its gang; it is kept in " + file() +
                               " and not tried again .pod ns/p-1.");
   EXPECT_EQ(kept(), (std::vector<std::string>{"uid-1 ns/p-1 2026-11-18T11:06:40Z", "uid-2 ns/p-2 2026-11-18T11:06:40Z"}));
 }
 
-TEST_F(ReignStopsDeathTest, WithoutAFileItSaysThatItWillHappenAgain) {
+TEST_F(TermStopsDeathTest, WithoutAFileItSaysThatItWillHappenAgain) {
   EXPECT_DEATH(decide(2), "pod ns/p-1; it is not remembered and will be tried again: no quarantineFile is configured");
 }
 

@@ -1,4 +1,4 @@
-// The intake and the engine behind it, before a server that says what a test wants: for what writes, pumped after each poll as the loop does.
+// The tracker and the engine behind it, before a server that says what a test wants: for what writes, pumped after each poll as the loop does.
 #pragma once
 
 #include "bench_of_intake.h"
@@ -6,7 +6,7 @@
 
 namespace ashlar::kube {
 
-class ServedBench : public IntakeBench {
+class ServedBench : public TrackerBench {
  protected:
   void TearDown() override { server.close(); }
   virtual http::ServerResponse serve(const http::ServerRequest& request) = 0;

@@ -6,9 +6,9 @@
 namespace ashlar::kube {
 namespace {
 
-TEST(LiveClock, StandsStillWhileTheWallClockIsSetBack) {
+TEST(WallClock, StandsStillWhileTheWallClockIsSetBack) {
   Millis wall(1'000);
-  LiveClock clock([&] { return wall; });
+  WallClock clock([&] { return wall; });
   EXPECT_EQ(clock.now(), Millis(1'000));
   wall = Millis(400);
   EXPECT_EQ(clock.now(), Millis(1'000));
@@ -16,10 +16,10 @@ TEST(LiveClock, StandsStillWhileTheWallClockIsSetBack) {
   EXPECT_EQ(clock.now(), Millis(1'001));
 }
 
-TEST(LiveSource, HandsOverInOrderWithTheTimeOfTheLastStamp) {
+TEST(EventBuffer, HandsOverInOrderWithTheTimeOfTheLastStamp) {
   Millis wall(1'000);
-  LiveClock clock([&] { return wall; });
-  LiveSource source(clock);
+  WallClock clock([&] { return wall; });
+  EventBuffer source(clock);
   EXPECT_FALSE(source.has_news());
   source.stamp();
   source.add(Ended{JobId(1)});
@@ -46,9 +46,9 @@ TEST(LiveSource, HandsOverInOrderWithTheTimeOfTheLastStamp) {
   EXPECT_EQ(next.size(), 1u);
 }
 
-TEST(LiveSource, ConfirmationsAreNoNews) {
-  LiveClock clock([] { return Millis(1); });
-  LiveSource source(clock);
+TEST(EventBuffer, ConfirmationsAreNoNews) {
+  WallClock clock([] { return Millis(1); });
+  EventBuffer source(clock);
   source.add_confirmation(Bound{MemberId(0), NodeId(0), {}});
   source.add_confirmation(Bound{MemberId(1), NodeId(0), {}});
   EXPECT_EQ(source.size(), 2u);

@@ -15,8 +15,8 @@ namespace {
 
 // ---- names ---------------------------------------------------------------------------------------------------------------------------------
 
-TEST(LiveNames, ModelsThatTheConfigurationNamesKeepTheirRows) {
-  LiveNames names;
+TEST(ObjectNames, ModelsThatTheConfigurationNamesKeepTheirRows) {
+  ObjectNames names;
   EXPECT_EQ(names.configured_model(Text("A100")), DeviceClassId(0u));
   EXPECT_EQ(names.configured_model(Text("H100")), DeviceClassId(1u));
   EXPECT_EQ(names.configured_model(Text("A100")), DeviceClassId(0u));
@@ -27,8 +27,8 @@ TEST(LiveNames, ModelsThatTheConfigurationNamesKeepTheirRows) {
   EXPECT_TRUE(names.models.find(Text("L4")).is_none());
 }
 
-TEST(LiveNames, WhatTaintsTolerationsAndPortsNameStays) {
-  LiveNames names;
+TEST(ObjectNames, WhatTaintsTolerationsAndPortsNameStays) {
+  ObjectNames names;
   const LabelKeyId taint_key = names.label_keys.of(Text("taint")), tolerated_key = names.label_keys.of(Text("tolerated"));
   names.label_keys.of(Text("nobody's"));
   const LabelId taint = names.label(Text("taint"), Text("x")), tolerated = names.label(Text("tolerated"), Text("y"));
@@ -42,7 +42,7 @@ TEST(LiveNames, WhatTaintsTolerationsAndPortsNameStays) {
   constraint.tolerations = {{tolerated_key, tolerated, ashlar::TaintEffect::kAny}};
   Demand demand;
   demand.ports = {{6, 0, 80}, {6, 2, 80}};
-  LiveNames::InUse in_use;
+  ObjectNames::InUse in_use;
   in_use.add(facts);
   in_use.add(constraint);
   in_use.add(demand);
@@ -57,8 +57,8 @@ TEST(LiveNames, WhatTaintsTolerationsAndPortsNameStays) {
   EXPECT_EQ(names.address(Text("10.0.0.9")), 1u) << "the first was given back";
 }
 
-TEST(LiveNames, LevelsAreFoundByNameAndByLabelUpToTheLimit) {
-  LiveNames names({{Text("rack"), Text("l/rack")}});
+TEST(ObjectNames, LevelsAreFoundByNameAndByLabelUpToTheLimit) {
+  ObjectNames names({{Text("rack"), Text("l/rack")}});
   EXPECT_EQ(names.find_level(Text("rack")), LevelId(0u));
   EXPECT_EQ(names.find_level(Text("l/rack")), LevelId(0u));
   EXPECT_TRUE(names.find_level(Text("other")).is_none());
@@ -74,8 +74,8 @@ TEST(LiveNames, LevelsAreFoundByNameAndByLabelUpToTheLimit) {
   EXPECT_EQ(names.domain_name(LevelId(Topology::kLevelsMax), r0), Text()) << "no such level";
 }
 
-TEST(LiveNames, ResourcesBeyondTheColumnsAreRefusedByNameOnce) {
-  LiveNames names;
+TEST(ObjectNames, ResourcesBeyondTheColumnsAreRefusedByNameOnce) {
+  ObjectNames names;
   for (std::uint32_t r = resource::kFirstExtended; r < resource::kColumnsMax; ++r)
     EXPECT_EQ(names.resource(Text("x/" + std::to_string(r))), ResourceId(r));
   EXPECT_EQ(names.column_count(), resource::kColumnsMax);
@@ -154,14 +154,14 @@ TEST(Ranks, AreReadFromTheControllersIndexAndElseFromTheName) {
 
 // ---- what pods and nodes ask for -----------------------------------------------------------------------------------------------------------
 
-class Asks : public IntakeBench {
+class Asks : public TrackerBench {
  protected:
   std::int64_t memory_asked(const std::string& text) {
     Pod p = pod("p" + text, 1);
     p.annotations = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/gpu-memory"), Text(text)}});
     see(p);
     const PodRecord& r = record("p" + text);
-    return r.demand.is_none() ? -1 : intake.translator().demand_of(r.demand).devices.memory_each.value;
+    return r.demand.is_none() ? -1 : tracker.translator().demand_of(r.demand).devices.memory_each.value;
   }
 };
 
@@ -204,10 +204,10 @@ TEST_F(Asks, ANodeAffinityOfModelsAloneIsADemandForModels) {
   };
   const auto constraint_of = [&](const std::string& name, const PodRules& rules) {
     see(under(pod(name, 1), rules));
-    return intake.translator().constraint_of(record(name).constraint);
+    return tracker.translator().constraint_of(record(name).constraint);
   };
   const Constraint models = constraint_of("models", rules_of(SelectorOp::kIn, {Text("A100"), Text("H100")}));
-  EXPECT_EQ(models.models, (std::vector<DeviceClassId>{intake.names().models.find(Text("A100")), intake.names().models.find(Text("H100"))}));
+  EXPECT_EQ(models.models, (std::vector<DeviceClassId>{tracker.names().models.find(Text("A100")), tracker.names().models.find(Text("H100"))}));
   EXPECT_TRUE(models.any_of.empty());
   for (const auto& [name, rules] :
        {std::pair("not-in", rules_of(SelectorOp::kNotIn, {Text("A100")})), std::pair("none", rules_of(SelectorOp::kIn, {})),
@@ -219,7 +219,7 @@ TEST_F(Asks, ANodeAffinityOfModelsAloneIsADemandForModels) {
   PodRules both = rules_of(SelectorOp::kIn, {Text("A100")});
   both.node_selector = {{Text("nvidia.com/gpu.product"), Text("H100")}};
   const Constraint c = constraint_of("both", both);
-  EXPECT_EQ(c.models, std::vector<DeviceClassId>{intake.names().models.find(Text("H100"))});
+  EXPECT_EQ(c.models, std::vector<DeviceClassId>{tracker.names().models.find(Text("H100"))});
   EXPECT_EQ(c.any_of.size(), 1u) << "both must hold, so the second stays a rule about labels";
   PodRules two = rules_of(SelectorOp::kIn, {Text("A100")});
   two.required_affinity.push_back(two.required_affinity[0]);
@@ -230,7 +230,7 @@ TEST_F(Asks, AShareIsOfOneDeviceAndWholeDevicesMayBeAskedInThousandths) {
   see(share("half", 500));
   see(share("one", 1'000));
   see(share("three", 3'000));
-  const auto devices = [&](const char* name) { return intake.translator().demand_of(record(name).demand).devices; };
+  const auto devices = [&](const char* name) { return tracker.translator().demand_of(record(name).demand).devices; };
   EXPECT_EQ(devices("half"), (DeviceRequest{1, MilliGpu(500), MiB(0)}));
   EXPECT_EQ(devices("one"), (DeviceRequest{1, MilliGpu(1'000), MiB(0)}));
   EXPECT_EQ(devices("three"), (DeviceRequest{3, MilliGpu(1'000), MiB(0)}));
@@ -301,8 +301,8 @@ TEST(Hashes, TellRulesApartByWhateverEqualityComparesOfThem) {
 
 // ---- caches --------------------------------------------------------------------------------------------------------------------------------
 
-TEST(LiveCache, HandsOverByAgeThenNameWithWhatWasNotReadAfterwards) {
-  LiveCache<Pod> cache;
+TEST(StandbyCache, HandsOverByAgeThenNameWithWhatWasNotReadAfterwards) {
+  StandbyCache<Pod> cache;
   const auto pod = [](const char* ns, const char* name, std::int64_t created, const char* problem = "") {
     Pod p;
     p.ns = Text(ns);
@@ -339,7 +339,7 @@ TEST(WatchFacts, AreThoseOfEachReflector) {
   cluster.put_pod("p", 1);
   cluster.put_pod("q", 1);
   auto api = Api::create({.access = cluster.access(), .seed = 7}).value();
-  LiveWatches watches(*api, {.encoding = Encoding::kJson});
+  Watches watches(*api, {.encoding = Encoding::kJson});
   std::map<std::string_view, ProcessFacts::Watch> facts;
   watches.add_facts(facts);
   EXPECT_TRUE(facts.empty()) << "nothing is followed yet";
@@ -390,7 +390,7 @@ TEST(WatchFacts, AreSeriesOfTheMetrics) {
                            .is_listed = true,
                            .expired = 9};
   facts.watches["nodes"] = {.resource = "nodes"};
-  LiveMetrics metrics;
+  SchedulerMetrics metrics;
   const std::string text = metrics.text(nullptr, facts);
   for (const char* line :
        {"ashlar_build_info{version=\"1.2\"} 1\n", "ashlar_leader 1\n", "ashlar_ready 0\n", "ashlar_http_client_requests_total 11\n",

@@ -9,7 +9,7 @@
 namespace ashlar::kube {
 namespace {
 
-class Tally : public IntakeBench {
+class Tally : public TrackerBench {
  protected:
   static Node tainted(const std::string& name, const std::string& value, const std::string& rack = "r0") {
     Node n = node(name, 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text(rack)}, {Text("kubernetes.io/hostname"), Text(name)}});
@@ -33,7 +33,7 @@ class Tally : public IntakeBench {
   }
   std::string said_of(const std::string& pod_name) {
     const JobId job = record(pod_name).job;
-    return verdict_text({intake, state, state.now(), &tally}, job, engine.verdict_of(job)).message;
+    return verdict_text({tracker, state, state.now(), &tally}, job, engine.verdict_of(job)).message;
   }
   NodeTally tally;
 };
@@ -107,7 +107,7 @@ TEST_F(Tally, ARowThatAnotherConstraintHasNowIsCountedAnew) {
   EXPECT_EQ(tally.refused_company(state.cluster, row), 1);
   EXPECT_EQ(tally.refused_company(state.cluster, ConstraintId(state.cluster.constraint_rows())), 0) << "no such row";
   Constraint other = state.cluster.constraint(row);
-  const LabelKeyId rack = intake.names().label_keys.find(Text("l/rack"));
+  const LabelKeyId rack = tracker.names().label_keys.find(Text("l/rack"));
   LabelExpression& exclusion = other.selector.all.front();
   ASSERT_EQ(exclusion.op, LabelExpression::Op::kNotIn);
   exclusion = {.key = rack, .op = LabelExpression::Op::kNotIn, .values = {}, .number = 0};
@@ -120,10 +120,10 @@ TEST_F(Tally, ARowThatAnotherConstraintHasNowIsCountedAnew) {
 
 // ---- the same in a leadership -------------------------------------------------------------------------------------------------------------
 
-class TextsOfAReign : public ::testing::Test, public ReignBench {
+class TextsOfATerm : public ::testing::Test, public TermBench {
  protected:
-  TextsOfAReign() { begin(server.api()); }
-  ~TextsOfAReign() override { reign.reset(); }
+  TextsOfATerm() { begin(server.api()); }
+  ~TextsOfATerm() override { leader_term.reset(); }
   void see_waiting(int count) {
     for (int n = 0; n < 3; ++n) {
       Node tainted = node("n" + std::to_string(n), 8);
@@ -136,30 +136,30 @@ class TextsOfAReign : public ::testing::Test, public ReignBench {
       see(under(pod("p" + std::to_string(p), 1), rules));
     }
   }
-  std::uint64_t asked() const { return reign->lane().counters().conditions + reign->lane().counters().events; }
+  std::uint64_t asked() const { return leader_term->lane().counters().conditions + leader_term->lane().counters().events; }
 
   ScriptedApi server{[](const http::ServerRequest&) { return http::json(200, "{}"); }, [this] { return now; }};
 };
 
-TEST_F(TextsOfAReign, ADecisionAboutAThousandPodsMakesNoTextAndEachIsMadeWithItsRequest) {
+TEST_F(TextsOfATerm, ADecisionAboutAThousandPodsMakesNoTextAndEachIsMadeWithItsRequest) {
   see_waiting(1'000);
-  reign->turn();
-  ASSERT_EQ(reign->steps(), 1u);
-  EXPECT_EQ(reign->lane().depth() + reign->lane().in_flight(), 2'000u) << "a condition and an event each";
+  leader_term->turn();
+  ASSERT_EQ(leader_term->steps(), 1u);
+  EXPECT_EQ(leader_term->lane().depth() + leader_term->lane().in_flight(), 2'000u) << "a condition and an event each";
   EXPECT_GT(asked(), 0u);
-  EXPECT_EQ(reign->texts_made(), asked()) << "what went out at once";
+  EXPECT_EQ(leader_term->texts_made(), asked()) << "what went out at once";
   ASSERT_TRUE(server.until([&] {
-    reign->turn();
-    return reign->lane().depth() == 0 && reign->lane().in_flight() == 0;
+    leader_term->turn();
+    return leader_term->lane().depth() == 0 && leader_term->lane().in_flight() == 0;
   }));
   EXPECT_EQ(asked(), 2'000u);
-  EXPECT_LE(reign->texts_made(), asked());
+  EXPECT_LE(leader_term->texts_made(), asked());
   const std::string words = "0/3 nodes are available: 3 node(s) had untolerated taint {team: blue}.";
   EXPECT_EQ(server.count({"POST", R"("reason":"FailedScheduling")", words}), 1'000u);
   EXPECT_EQ(server.count({"PATCH", words}), 1'000u);
 }
 
-TEST_F(TextsOfAReign, AnswersAboutTheQueueCountTheNodesOnceForAll) {
+TEST_F(TextsOfATerm, AnswersAboutTheQueueCountTheNodesOnceForAll) {
   Pod lonely = pod("lonely", 0);
   PodRules rules;
   rules.required_anti_affinity = {{.selector = {.present = true, .match_labels = {{Text("app"), Text("web")}}}, .topology_key = Text("l/rack")}};
@@ -172,9 +172,9 @@ TEST_F(TextsOfAReign, AnswersAboutTheQueueCountTheNodesOnceForAll) {
     web.requests.memory = Bytes(1024 + p);
     see(web);
   }
-  reign->turn();
-  const NodeTally& tally = *reign->text_context().kept;
-  for (int i = 0; i < 3; ++i) answer_queue(*reign, {});
+  leader_term->turn();
+  const NodeTally& tally = *leader_term->text_context().kept;
+  for (int i = 0; i < 3; ++i) answer_queue(*leader_term, {});
   EXPECT_EQ(tally.looks(), 4u + 4u) << "their taints, and the one rule that all of the company have";
 }
 

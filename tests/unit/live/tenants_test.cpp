@@ -7,7 +7,7 @@
 namespace ashlar::kube {
 namespace {
 
-class Tenants : public IntakeBench {
+class Tenants : public TrackerBench {
  protected:
   static Pod asking(Pod p, const std::string& resource, std::int64_t amount = 1) {
     p.requests.extended.push_back({Text(resource), amount});
@@ -41,11 +41,11 @@ TEST_F(Tenants, AResourceThatNoNodeHasIsInsufficientOnAllAndTheFirstNodeWithItTa
   EXPECT_EQ(verdict_of("p").reason, "Unschedulable");
   EXPECT_EQ(verdict_of("p").message.find("0/4 nodes are available: 4 Insufficient example.com/foo."), 0u) << verdict_of("p").message;
   EXPECT_TRUE(remedies("p").empty()) << "nodes like those that are there would not help";
-  EXPECT_TRUE(intake.names().find_resource(Text("example.com/foo")).is_none());
+  EXPECT_TRUE(tracker.names().find_resource(Text("example.com/foo")).is_none());
   see(having(node("with-foo", 8), "example.com/foo", 2));
   step();
   EXPECT_EQ(where("p"), "with-foo");
-  EXPECT_EQ(state.cluster.free(intake.names().find_resource(Text("example.com/foo")))[4], 1);
+  EXPECT_EQ(state.cluster.free(tracker.names().find_resource(Text("example.com/foo")))[4], 1);
 }
 
 TEST_F(Tenants, AGangThatWaitsForAResourceStartsWithTheNodeThatBringsIt) {
@@ -96,7 +96,7 @@ TEST_F(Tenants, InventedLevelsTakeNoLevelFromOthers) {
   step();
   EXPECT_EQ(where("g-0"), "n0");
   EXPECT_EQ(where("g-1"), "n1");
-  EXPECT_EQ(intake.names().levels().size(), 3u);
+  EXPECT_EQ(tracker.names().levels().size(), 3u);
 }
 
 TEST_F(Tenants, AGangWhoseLabelNoNodeHasStartsWhenNodesBringIt) {
@@ -104,7 +104,7 @@ TEST_F(Tenants, AGangWhoseLabelNoNodeHasStartsWhenNodesBringIt) {
   for (int i = 0; i < 2; ++i) see(within(gang_pod("g", i, 2, 8), "l/nvlink"));
   step();
   EXPECT_EQ(due, (std::vector<std::string>{"g-0", "g-1"})) << "said at once, so that nodes are added";
-  const ConditionText text = hold_condition(intake, record("g-0"));
+  const ConditionText text = hold_condition(tracker, record("g-0"));
   EXPECT_EQ(text.reason, "Unschedulable");
   EXPECT_EQ(text.message, "0/2 nodes are available: gang g must stay within one domain of l/nvlink, and no node has that label.");
   see(node("a0", 8, {{Text("l/nvlink"), Text("a")}}));
@@ -135,11 +135,11 @@ TEST_F(Tenants, WhatNodesHaveBeyondTheColumnsIsSaidAndHeld) {
   see(asking(pod("late", 0), "example.com/r60"));
   see(asking(pod("fine", 0), "example.com/r59"));
   step();
-  EXPECT_EQ(intake.names().refused_resources(), std::vector<Text>{Text("example.com/r60")});
+  EXPECT_EQ(tracker.names().refused_resources(), std::vector<Text>{Text("example.com/r60")});
   EXPECT_TRUE(has_said("node n has example.com/r60, but all 64 resource columns are taken"));
   for (const char* name : {"early", "late"}) {
     EXPECT_EQ(record(name).hold, HoldReason::kMalformed) << name;
-    EXPECT_EQ(hold_condition(intake, record(name)).message, "Misconfigured: asks for example.com/r60, but all 64 resource columns are taken");
+    EXPECT_EQ(hold_condition(tracker, record(name)).message, "Misconfigured: asks for example.com/r60, but all 64 resource columns are taken");
   }
   EXPECT_EQ(where("fine"), "n");
 }
@@ -174,9 +174,9 @@ class OneOffs : public Tenants {
     decide();  // the list of its events is not kept
   }
   void decide() {
-    intake.settle();
+    tracker.settle();
     plan = driver.step();
-    intake.note_taken();
+    tracker.note_taken();
   }
   void relabel(int nodes, const std::string& value) {
     for (int n = 0; n < nodes; ++n) see(node("n" + std::to_string(n), 8, {{Text("fleet/release"), Text(value)}}));
@@ -218,12 +218,12 @@ TEST_F(OneOffs, ARowInUseIsKept) {
   step();
   EXPECT_EQ(record("q").demand, demand);
   EXPECT_NE(record("other").demand, demand);
-  EXPECT_EQ(intake.translator().demand_count(), 3u);
+  EXPECT_EQ(tracker.translator().demand_count(), 3u);
   gone(pod("q", 2));
   gone(pod("other", 3));
   gone(pod("big", 9));
   step();
-  EXPECT_EQ(intake.translator().demand_count(), 0u);
+  EXPECT_EQ(tracker.translator().demand_count(), 0u);
 }
 
 TEST_F(OneOffs, ARowThatIsWantedAgainBeforeTheEngineHeardOfItsEndIsKept) {
@@ -236,23 +236,23 @@ TEST_F(OneOffs, ARowThatIsWantedAgainBeforeTheEngineHeardOfItsEndIsKept) {
   step();
   EXPECT_EQ(where("q"), "n0");
   EXPECT_EQ(idle_devices("n0"), 6);
-  EXPECT_EQ(intake.translator().demand_count(), 1u);
+  EXPECT_EQ(tracker.translator().demand_count(), 1u);
 }
 
 TEST_F(OneOffs, APodThatIsHeldBeforeItsDemandIsUsedLeavesNoRow) {
   see(with(pod("p", 2), "ashlar.dev/duration", "soon"));
   step();
   EXPECT_EQ(record("p").hold, HoldReason::kMalformed);
-  EXPECT_EQ(intake.translator().demand_count(), 0u);
+  EXPECT_EQ(tracker.translator().demand_count(), 0u);
 }
 
 TEST_F(OneOffs, PodsBoundToNodesThatNeverComeLeaveNothing) {
   see(on(pod("p", 2), "ghost"));
   step();
-  EXPECT_EQ(intake.parked_count(), 1u);
+  EXPECT_EQ(tracker.parked_count(), 1u);
   gone(on(pod("p", 2), "ghost"));
   step();
-  EXPECT_EQ(intake.translator().demand_count(), 0u);
+  EXPECT_EQ(tracker.translator().demand_count(), 0u);
   see(pod("p", 2));
   see(node("ghost", 8));
   step();
@@ -285,11 +285,11 @@ TEST_F(OneOffs, EightThousandLeaveNoMemoryBehind) {
   for (int i = 0; i < 10'000; ++i) see(pod("runs-" + std::to_string(i), 0));
   come_and_go(0, kWave, true);  // the tables of pods, jobs and members have their size
   const std::size_t before = allocated();
-  const std::size_t names = intake.names().vocabulary();
+  const std::size_t names = tracker.names().vocabulary();
   for (int wave = 0; wave < 8; ++wave) come_and_go(wave * kWave, kWave, false);
   EXPECT_LE(static_cast<double>(allocated()), 1.10 * static_cast<double>(before)) << allocated() << " after " << before;
-  EXPECT_LE(intake.names().vocabulary(), names + 256);
-  EXPECT_EQ(intake.translator().demand_count(), 1u);
+  EXPECT_LE(tracker.names().vocabulary(), names + 256);
+  EXPECT_EQ(tracker.translator().demand_count(), 1u);
   EXPECT_TRUE(state.is_consistent());
 }
 
@@ -353,11 +353,11 @@ TEST_F(OneOffs, NamesOfNodesThatWentAreGivenBack) {
     if (i % 100 == 0) decide();
   }
   decide();
-  EXPECT_LE(intake.names().vocabulary(), 1500u);
+  EXPECT_LE(tracker.names().vocabulary(), 1500u);
   see(node("last", 8, {{Text("l/block"), Text("b-last")}}));
   step();
-  const NodeId last = intake.names().nodes.find(Text("last"));
-  EXPECT_EQ(intake.names().domain_name(LevelId(0u), state.cluster.facts(last).domains[0]), "b-last");
+  const NodeId last = tracker.names().nodes.find(Text("last"));
+  EXPECT_EQ(tracker.names().domain_name(LevelId(0u), state.cluster.facts(last).domains[0]), "b-last");
 }
 
 // ---- wishes of a gang ------------------------------------------------------------------------------------------------------------------
@@ -442,7 +442,7 @@ TEST_F(Tenants, WhatTheySayIsOneLineAndMovesNoCursor) {
   EXPECT_LT(queue.size(), 3'000u);
   see(within(gang_pod("g", 0, 1, 1), evil));
   step();
-  const std::string domain = hold_condition(intake, record("g-0")).message;
+  const std::string domain = hold_condition(tracker, record("g-0")).message;
   EXPECT_EQ(domain.find("0/2 nodes are available: gang g must stay within one domain of x  [31mred yyy"), 0u) << domain.substr(0, 100);
   EXPECT_LT(domain.size(), 3'000u);
   Pod named = with(pod("q", 1), "ashlar.dev/gang-size", "1");

@@ -76,12 +76,12 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
 
 // ---- reasons -----------------------------------------------------------------------------------------------------------------------------
 
-class Texts : public IntakeBench {
+class Texts : public TrackerBench {
  protected:
-  static IntakeOptions options() {
+  static TrackerOptions options() {
     return {.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}}, .queues = {{"research", "", {2'000, 1'000, kUnlimited}}}};
   }
-  Texts() : IntakeBench(options()) {}
+  Texts() : TrackerBench(options()) {}
   static Node tainted(const std::string& name, const std::string& key, const std::string& value,
                       kube::TaintEffect effect = kube::TaintEffect::kNoSchedule) {
     Node n = node(name, 8);
@@ -98,7 +98,7 @@ class Texts : public IntakeBench {
     n.problem = Text("status: " + name + " is odd");
     return n;
   }
-  TextContext context() { return {intake, state, state.now()}; }
+  TextContext context() { return {tracker, state, state.now()}; }
   std::string text(ReasonCode code, std::array<std::int64_t, 3> numbers = {}, std::uint32_t subject = 0) {
     return reason_text(context(), {code, subject, numbers});
   }
@@ -152,8 +152,8 @@ TEST_F(Texts, ANodeIsClosedForThePodThatCannotBeRead) {
     p.lacks_amounts = true;
     see(p);
   }
-  EXPECT_EQ(intake.node_trouble(NodeId(0u)), "pod ns/on-n0: spec: odd on n0");
-  EXPECT_EQ(intake.node_trouble(NodeId(1u)), "pod ns/on-n1: spec: odd on n1");
+  EXPECT_EQ(tracker.node_trouble(NodeId(0u)), "pod ns/on-n0: spec: odd on n0");
+  EXPECT_EQ(tracker.node_trouble(NodeId(1u)), "pod ns/on-n1: spec: odd on n1");
   EXPECT_EQ(text(ReasonCode::kNotReady, {2}), "2 nodes are closed: node n0 (pod ns/on-n0: spec: odd on n0) and 1 more");
 }
 
@@ -173,7 +173,7 @@ TEST_F(Texts, SentencesAboutGangsNameTheLevelAndTheDomain) {
 }
 
 TEST_F(Texts, SentencesAboutQueuesAndTurns) {
-  const std::uint32_t research = intake.names().queues.find(Text("research")).value;
+  const std::uint32_t research = tracker.names().queues.find(Text("research")).value;
   EXPECT_EQ(text(ReasonCode::kQuotaExhausted, {0, 1'000, 2'000}, research), "queue research uses 1 GPU of its 2 GPU");
   EXPECT_EQ(text(ReasonCode::kExceedsQuota, {1, 3'000, 1'000}, research), "it asks for 3 cores, queue research has 1 core in all");
   EXPECT_EQ(text(ReasonCode::kQueueUnknown), "its queue is not configured");
@@ -330,8 +330,8 @@ TEST_F(Texts, ANodeIsCountedOnceWhereNoNodeHasDevices) {
 TEST_F(Texts, AShortageOfDevicesIsToldOnceWithTheLargerCount) {
   see(node("n0", 8));
   step();
-  const std::uint32_t gpu = intake.names().find_resource(Text("nvidia.com/gpu")).value;
-  const std::uint32_t milli = intake.names().find_resource(Text("ashlar.dev/gpu-milli")).value;
+  const std::uint32_t gpu = tracker.names().find_resource(Text("nvidia.com/gpu")).value;
+  const std::uint32_t milli = tracker.names().find_resource(Text("ashlar.dev/gpu-milli")).value;
   Verdict verdict;
   verdict.reasons = {{ReasonCode::kInsufficientResource, gpu, {4, 1, 2}},
                      {ReasonCode::kInsufficientResource, resource::kCpu.value, {9, 0, 0}},
@@ -453,12 +453,12 @@ TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {
     pod.phase = PodRecord::Phase::kHeld;
     pod.hold = reason;
     pod.hold_detail = Text("X");
-    EXPECT_EQ(hold_condition(intake, pod).message, message);
-    EXPECT_EQ(hold_condition(intake, pod).reason, *message == '\0' ? "" : "SchedulerError");
+    EXPECT_EQ(hold_condition(tracker, pod).message, message);
+    EXPECT_EQ(hold_condition(tracker, pod).reason, *message == '\0' ? "" : "SchedulerError");
     pod.phase = PodRecord::Phase::kBound;
-    EXPECT_EQ(hold_condition(intake, pod).message, "");
+    EXPECT_EQ(hold_condition(tracker, pod).message, "");
     pod.phase = PodRecord::Phase::kWaiting;
-    EXPECT_EQ(hold_condition(intake, pod).message, "") << "of no gang";
+    EXPECT_EQ(hold_condition(tracker, pod).message, "") << "of no gang";
   }
 }
 

@@ -6,7 +6,7 @@
 namespace ashlar::kube {
 namespace {
 
-class Translation : public IntakeBench {};
+class Translation : public TrackerBench {};
 
 TEST_F(Translation, DeviceListsAreReadAndWritten) {
   EXPECT_EQ(devices_text(parse_devices("0-2,7,64")), "0,1,2,7,64");
@@ -56,8 +56,8 @@ TEST_F(Translation, NodesTakeTheLowestFreeRow) {
   gone(node("a", 8));
   gone(node("b", 8));
   see(node("d", 8));
-  EXPECT_EQ(intake.names().nodes.find(Text("d")), NodeId(0u));
-  EXPECT_EQ(intake.names().nodes.find(Text("c")), NodeId(2u));
+  EXPECT_EQ(tracker.names().nodes.find(Text("d")), NodeId(0u));
+  EXPECT_EQ(tracker.names().nodes.find(Text("c")), NodeId(2u));
 }
 
 TEST_F(Translation, AnUnschedulableNodeIsLeftAlone) {
@@ -67,7 +67,7 @@ TEST_F(Translation, AnUnschedulableNodeIsLeftAlone) {
   see(pod("p", 1));
   step();
   EXPECT_EQ(where("p"), "");
-  EXPECT_EQ(verdict_text({intake, state}, record("p").job, engine.verdict_of(record("p").job)).message,
+  EXPECT_EQ(verdict_text({tracker, state}, record("p").job, engine.verdict_of(record("p").job)).message,
             "0/1 nodes are available: 1 node(s) were unschedulable.");
 }
 
@@ -141,7 +141,7 @@ TEST_F(Translation, ADemandListsItsResourcesInTheOrderOfTheirColumns) {
   Pod p = pod("p", 1);
   p.requests.extended = {{Text("a.example/nic"), 1}, {Text("nvidia.com/gpu"), 1}, {Text("z.example/nic"), 2}};
   see(p);
-  const std::vector<ResourceAmount>& amounts = intake.translator().demand_of(record("p").demand).amounts;
+  const std::vector<ResourceAmount>& amounts = tracker.translator().demand_of(record("p").demand).amounts;
   EXPECT_EQ(amounts.size(), 5u) << "with CPU and pods";
   EXPECT_TRUE(std::is_sorted(amounts.begin(), amounts.end(), [](const auto& a, const auto& b) { return a.resource.row() < b.resource.row(); }));
 }
@@ -215,19 +215,19 @@ TEST_F(Translation, APodOnAnUnknownNodeCountsOnceTheNodeIsThere) {
   p.node_name = Text("n");
   see(p);
   step();
-  EXPECT_EQ(intake.parked_count(), 1u);
+  EXPECT_EQ(tracker.parked_count(), 1u);
   see(node("n", 8));
   step();
   EXPECT_EQ(idle_devices("n"), 3);
   gone(node("n", 8));
   step();
-  EXPECT_EQ(intake.parked_count(), 1u);
+  EXPECT_EQ(tracker.parked_count(), 1u);
   see(node("n", 8));
   step();
   EXPECT_EQ(idle_devices("n"), 3);
   gone(node("n", 8));
   gone(p);
-  EXPECT_EQ(intake.parked_count(), 0u) << "nobody waits for the node any more";
+  EXPECT_EQ(tracker.parked_count(), 0u) << "nobody waits for the node any more";
 }
 
 TEST_F(Translation, AnUnknownQueueIsNamed) {
@@ -242,7 +242,7 @@ TEST_F(Translation, AnUnknownQueueIsNamed) {
 
 // ---- what bound pods hold -------------------------------------------------------------------------------------------------------------
 
-class Held : public IntakeBench {
+class Held : public TrackerBench {
  protected:
   static Pod bound(Pod p, const std::string& node_name = "n") {
     p.scheduler_name = Text("default-scheduler");
@@ -334,9 +334,9 @@ TEST_F(Held, ADeviceMemoryWithoutItsUnitIsATypingError) {
 
 // ---- queues ----------------------------------------------------------------------------------------------------------------------------
 
-class Queues : public IntakeBench {
+class Queues : public TrackerBench {
  protected:
-  Queues() : IntakeBench(IntakeOptions{.queues = {{"red"}, {"blue"}}}) {}
+  Queues() : TrackerBench(TrackerOptions{.queues = {{"red"}, {"blue"}}}) {}
   static Namespace labelled(const std::string& queue) {
     Namespace n;
     n.name = Text("ns");
@@ -345,7 +345,7 @@ class Queues : public IntakeBench {
   }
   std::string queue_of(const std::string& name) {
     const PodRecord& r = record(name);
-    return r.is_in_engine() ? intake.names().queues.name(state.job(r.job).queue).str() : "";
+    return r.is_in_engine() ? tracker.names().queues.name(state.job(r.job).queue).str() : "";
   }
 };
 
@@ -369,7 +369,7 @@ TEST_F(Queues, ANamespaceThatIsLabelledLaterMovesItsWaitingPods) {
   step();
   EXPECT_EQ(queue_of("p"), "default");
   see(labelled("red"));
-  EXPECT_TRUE(intake.has_unsettled());
+  EXPECT_TRUE(tracker.has_unsettled());
   step();
   EXPECT_EQ(queue_of("p"), "red");
   EXPECT_EQ(queue_of("g-0"), "red");
@@ -394,15 +394,15 @@ TEST_F(Queues, AnExhaustedQuotaAsksNoAutoscalerForNodes) {
   Verdict verdict{VerdictKind::kOverQuota, WakeOn::kQuota, time, {}, {}};
   see(pod("p", 1));
   step();
-  verdict.reasons.push_back({ReasonCode::kQuotaExhausted, intake.names().queues.find(Text("red")).value, {0, 8000, 8000}});
-  const ConditionText text = verdict_text({intake, state}, record("p").job, verdict);
+  verdict.reasons.push_back({ReasonCode::kQuotaExhausted, tracker.names().queues.find(Text("red")).value, {0, 8000, 8000}});
+  const ConditionText text = verdict_text({tracker, state}, record("p").job, verdict);
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_EQ(text.message, "QuotaExhausted: queue red uses 8 GPU of its 8 GPU");
 }
 
 // ---- selectors, taints, preferences ---------------------------------------------------------------------------------------------------
 
-class Selectors : public IntakeBench {
+class Selectors : public TrackerBench {
  protected:
   /// Nodes "one", "two" and "none" with the label rank=1, rank=2 and without it.
   void see_ranks() {

@@ -5,7 +5,7 @@
 namespace ashlar::kube {
 namespace {
 
-class Unreadable : public IntakeBench {
+class Unreadable : public TrackerBench {
  protected:
   template <class T>
   static T unreadable(T object, const std::string& problem = "status.x: is no number") {
@@ -24,7 +24,7 @@ class Unreadable : public IntakeBench {
     return p;
   }
   std::string condition_of(const std::string& name) {
-    const ConditionText text = hold_condition(intake, record(name));
+    const ConditionText text = hold_condition(tracker, record(name));
     return text.reason + " " + text.message;
   }
 };
@@ -39,7 +39,7 @@ TEST_F(Unreadable, ABoundPodKeepsItsLastGoodAccount) {
   EXPECT_EQ(idle_devices("n"), 0);
   EXPECT_EQ(where("old"), "n");
   EXPECT_EQ(where("new"), "");
-  EXPECT_EQ(intake.node_trouble(NodeId(0u)), "") << "its account is known, so its node is open";
+  EXPECT_EQ(tracker.node_trouble(NodeId(0u)), "") << "its account is known, so its node is open";
 }
 
 TEST_F(Unreadable, APodNeverSeenBeforeIsCountedByWhatWasRead) {
@@ -59,12 +59,12 @@ TEST_F(Unreadable, WhereAmountsAreMissingTheNodeIsClosedUntilTheyCanBeRead) {
   step();
   EXPECT_EQ(where("new"), "");
   EXPECT_EQ(verdict_of("new").message, "0/1 nodes are available: 1 node(s) were closed by the scheduler.");
-  EXPECT_EQ(intake.closed_nodes_text(), "node n (pod ns/old: the object is not the JSON expected)");
+  EXPECT_EQ(tracker.closed_nodes_text(), "node n (pod ns/old: the object is not the JSON expected)");
   see(bound(pod("old", 2), "n"));
   step();
   EXPECT_EQ(where("new"), "n");
   EXPECT_EQ(idle_devices("n"), 5);
-  EXPECT_EQ(intake.closed_nodes_text(), "none");
+  EXPECT_EQ(tracker.closed_nodes_text(), "none");
 }
 
 TEST_F(Unreadable, AClosedNodeOpensWhenThePodIsGone) {
@@ -119,7 +119,7 @@ TEST_F(Unreadable, ANodeIsClosedWithItsLastGoodFactsAndItsPodsStay) {
   EXPECT_EQ(where("old"), "n");
   EXPECT_EQ(where("new"), "");
   EXPECT_EQ(state.cluster.devices()[0], 8);
-  EXPECT_EQ(intake.closed_nodes_text(), "node n (status.allocatable: cpu: \"x\" is no quantity)");
+  EXPECT_EQ(tracker.closed_nodes_text(), "node n (status.allocatable: cpu: \"x\" is no quantity)");
   see(node("n", 8));
   step();
   EXPECT_EQ(where("new"), "n");
@@ -166,15 +166,15 @@ TEST_F(Unreadable, APodGroupKeepsItsLastGoodSpecAndOneThatHasNoneHoldsItsPods) {
 }
 
 TEST_F(Unreadable, AStandbyRemembersTheLastGoodState) {
-  LiveCache<Node> cache;
+  StandbyCache<Node> cache;
   cache.take({Change<Node>::Kind::kAdded, node("n", 8)});
   cache.take({Change<Node>::Kind::kModified, unreadable(node("n", 0))});
   cache.take({Change<Node>::Kind::kAdded, unreadable(node("m", 8))});
-  cache.drain([&](Change<Node>&& change) { intake.take(std::move(change)); });
+  cache.drain([&](Change<Node>&& change) { tracker.take(std::move(change)); });
   step();
   EXPECT_EQ(state.cluster.live_count(), 1u);
   EXPECT_EQ(state.cluster.devices()[0], 8);
-  EXPECT_EQ(intake.node_trouble(NodeId(0u)), "status.x: is no number");
+  EXPECT_EQ(tracker.node_trouble(NodeId(0u)), "status.x: is no number");
   EXPECT_EQ(cache.size(), 0u);
 }
 

@@ -21,18 +21,18 @@ class WatchesTest : public ::testing::Test {
   }
   ~Watches() override {
     if (watches) watches->stop();
-    reign.reset();
+    leader_term.reset();
   }
   /// Follows and decides.
   void lead(Millis discovery_min = Millis(20), Millis discovery_max = Millis(40)) {
-    watches = std::make_unique<LiveWatches>(*api, WatchesOptions{.encoding = Encoding::kJson,
-                                                                 .discovery_min = discovery_min,
-                                                                 .discovery_max = discovery_max,
-                                                                 .log = [this](LogLevel, const LogLine& line) { log.push_back(line.message); }});
-    ReignOptions options;
+    watches = std::make_unique<Watches>(*api, WatchesOptions{.encoding = Encoding::kJson,
+                                                             .discovery_min = discovery_min,
+                                                             .discovery_max = discovery_max,
+                                                             .log = [this](LogLevel, const LogLine& line) { log.push_back(line.message); }});
+    LeaderTermOptions options;
     options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
-    reign = std::make_unique<LiveReign>(*api, std::move(options), metrics, [] { return true; });
-    watches->feed(reign.get());
+    leader_term = std::make_unique<LeaderTerm>(*api, std::move(options), metrics, [] { return true; });
+    watches->feed(leader_term.get());
     watches->start();
   }
   template <class IsDone>
@@ -40,26 +40,26 @@ class WatchesTest : public ::testing::Test {
     const auto deadline = SmallCluster::Clock::now() + std::chrono::seconds(20);
     while (!is_done() && SmallCluster::Clock::now() < deadline) {
       watches->advance();
-      if (watches->is_synced()) reign->turn();
+      if (watches->is_synced()) leader_term->turn();
       api->poll(Millis(5));
     }
     return is_done();
   }
   bool is_bound(const std::string& name) {
-    const PodSlot slot = reign->intake().pods().find(Text("ns"), Text(name));
-    return slot != kNoPod && reign->intake().pods()[slot].phase == PodRecord::Phase::kBound;
+    const PodSlot slot = leader_term->tracker().pods().find(Text("ns"), Text(name));
+    return slot != kNoPod && leader_term->tracker().pods()[slot].phase == PodRecord::Phase::kBound;
   }
   std::string hold_of(const std::string& name) {
-    const PodSlot slot = reign->intake().pods().find(Text("ns"), Text(name));
+    const PodSlot slot = leader_term->tracker().pods().find(Text("ns"), Text(name));
     if (slot == kNoPod) return "unknown";
-    return hold_condition(reign->intake(), reign->intake().pods()[slot]).message;
+    return hold_condition(leader_term->tracker(), leader_term->tracker().pods()[slot]).message;
   }
   std::string why(const std::string& name) {
     http::ServerRequest request;
     request.method = "GET";
     request.path = "/api/v1/why";
     request.query = "name=ns/" + name;
-    return answer_why(*reign, request).body;
+    return answer_why(*leader_term, request).body;
   }
   std::map<std::string_view, ProcessFacts::Watch> facts() const {
     std::map<std::string_view, ProcessFacts::Watch> told;
@@ -73,10 +73,10 @@ class WatchesTest : public ::testing::Test {
 
   SmallCluster cluster;
   std::unique_ptr<Api> api;
-  LiveMetrics metrics;
+  SchedulerMetrics metrics;
   std::vector<std::string> log;
-  std::unique_ptr<LiveReign> reign;
-  std::unique_ptr<LiveWatches> watches;
+  std::unique_ptr<LeaderTerm> leader_term;
+  std::unique_ptr<Watches> watches;
 };
 
 TEST_F(WatchesTest, AServerWithoutPodGroupsSchedulesPlainPodsAndTellsTheOthers) {

@@ -6,38 +6,38 @@ namespace ashlar::kube {
 namespace {
 
 TEST(Why, ListsThePreferencesThatAreNotEvaluated) {
-  ReignBench bench;
+  TermBench bench;
   bench.begin();
   PodRules rules;
   rules.ignored_soft = {Text("spec.affinity.podAffinity.preferred"), Text("spec.topologySpreadConstraints[0]")};
-  bench.see(ReignBench::under(ReignBench::pod("p", 0), rules));
+  bench.see(TermBench::under(TermBench::pod("p", 0), rules));
   http::ServerRequest request;
   request.query = "name=ns%2Fp";
-  const http::ServerResponse answer = answer_why(*bench.reign, request);
+  const http::ServerResponse answer = answer_why(*bench.leader_term, request);
   EXPECT_EQ(answer.status, 200);
   EXPECT_NE(answer.body.find(R"("ignored":["spec.affinity.podAffinity.preferred","spec.topologySpreadConstraints[0]"])"), std::string::npos)
       << answer.body;
 }
 
 TEST(Why, OffersNoOtherDomainToAGangThatHasBegun) {
-  ReignBench bench;
+  TermBench bench;
   bench.begin();
-  const auto member = [](int index) { return ReignBench::with(ReignBench::gang_pod("g", index, 2, 8), "ashlar.dev/within", "l/rack"); };
+  const auto member = [](int index) { return TermBench::with(TermBench::gang_pod("g", index, 2, 8), "ashlar.dev/within", "l/rack"); };
   const auto remedies = [&] {
     http::ServerRequest request;
     request.query = "name=ns%2Fg";
-    const std::string body = answer_why(*bench.reign, request).body;
+    const std::string body = answer_why(*bench.leader_term, request).body;
     return body.substr(std::min(body.find("\"remedies\""), body.size()));
   };
-  bench.see(ReignBench::node("n0", 8, {{Text("l/rack"), Text("r0")}}));
-  bench.see(ReignBench::node("n1", 8, {{Text("l/rack"), Text("r1")}}));
+  bench.see(TermBench::node("n0", 8, {{Text("l/rack"), Text("r0")}}));
+  bench.see(TermBench::node("n1", 8, {{Text("l/rack"), Text("r1")}}));
   for (int i = 0; i < 2; ++i) bench.see(member(i));
-  bench.reign->turn();
+  bench.leader_term->turn();
   EXPECT_NE(remedies().find("DropWithin"), std::string::npos) << remedies();
   Pod begun = member(0);
   begun.node_name = Text("n0");
   bench.see(begun);
-  bench.reign->turn();
+  bench.leader_term->turn();
   EXPECT_EQ(remedies().find("DropWithin"), std::string::npos) << remedies();
 }
 
