@@ -38,27 +38,27 @@ LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& me
       clock_([&api] { return api.now(); }),
       source_(clock_),
       tracker_(options_.tracker, source_,
-               {.on_condition_due = [this](PodSlot slot) { lane_.want_condition(slot, false); },
-                .on_group_condition_due = [this](GangSlot slot) { lane_.want_group_condition(slot); },
+               {.on_condition_due = [this](PodSlot slot) { status_writer_.want_condition(slot, false); },
+                .on_group_condition_due = [this](GangSlot slot) { status_writer_.want_group_condition(slot); },
                 .on_bound =
                     [this](PodSlot slot) {
                       const PodRecord& pod = tracker_.pods()[slot];
                       metrics_.observe_decision(pod.gang != kNoGang, source_.now() - pod.seen);
-                      lane_.want_scheduled_event(slot);
+                      status_writer_.want_scheduled_event(slot);
                     },
                 .on_devices_changed = [this](PodSlot slot) { devices_due_[slot] = tracker_.pods()[slot].generation; },
                 .log = options_.log}),
       state_(std::make_unique<State>()),
-      actuator_(api, tracker_, options_.actuator,
-                {.may_write = may_write,
-                 .on_plan = [this](const Plan& plan) { take_plan(plan); },
-                 .cluster_now = [this]() -> const Cluster& { return cluster_now(); },
-                 .log = options_.log}),
-      lane_(api, tracker_, options_.lane,
-            {.may_write = may_write,
-             .is_quiet = [this] { return actuator_.is_idle(); },
-             .pod_text = [this](PodSlot slot) { return pod_text(slot); },
-             .group_text = [this](GangSlot slot, bool& is_true) { return group_text(slot, is_true); }}),
+      binder_(api, tracker_, options_.binder,
+              {.may_write = may_write,
+               .on_plan = [this](const Plan& plan) { take_plan(plan); },
+               .cluster_now = [this]() -> const Cluster& { return cluster_now(); },
+               .log = options_.log}),
+      status_writer_(api, tracker_, options_.status_writer,
+                     {.may_write = may_write,
+                      .is_quiet = [this] { return binder_.is_idle(); },
+                      .pod_text = [this](PodSlot slot) { return pod_text(slot); },
+                      .group_text = [this](GangSlot slot, bool& is_true) { return group_text(slot, is_true); }}),
       may_write_(std::move(may_write)) {
   tracker_.open();
   const auto model_of = [this](std::string_view name) { return tracker_.names().configured_model(Text(name)); };
@@ -67,7 +67,7 @@ LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& me
   engine_ = std::make_unique<Engine>(std::move(profile).value(), EngineOptions{.binds_per_step_max = options_.binds_per_step_max});
   engine_->before_stop([this](JobId job) { quarantine(job); });
   if (options_.open_recorder) recorder_ = options_.open_recorder(*state_, *engine_, tracker_);
-  driver_ = std::make_unique<Driver>(*state_, *engine_, Driver::Ports{clock_, source_, actuator_, recorder_.get()});
+  driver_ = std::make_unique<Driver>(*state_, *engine_, Driver::Ports{clock_, source_, binder_, recorder_.get()});
 }
 
 LeaderTerm::~LeaderTerm() = default;
@@ -96,29 +96,29 @@ void LeaderTerm::quarantine(JobId job) {
 bool LeaderTerm::should_step(Millis now) {
   if (!is_deciding_ || !may_write_()) return false;
   // Plans are assumed as soon as they are made: no further one is made before most of the last is on its way.
-  if (actuator_.backlog() > options_.binds_per_step_max / 4) return false;
+  if (binder_.backlog() > options_.binds_per_step_max / 4) return false;
   if (look_again_at_ <= now) return true;
   if (!has_news()) {
     news_since_ = Millis::max();
     return source_.size() >= std::min(kConfirmationsMax, options_.events_per_step_max);
   }
   if (news_since_ == Millis::max()) news_since_ = now;
-  const bool is_starving = actuator_.in_window() * 2 < options_.actuator.in_flight_max;
+  const bool is_starving = binder_.in_window() * 2 < options_.binder.in_flight_max;
   return is_starving || now >= news_since_ + options_.window || source_.size() >= options_.events_per_step_max;
 }
 
 Millis LeaderTerm::turn() {
-  actuator_.pump();
+  binder_.pump();
   const Millis now = clock_.now();
   if (next_tick_ <= now) next_tick_ = tracker_.tick(now);
   pending_since_ = has_news() ? std::min(pending_since_, now) : Millis::max();
   if (should_step(now)) step();
-  lane_.pump();
+  status_writer_.pump();
   restore_devices();
   // Without the right to write there is nothing to hurry for either: the lease's own timers go on.
-  const bool is_full = actuator_.backlog() > options_.binds_per_step_max / 4 || !is_deciding_ || !may_write_();
+  const bool is_full = binder_.backlog() > options_.binds_per_step_max / 4 || !is_deciding_ || !may_write_();
   Millis next = next_tick_;
-  if (const Millis due = lane_.due_in(); may_write_() && due != Millis::max()) next = std::min(next, now + due);
+  if (const Millis due = status_writer_.due_in(); may_write_() && due != Millis::max()) next = std::min(next, now + due);
   if (!is_full) {
     next = std::min(next, look_again_at_);
     if (has_news()) next = std::min(next, news_since_ == Millis::max() ? now : news_since_ + options_.window);
@@ -210,20 +210,20 @@ std::string LeaderTerm::level_of_placement(JobId job) const {
 void LeaderTerm::say(const VerdictChange& change) {
   const JobOwner owner = tracker_.owner(change.job);
   if (owner.pod != kNoPod) {
-    lane_.want_condition(owner.pod, true);
-    lane_.want_failed_event(owner.pod);
+    status_writer_.want_condition(owner.pod, true);
+    status_writer_.want_failed_event(owner.pod);
     return;
   }
   if (owner.gang == kNoGang) return;
   const GangRecord& gang = tracker_.gangs()[owner.gang];
-  if (gang.is_pod_group && gang.is_gang) lane_.want_group_condition(owner.gang);
+  if (gang.is_pod_group && gang.is_gang) status_writer_.want_group_condition(owner.gang);
   bool is_first = true;
   state_->each_member(change.job, [&](MemberId member, const Member& m) {
     if (m.is_placed()) return;
     const PodSlot slot = tracker_.pods().of_member(member);
     if (slot == kNoPod) return;
-    lane_.want_condition(slot, is_first);
-    if (is_first) lane_.want_failed_event(slot);
+    status_writer_.want_condition(slot, is_first);
+    if (is_first) status_writer_.want_failed_event(slot);
     is_first = false;
   });
 }

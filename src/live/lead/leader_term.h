@@ -28,8 +28,8 @@ using OpenRecorder = std::function<std::unique_ptr<Recorder>(const State&, const
 struct LeaderTermOptions {
   TrackerOptions tracker;
   MakeProfile profile;
-  BinderOptions actuator;
-  StatusWriterOptions lane;
+  BinderOptions binder;
+  StatusWriterOptions status_writer;
   std::uint32_t binds_per_step_max = 64;     ///< with the window of the actuator: how long a newcomer may have to wait for its turn
   Millis window{2};                          ///< news are gathered for so long before a decision while bindings are under way
   std::size_t events_per_step_max = 10'000;  ///< so many gathered events bring the decision before the window is over
@@ -55,7 +55,7 @@ class LeaderTerm {
 
   /// Which version of PodGroup is written, and why none can be read; empty: they can.
   void note_pod_groups(PodGroupVersion version, const std::string& problem) {
-    lane_.set_pod_groups(version);
+    status_writer_.set_pod_groups(version);
     tracker_.note_pod_groups(problem);
   }
 
@@ -65,14 +65,14 @@ class LeaderTerm {
   Millis turn();
   /// Decides nothing more; bindings under way are still answered.
   void stop_deciding() { is_deciding_ = false; }
-  bool is_idle() const { return actuator_.is_idle(); }
+  bool is_idle() const { return binder_.is_idle(); }
 
   // ---- reading (same thread) ---------------------------------------------------------------------------------------------------------
   Tracker& tracker() { return tracker_; }
   State& state() { return *state_; }
   Engine& engine() { return *engine_; }
-  const Binder& actuator() const { return actuator_; }
-  const StatusWriter& lane() const { return lane_; }
+  const Binder& binder() const { return binder_; }
+  const StatusWriter& status_writer() const { return status_writer_; }
   Millis now() { return clock_.now(); }
   /// Has the state taken news that the engine has not looked at yet? What both must agree on is to be asked of the engine alone until its next step.
   bool is_engine_behind() const { return driver_->is_behind(); }
@@ -116,8 +116,8 @@ class LeaderTerm {
   Tracker tracker_;
   std::unique_ptr<State> state_;
   std::unique_ptr<Engine> engine_;
-  Binder actuator_;
-  StatusWriter lane_;
+  Binder binder_;
+  StatusWriter status_writer_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<Driver> driver_;
   std::function<bool()> may_write_;

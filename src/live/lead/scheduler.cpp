@@ -91,7 +91,7 @@ void Scheduler::Loop::begin_leader_term() {
   decided_at = options.monotonic();
   log(Level::kInfo, about_lease(identity() + " leads"));
   LeaderTermOptions o = options.leader_term;
-  o.lane.identity = identity();
+  o.status_writer.identity = identity();
   o.log = options.log;
   leader_term = std::make_unique<LeaderTerm>(*api, std::move(o), metrics, [this] { return leader->may_write(); });
   watches->feed(leader_term.get());

@@ -124,8 +124,8 @@ void add_process(Snapshot& out, const ProcessFacts& process) {
 }
 
 void add_writes(Snapshot& out, const LeaderTerm& leader_term) {
-  const BinderCounters& a = leader_term.actuator().counters();
-  const StatusWriterCounters& l = leader_term.lane().counters();
+  const BinderCounters& a = leader_term.binder().counters();
+  const StatusWriterCounters& l = leader_term.status_writer().counters();
   const std::string requests = "ashlar_api_requests_total", help = "Writes and re-reads by kind and outcome";
   const auto add = [&](const char* verb, const char* resource, const char* code, std::uint64_t n) {
     out.count(requests, help, {{"verb", verb}, {"resource", resource}, {"code", code}}, static_cast<double>(n));
@@ -146,12 +146,12 @@ void add_writes(Snapshot& out, const LeaderTerm& leader_term) {
               static_cast<double>(a.by_outcome[i]));
   out.count("ashlar_binds_given_up_total", "Bindings given up: the pods wait outside the engine and say why", {}, static_cast<double>(a.given_up));
   out.set("ashlar_binds_held", "Pods and gangs that wait for another try after a binding was given up", {},
-          static_cast<double>(leader_term.actuator().held()));
-  out.set("ashlar_binds_in_flight", "Bindings sent and not answered", {}, static_cast<double>(leader_term.actuator().in_flight()));
-  out.set("ashlar_binds_waiting", "Bindings decided and not sent", {}, static_cast<double>(leader_term.actuator().queued()));
+          static_cast<double>(leader_term.binder().held()));
+  out.set("ashlar_binds_in_flight", "Bindings sent and not answered", {}, static_cast<double>(leader_term.binder().in_flight()));
+  out.set("ashlar_binds_waiting", "Bindings decided and not sent", {}, static_cast<double>(leader_term.binder().queued()));
   out.set("ashlar_binds_slow", "Bindings in flight in namespaces whose bindings are answered slowly", {},
-          static_cast<double>(leader_term.actuator().slow_under_way()));
-  out.set("ashlar_lane_depth", "Conditions and events not yet written", {}, static_cast<double>(leader_term.lane().depth()));
+          static_cast<double>(leader_term.binder().slow_under_way()));
+  out.set("ashlar_lane_depth", "Conditions and events not yet written", {}, static_cast<double>(leader_term.status_writer().depth()));
   out.count("ashlar_events_dropped_total", "Events given up because their queue was full", {}, static_cast<double>(l.events_dropped));
   out.count("ashlar_lane_failures_total", "Conditions and events that could not be written", {}, static_cast<double>(l.failures));
   out.count("ashlar_lane_retries_total", "Conditions kept for another try", {}, static_cast<double>(l.retries));

@@ -48,12 +48,12 @@ class Actuation : public ServedBench {
                                                         if (level == LogLevel::kWarning) warnings.push_back(line.message);
                                                       }});
   }
-  void pump() override { actuator->pump(); }
+  void pump() override { binder->pump(); }
   /// Decides on a pod (of one device) and hands the plan over.
   void place(int pods = 1) {
     for (int i = 0; i < pods; ++i) see(pod("p" + std::to_string(i), 1));
     step();
-    actuator->submit(plan);
+    binder->submit(plan);
   }
   Phase phase(const std::string& name = "p0") { return record(name).phase; }
 
@@ -63,7 +63,7 @@ class Actuation : public ServedBench {
   int odd_status = 200;
   std::string odd;  ///< the answer to a re-read, if not empty
   std::vector<std::string> warnings;
-  std::unique_ptr<Binder> actuator = binder_with({});
+  std::unique_ptr<Binder> binder = binder_with({});
 };
 
 }  // namespace ashlar::kube

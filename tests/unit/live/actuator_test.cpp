@@ -9,9 +9,9 @@ namespace {
 TEST_F(Actuation, ABindingThatIsAnsweredIsConfirmed) {
   place();
   EXPECT_EQ(phase(), Phase::kAssumed);
-  ASSERT_TRUE(server.until([&] { return actuator->is_idle(); }));
+  ASSERT_TRUE(server.until([&] { return binder->is_idle(); }));
   EXPECT_EQ(phase(), Phase::kBound);
-  EXPECT_EQ(actuator->counters().reread, 0u);
+  EXPECT_EQ(binder->counters().reread, 0u);
 }
 
 TEST_F(Actuation, AnAnswerThatDoesNotSaySuccessIsNoBinding) {
@@ -21,7 +21,7 @@ TEST_F(Actuation, AnAnswerThatDoesNotSaySuccessIsNoBinding) {
     const std::string name = "q" + std::to_string(++number);
     see(pod(name, 1));
     step();
-    actuator->submit(plan);
+    binder->submit(plan);
     ASSERT_TRUE(until([&] { return phase(name) == Phase::kHeld; })) << text;
     EXPECT_EQ(record(name).hold_detail.view(), "the server's answer 201 does not say that the pod is bound");
     step();
@@ -34,32 +34,32 @@ TEST_F(Actuation, ANamespaceWhoseBindingsAreNotAnsweredHoldsUpNobodyElse) {
   see(node("m", 8));
   BinderOptions small;
   small.in_flight_max = 4;
-  actuator = binder_with(small);
+  binder = binder_with(small);
   server.hold();
   for (int i = 0; i < 12; ++i) see(pod("p" + std::to_string(i), 1));
   step();
-  actuator->submit(plan);
-  EXPECT_EQ(actuator->in_flight(), 4u);
-  EXPECT_EQ(actuator->backlog(), 8u) << "the engine waits for the window";
+  binder->submit(plan);
+  EXPECT_EQ(binder->in_flight(), 4u);
+  EXPECT_EQ(binder->backlog(), 8u) << "the engine waits for the window";
   Pod other = pod("o", 1);
   other.ns = "other";
   see(other);
   step();
-  actuator->submit(plan);
-  EXPECT_EQ(actuator->in_flight(), 4u);
+  binder->submit(plan);
+  EXPECT_EQ(binder->in_flight(), 4u);
   skipped = Millis(1'900);
-  actuator->pump();
-  EXPECT_EQ(actuator->in_flight(), 4u) << "not slow yet";
+  binder->pump();
+  EXPECT_EQ(binder->in_flight(), 4u) << "not slow yet";
   skipped = Millis(2'500);
-  actuator->pump();
+  binder->pump();
   EXPECT_EQ(server.api().in_flight(), 9u) << "a slow namespace has its share of eight, and the other the window";
-  EXPECT_EQ(actuator->slow_under_way(), 8u);
-  EXPECT_EQ(actuator->backlog(), 0u) << "the engine goes on";
-  EXPECT_EQ(actuator->queued(), 4u);
+  EXPECT_EQ(binder->slow_under_way(), 8u);
+  EXPECT_EQ(binder->backlog(), 0u) << "the engine goes on";
+  EXPECT_EQ(binder->queued(), 4u);
   server.let_go();
-  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
-  EXPECT_EQ(actuator->counters().bound(), 13u);
-  EXPECT_EQ(actuator->slow_under_way(), 0u);
+  ASSERT_TRUE(until([&] { return binder->is_idle(); }));
+  EXPECT_EQ(binder->counters().bound(), 13u);
+  EXPECT_EQ(binder->slow_under_way(), 0u);
 }
 
 TEST_F(Actuation, APodThatIsNotFoundAndNotThereIsForgotten) {
@@ -69,7 +69,7 @@ TEST_F(Actuation, APodThatIsNotFoundAndNotThereIsForgotten) {
   ASSERT_TRUE(server.until([&] { return phase() == Phase::kFree; }));
   step();
   EXPECT_EQ(idle_devices("n"), 8);
-  EXPECT_EQ(actuator->counters().of(BindOutcome::kMissing), 1u);
+  EXPECT_EQ(binder->counters().of(BindOutcome::kMissing), 1u);
 }
 
 TEST_F(Actuation, AnAnswerToARereadThatNoApiServerGivesForgetsNoPod) {
@@ -97,7 +97,7 @@ TEST_F(Actuation, WhatIsDueIsDoneWithoutBeingPumped) {
   bind_status = 500;
   read_failures = 1;
   place();
-  ASSERT_TRUE(server.until([&] { return actuator->counters().reread == 2; })) << "the next re-read";
+  ASSERT_TRUE(server.until([&] { return binder->counters().reread == 2; })) << "the next re-read";
   server.change([&] { bind_status = 201; });
   EXPECT_TRUE(server.until([&] { return phase() == Phase::kBound; })) << "the next try";
 }
@@ -105,8 +105,8 @@ TEST_F(Actuation, WhatIsDueIsDoneWithoutBeingPumped) {
 TEST_F(Actuation, ARereadThatFailsIsSaidOnceUntilOneSucceeds) {
   const auto readings = [&] { return std::count_if(warnings.begin(), warnings.end(), [](const auto& w) { return w.starts_with("reading "); }); };
   const auto read_again = [&](std::size_t times) {
-    const std::size_t reads = actuator->counters().reread;
-    return until([&] { return actuator->counters().reread >= reads + times && actuator->in_flight() == 0; });
+    const std::size_t reads = binder->counters().reread;
+    return until([&] { return binder->counters().reread >= reads + times && binder->in_flight() == 0; });
   };
   server.change([&] { bind_status = 500, read_status = 403; });
   place();
@@ -136,7 +136,7 @@ TEST_F(Actuation, ATimeOutIsReadAgainAndMayTurnOutToBeABinding) {
   bound_to = "n";
   place();
   ASSERT_TRUE(server.until([&] { return phase() == Phase::kBound; }));
-  EXPECT_EQ(actuator->counters().of(BindOutcome::kUnknown), 1u);
+  EXPECT_EQ(binder->counters().of(BindOutcome::kUnknown), 1u);
   EXPECT_EQ(server.count({"POST"}), 1u);
 }
 
@@ -207,9 +207,9 @@ TEST_F(Actuation, RereadingGoesOnWhileTheRightToWriteIsAway) {
   ASSERT_TRUE(until([&] { return server.count({"GET"}) == 2; }));
   server.change([&] { bind_status = 201; });
   server.poll_for(Millis(50));
-  actuator->pump();
+  binder->pump();
   EXPECT_EQ(server.count({"POST"}), 1u);
-  EXPECT_EQ(actuator->counters().sent, 1u) << "not even as far as the fence";
+  EXPECT_EQ(binder->counters().sent, 1u) << "not even as far as the fence";
   is_leading = true;
   ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
 }
@@ -219,24 +219,24 @@ TEST_F(Actuation, NoMoreThanEightRereadsAreUnderWay) {
   read_status = 403;  // so that nothing is ever settled
   see(node("m", 8));
   place(16);
-  ASSERT_TRUE(until([&] { return actuator->counters().of(BindOutcome::kUnknown) == 16; }));
+  ASSERT_TRUE(until([&] { return binder->counters().of(BindOutcome::kUnknown) == 16; }));
   server.hold();
-  ASSERT_TRUE(until([&] { return actuator->in_flight() == 8; }));
+  ASSERT_TRUE(until([&] { return binder->in_flight() == 8; }));
   server.poll_for(Millis(100));
-  actuator->pump();
-  EXPECT_LE(actuator->in_flight(), 8u);
-  EXPECT_TRUE(until([&] { return actuator->in_flight() == 8; })) << "one that was answered as the server began to hold made room";
-  EXPECT_EQ(actuator->unsettled(), 16u) << "what is not settled keeps its part of the window";
+  binder->pump();
+  EXPECT_LE(binder->in_flight(), 8u);
+  EXPECT_TRUE(until([&] { return binder->in_flight() == 8; })) << "one that was answered as the server began to hold made room";
+  EXPECT_EQ(binder->unsettled(), 16u) << "what is not settled keeps its part of the window";
   server.let_go();
 }
 
 TEST_F(Actuation, OfAGangWhatIsBoundStaysAndTheRestIsHeldTogether) {
   refused_pod = "g-1";
   for (int i = 0; i < 4; ++i) see(gang_pod("g", i, 4, 2));
-  actuator = binder_with({.in_flight_max = 2});
+  binder = binder_with({.in_flight_max = 2});
   step();
-  actuator->submit(plan);
-  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  binder->submit(plan);
+  ASSERT_TRUE(until([&] { return binder->is_idle(); }));
   tracker.settle();
   EXPECT_EQ(phase("g-0"), Phase::kBound);
   EXPECT_EQ(server.count({"POST", "g-2"}) + server.count({"POST", "g-3"}), server.count({"POST"}) - 2) << "what was not sent is not sent";
@@ -252,7 +252,7 @@ TEST_F(Actuation, OfAGangWhatIsBoundStaysAndTheRestIsHeldTogether) {
   server.change([&] { refused_pod.clear(); });
   ASSERT_TRUE(until([&] {
     step();
-    actuator->submit(plan);
+    binder->submit(plan);
     return phase("g-1") == Phase::kBound && phase("g-2") == Phase::kBound && phase("g-3") == Phase::kBound;
   })) << "they start again together when the time is over";
 }
@@ -262,8 +262,8 @@ TEST_F(Actuation, AMemberThatTurnsOutToBeUnboundWaitsWithItsHeldGang) {
   bind_status = 409;
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
   step();
-  actuator->submit(plan);
-  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  binder->submit(plan);
+  ASSERT_TRUE(until([&] { return binder->is_idle(); }));
   tracker.settle();
   EXPECT_EQ(phase("g-1"), Phase::kWaiting);
   EXPECT_FALSE(record("g-1").is_in_engine());
@@ -306,7 +306,7 @@ TEST_F(Actuation, AfterAPauseTheActuatorGoesOnByItself) {
 }
 
 TEST_F(Actuation, AHeldPodComesBackEarlyWhenItsOwnerChangesItAndNotWhenItsStatusChanges) {
-  actuator = binder_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
+  binder = binder_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
   bind_status = 403;
   place();
   ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; }));
@@ -318,18 +318,18 @@ TEST_F(Actuation, AHeldPodComesBackEarlyWhenItsOwnerChangesItAndNotWhenItsStatus
   EXPECT_EQ(phase(), Phase::kWaiting);
   server.change([&] { bind_status = 201; });
   step();
-  actuator->submit(plan);
+  binder->submit(plan);
   ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
   EXPECT_EQ(record("p0").bind_failures, 0);
 }
 
 TEST_F(Actuation, AChangeOfOneMemberBringsItsHeldGangBackAndANewMemberDoesNot) {
-  actuator = binder_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
+  binder = binder_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
   bind_status = 403;
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
   step();
-  actuator->submit(plan);
-  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  binder->submit(plan);
+  ASSERT_TRUE(until([&] { return binder->is_idle(); }));
   see(gang_pod("g", 2, 2, 2));
   step();
   EXPECT_TRUE(plan.actions.empty());
@@ -342,12 +342,12 @@ TEST_F(Actuation, AChangeOfOneMemberBringsItsHeldGangBackAndANewMemberDoesNot) {
 }
 
 TEST_F(Actuation, TheGangOfAFailedMemberThatIsDeletedIsTriedAgain) {
-  actuator = binder_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
+  binder = binder_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
   refused_pod = "g-0";
   for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 2, 2));
   step();
-  actuator->submit(plan);
-  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  binder->submit(plan);
+  ASSERT_TRUE(until([&] { return binder->is_idle(); }));
   gone(gang_pod("g", 0, 2, 2));
   EXPECT_EQ(hold_of("g-1").reason, HoldReason::kNone);
 }
@@ -369,24 +369,24 @@ TEST_F(Actuation, ALateSuccessKeepsTheDevicesOfItsOwnBinding) {
 TEST_F(Actuation, WhatStillWaitsForAConnectionDoesNotLeaveOnceTheRightToWriteEnded) {
   server.hold();
   place(8);
-  EXPECT_EQ(actuator->in_flight(), 8u);
+  EXPECT_EQ(binder->in_flight(), 8u);
   ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
   server.poll_for(Millis(50));  // what has a connection is on its way; the client opens four at most, each for one request of HTTP/1.1
   is_leading = false;
   server.let_go();
-  ASSERT_TRUE(until([&] { return actuator->counters().reread == 8 - actuator->counters().bound() && actuator->in_flight() == 0; }))
+  ASSERT_TRUE(until([&] { return binder->counters().reread == 8 - binder->counters().bound() && binder->in_flight() == 0; }))
       << "reading needs no such right";
   const std::size_t sent = server.count({"POST"});
   EXPECT_LE(sent, 4u);
-  EXPECT_EQ(actuator->counters().bound(), sent);
-  EXPECT_EQ(actuator->counters().of(BindOutcome::kUnknown), 8 - sent);
+  EXPECT_EQ(binder->counters().bound(), sent);
+  EXPECT_EQ(binder->counters().of(BindOutcome::kUnknown), 8 - sent);
 }
 
 TEST_F(Actuation, AllIsCancelledWithTheActuator) {
   server.hold();
   place(8);
   ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
-  actuator.reset();
+  binder.reset();
   server.poll_for(Millis(20));
   server.let_go();
   server.poll_for(Millis(100));
@@ -396,23 +396,23 @@ TEST_F(Actuation, AllIsCancelledWithTheActuator) {
 }
 
 TEST_F(Actuation, NoMoreThanTheWindowIsUnderWay) {
-  actuator = binder_with({.in_flight_max = 3});
+  binder = binder_with({.in_flight_max = 3});
   place(8);
-  EXPECT_EQ(actuator->in_flight(), 3u);
-  EXPECT_EQ(actuator->queued(), 5u);
-  ASSERT_TRUE(server.until([&] { return actuator->is_idle(); }));
-  EXPECT_EQ(actuator->counters().bound(), 8u);
+  EXPECT_EQ(binder->in_flight(), 3u);
+  EXPECT_EQ(binder->queued(), 5u);
+  ASSERT_TRUE(server.until([&] { return binder->is_idle(); }));
+  EXPECT_EQ(binder->counters().bound(), 8u);
 }
 
 TEST_F(Actuation, WhatIsNotSettledKeepsItsPartOfTheWindow) {
-  actuator = binder_with({.in_flight_max = 3});
+  binder = binder_with({.in_flight_max = 3});
   bind_status = 504;
   read_failures = 1'000;
   place(8);
   ASSERT_TRUE(until([&] { return server.count({"GET"}) >= 3; }));
   EXPECT_EQ(server.count({"POST"}), 3u);
-  EXPECT_EQ(actuator->queued(), 5u);
-  EXPECT_FALSE(actuator->is_idle());
+  EXPECT_EQ(binder->queued(), 5u);
+  EXPECT_FALSE(binder->is_idle());
 }
 
 TEST_F(Actuation, WhatTheWatchBringsEndsTheRereading) {
@@ -423,7 +423,7 @@ TEST_F(Actuation, WhatTheWatchBringsEndsTheRereading) {
   Pod bound = pod("p0", 1);
   bound.node_name = Text("n");
   see(bound);
-  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  ASSERT_TRUE(until([&] { return binder->is_idle(); }));
   EXPECT_EQ(phase(), Phase::kBound);
 }
 
@@ -439,7 +439,7 @@ TEST_F(Actuation, WhatIsCancelledDoesNotUseUpTheBudget) {
   server.hold();
   place(8);
   ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
-  actuator.reset();
+  binder.reset();
   RequestBudget& budget = server.api().budget();
   budget.end(budget.begin(Millis(0)), {ServerHealth::kTrouble, Millis(0)}, Millis(0));
   budget.end(budget.begin(Millis(200)), {}, Millis(200));
@@ -461,15 +461,15 @@ TEST_F(Actuation, TheNextHoldOfAPodOrGangIsLonger) {
   for (int times = 1; times <= 3; ++times) {
     for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 2), "try", std::to_string(times)));
     step();
-    actuator->submit(plan);
-    ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+    binder->submit(plan);
+    ASSERT_TRUE(until([&] { return binder->is_idle(); }));
     EXPECT_EQ(tracker.gangs()[record("g-0").gang].bind_failures, times) << "once for both members";
     tracker.settle();
   }
   server.change([&] { bind_status = 201; });
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 2), "try", "again"));
   step();
-  actuator->submit(plan);
+  binder->submit(plan);
   ASSERT_TRUE(until([&] { return phase("g-0") == Phase::kBound && phase("g-1") == Phase::kBound; }));
   tracker.settle();
   EXPECT_EQ(tracker.gangs()[record("g-0").gang].bind_failures, 0);
@@ -478,12 +478,12 @@ TEST_F(Actuation, TheNextHoldOfAPodOrGangIsLonger) {
 TEST_F(Actuation, OfAGangThatHasStartedOnlyTheDeniedMemberWaits) {
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 1));
   step();
-  actuator->submit(plan);
+  binder->submit(plan);
   ASSERT_TRUE(until([&] { return phase("g-0") == Phase::kBound && phase("g-1") == Phase::kBound; }));
   server.change([&] { refused_pod = "g-2"; });
   for (int i = 2; i < 4; ++i) see(gang_pod("g", i, 2, 1));
   step();
-  actuator->submit(plan);
+  binder->submit(plan);
   ASSERT_TRUE(until([&] { return phase("g-2") == Phase::kHeld && phase("g-3") == Phase::kBound; }));
   EXPECT_EQ(hold_of("g-2").reason, HoldReason::kNone);
 }
@@ -547,7 +547,7 @@ TEST_F(Actuation, APodKeepsItsAgeAndFollowsItsNamespacesQueueOverAHold) {
   EXPECT_EQ(phase(), Phase::kWaiting);
   server.change([&] { bind_status = 422; });
   step();
-  actuator->submit(plan);
+  binder->submit(plan);
   ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; }));
   const Millis before = record("p0").seen;
   EXPECT_GE(before, seen);

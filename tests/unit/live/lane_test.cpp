@@ -47,10 +47,10 @@ class Lane : public ServedBench {
     see(std::move(g));
     return tracker.gangs().find(Text("ns"), Text(name), true);
   }
-  void pump() override { lane->pump(); }
+  void pump() override { status_writer->pump(); }
   /// Until nothing waits and nothing is under way.
   void drain() {
-    ASSERT_TRUE(until([&] { return lane->depth() == 0 && lane->in_flight() == 0; }));
+    ASSERT_TRUE(until([&] { return status_writer->depth() == 0 && status_writer->in_flight() == 0; }));
   }
   std::size_t conditions(const std::string& name) { return server.count({"PATCH", "/pods/" + name + "/status"}); }
   std::size_t events(const std::string& name) { return server.count({"POST", "/events", "\"" + name + "\""}); }
@@ -59,18 +59,18 @@ class Lane : public ServedBench {
   std::vector<int> refusals;
   int texts_made = 0;
   ConditionText text{"Unschedulable", "0/1 nodes are available"};
-  std::unique_ptr<StatusWriter> lane = lane_of(options());
+  std::unique_ptr<StatusWriter> status_writer = lane_of(options());
 };
 
 TEST_F(Lane, IsSilentWhileBindingsWaitOrAreUnderWay) {
   is_free = false;
   const PodSlot slot = waiting("a");
-  lane->want_condition(slot, true);
-  lane->want_failed_event(slot);
-  lane->pump();
+  status_writer->want_condition(slot, true);
+  status_writer->want_failed_event(slot);
+  status_writer->pump();
   server.poll_for(Millis(50));
-  EXPECT_EQ(lane->in_flight(), 0u);
-  EXPECT_EQ(lane->depth(), 2u);
+  EXPECT_EQ(status_writer->in_flight(), 0u);
+  EXPECT_EQ(status_writer->depth(), 2u);
   is_free = true;
   drain();
   EXPECT_EQ(conditions("a"), 1u);
@@ -79,34 +79,34 @@ TEST_F(Lane, IsSilentWhileBindingsWaitOrAreUnderWay) {
 
 TEST_F(Lane, WhatIsOverdueGoesOutBesideBindingsAFewAtATime) {
   is_free = false;
-  for (int i = 0; i < 10; ++i) lane->want_condition(waiting("p" + std::to_string(i)), i == 5);
-  lane->want_failed_event(waiting("e"));
-  lane->pump();
-  EXPECT_EQ(lane->in_flight(), 0u);
-  EXPECT_GT(lane->due_in(), Millis(1'000));
-  EXPECT_LE(lane->due_in(), Millis(2'000));
+  for (int i = 0; i < 10; ++i) status_writer->want_condition(waiting("p" + std::to_string(i)), i == 5);
+  status_writer->want_failed_event(waiting("e"));
+  status_writer->pump();
+  EXPECT_EQ(status_writer->in_flight(), 0u);
+  EXPECT_GT(status_writer->due_in(), Millis(1'000));
+  EXPECT_LE(status_writer->due_in(), Millis(2'000));
   skipped += Millis(2'000);
-  EXPECT_EQ(lane->due_in(), Millis(0));
-  lane->pump();
-  EXPECT_EQ(lane->in_flight(), 4u);
-  lane->want_condition(waiting("young"), true);
-  ASSERT_TRUE(until([&] { return server.count({"PATCH"}) == 10 && lane->in_flight() == 0; }));
+  EXPECT_EQ(status_writer->due_in(), Millis(0));
+  status_writer->pump();
+  EXPECT_EQ(status_writer->in_flight(), 4u);
+  status_writer->want_condition(waiting("young"), true);
+  ASSERT_TRUE(until([&] { return server.count({"PATCH"}) == 10 && status_writer->in_flight() == 0; }));
   EXPECT_EQ(conditions("young"), 0u);
   EXPECT_EQ(events("e"), 0u) << "events have more time";
   skipped += Millis(8'000);
   drain();
   EXPECT_EQ(events("e"), 1u);
-  EXPECT_EQ(lane->due_in(), Millis::max());
+  EXPECT_EQ(status_writer->due_in(), Millis::max());
 }
 
 TEST_F(Lane, APodGroupsConditionIsNotSilencedByABusyClusterEither) {
   is_free = false;
   is_group_true = true;
   text = {"Scheduled", "all 2 pods"};
-  lane->want_group_condition(group("g"));
+  status_writer->want_group_condition(group("g"));
   skipped += Millis(1'900);
-  lane->pump();
-  EXPECT_EQ(lane->in_flight(), 0u);
+  status_writer->pump();
+  EXPECT_EQ(status_writer->in_flight(), 0u);
   skipped += Millis(100);
   drain();
   EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status"}), 1u);
@@ -115,14 +115,14 @@ TEST_F(Lane, APodGroupsConditionIsNotSilencedByABusyClusterEither) {
 TEST_F(Lane, OfTooManyEventsTheOldestAreDroppedAndCounted) {
   StatusWriterOptions o = options();
   o.events_max = 2;
-  lane = lane_of(o);
+  status_writer = lane_of(o);
   is_free = false;
   for (const char* name : {"a", "b", "c"}) {
     const PodSlot slot = waiting(name);
-    lane->want_condition(slot, false);
-    lane->want_failed_event(slot);
+    status_writer->want_condition(slot, false);
+    status_writer->want_failed_event(slot);
   }
-  EXPECT_EQ(lane->counters().events_dropped, 1u);
+  EXPECT_EQ(status_writer->counters().events_dropped, 1u);
   is_free = true;
   drain();
   EXPECT_EQ(events("a"), 0u);
@@ -133,37 +133,37 @@ TEST_F(Lane, OfTooManyEventsTheOldestAreDroppedAndCounted) {
 TEST_F(Lane, AConditionThatIsNotTakenIsSentUntilItIs) {
   refusals = {409, 403, 504, 503, 422, 418};
   const PodSlot slot = waiting("a");
-  lane->want_condition(slot, true);
-  lane->pump();
+  status_writer->want_condition(slot, true);
+  status_writer->pump();
   ASSERT_TRUE(until([&] { return conditions("a") == 7; })) << conditions("a");
   drain();
-  EXPECT_EQ(lane->counters().failures, 6u);
-  EXPECT_EQ(lane->counters().retries, 6u);
+  EXPECT_EQ(status_writer->counters().failures, 6u);
+  EXPECT_EQ(status_writer->counters().retries, 6u);
   server.poll_for(Millis(100));
   EXPECT_EQ(conditions("a"), 7u) << "then no more";
 }
 
 TEST_F(Lane, TheConditionOfAPodThatIsGoneIsNotSentAgain) {
   refusals = {404};
-  lane->want_condition(waiting("a"), true);
-  lane->want_condition(waiting("b"), true);
+  status_writer->want_condition(waiting("a"), true);
+  status_writer->want_condition(waiting("b"), true);
   drain();
   server.poll_for(Millis(100));
   EXPECT_EQ(server.count({"PATCH"}), 2u);
-  EXPECT_EQ(lane->counters().retries, 0u);
+  EXPECT_EQ(status_writer->counters().retries, 0u);
 }
 
 TEST_F(Lane, AFailedConditionWaitsForItsTimeHoweverOftenItsTextChanges) {
   StatusWriterOptions o = options();
   o.retry_min = o.retry_max = Millis(150);
-  lane = lane_of(o);
+  status_writer = lane_of(o);
   refusals = {403};
   const PodSlot slot = waiting("a");
-  lane->want_condition(slot, true);
+  status_writer->want_condition(slot, true);
   drain();
   for (const char* message : {"1", "2", "3"}) {
     text.message = message;
-    lane->want_condition(slot, true);
+    status_writer->want_condition(slot, true);
     drain();
   }
   EXPECT_EQ(conditions("a"), 1u);
@@ -174,12 +174,12 @@ TEST_F(Lane, AFailedConditionWaitsForItsTimeHoweverOftenItsTextChanges) {
 TEST_F(Lane, TwoWritesAboutOnePodAreNeverUnderWayTogether) {
   const PodSlot slot = waiting("a");
   server.hold();
-  lane->want_condition(slot, true);
-  lane->pump();
+  status_writer->want_condition(slot, true);
+  status_writer->pump();
   text.message = "newer";
-  lane->want_condition(slot, true);
-  lane->pump();
-  EXPECT_EQ(lane->in_flight(), 1u);
+  status_writer->want_condition(slot, true);
+  status_writer->pump();
+  EXPECT_EQ(status_writer->in_flight(), 1u);
   server.let_go();
   ASSERT_TRUE(until([&] { return conditions("a") == 2; }));
   EXPECT_NE(server.seen({"PATCH"}).back().find("newer"), std::string::npos);
@@ -187,27 +187,27 @@ TEST_F(Lane, TwoWritesAboutOnePodAreNeverUnderWayTogether) {
 
 TEST_F(Lane, AnEqualConditionIsNotWrittenAgain) {
   const PodSlot slot = waiting("a");
-  lane->want_condition(slot, true);
+  status_writer->want_condition(slot, true);
   drain();
-  lane->want_condition(slot, true);
+  status_writer->want_condition(slot, true);
   drain();
   Pod known = pod("b", 1);
   known.scheduled = {ConditionStatus::kFalse, Text(text.reason), Text(text.message)};
   see(known);
-  lane->want_condition(tracker.pods().find(Text("ns"), Text("b")), true);
+  status_writer->want_condition(tracker.pods().find(Text("ns"), Text("b")), true);
   drain();
   EXPECT_EQ(server.count({"PATCH"}), 1u);
-  EXPECT_EQ(lane->counters().equal_skipped, 2u);
+  EXPECT_EQ(status_writer->counters().equal_skipped, 2u);
 }
 
 TEST_F(Lane, ARefusalIsNotToldOfAPodThatIsBoundMeanwhile) {
   see(node("n", 8));
   is_free = false;
   const PodSlot slot = waiting("a");
-  lane->want_failed_event(slot);
+  status_writer->want_failed_event(slot);
   step();
   ASSERT_EQ(where("a"), "n");
-  lane->want_scheduled_event(slot);
+  status_writer->want_scheduled_event(slot);
   is_free = true;
   drain();
   EXPECT_EQ(events("a"), 1u);
@@ -219,14 +219,14 @@ TEST_F(Lane, ARefusalIsToldOnceInTheWordsThatStandWhenItIsSent) {
   const PodSlot slot = waiting("a");
   for (const char* message : {"older", "newer"}) {
     text.message = message;
-    lane->want_failed_event(slot);
+    status_writer->want_failed_event(slot);
   }
-  EXPECT_EQ(lane->depth(), 1u);
+  EXPECT_EQ(status_writer->depth(), 1u);
   is_free = true;
   drain();
   EXPECT_EQ(server.count({"POST", R"("note":"newer")"}), 1u);
   EXPECT_EQ(events("a"), 1u);
-  lane->want_failed_event(slot);
+  status_writer->want_failed_event(slot);
   drain();
   EXPECT_EQ(events("a"), 2u) << "what was told may be told again";
 }
@@ -234,12 +234,12 @@ TEST_F(Lane, ARefusalIsToldOnceInTheWordsThatStandWhenItIsSent) {
 TEST_F(Lane, TheTextOfARefusalIsMadeOnlyForAPodThatStillWaitsWhenItsTurnComes) {
   see(node("n", 8));
   is_free = false;
-  lane->want_failed_event(waiting("bound"));
+  status_writer->want_failed_event(waiting("bound"));
   step();
   ASSERT_EQ(where("bound"), "n");
-  lane->want_failed_event(waiting("gone"));
+  status_writer->want_failed_event(waiting("gone"));
   gone(pod("gone", 1));
-  lane->want_failed_event(waiting("a"));
+  status_writer->want_failed_event(waiting("a"));
   EXPECT_EQ(texts_made, 0);
   is_free = true;
   drain();
@@ -247,7 +247,7 @@ TEST_F(Lane, TheTextOfARefusalIsMadeOnlyForAPodThatStillWaitsWhenItsTurnComes) {
   EXPECT_EQ(server.count({"POST"}), 1u);
   EXPECT_EQ(events("a"), 1u);
   text = {};
-  lane->want_failed_event(waiting("b"));
+  status_writer->want_failed_event(waiting("b"));
   drain();
   EXPECT_EQ(server.count({"POST"}), 1u) << "nothing is known yet that could be said";
 }
@@ -255,12 +255,12 @@ TEST_F(Lane, TheTextOfARefusalIsMadeOnlyForAPodThatStillWaitsWhenItsTurnComes) {
 TEST_F(Lane, ARefusalThatWasDroppedMayBeToldLater) {
   StatusWriterOptions o = options();
   o.events_max = 1;
-  lane = lane_of(o);
+  status_writer = lane_of(o);
   is_free = false;
-  lane->want_failed_event(waiting("a"));
-  lane->want_failed_event(waiting("b"));
-  lane->want_failed_event(tracker.pods().find(Text("ns"), Text("a")));
-  EXPECT_EQ(lane->counters().events_dropped, 2u);
+  status_writer->want_failed_event(waiting("a"));
+  status_writer->want_failed_event(waiting("b"));
+  status_writer->want_failed_event(tracker.pods().find(Text("ns"), Text("a")));
+  EXPECT_EQ(status_writer->counters().events_dropped, 2u);
   is_free = true;
   drain();
   EXPECT_EQ(events("a"), 1u);
@@ -272,17 +272,17 @@ TEST_F(Lane, MakesAFewTextsAtATimeWhereNoneOfThemHasToBeSent) {
     Pod p = pod("p" + std::to_string(i), 1);
     p.scheduled = {ConditionStatus::kFalse, Text(text.reason), Text(text.message)};
     see(p);
-    lane->want_condition(tracker.pods().find(Text("ns"), p.name), false);
+    status_writer->want_condition(tracker.pods().find(Text("ns"), p.name), false);
   }
   for (const int made : {64, 128}) {
-    lane->pump();
+    status_writer->pump();
     EXPECT_EQ(texts_made, made);
-    EXPECT_EQ(lane->due_in(), Millis(0)) << "it asks to go on at once";
+    EXPECT_EQ(status_writer->due_in(), Millis(0)) << "it asks to go on at once";
   }
-  lane->pump();
+  status_writer->pump();
   EXPECT_EQ(texts_made, 150);
-  EXPECT_EQ(lane->due_in(), Millis::max());
-  EXPECT_EQ(lane->counters().equal_skipped, 150u);
+  EXPECT_EQ(status_writer->due_in(), Millis::max());
+  EXPECT_EQ(status_writer->counters().equal_skipped, 150u);
   EXPECT_EQ(server.count({"PATCH"}), 0u);
 }
 
@@ -292,7 +292,7 @@ TEST_F(Lane, AHeldPodGetsItsEventWithItsCondition) {
   const PodSlot slot = tracker.pods().find(Text("ns"), Text("a"));
   ASSERT_EQ(record("a").phase, PodRecord::Phase::kHeld);
   for (int i = 0; i < 2; ++i) {
-    lane->want_condition(slot, false);
+    status_writer->want_condition(slot, false);
     drain();
   }
   EXPECT_EQ(server.count({"POST", R"("reason":"FailedScheduling")", text.message}), 1u);
@@ -300,7 +300,7 @@ TEST_F(Lane, AHeldPodGetsItsEventWithItsCondition) {
 
 TEST_F(Lane, OfAGangThatIsShortOfMembersOnePodSpeaks) {
   for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 4, 1));
-  for (int i = 0; i < 3; ++i) lane->want_condition(tracker.pods().find(Text("ns"), Text("g-" + std::to_string(i))), false);
+  for (int i = 0; i < 3; ++i) status_writer->want_condition(tracker.pods().find(Text("ns"), Text("g-" + std::to_string(i))), false);
   drain();
   EXPECT_EQ(server.count({"PATCH"}), 3u);
   EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u);
@@ -311,13 +311,13 @@ TEST_F(Lane, TheConditionOfAPodGroupIsSentUntilItIsTaken) {
   is_group_true = true;
   text = {"Scheduled", "all 2 pods"};
   const GangSlot slot = group("g");
-  lane->want_group_condition(slot);
-  lane->pump();
+  status_writer->want_group_condition(slot);
+  status_writer->pump();
   EXPECT_FALSE(tracker.gangs()[slot].is_group_told) << "not before the server has it";
   ASSERT_TRUE(until([&] { return tracker.gangs()[slot].is_group_told; }));
   EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status"}), 3u);
   is_group_true = false;
-  lane->want_group_condition(slot);
+  status_writer->want_group_condition(slot);
   drain();
   EXPECT_EQ(server.count({"PATCH"}), 3u) << "it never goes back";
 }
@@ -334,15 +334,15 @@ std::string without_times(std::string line) {
 TEST_F(Lane, AnEventSaysWhatHappenedToWhomAndWhoSaysSo) {
   StatusWriterOptions o = options();
   o.identity = "me";
-  lane = lane_of(o);
+  status_writer = lane_of(o);
   see(node("n", 8));
   const PodSlot slot = waiting("a");
   text.message = "no room";
-  lane->want_failed_event(slot);
+  status_writer->want_failed_event(slot);
   drain();
   step();
   ASSERT_EQ(where("a"), "n");
-  lane->want_scheduled_event(slot);
+  status_writer->want_scheduled_event(slot);
   drain();
   const std::vector<std::string> sent = server.seen({"POST"});
   const std::string start =
@@ -354,16 +354,16 @@ TEST_F(Lane, AnEventSaysWhatHappenedToWhomAndWhoSaysSo) {
   EXPECT_EQ(without_times(sent[1]),
             start + R"("action":"Binding","reason":"Scheduled","type":"Normal","note":"Successfully assigned ns/a to n")" + end);
   EXPECT_NE(sent[0].substr(sent[0].find("a."), 40), sent[1].substr(sent[1].find("a."), 40)) << "each has a name of its own";
-  EXPECT_EQ(lane->counters().events, 2u);
-  EXPECT_EQ(lane->counters().failures, 0u);
+  EXPECT_EQ(status_writer->counters().events, 2u);
+  EXPECT_EQ(status_writer->counters().failures, 0u);
 }
 
 TEST_F(Lane, AllIsCancelledWithTheLane) {
   server.hold();
-  for (int i = 0; i < 10; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);
-  lane->pump();
-  EXPECT_EQ(lane->in_flight(), 10u);
-  lane.reset();
+  for (int i = 0; i < 10; ++i) status_writer->want_condition(waiting("p" + std::to_string(i)), false);
+  status_writer->pump();
+  EXPECT_EQ(status_writer->in_flight(), 10u);
+  status_writer.reset();
   server.poll_for(Millis(20));
   EXPECT_EQ(server.api().in_flight(), 0u);
 }
@@ -376,7 +376,7 @@ TEST_F(Lane, OfAGangHeldForABindingTheFailedMemberSpeaks) {
   const PodSlot failed = tracker.pods().find(Text("ns"), Text("g-2"));
   tracker.note_bind_failed(failed, "no");
   tracker.settle();
-  for (int i = 0; i < 3; ++i) lane->want_condition(tracker.pods().find(Text("ns"), Text("g-" + std::to_string(i))), false);
+  for (int i = 0; i < 3; ++i) status_writer->want_condition(tracker.pods().find(Text("ns"), Text("g-" + std::to_string(i))), false);
   drain();
   EXPECT_EQ(server.count({"PATCH"}), 3u);
   EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u);
@@ -386,14 +386,14 @@ TEST_F(Lane, OfAGangHeldForABindingTheFailedMemberSpeaks) {
 TEST_F(Lane, WhatWasNotTakenIsForgottenOnceThePodIsPlaced) {
   StatusWriterOptions o = options();
   o.retry_min = o.retry_max = Millis(60'000);
-  lane = lane_of(o);
+  status_writer = lane_of(o);
   see(node("n", 8));
   refusals = {403};
   see(gang_pod("g", 0, 1, 1));
   tracker.settle();
   const PodSlot slot = tracker.pods().find(Text("ns"), Text("g-0"));
   ASSERT_TRUE(record("g-0").is_in_engine());
-  lane->want_condition(slot, true);
+  status_writer->want_condition(slot, true);
   drain();
   is_answering = false;
   step();
@@ -403,7 +403,7 @@ TEST_F(Lane, WhatWasNotTakenIsForgottenOnceThePodIsPlaced) {
   EXPECT_EQ(server.count({"PATCH"}), 1u);
   tracker.note_bind_failed(slot, "no");
   tracker.settle();
-  lane->want_condition(slot, false);
+  status_writer->want_condition(slot, false);
   drain();
   EXPECT_EQ(server.count({"PATCH"}), 2u);
   EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u) << "it is the first try, which brings the event";
@@ -411,38 +411,38 @@ TEST_F(Lane, WhatWasNotTakenIsForgottenOnceThePodIsPlaced) {
 
 TEST_F(Lane, AsksForItsTurnWhenAnEventIsOverdueAndNotBefore) {
   is_free = false;
-  lane->want_failed_event(waiting("e"));
-  EXPECT_GT(lane->due_in(), Millis(9'000));
-  EXPECT_LE(lane->due_in(), Millis(10'000));
+  status_writer->want_failed_event(waiting("e"));
+  EXPECT_GT(status_writer->due_in(), Millis(9'000));
+  EXPECT_LE(status_writer->due_in(), Millis(10'000));
 }
 
 TEST_F(Lane, EachKindOfWritingIsOverdueInItsOwnTime) {
   is_free = false;
   const auto is_due_in = [&](std::int64_t millis) {
-    EXPECT_LE(lane->due_in(), Millis(millis));
-    EXPECT_GT(lane->due_in(), Millis(millis - 1'000));
-    lane = lane_of(options());
-    EXPECT_EQ(lane->due_in(), Millis::max());
+    EXPECT_LE(status_writer->due_in(), Millis(millis));
+    EXPECT_GT(status_writer->due_in(), Millis(millis - 1'000));
+    status_writer = lane_of(options());
+    EXPECT_EQ(status_writer->due_in(), Millis::max());
   };
-  lane->want_condition(waiting("first"), true);
+  status_writer->want_condition(waiting("first"), true);
   is_due_in(2'000);
-  lane->want_condition(waiting("other"), false);
+  status_writer->want_condition(waiting("other"), false);
   is_due_in(2'000);
-  lane->want_group_condition(group("g"));
+  status_writer->want_group_condition(group("g"));
   is_due_in(2'000);
-  lane->want_failed_event(waiting("event"));
+  status_writer->want_failed_event(waiting("event"));
   is_due_in(10'000);
-  lane->want_failed_event(waiting("both"));
-  lane->want_condition(waiting("both"), false);
+  status_writer->want_failed_event(waiting("both"));
+  status_writer->want_condition(waiting("both"), false);
   is_due_in(2'000);
 }
 
 TEST_F(Lane, WhatIsCancelledDoesNotUseUpTheBudget) {
   server.hold();
-  for (int i = 0; i < 8; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);
-  lane->pump();
-  ASSERT_EQ(lane->in_flight(), 8u);
-  lane.reset();
+  for (int i = 0; i < 8; ++i) status_writer->want_condition(waiting("p" + std::to_string(i)), false);
+  status_writer->pump();
+  ASSERT_EQ(status_writer->in_flight(), 8u);
+  status_writer.reset();
   RequestBudget& budget = server.api().budget();
   budget.end(budget.begin(Millis(0)), {ServerHealth::kTrouble, Millis(0)}, Millis(0));
   budget.end(budget.begin(Millis(200)), {}, Millis(200));
@@ -454,33 +454,33 @@ TEST_F(Lane, WhatIsCancelledDoesNotUseUpTheBudget) {
 
 TEST_F(Lane, AServerInTroubleIsAskedOneByOne) {
   refusals = {503};
-  for (int i = 0; i < 3; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);
+  for (int i = 0; i < 3; ++i) status_writer->want_condition(waiting("p" + std::to_string(i)), false);
   server.hold();
-  lane->pump();
-  EXPECT_EQ(lane->in_flight(), 3u);
+  status_writer->pump();
+  EXPECT_EQ(status_writer->in_flight(), 3u);
   server.let_go();
-  ASSERT_TRUE(server.until([&] { return lane->in_flight() == 0; }));
-  lane->want_condition(waiting("next"), false);
-  lane->pump();
-  EXPECT_EQ(lane->in_flight(), 0u);
-  EXPECT_GT(lane->due_in(), Millis(0));
+  ASSERT_TRUE(server.until([&] { return status_writer->in_flight() == 0; }));
+  status_writer->want_condition(waiting("next"), false);
+  status_writer->pump();
+  EXPECT_EQ(status_writer->in_flight(), 0u);
+  EXPECT_GT(status_writer->due_in(), Millis(0));
   skipped += Millis(5'000);
-  lane->pump();
-  EXPECT_EQ(lane->in_flight(), 1u);
-  lane->want_condition(waiting("and the next"), false);
-  lane->pump();
-  EXPECT_EQ(lane->in_flight(), 1u);
+  status_writer->pump();
+  EXPECT_EQ(status_writer->in_flight(), 1u);
+  status_writer->want_condition(waiting("and the next"), false);
+  status_writer->pump();
+  EXPECT_EQ(status_writer->in_flight(), 1u);
   drain();
 }
 
 TEST_F(Lane, DoesNotAskForItsTurnWhileOnlyAnAnswerCanMakeRoom) {
   is_free = false;
   server.hold();
-  for (int i = 0; i < 6; ++i) lane->want_condition(waiting("p" + std::to_string(i)), false);
+  for (int i = 0; i < 6; ++i) status_writer->want_condition(waiting("p" + std::to_string(i)), false);
   skipped += Millis(2'000);
-  lane->pump();
-  EXPECT_EQ(lane->in_flight(), 4u);
-  EXPECT_EQ(lane->due_in(), Millis::max()) << "else the loop would spin";
+  status_writer->pump();
+  EXPECT_EQ(status_writer->in_flight(), 4u);
+  EXPECT_EQ(status_writer->due_in(), Millis::max()) << "else the loop would spin";
   server.let_go();
 }
 

@@ -150,7 +150,7 @@ struct MetricsOfWrites : ::testing::Test, TermBench {
 };
 
 TEST_F(MetricsOfWrites, CountBindingsByTheirOutcome) {
-  options.actuator.retry_min = options.actuator.hold_min = Millis(3'600'000);
+  options.binder.retry_min = options.binder.hold_min = Millis(3'600'000);
   begin(server.api());
   see(node_in("r0", "n0", 16));
   for (const char* name : {"a-201", "b-201", "c-409", "d-404", "e-403", "f-500", "g-504"}) see(pod(name, 1));
@@ -161,8 +161,8 @@ TEST_F(MetricsOfWrites, CountBindingsByTheirOutcome) {
       return is_done() && server.api().in_flight() == 0;
     });
   };
-  const auto& counters = leader_term->actuator().counters();
-  ASSERT_TRUE(turned_until([&] { return counters.sent == 7 && counters.reread == 4 && leader_term->lane().depth() == 0; }));
+  const auto& counters = leader_term->binder().counters();
+  ASSERT_TRUE(turned_until([&] { return counters.sent == 7 && counters.reread == 4 && leader_term->status_writer().depth() == 0; }));
   see(pod("h-429", 1));
   ASSERT_TRUE(turned_until([&] { return counters.sent == 8; }));
   const auto requests = [](const char* verb, const char* resource, const char* code, int count) {

@@ -59,8 +59,8 @@ TEST_F(Outage, AServerThatAsksForPatienceGetsItAndEveryPodIsBoundOnceAfterwards)
   EXPECT_LE(by_second[first_second], 64u) << "what was under way when the first answer came";
   for (std::size_t s = first_second + 1; s < first_second + 15; ++s) EXPECT_LE(by_second[s], s % 5 == 0 ? 1u : 0u) << "second " << s - first_second;
   EXPECT_GE(asked(), 64u + 2) << "one probe after each pause";
-  EXPECT_EQ(leader_term->actuator().counters().reread, 0u) << "not done means not done";
-  EXPECT_LE(leader_term->actuator().queued(), 64u + 16) << "nothing more is decided meanwhile";
+  EXPECT_EQ(leader_term->binder().counters().reread, 0u) << "not done means not done";
+  EXPECT_LE(leader_term->binder().queued(), 64u + 16) << "nothing more is decided meanwhile";
   server.change([&] { trouble = 0; });
   run(Millis(10'000));
   EXPECT_EQ(bound_once(), 500u);
@@ -119,8 +119,8 @@ TEST_F(Outage, ARereadThatFailsIsMadeEverLessOften) {
   bind_trouble = 504;
   read_trouble = 403;
   run(Millis(60'000));
-  EXPECT_GE(leader_term->actuator().counters().reread, 9u) << "at least every ten seconds";
-  EXPECT_LE(leader_term->actuator().counters().reread, 11u);
+  EXPECT_GE(leader_term->binder().counters().reread, 9u) << "at least every ten seconds";
+  EXPECT_LE(leader_term->binder().counters().reread, 11u);
 }
 
 TEST_F(Outage, APodThatIsThrottledForHalfAMinuteGivesItsPlaceBack) {
@@ -143,7 +143,7 @@ TEST_F(Outage, ARefusedPodIsTriedAfterOneTwoFourSecondsAndAtLeastEveryFiveMinute
   for (int i = 0; i < 14'000; ++i) {
     const Millis before = now;
     run(Millis(100));
-    if (leader_term->actuator().counters().sent > tries.size()) tries.push_back(before);
+    if (leader_term->binder().counters().sent > tries.size()) tries.push_back(before);
   }
   const std::vector<std::int64_t> pauses{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300};
   ASSERT_EQ(tries.size(), pauses.size() + 1);

@@ -37,7 +37,7 @@ class GoneUnderABinding : public Actuation {
   }
   void decide() {
     step();
-    actuator->submit(plan);
+    binder->submit(plan);
   }
 };
 
@@ -61,7 +61,7 @@ TEST_F(GoneUnderABinding, ASuccessIsBelieved) {
 TEST_F(GoneUnderABinding, WhatNobodyKnowsIsReadAsOftenAsElsewhere) {
   lose_the_node(500);
   ASSERT_TRUE(until([&] { return phase() == Phase::kWaiting; }));
-  EXPECT_EQ(actuator->counters().reread, 3u);
+  EXPECT_EQ(binder->counters().reread, 3u);
   EXPECT_EQ(server.count({"POST"}), 1u);
   bind_status = 201;
   decide();
@@ -85,7 +85,7 @@ TEST_F(GoneUnderABinding, ANodeOfThatNameTakesNothingBeforeTheAnswer) {
       step();
       EXPECT_EQ(where("d"), "") << "nor when it is made anew once more";
     });
-    ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+    ASSERT_TRUE(until([&] { return binder->is_idle(); }));
     EXPECT_EQ(tracker.closed_nodes_text(), "none");
     step();
     EXPECT_EQ(where("d"), status == 201 ? "" : "n") << status;
@@ -105,7 +105,7 @@ TEST_F(GoneUnderABinding, WhatTheWatchSaysOfThePodIsAnAnswerToo) {
       step();
       EXPECT_EQ(idle_devices("n"), is_bound ? 7 : 8);
     });
-    ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+    ASSERT_TRUE(until([&] { return binder->is_idle(); }));
     clear();
   }
 }
@@ -113,7 +113,7 @@ TEST_F(GoneUnderABinding, WhatTheWatchSaysOfThePodIsAnAnswerToo) {
 TEST_F(GoneUnderABinding, ASecondUnansweredPodKeepsTheNodeClosed) {
   server.hold();
   place(2);
-  ASSERT_EQ(actuator->in_flight(), 2u);
+  ASSERT_EQ(binder->in_flight(), 2u);
   gone(node("n", 8));
   see(node("n", 8));
   gone(pod("p0", 1));
@@ -131,7 +131,7 @@ TEST_F(GoneUnderABinding, ItsGangStartsNowhereElseBeforeTheAnswer) {
   for (int i = 0; i < 2; ++i) see(member(i));
   server.hold();
   decide();
-  ASSERT_EQ(actuator->in_flight(), 2u);
+  ASSERT_EQ(binder->in_flight(), 2u);
   const std::string lost = where("g-1");
   gone(in_rack(lost, "r0"));
   gone(member(0));
@@ -146,7 +146,7 @@ TEST_F(GoneUnderABinding, ItsGangStartsNowhereElseBeforeTheAnswer) {
   EXPECT_EQ(hold_condition(tracker, record("g-2")).message, "BindFailed: " + hold_of("g-2").detail);
   bind_status = 422;
   server.let_go();
-  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  ASSERT_TRUE(until([&] { return binder->is_idle(); }));
   bind_status = 201;
   decide();
   const std::string beside = where("g-1") == "c" ? "d" : "c";
@@ -164,7 +164,7 @@ TEST_F(GoneUnderABinding, PodsThatStartOneByOneWaitForNobodysAnswer) {
     see(p);
   }
   see(node("m", 8));
-  actuator = binder_with({.in_flight_max = 1});
+  binder = binder_with({.in_flight_max = 1});
   server.hold();
   decide();
   ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
@@ -184,7 +184,7 @@ TEST_F(GoneUnderABinding, WhatOfItsGangWasNotSentYetWaitsWithIt) {
   gone(node("n", 8));
   for (const char* name : {"a", "b"}) see(node(name, 8));
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
-  actuator = binder_with({.in_flight_max = 1});
+  binder = binder_with({.in_flight_max = 1});
   server.hold();
   decide();
   ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
@@ -240,31 +240,31 @@ TEST_F(GoneUnderABinding, WhatItsOwnerChangedBeforeCountsAfterTheAnswer) {
   gone(node("n", 8));
   see(node("m", 8));
   server.let_go();
-  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  ASSERT_TRUE(until([&] { return binder->is_idle(); }));
   EXPECT_EQ(record("p0").hold, HoldReason::kQueueUnknown);
 }
 
 /// A place that was right when it was chosen, and a binding to it that was not done: what has changed since is looked at before it is sent (again).
 class ChangedBeforeTheNextTry : public Actuation {
  protected:
-  ChangedBeforeTheNextTry() { actuator = binder_with({}, kNextTry); }
+  ChangedBeforeTheNextTry() { binder = binder_with({}, kNextTry); }
   /// Decides, and lets the first binding of every pod fail so that it is known to be unbound and waits for its next try.
   void fail(int status) {
     server.change([&] { bind_status = status; });
     decide();
-    ASSERT_TRUE(server.until([&] { return actuator->in_flight() == 0 && actuator->queued() == 0; }));
+    ASSERT_TRUE(server.until([&] { return binder->in_flight() == 0 && binder->queued() == 0; }));
     server.change([&] { bind_status = 201; });
   }
   void decide() {
     step();
-    actuator->submit(plan);
+    binder->submit(plan);
   }
   /// Until everything is sent that can be.
   void go_on() {
     skipped += kNextTry;
     ASSERT_TRUE(until([&] {
       decide();
-      return actuator->is_idle();
+      return binder->is_idle();
     }));
   }
   static Node in_rack(const std::string& name, const std::string& rack) { return node(name, 8, {{Text("l/rack"), Text(rack)}}); }
@@ -319,7 +319,7 @@ TEST_F(ChangedBeforeTheNextTry, AHeartbeatIsNoChange) {
 }
 
 TEST_F(ChangedBeforeTheNextTry, WhatWasNeverSentIsDecidedAnewToo) {
-  actuator = binder_with({.in_flight_max = 1});
+  binder = binder_with({.in_flight_max = 1});
   server.hold();
   place(2);
   Node cordoned = node("n", 8);
@@ -455,7 +455,7 @@ TEST_F(ChangedBeforeTheNextTry, WhatTheWatchSaysOfItsNodeIsLaterThanTheAnswer) {
   there.node_name = Text(other);
   see(there);
   server.let_go();
-  ASSERT_TRUE(until([&] { return actuator->is_idle(); }));
+  ASSERT_TRUE(until([&] { return binder->is_idle(); }));
   EXPECT_EQ(where("p0"), other);
 }
 
@@ -471,7 +471,7 @@ TEST_F(ChangedBeforeTheNextTry, ANeighbourThatLeavesRoomIsNoChange) {
 }
 
 TEST_F(ChangedBeforeTheNextTry, OnlyAsManyAreDecidedAnewAsNoLongerFit) {
-  actuator = binder_with({.in_flight_max = 1}, kNextTry);
+  binder = binder_with({.in_flight_max = 1}, kNextTry);
   server.hold();
   for (int i = 0; i < 3; ++i) see(pod("p" + std::to_string(i), 2));
   decide();

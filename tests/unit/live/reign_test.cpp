@@ -25,14 +25,14 @@ class Term : public ::testing::Test, public TermBench {
 };
 
 TEST_F(Term, GatheredEventsBringTheDecisionBeforeTheWindowIsOver) {
-  options.actuator.in_flight_max = 1;
+  options.binder.in_flight_max = 1;
   options.window = Millis(3'600'000);
   options.events_per_step_max = 3;
   begin();
   see("n0", "r0");
   see_pod("p", 1);
   leader_term->turn();
-  ASSERT_EQ(leader_term->actuator().in_flight(), 1u);
+  ASSERT_EQ(leader_term->binder().in_flight(), 1u);
   const std::uint64_t before = leader_term->steps();
   see("n1", "r0");
   see("n2", "r0");
@@ -44,7 +44,7 @@ TEST_F(Term, GatheredEventsBringTheDecisionBeforeTheWindowIsOver) {
 }
 
 TEST_F(Term, TheAgeOfTheSnapshotIsThatOfTheOldestNewsNotYetTaken) {
-  options.actuator.in_flight_max = 1;
+  options.binder.in_flight_max = 1;
   options.window = Millis(10'000);
   begin();
   see("n0", "r0");
@@ -231,15 +231,15 @@ TEST_F(Term, ABindingThatHangsDoesNotSilenceConditionsForMoreThanTwoSeconds) {
   see_pod("p", 1);
   see_pod("impossible", 9);
   leader_term->turn();
-  ASSERT_EQ(leader_term->actuator().in_flight(), 1u);
-  EXPECT_EQ(leader_term->lane().in_flight(), 0u);
+  ASSERT_EQ(leader_term->binder().in_flight(), 1u);
+  EXPECT_EQ(leader_term->status_writer().in_flight(), 0u);
   now += Millis(1'000);
   EXPECT_LE(leader_term->turn(), now + Millis(1'000)) << "the loop comes back in time";
-  EXPECT_EQ(leader_term->lane().in_flight(), 0u);
+  EXPECT_EQ(leader_term->status_writer().in_flight(), 0u);
   now += Millis(1'000);
   leader_term->turn();
-  EXPECT_EQ(leader_term->lane().in_flight(), 1u);
-  EXPECT_EQ(leader_term->lane().counters().conditions, 1u);
+  EXPECT_EQ(leader_term->status_writer().in_flight(), 1u);
+  EXPECT_EQ(leader_term->status_writer().counters().conditions, 1u);
 }
 
 TEST_F(Term, TheTimeToAConfirmedBindingIsKeptApartForGangs) {

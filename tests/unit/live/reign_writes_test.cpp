@@ -152,7 +152,7 @@ TEST_F(TermWrites, AGangOfOneIsNotSaidToBeMany) {
 }
 
 TEST_F(TermWrites, WhoseVerdictIsNewIsToldBeforeWhoeverIsHeld) {
-  options.lane.in_flight_max = 1;
+  options.status_writer.in_flight_max = 1;
   begin();
   see("n0", 8);
   for (const char* name : {"h-0", "h-1"}) see(pod(name, 1, {{Text("ashlar.dev/queue"), Text("nobody's")}}));

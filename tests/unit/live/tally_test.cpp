@@ -136,7 +136,7 @@ class TextsOfATerm : public ::testing::Test, public TermBench {
       see(under(pod("p" + std::to_string(p), 1), rules));
     }
   }
-  std::uint64_t asked() const { return leader_term->lane().counters().conditions + leader_term->lane().counters().events; }
+  std::uint64_t asked() const { return leader_term->status_writer().counters().conditions + leader_term->status_writer().counters().events; }
 
   ScriptedApi server{[](const http::ServerRequest&) { return http::json(200, "{}"); }, [this] { return now; }};
 };
@@ -145,12 +145,12 @@ TEST_F(TextsOfATerm, ADecisionAboutAThousandPodsMakesNoTextAndEachIsMadeWithItsR
   see_waiting(1'000);
   leader_term->turn();
   ASSERT_EQ(leader_term->steps(), 1u);
-  EXPECT_EQ(leader_term->lane().depth() + leader_term->lane().in_flight(), 2'000u) << "a condition and an event each";
+  EXPECT_EQ(leader_term->status_writer().depth() + leader_term->status_writer().in_flight(), 2'000u) << "a condition and an event each";
   EXPECT_GT(asked(), 0u);
   EXPECT_EQ(leader_term->texts_made(), asked()) << "what went out at once";
   ASSERT_TRUE(server.until([&] {
     leader_term->turn();
-    return leader_term->lane().depth() == 0 && leader_term->lane().in_flight() == 0;
+    return leader_term->status_writer().depth() == 0 && leader_term->status_writer().in_flight() == 0;
   }));
   EXPECT_EQ(asked(), 2'000u);
   EXPECT_LE(leader_term->texts_made(), asked());
