@@ -55,7 +55,7 @@ struct Request {
   Millis timeout{30'000};                         ///< whole request from the moment it leaves the queue; 0 = none (watch streams)
   /// Asked at the moment when the request would go out on a connection, after all waiting for one; false: it does not, and fails with
   /// kUnavailable. Empty: it goes. Runs inside poll() and must not call the client.
-  std::function<bool()> may_leave;
+  std::function<bool()> may_send;
   bool is_urgent = false;           ///< goes before all that wait, beyond requests_in_flight_max too; for few and small requests, such as a lease's
   bool has_own_connection = false;  ///< set for long answers, such as lists; streams have one anyway
 };

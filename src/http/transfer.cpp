@@ -51,7 +51,7 @@ void open_stream(Transfer& t) {
 /// The connection is there and the request would be written to it next; also asked anew where libcurl repeats a request.
 int on_leaving(void* user, char*, char*, int, int) {
   Transfer& t = *static_cast<Transfer*>(user);
-  t.is_held_back = t.is_cancelled || !t.request.may_leave();
+  t.is_held_back = t.is_cancelled || !t.request.may_send();
   return t.is_held_back ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
@@ -174,7 +174,7 @@ void configure_request(Transfer& t, const std::string& base_url) {
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &t);
   curl_easy_setopt(easy, CURLOPT_PRIVATE, &t);
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, t.error_text);
-  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, t.request.may_leave ? on_leaving : nullptr);
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, t.request.may_send ? on_leaving : nullptr);
   curl_easy_setopt(easy, CURLOPT_PREREQDATA, &t);
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, t.is_stream ? on_header : nullptr);
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, t.is_stream ? &t : nullptr);

@@ -56,7 +56,7 @@ class Api {
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
 
-  /// A request whose credentials are refused (401) is sent once more with fresh ones before the callback sees it; `may_leave` is asked each time.
+  /// A request whose credentials are refused (401) is sent once more with fresh ones before the callback sees it; `may_send` is asked each time.
   http::RequestId send(http::Request request, OnAnswer on_answer);
   /// A stream that is refused with 401 only makes the credentials renew; opening it again is the caller's business.
   http::RequestId stream(http::Request request, http::StreamHandlers handlers, Millis idle);

@@ -39,8 +39,8 @@ void raise(Resources& into, const Resources& from) {
 }
 
 /// What a container counts for: the larger of its spec and its status; only the status while a resize is infeasible.
-Resources counted(const ContainerDraft& container, const std::vector<ContainerDraft>& statuses, bool resize_infeasible) {
-  for (const ContainerDraft& status : statuses) {
+Resources counted(const ContainerBuilder& container, const std::vector<ContainerBuilder>& statuses, bool resize_infeasible) {
+  for (const ContainerBuilder& status : statuses) {
     if (!(status.name == container.name) || !status.has_requests) continue;
     Resources amounts = status.requests;
     // Extended resources cannot be resized; they may be absent from the status.
@@ -71,7 +71,7 @@ std::shared_ptr<const T> share_among(std::shared_ptr<const T> (&remembered)[N], 
 
 }  // namespace
 
-void PodDraft::reset() {
+void PodBuilder::reset() {
   pod = Pod();
   rules = PodRules();
   labels.clear();
@@ -86,7 +86,7 @@ void PodDraft::reset() {
   has_pod_level = resize_infeasible = false;
 }
 
-void PodDraft::ignore(std::string_view path) {
+void PodBuilder::ignore(std::string_view path) {
   const Text text(path);
   if (std::find(rules.ignored_soft.begin(), rules.ignored_soft.end(), text) == rules.ignored_soft.end()) rules.ignored_soft.push_back(text);
 }
@@ -94,10 +94,10 @@ void PodDraft::ignore(std::string_view path) {
 std::shared_ptr<const Labels> SharedParts::share(Labels&& labels) { return share_among(labels_, next_labels_, std::move(labels)); }
 std::shared_ptr<const PodRules> SharedParts::share(PodRules&& rules) { return share_among(rules_, next_rules_, std::move(rules)); }
 
-Resources effective_request(const PodDraft& draft) {
+Resources effective_request(const PodBuilder& draft) {
   Resources running, sidecars, starting;
-  for (const ContainerDraft& container : draft.containers) add(running, counted(container, draft.statuses, draft.resize_infeasible));
-  for (const ContainerDraft& init : draft.init_containers) {
+  for (const ContainerBuilder& container : draft.containers) add(running, counted(container, draft.statuses, draft.resize_infeasible));
+  for (const ContainerBuilder& init : draft.init_containers) {
     const Resources amounts = counted(init, draft.init_statuses, draft.resize_infeasible);
     if (init.is_sidecar) {
       add(running, amounts);
@@ -135,7 +135,7 @@ Resources larger_of(Resources a, const Resources& b) {
   return a;
 }
 
-Pod finish_pod(PodDraft& draft, SharedParts& shared) {
+Pod finish_pod(PodBuilder& draft, SharedParts& shared) {
   draft.pod.requests = effective_request(draft);
   sort_by_key(draft.labels);
   sort_by_key(draft.annotations);

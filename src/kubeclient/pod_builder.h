@@ -1,4 +1,4 @@
-// What does a decoder collect of a pod before its rules and effective request can be computed? PodDraft: reused from pod to pod, so that a list
+// What does a decoder collect of a pod before its rules and effective request can be computed? PodBuilder: reused from pod to pod, so that a list
 // costs few allocations; both encodings fill it, finish_pod() turns it into a Pod. Private to the folder.
 #pragma once
 
@@ -13,19 +13,19 @@
 namespace ashlar::kube {
 
 /// Amounts of one container or status.
-struct ContainerDraft {
+struct ContainerBuilder {
   Text name;
   bool is_sidecar = false;  ///< init container with restartPolicy Always
   Resources requests;
   bool has_requests = false;
 };
 
-struct PodDraft {
+struct PodBuilder {
   Pod pod;  ///< metadata and plain fields, filled directly
   PodRules rules;
   Labels labels, annotations;
-  std::vector<ContainerDraft> containers, init_containers;
-  std::vector<ContainerDraft> statuses, init_statuses;  ///< larger of allocatedResources and resources.requests
+  std::vector<ContainerBuilder> containers, init_containers;
+  std::vector<ContainerBuilder> statuses, init_statuses;  ///< larger of allocatedResources and resources.requests
   Resources overhead, pod_level;
   bool has_pod_level = false, resize_infeasible = false;
   std::vector<Text> pod_level_names;
@@ -52,12 +52,12 @@ class SharedParts {
 };
 
 /// Computes the effective request and shares what can be shared; `draft` is empty afterwards.
-Pod finish_pod(PodDraft& draft, SharedParts& shared);
+Pod finish_pod(PodBuilder& draft, SharedParts& shared);
 
 /// Kubernetes' effective request (component-helpers resource.PodRequests): max(sum of containers + sidecars, max over init containers of
 /// that one + the sidecars before it), each container at the larger of spec and status (in-place resize) unless the resize is infeasible;
 /// pod-level requests replace cpu, memory and hugepages; overhead is added.
-Resources effective_request(const PodDraft& draft);
+Resources effective_request(const PodBuilder& draft);
 
 /// The larger amount of each resource.
 Resources larger_of(Resources a, const Resources& b);

@@ -5,9 +5,9 @@
 #include <ctime>
 
 #include "http/url.h"
-#include "kubeclient/proto/kubernetes.pb.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/json_writer.h"
+#include "kubeclient/proto/kubernetes.pb.h"
 
 namespace ashlar::kube {
 namespace {
@@ -54,19 +54,18 @@ std::string ns_path(std::string_view prefix, std::string_view ns, std::string_vi
   return path;
 }
 
-http::RequestId post(Api& api, std::string path, std::string body, OnAnswer on_answer, Fence fence = {}) {
-  return api.send(
-      {.method = Method::kPost, .path = std::move(path), .body = std::move(body), .timeout = kWriteTimeout, .may_leave = std::move(fence)},
-      std::move(on_answer));
+http::RequestId post(Api& api, std::string path, std::string body, OnAnswer on_answer, SendGuard fence = {}) {
+  return api.send({.method = Method::kPost, .path = std::move(path), .body = std::move(body), .timeout = kWriteTimeout, .may_send = std::move(fence)},
+                  std::move(on_answer));
 }
 
-http::RequestId patch(Api& api, std::string path, std::string body, const char* content_type, OnAnswer on_answer, Fence fence = {}) {
+http::RequestId patch(Api& api, std::string path, std::string body, const char* content_type, OnAnswer on_answer, SendGuard fence = {}) {
   return api.send({.method = Method::kPatch,
                    .path = std::move(path),
                    .body = std::move(body),
                    .content_type = content_type,
                    .timeout = kWriteTimeout,
-                   .may_leave = std::move(fence)},
+                   .may_send = std::move(fence)},
                   std::move(on_answer));
 }
 
@@ -185,7 +184,7 @@ std::string binding_body(const Binding& binding, Encoding encoding) {
   return w.take();
 }
 
-http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding, Fence fence) {
+http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding, SendGuard fence) {
   const char* type = encoding == Encoding::kProtobuf ? kProtobufType : "application/json";
   return api.send({.method = Method::kPost,
                    .path = pod_path(binding.ns, binding.pod) + "/binding",
@@ -193,11 +192,11 @@ http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encod
                    .content_type = type,
                    .accept = type,
                    .timeout = kWriteTimeout,
-                   .may_leave = std::move(fence)},
+                   .may_send = std::move(fence)},
                   std::move(on_answer));
 }
 
-http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer, Fence fence) {
+http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer, SendGuard fence) {
   JsonWriter w;
   w.begin_object().key("metadata").begin_object().member("uid", pod.uid.view()).end_object();
   w.key("status").begin_object().key("conditions").begin_array();
@@ -208,7 +207,7 @@ http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpd
 }
 
 http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group, const ConditionUpdate& update, OnAnswer on_answer,
-                                          Fence fence) {
+                                          SendGuard fence) {
   JsonWriter w;
   w.begin_object().key("metadata").begin_object().member("uid", group.uid.view()).end_object();
   w.key("status").begin_object().key("conditions").begin_array();
@@ -218,7 +217,7 @@ http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, con
                uid_mismatch_is_conflict(std::move(on_answer)), std::move(fence));
 }
 
-http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer, Fence fence) {
+http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer, SendGuard fence) {
   const std::string ns = event.ns.empty() ? "default" : event.ns.str();  // events about nodes and the like live in "default"
   char suffix[40];
   std::snprintf(suffix, sizeof suffix, ".%llx%04llx", static_cast<unsigned long long>(event.now.value),

@@ -18,8 +18,8 @@
 
 namespace ashlar::kube {
 
-/// May this write still leave? Asked when it would go out on a connection, however long it waited for one; see http::Request::may_leave.
-using Fence = std::function<bool()>;
+/// May this write still leave? Asked when it would go out on a connection, however long it waited for one; see http::Request::may_send.
+using SendGuard = std::function<bool()>;
 
 /// POST pods/NAME/binding with uid precondition. 201; 409 (kConflict) where bound, deleted, gated or another uid; 404 where gone.
 struct Binding {
@@ -27,7 +27,7 @@ struct Binding {
   std::vector<std::pair<std::string, std::string>> annotations;  ///< merged into the pod by the server, such as ashlar.dev/devices
 };
 std::string binding_body(const Binding& binding, Encoding encoding = Encoding::kJson);
-http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding = Encoding::kJson, Fence fence = {});
+http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding = Encoding::kJson, SendGuard fence = {});
 
 /// Condition to set, in the caller's words.
 struct ConditionUpdate {
@@ -37,10 +37,10 @@ struct ConditionUpdate {
   Millis now;
 };
 /// Strategic-merge PATCH of pods/NAME/status; the uid is a precondition (kConflict where the pod is another one of the same name).
-http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer, Fence fence = {});
+http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer, SendGuard fence = {});
 /// PATCH of podgroups/NAME/status. `update.type` empty: the version's own "scheduled" condition.
 http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group, const ConditionUpdate& update, OnAnswer on_answer,
-                                          Fence fence = {});
+                                          SendGuard fence = {});
 
 /// events.k8s.io/v1 Event about one object.
 struct EventNote {
@@ -52,7 +52,7 @@ struct EventNote {
   Millis now;
   std::uint64_t sequence = 0;  ///< makes the event's name unique within the instance
 };
-http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer, Fence fence = {});
+http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer, SendGuard fence = {});
 
 // Leases for leader election. The resource version inside `lease` makes the update conditional.
 http::RequestId get_lease(Api& api, std::string_view ns, std::string_view name, std::function<void(Answer, Lease)> on_answer);

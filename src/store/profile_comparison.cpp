@@ -30,7 +30,7 @@ bool are_equal(Stance& a, Stance& b) {
 
 }  // namespace
 
-SecondOpinion::SecondOpinion(Profile profile, EngineOptions options, const State& start)
+ProfileComparison::ProfileComparison(Profile profile, EngineOptions options, const State& start)
     : state_(start), engine_(std::move(profile), {.binds_per_step_max = options.binds_per_step_max, .has_verdicts = true}) {
   // The new engine has seen nothing yet: it is told who waits, in the order in which they came.
   std::vector<std::pair<std::uint64_t, JobId>> waiting;
@@ -40,7 +40,7 @@ SecondOpinion::SecondOpinion(Profile profile, EngineOptions options, const State
   for (const auto& [turn, job] : waiting) state_.refresh_backlog(job);
 }
 
-void SecondOpinion::apply(const Event& event) {
+void ProfileComparison::apply(const Event& event) {
   if (const auto* submitted = std::get_if<Submitted>(&event.body)) {
     const std::size_t row = submitted->workload.job.row();
     if (!state_.is_live(submitted->workload.job)) {  // a new job in this row
@@ -51,7 +51,7 @@ void SecondOpinion::apply(const Event& event) {
   ashlar::apply(state_, event);
 }
 
-void SecondOpinion::decide(const State& recorded, const Plan& plan) {
+void ProfileComparison::decide(const State& recorded, const Plan& plan) {
   const Plan other = engine_.decide(state_, plan.at);
   for (const VerdictChange& v : plan.verdicts) grown(recorded_verdicts_, v.job.row()) = v.verdict;
   for (const VerdictChange& v : other.verdicts) grown(verdicts_, v.job.row()) = v.verdict;
@@ -60,7 +60,7 @@ void SecondOpinion::decide(const State& recorded, const Plan& plan) {
     for (const Action& action : p->actions) align(recorded, job_of(action), plan.at);
 }
 
-void SecondOpinion::compare(const Plan& recorded, const Plan& other) {
+void ProfileComparison::compare(const Plan& recorded, const Plan& other) {
   std::map<JobId, std::pair<Stance, Stance>> jobs;
   note_stances(recorded, jobs, &std::pair<Stance, Stance>::first);
   note_stances(other, jobs, &std::pair<Stance, Stance>::second);
@@ -77,7 +77,7 @@ void SecondOpinion::compare(const Plan& recorded, const Plan& other) {
 }
 
 /// Puts the members of a job where the recorded run has them.
-void SecondOpinion::align(const State& recorded, JobId job, Millis now) {
+void ProfileComparison::align(const State& recorded, JobId job, Millis now) {
   if (!state_.is_live(job) || !recorded.is_live(job)) return;
   state_.each_member(job, [&](MemberId id, const Member& m) {
     const Member& wanted = recorded.member(id);

@@ -1,4 +1,4 @@
-// SecondOpinion: what would another profile have decided, step by step, in the situations that really were? It keeps a state of its own, is told the same
+// ProfileComparison: what would another profile have decided, step by step, in the situations that really were? It keeps a state of its own, is told the same
 // events, decides, is compared, and is then brought back to the recorded placements: a job that it would have put elsewhere is put where it was put.
 // So every comparison starts from the recorded truth. Cost: one more engine, and O(members) of the jobs that either one moved.
 #pragma once
@@ -28,9 +28,9 @@ struct Opinion {
   Stance recorded, other;
 };
 
-class SecondOpinion {
+class ProfileComparison {
  public:
-  SecondOpinion(Profile profile, EngineOptions options, const State& start);
+  ProfileComparison(Profile profile, EngineOptions options, const State& start);
 
   void apply(const Event& event);
   /// After the recorded engine has decided: `recorded` is its state, `plan` its plan. Jobs already told as different are not told again.

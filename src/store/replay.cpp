@@ -159,7 +159,7 @@ class FileReplay {
   ReplayReport& report_;
   State state_;
   std::optional<Engine> engine_;
-  std::optional<SecondOpinion> second_;
+  std::optional<ProfileComparison> second_;
   std::uint64_t step_ = 0;
 };
 

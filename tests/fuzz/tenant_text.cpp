@@ -60,8 +60,8 @@ void run(std::string_view bytes) {
   static_cast<void>(parse_devices(bytes));
   static_cast<void>(parse_duration(bytes).ok());
   const Pod pod = pod_of(bytes);
-  static_cast<void>(read_gang_wish(pod).ok());
-  static_cast<void>(mistyped_wish(pod));
+  static_cast<void>(read_gang_settings(pod).ok());
+  static_cast<void>(mistyped_setting(pod));
   take(pod, false);
   take(pod, true);
 }

@@ -30,10 +30,10 @@ Story shrunk(Story story, const PlayOptions& options) {
 
 std::string told(const Story& story) {
   std::string text = std::to_string(story.drawn.nodes.size()) + " nodes, profile " + story.profile.name;
-  for (const sim::Happening& happening : story.script) {
-    const auto* body = std::get_if<EventBody>(&happening.what);
-    if (body == nullptr || happening.at == Millis(0)) continue;
-    text += "\n  " + std::to_string(happening.at.value) + " ms " + std::string(kind_name(*body));
+  for (const sim::ScriptedEvent& scripted_event : story.script) {
+    const auto* body = std::get_if<EventBody>(&scripted_event.what);
+    if (body == nullptr || scripted_event.at == Millis(0)) continue;
+    text += "\n  " + std::to_string(scripted_event.at.value) + " ms " + std::string(kind_name(*body));
     if (const auto* e = std::get_if<Submitted>(body)) text += " job " + std::to_string(e->workload.job.row());
     if (const auto* e = std::get_if<Ended>(body)) text += " job " + std::to_string(e->job.row());
     if (const auto* e = std::get_if<NodeGone>(body)) text += " node " + std::to_string(e->node.row());

@@ -87,7 +87,7 @@ Starts starts_of(const Story& story) {
 
 void withdraw(Story& story, JobId job, Millis at) {
   const auto after = std::upper_bound(story.script.begin(), story.script.end(), at,
-                                      [](Millis time, const sim::Happening& happening) { return time < happening.at; });
+                                      [](Millis time, const sim::ScriptedEvent& scripted_event) { return time < scripted_event.at; });
   story.script.insert(after, {at, EventBody(Ended{job})});
 }
 
@@ -97,15 +97,15 @@ Story without(Story story, const Passer& passer) {
   return story;
 }
 
-const Workload* submitted_in(const sim::Happening& happening) {
-  const auto* event = std::get_if<EventBody>(&happening.what);
+const Workload* submitted_in(const sim::ScriptedEvent& scripted_event) {
+  const auto* event = std::get_if<EventBody>(&scripted_event.what);
   const auto* submitted = event == nullptr ? nullptr : std::get_if<Submitted>(event);
   return submitted == nullptr ? nullptr : &submitted->workload;
 }
 
 const Workload& workload_of(const Story& story, JobId job) {
-  for (const sim::Happening& happening : story.script)
-    if (const Workload* w = submitted_in(happening); w != nullptr && w->job == job) return *w;
+  for (const sim::ScriptedEvent& scripted_event : story.script)
+    if (const Workload* w = submitted_in(scripted_event); w != nullptr && w->job == job) return *w;
   std::abort();
 }
 
@@ -113,9 +113,9 @@ const Workload& workload_of(const Story& story, JobId job) {
 /// who stand ahead of it as the second or third of their queue. They may take what is promised; where, depends on who else is there.
 Story undisturbed(Story story, const Passer& passer, const Passed& passed) {
   const std::int32_t priority = workload_of(story, passed.head).priority;
-  std::erase_if(story.script, [&](const sim::Happening& happening) {
-    const Workload* w = submitted_in(happening);
-    return w != nullptr && happening.at > passer.at && w->priority > priority;
+  std::erase_if(story.script, [&](const sim::ScriptedEvent& scripted_event) {
+    const Workload* w = submitted_in(scripted_event);
+    return w != nullptr && scripted_event.at > passer.at && w->priority > priority;
   });
   for (const JobId job : passed.unpromised) withdraw(story, job, passer.at + Millis(1));
   return story;
@@ -139,8 +139,8 @@ bool has_late_job(const Story& story, const Starts& starts, JobId passer, Millis
 
 /// The same story in which every job is known to run as long as it does.
 Story foretold(Story story) {
-  for (sim::Happening& happening : story.script)
-    if (auto* event = std::get_if<EventBody>(&happening.what))
+  for (sim::ScriptedEvent& scripted_event : story.script)
+    if (auto* event = std::get_if<EventBody>(&scripted_event.what))
       if (auto* submitted = std::get_if<Submitted>(event)) submitted->workload.estimate.p50 = submitted->workload.estimate.p90;
   return story;
 }

@@ -7,7 +7,7 @@
 namespace ashlar::oracle {
 namespace {
 
-using sim::Happening;
+using sim::ScriptedEvent;
 
 constexpr int kSecondsMax = 40;  ///< by when everybody has come
 
@@ -35,7 +35,7 @@ class Writer {
     }
     if (options_.has_nominations)
       for (int n = 2 + below(8); n > 0; --n) nomination();
-    std::stable_sort(story_.script.begin(), story_.script.end(), [](const Happening& a, const Happening& b) { return a.at < b.at; });
+    std::stable_sort(story_.script.begin(), story_.script.end(), [](const ScriptedEvent& a, const ScriptedEvent& b) { return a.at < b.at; });
     return std::move(story_);
   }
 

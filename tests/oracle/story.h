@@ -17,7 +17,7 @@ namespace ashlar::oracle {
 struct Story {
   std::uint64_t seed = 0;
   PlainWorld drawn;
-  std::vector<sim::Happening> script;  ///< in order of time
+  std::vector<sim::ScriptedEvent> script;  ///< in order of time
   Profile profile;
   sim::WorldRules rules;
   bool has_faulty_binds = true;

@@ -1,4 +1,4 @@
-// What does a pod's JSON say about where it may run? The pod half of the JSON decoders: spec and status field by field into a PodDraft, one pass,
+// What does a pod's JSON say about where it may run? The pod half of the JSON decoders: spec and status field by field into a PodBuilder, one pass,
 // about 6 us for the 1.7 KB of a small pod. Fields that no placement depends on are skipped by the parser.
 #include "kubeclient/decode/json.h"
 
@@ -60,7 +60,7 @@ bool read_node_term(Value value, NodeTerm& term) {
   return known;
 }
 
-void read_node_affinity(Value value, PodDraft& draft) {
+void read_node_affinity(Value value, PodBuilder& draft) {
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "requiredDuringSchedulingIgnoredDuringExecution") {
       if (is_null(member)) return;
@@ -90,7 +90,7 @@ void read_node_affinity(Value value, PodDraft& draft) {
   });
 }
 
-void read_label_selector(Value value, LabelSelector& selector, PodDraft& draft) {
+void read_label_selector(Value value, LabelSelector& selector, PodBuilder& draft) {
   if (is_null(value)) return;
   selector.present = true;
   each_field(value, [&](std::string_view key, Value member) {
@@ -102,7 +102,7 @@ void read_label_selector(Value value, LabelSelector& selector, PodDraft& draft) 
   sort_by_key(selector.match_labels);
 }
 
-void read_affinity_term(Value value, PodAffinityTerm& term, PodDraft& draft) {
+void read_affinity_term(Value value, PodAffinityTerm& term, PodBuilder& draft) {
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "labelSelector")
       read_label_selector(member, term.selector, draft);
@@ -121,7 +121,7 @@ bool has_items(Value value) {
   return any;
 }
 
-void read_affinity(Value value, PodDraft& draft) {
+void read_affinity(Value value, PodBuilder& draft) {
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "nodeAffinity") return read_node_affinity(member, draft);
     if (key != "podAffinity" && key != "podAntiAffinity") return;
@@ -139,7 +139,7 @@ void read_affinity(Value value, PodDraft& draft) {
   });
 }
 
-void read_toleration(Value value, PodDraft& draft) {
+void read_toleration(Value value, PodBuilder& draft) {
   Toleration toleration;
   bool known = true;
   each_field(value, [&](std::string_view key, Value member) {
@@ -180,8 +180,8 @@ void read_ports(Value value, std::vector<HostPort>& ports) {
   });
 }
 
-void read_container(Value value, bool is_init, PodDraft& draft, std::string& problem) {
-  ContainerDraft container;
+void read_container(Value value, bool is_init, PodBuilder& draft, std::string& problem) {
+  ContainerBuilder container;
   std::vector<HostPort> ports;
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "name")
@@ -201,7 +201,7 @@ void read_container(Value value, bool is_init, PodDraft& draft, std::string& pro
   (is_init ? draft.init_containers : draft.containers).push_back(std::move(container));
 }
 
-void read_pod_level(Value value, PodDraft& draft, std::string& problem) {
+void read_pod_level(Value value, PodBuilder& draft, std::string& problem) {
   each_field(value, [&](std::string_view key, Value member) {
     if (key != "requests") return;
     each_field(member, [&](std::string_view name, Value quantity) {
@@ -216,7 +216,7 @@ void read_pod_level(Value value, PodDraft& draft, std::string& problem) {
   });
 }
 
-void read_spread(Value value, PodDraft& draft) {
+void read_spread(Value value, PodBuilder& draft) {
   each_item(value, [&](Value item) {
     each_field(item, [&](std::string_view key, Value member) {
       if (key != "whenUnsatisfiable") return;
@@ -228,7 +228,7 @@ void read_spread(Value value, PodDraft& draft) {
   });
 }
 
-void read_volumes(Value value, PodDraft& draft) {
+void read_volumes(Value value, PodBuilder& draft) {
   each_item(value, [&](Value item) {
     each_field(item, [&](std::string_view source, Value) {
       if (const std::string_view path = hard_volume_source(source); !path.empty()) draft.refuse(path);
@@ -236,8 +236,8 @@ void read_volumes(Value value, PodDraft& draft) {
   });
 }
 
-void read_container_status(Value value, std::vector<ContainerDraft>& into, std::string& problem) {
-  ContainerDraft status;
+void read_container_status(Value value, std::vector<ContainerBuilder>& into, std::string& problem) {
+  ContainerBuilder status;
   Resources allocated, actual;
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "name")
@@ -282,7 +282,7 @@ std::string read_condition(Value value, Condition& condition, std::string& probl
   return type;
 }
 
-void read_spec(Value value, PodDraft& draft, std::string& problem) {
+void read_spec(Value value, PodBuilder& draft, std::string& problem) {
   Pod& pod = draft.pod;
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "containers")
@@ -325,7 +325,7 @@ void read_spec(Value value, PodDraft& draft, std::string& problem) {
   });
 }
 
-void read_status(Value value, PodDraft& draft, std::string& problem) {
+void read_status(Value value, PodBuilder& draft, std::string& problem) {
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "phase")
       draft.pod.phase = read_phase(text_of(member));
@@ -349,7 +349,7 @@ void read_status(Value value, PodDraft& draft, std::string& problem) {
 }
 
 void read_object(Value value, Pod& pod, std::string& problem) {
-  thread_local PodDraft draft;
+  thread_local PodBuilder draft;
   thread_local SharedParts shared;
   draft.reset();
   each_field(value, [&](std::string_view key, Value member) {

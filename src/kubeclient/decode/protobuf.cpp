@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "kubeclient/proto/kubernetes.pb.h"
 #include "kubeclient/pod_builder.h"
+#include "kubeclient/proto/kubernetes.pb.h"
 
 namespace ashlar::kube::proto {
 namespace {
@@ -125,14 +125,14 @@ bool read_node_term(const pb::NodeSelectorTerm& from, NodeTerm& term) {
   return read_requirements(from.matchfields(), term.fields) && known;
 }
 
-void read_label_selector(const pb::LabelSelector& from, LabelSelector& selector, PodDraft& draft) {
+void read_label_selector(const pb::LabelSelector& from, LabelSelector& selector, PodBuilder& draft) {
   selector.present = true;
   read_labels(from.matchlabels(), selector.match_labels);
   sort_by_key(selector.match_labels);
   if (!read_requirements(from.matchexpressions(), selector.expressions)) draft.refuse("labelSelector: operator");
 }
 
-void read_node_affinity(const pb::NodeAffinity& affinity, PodDraft& draft) {
+void read_node_affinity(const pb::NodeAffinity& affinity, PodBuilder& draft) {
   if (affinity.has_required()) {
     draft.rules.has_required_affinity = true;
     for (const pb::NodeSelectorTerm& term : affinity.required().nodeselectorterms())
@@ -148,7 +148,7 @@ void read_node_affinity(const pb::NodeAffinity& affinity, PodDraft& draft) {
   }
 }
 
-void read_affinity(const pb::Affinity& affinity, PodDraft& draft) {
+void read_affinity(const pb::Affinity& affinity, PodBuilder& draft) {
   if (affinity.has_nodeaffinity()) read_node_affinity(affinity.nodeaffinity(), draft);
   if (affinity.podaffinity().required_size() > 0) draft.refuse("spec.affinity.podAffinity.required");
   if (affinity.podaffinity().preferred_size() > 0) draft.ignore("spec.affinity.podAffinity.preferred");
@@ -163,7 +163,7 @@ void read_affinity(const pb::Affinity& affinity, PodDraft& draft) {
   }
 }
 
-void read_toleration(const pb::Toleration& from, PodDraft& draft) {
+void read_toleration(const pb::Toleration& from, PodBuilder& draft) {
   Toleration toleration;
   toleration.key = from.key();
   toleration.value = from.value();
@@ -176,8 +176,8 @@ void read_toleration(const pb::Toleration& from, PodDraft& draft) {
     draft.ignore("spec.tolerations[]: operator or effect");
 }
 
-void read_container(const pb::Container& from, bool is_init, PodDraft& draft, std::string& problem) {
-  ContainerDraft container;
+void read_container(const pb::Container& from, bool is_init, PodBuilder& draft, std::string& problem) {
+  ContainerBuilder container;
   container.name = from.name();
   container.is_sidecar = is_init && from.restartpolicy() == "Always";
   const bool is_sound = read_quantities(from.resources().requests(), container.requests, "spec.containers[].resources.requests", problem);
@@ -195,7 +195,7 @@ void read_container(const pb::Container& from, bool is_init, PodDraft& draft, st
   (is_init ? draft.init_containers : draft.containers).push_back(std::move(container));
 }
 
-void read_volume(const pb::VolumeSource& source, PodDraft& draft) {
+void read_volume(const pb::VolumeSource& source, PodBuilder& draft) {
   const auto refuse_if = [&](bool present, std::string_view name) {
     if (present) draft.refuse(hard_volume_source(name));
   };
@@ -208,7 +208,7 @@ void read_volume(const pb::VolumeSource& source, PodDraft& draft) {
   refuse_if(source.has_rbd(), "rbd");
 }
 
-void read_spec(const pb::PodSpec& spec, PodDraft& draft, std::string& problem) {
+void read_spec(const pb::PodSpec& spec, PodBuilder& draft, std::string& problem) {
   Pod& pod = draft.pod;
   pod.node_name = spec.nodename();
   pod.scheduler_name = spec.schedulername();
@@ -239,10 +239,10 @@ void read_spec(const pb::PodSpec& spec, PodDraft& draft, std::string& problem) {
 }
 
 template <class Statuses>
-void read_container_statuses(const Statuses& statuses, std::vector<ContainerDraft>& into, std::string& problem) {
+void read_container_statuses(const Statuses& statuses, std::vector<ContainerBuilder>& into, std::string& problem) {
   for (const pb::ContainerStatus& from : statuses) {
     if (from.allocatedresources_size() == 0 && from.resources().requests_size() == 0) continue;
-    ContainerDraft& status = into.emplace_back();
+    ContainerBuilder& status = into.emplace_back();
     status.name = from.name();
     status.has_requests = true;
     Resources allocated, actual;
@@ -252,7 +252,7 @@ void read_container_statuses(const Statuses& statuses, std::vector<ContainerDraf
   }
 }
 
-void read_status(const pb::PodStatus& status, PodDraft& draft, std::string& problem) {
+void read_status(const pb::PodStatus& status, PodBuilder& draft, std::string& problem) {
   draft.pod.phase = read_phase(status.phase());
   draft.pod.nominated_node_name = status.nominatednodename();
   read_container_statuses(status.containerstatuses(), draft.statuses, problem);
@@ -268,7 +268,7 @@ void read_status(const pb::PodStatus& status, PodDraft& draft, std::string& prob
 }
 
 void read_object(const pb::Pod& from, Pod& pod, std::string& problem) {
-  thread_local PodDraft draft;
+  thread_local PodBuilder draft;
   thread_local SharedParts shared;
   draft.reset();
   read_meta(from.metadata(), draft.pod);

@@ -254,7 +254,7 @@ void LeaderTerm::restore_devices(PodSlot slot) {
              .path = pod_path(pod.ns, pod.name) + "/status",
              .body = w.take(),
              .content_type = "application/merge-patch+json",
-             .may_leave = may_write_},
+             .may_send = may_write_},
             on_answer);
 }
 

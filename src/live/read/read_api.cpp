@@ -67,7 +67,7 @@ bool has_begun(const Tracker& tracker, const GangRecord& gang) {
 std::string remedy_text(const Tracker& tracker, const GangRecord* gang, const Remedy& r) {
   const ObjectNames& names = tracker.names();
   const bool is_of_group = gang != nullptr && !gang->topology_key.empty();
-  const bool is_of_both = is_of_group && !gang->within_wish.empty();
+  const bool is_of_both = is_of_group && !gang->within_setting.empty();
   const std::string of_group = "in a new PodGroup, since spec.schedulingConstraints cannot be changed";
   const std::string beside = is_of_both ? ", and in ashlar.dev/within of its pods" : "";
   const std::string level = r.level.row() < names.levels().size() ? names.levels()[r.level.row()].name.str() : std::string();
@@ -162,7 +162,7 @@ Headline headline_of(LeaderTerm& leader_term, const Subject& subject, const Verd
       const std::string devices = pod.devices.is_empty() ? "" : ", cards " + devices_text(pod.devices);
       return {"Bound", "runs on " + pod.node_name.str() + devices, 0};
     }
-    case PodRecord::Phase::kParked:
+    case PodRecord::Phase::kOnUnknownNode:
       return {"Bound", "is bound to " + pod.node_name.str() + ", a node that does not exist", 0};
     case PodRecord::Phase::kAssumed:
       return {"Binding", "is being bound to " + tracker.names().nodes.name(pod.node).str(), 0};

@@ -29,15 +29,15 @@ std::uint32_t index_of(const PodRecord& pod) {
   return kNoIndex;
 }
 
-constexpr std::string_view kWishes[] = {kGangLabel, kGangSizeLabel, kWithinLabel, kPreferLabel, kQueueLabel, kDurationLabel, kGpuMemoryAsk};
+constexpr std::string_view kSettings[] = {kGangLabel, kGangSizeLabel, kWithinLabel, kPreferLabel, kQueueLabel, kDurationLabel, kGpuMemoryAsk};
 constexpr std::size_t kOwnKeysMax = 32;  ///< keys of the prefix that are looked at: a tenant may write thousands, at each of many updates
 
 /// The wish that `key` was probably meant to be; empty where it is one, or is like none.
-std::string_view nearly_a_wish(std::string_view key) {
+std::string_view nearly_a_setting(std::string_view key) {
   if (key == kDevicesAnnotation) return {};
-  if (std::find(std::begin(kWishes), std::end(kWishes), key) != std::end(kWishes)) return {};
+  if (std::find(std::begin(kSettings), std::end(kSettings), key) != std::end(kSettings)) return {};
   const std::string_view typed = key.substr(kOwnPrefix.size());
-  for (const std::string_view wish : kWishes) {
+  for (const std::string_view wish : kSettings) {
     const std::string_view meant = wish.substr(kOwnPrefix.size());
     const std::size_t near = meant.size() <= 5 ? 1 : 2;
     const bool may_be_near = std::max(typed.size(), meant.size()) - std::min(typed.size(), meant.size()) <= near;
@@ -48,7 +48,7 @@ std::string_view nearly_a_wish(std::string_view key) {
 
 }  // namespace
 
-std::string mistyped_wish(const Pod& pod) {
+std::string mistyped_setting(const Pod& pod) {
   std::size_t looked_at = 0;
   for (const auto& labels : {pod.labels, pod.annotations}) {
     if (!labels) continue;
@@ -56,24 +56,24 @@ std::string mistyped_wish(const Pod& pod) {
       if (!is_our_annotation(key.view())) continue;
       if (++looked_at > kOwnKeysMax) return {};
       if (key == Text(kGpuMilliResource)) return key.str() + " is a resource, no label: write it under resources.limits of a container";
-      if (const std::string_view meant = nearly_a_wish(key.view()); !meant.empty())
+      if (const std::string_view meant = nearly_a_setting(key.view()); !meant.empty())
         return key.str() + " is no key of Ashlar's; did you mean " + std::string(meant) + "?";
     }
   }
   return {};
 }
 
-Result<GangWish> read_gang_wish(const Pod& pod) {
-  GangWish wish;
-  if (const Text* within = find_wish(pod, kWithinLabel)) wish.within = *within;
-  if (const Text* prefer = find_wish(pod, kPreferLabel)) wish.prefer = *prefer;
+Result<GangSettings> read_gang_settings(const Pod& pod) {
+  GangSettings wish;
+  if (const Text* within = find_setting(pod, kWithinLabel)) wish.within = *within;
+  if (const Text* prefer = find_setting(pod, kPreferLabel)) wish.prefer = *prefer;
   if (!pod.group_name.empty()) {
     wish.name = pod.group_name;
     wish.is_pod_group = true;
     return wish;
   }
-  const Text* name = find_wish(pod, kGangLabel);
-  const Text* size = find_wish(pod, kGangSizeLabel);
+  const Text* name = find_setting(pod, kGangLabel);
+  const Text* size = find_setting(pod, kGangSizeLabel);
   if (name == nullptr || name->empty()) {
     if (size != nullptr) return invalid("has ashlar.dev/gang-size but not ashlar.dev/gang; name the gang whose pods start together");
     if (wish.within.empty()) return wish;

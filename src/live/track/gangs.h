@@ -27,16 +27,16 @@ inline constexpr std::uint32_t kGangSizeMax = 100'000;  ///< more is a typing er
 inline constexpr Millis kGangPatience{5'000};
 
 /// What a pod says about its gang. `name` empty: it stands alone. A pod without a gang that must stay within a domain is a gang of one, `pod/NAME`.
-struct GangWish {
+struct GangSettings {
   Text name, within, prefer;
   std::uint32_t size = 0;  ///< 0: not stated (PodGroups state it themselves)
   bool is_pod_group = false;
 };
 /// kInvalid names the label and the expected form.
-Result<GangWish> read_gang_wish(const Pod& pod);
+Result<GangSettings> read_gang_settings(const Pod& pod);
 /// The first label or annotation of the pod that is nearly one of ours (ashlar.dev/withn), or a resource of ours, as a sentence; empty where there is
 /// none. A wish that is overlooked would place the pod wrongly. Other keys of the prefix say nothing to us.
-std::string mistyped_wish(const Pod& pod);
+std::string mistyped_setting(const Pod& pod);
 
 inline constexpr std::string_view kLonePodPrefix = "pod/";
 
@@ -45,14 +45,14 @@ struct GangRecord {
   std::vector<PodSlot> pods;  ///< all of them: waiting, bound and held
   JobId job;                  ///< none while the engine does not know the gang
   QueueId queue;
-  LevelId within, prefer;       ///< none with a wish below that is not empty: no node has the label, or it is beyond the limit of levels
-  Text within_wish;             ///< ashlar.dev/within of its pods; hard
-  Text prefer_wish;             ///< ashlar.dev/prefer of its pods
-  Text topology_key;            ///< of the PodGroup; hard
-  std::uint32_t size = 1;       ///< members that must start together
-  std::uint32_t in_engine = 0;  ///< pods that the engine knows as members
-  std::uint32_t told_min = 1;   ///< members that must start together, as the engine was told last
-  std::uint32_t strangers = 0;  ///< pods of other schedulers that name this PodGroup
+  LevelId within, prefer;          ///< none with a wish below that is not empty: no node has the label, or it is beyond the limit of levels
+  Text within_setting;             ///< ashlar.dev/within of its pods; hard
+  Text prefer_setting;             ///< ashlar.dev/prefer of its pods
+  Text topology_key;               ///< of the PodGroup; hard
+  std::uint32_t size = 1;          ///< members that must start together
+  std::uint32_t in_engine = 0;     ///< pods that the engine knows as members
+  std::uint32_t told_min = 1;      ///< members that must start together, as the engine was told last
+  std::uint32_t foreign_pods = 0;  ///< pods of other schedulers that name this PodGroup
   std::int32_t priority = 0;
   std::optional<std::int32_t> stated_priority;  ///< of the PodGroup
   Text priority_class;                          ///< of the PodGroup
@@ -63,7 +63,7 @@ struct GangRecord {
   std::uint64_t bind_hold = 0;     ///< number of the hold that the gang is under since; 0: none
   PodSlot bind_hold_pod = kNoPod;  ///< that member
   std::uint8_t bind_failures = 0;  ///< such holds since all members were bound
-  Text stranger_name;              ///< the scheduler that the last of the strangers names
+  Text foreign_pod_name;           ///< the scheduler that the last of the foreign pods names
   Text group_uid;                  ///< of the PodGroup object; empty while there is none
   std::uint64_t group_condition_hash = 0;
   bool is_pod_group = false;
@@ -85,7 +85,7 @@ struct GangRecord {
   bool is_used = false;
 
   /// The level that all must share a domain of, as it was written; a PodGroup's own counts first.
-  const Text& hard_wish() const { return topology_key.empty() ? within_wish : topology_key; }
+  const Text& hard_setting() const { return topology_key.empty() ? within_setting : topology_key; }
   /// A lone pod with a hard wish is placed as a gang of one, under a name that no label can have.
   bool is_lone_pod() const { return name.view().starts_with(kLonePodPrefix); }
   /// "gang g", "pod p"

@@ -50,12 +50,12 @@ struct Hold {
 struct PodRecord {
   enum class Phase : std::uint8_t {
     kFree,
-    kHeld,       ///< waits outside the engine; see hold
-    kWaiting,    ///< ours, may be placed
-    kAssumed,    ///< the engine chose a node; the binding is queued or under way
-    kBound,      ///< the API server says so, on a node that we know
-    kParked,     ///< bound to a node that we do not know (yet, or any more): holds nothing
-    kNominated,  ///< another scheduler's, which keeps a place for it
+    kHeld,           ///< waits outside the engine; see hold
+    kWaiting,        ///< ours, may be placed
+    kAssumed,        ///< the engine chose a node; the binding is queued or under way
+    kBound,          ///< the API server says so, on a node that we know
+    kOnUnknownNode,  ///< bound to a node that we do not know (yet, or any more): holds nothing
+    kNominated,      ///< another scheduler's, which keeps a place for it
   };
   Text ns, name, uid;
   Text node_name;               ///< as the API server says; empty while not bound
@@ -72,9 +72,9 @@ struct PodRecord {
   NodeId node;  ///< kAssumed, kBound, kNominated
   QueueId queue;
   GangSlot gang = kNoGang;
-  GangSlot stranger_of = kNoGang;  ///< another scheduler's pod: the PodGroup that it names
-  std::uint32_t generation = 0;    ///< of the slot; late answers compare
-  std::uint32_t bind_attempt = 0;  ///< of the last binding asked for
+  GangSlot foreign_pod_of = kNoGang;  ///< another scheduler's pod: the PodGroup that it names
+  std::uint32_t generation = 0;       ///< of the slot; late answers compare
+  std::uint32_t bind_attempt = 0;     ///< of the last binding asked for
   std::int32_t priority = 0;
   DeviceMask devices;                ///< chosen or read back
   Millis created, duration;          ///< duration: asked for, 0 = not known

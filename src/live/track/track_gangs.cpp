@@ -68,7 +68,7 @@ void Tracker::touch(GangSlot slot) {
 
 void Tracker::remove_if_unused(GangSlot slot) {
   const GangRecord& g = gangs_[slot];
-  if (!g.pods.empty() || !g.group_uid.empty() || g.strangers > 0) return;
+  if (!g.pods.empty() || !g.group_uid.empty() || g.foreign_pods > 0) return;
   note_levels_left(g.within, g.prefer);
   gangs_.remove(slot);
 }
@@ -76,7 +76,7 @@ void Tracker::remove_if_unused(GangSlot slot) {
 /// The levels that the gang's wishes name. A hard one that there is not stays none and holds the gang, see gang_hold; a soft one is not looked at.
 /// PodGroups without pods of ours use up no level.
 void Tracker::take_levels(GangRecord& g) {
-  const Text& hard = g.hard_wish();
+  const Text& hard = g.hard_setting();
   const LevelId within = g.within, prefer = g.prefer;
   g.within = g.pods.empty() ? LevelId::none() : level_for(hard);
   if (!g.pods.empty() && lacks_level(g) && !g.prefer.is_none()) {  // the soft wish gives way
@@ -84,7 +84,7 @@ void Tracker::take_levels(GangRecord& g) {
     g.within = level_for(hard);
   }
   // Asked for when the hard one is taken, so that it cannot be given the same row.
-  g.prefer = g.pods.empty() ? LevelId::none() : level_for(g.prefer_wish);
+  g.prefer = g.pods.empty() ? LevelId::none() : level_for(g.prefer_setting);
   if (within != g.within || prefer != g.prefer) note_levels_left(within, prefer);
 }
 
@@ -95,7 +95,7 @@ bool Tracker::has_other_levels(const GangRecord& g) const {
   return told.within != g.within || told.prefer != g.prefer;
 }
 
-void Tracker::join(PodSlot slot, const GangWish& wish) {
+void Tracker::join(PodSlot slot, const GangSettings& wish) {
   PodRecord& r = pods_[slot];
   // A pod that was alone in the engine before it was known to belong to a gang cannot be: labels of a gang are read first.
   withdraw(slot);
@@ -126,28 +126,28 @@ void Tracker::leave_gang(PodSlot slot) {
 /// Holds no place any more. Its PodGroup's gang is held by it as long as it exists.
 void Tracker::lose_nomination(PodSlot slot) {
   PodRecord& r = pods_[slot];
-  if (r.stranger_of == kNoGang) return forget(slot);
+  if (r.foreign_pod_of == kNoGang) return forget(slot);
   withdraw(slot);
   r.node = NodeId::none();
   r.phase = Phase::kHeld;
   r.hold = HoldReason::kForeign;
-  r.hold_detail = Text(bounded_words(gangs_[r.stranger_of].stranger_name.view()));
+  r.hold_detail = Text(bounded_words(gangs_[r.foreign_pod_of].foreign_pod_name.view()));
 }
 
-void Tracker::see_stranger(PodSlot slot, const Pod& pod) {
+void Tracker::see_foreign_pod(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
-  if (r.stranger_of != kNoGang) return;  // neither its group nor its scheduler ever changes
-  r.stranger_of = gangs_.find_or_add(r.ns, pod.group_name, true);
-  GangRecord& g = gangs_[r.stranger_of];
-  ++g.strangers;
-  g.stranger_name = pod.scheduler_name;
-  touch(r.stranger_of);
+  if (r.foreign_pod_of != kNoGang) return;  // neither its group nor its scheduler ever changes
+  r.foreign_pod_of = gangs_.find_or_add(r.ns, pod.group_name, true);
+  GangRecord& g = gangs_[r.foreign_pod_of];
+  ++g.foreign_pods;
+  g.foreign_pod_name = pod.scheduler_name;
+  touch(r.foreign_pod_of);
 }
 
-void Tracker::leave_strangers(PodSlot slot) {
-  const GangSlot gang = pods_[slot].stranger_of;
-  pods_[slot].stranger_of = kNoGang;
-  --gangs_[gang].strangers;
+void Tracker::leave_foreign_pods(PodSlot slot) {
+  const GangSlot gang = pods_[slot].foreign_pod_of;
+  pods_[slot].foreign_pod_of = kNoGang;
+  --gangs_[gang].foreign_pods;
   touch(gang);
   remove_if_unused(gang);
 }
@@ -181,15 +181,16 @@ Hold Tracker::find_gang_hold(const GangRecord& g) const {
   if (g.is_pod_group && g.group_uid.empty()) return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet)"};
   if (!g.group_problem.empty()) return refused("PodGroup " + name + " cannot be read: " + g.group_problem.str());
   if (!g.group_refusal.empty()) return refused("PodGroup field " + g.group_refusal.str() + " is not evaluated by Ashlar");
-  const Text& hard = g.hard_wish();
+  const Text& hard = g.hard_setting();
   if (const std::string trouble = contradiction(g); !trouble.empty()) return refused(trouble);
   if (lacks_level(g) && node_labels_.contains(hard))
     return refused(g.said() + " must stay within one domain of " + hard.str() + ", which would be one topology level more than the " +
                    std::to_string(Topology::kLevelsMax) + " that are followed");
-  if (!g.topology_key.empty() && !g.within_wish.empty() && names_.find_level(g.within_wish) != g.within)
+  if (!g.topology_key.empty() && !g.within_setting.empty() && names_.find_level(g.within_setting) != g.within)
     return refused("PodGroup " + name + " asks for one domain of " + g.topology_key.str() + ", its pods (ashlar.dev/within) for one of " +
-                   g.within_wish.str() + "; name one of them");
-  if (g.strangers > 0) return refused("pods of PodGroup " + name + " name another scheduler (" + g.stranger_name.str() + "); all must name the same");
+                   g.within_setting.str() + "; name one of them");
+  if (g.foreign_pods > 0)
+    return refused("pods of PodGroup " + name + " name another scheduler (" + g.foreign_pod_name.str() + "); all must name the same");
   if (g.has_mixed_schedulers) return refused("the pods of " + g.said() + " name different schedulers; all must name the same");
   if (g.has_quarantined)
     for (const PodSlot s : g.pods)
@@ -219,7 +220,7 @@ std::string Tracker::queues_of(const GangRecord& g) const {
   const auto first_of = [&](auto&& is_meant) {
     PodSlot first = kNoPod;
     for (const PodSlot s : g.pods) {
-      if (pods_[s].phase == Phase::kHeld || pods_[s].phase == Phase::kParked || !is_meant(pods_[s])) continue;
+      if (pods_[s].phase == Phase::kHeld || pods_[s].phase == Phase::kOnUnknownNode || !is_meant(pods_[s])) continue;
       if (first == kNoPod || is_name_before(pods_[s].name, pods_[first].name)) first = s;
     }
     return first;
@@ -261,7 +262,7 @@ std::string Tracker::contradiction(const GangRecord& g) const {
 
 /// Size, domains and duration by what the pods that are there say; what was said by pods that are gone counts no longer. Of a gang that has begun
 /// the members that have begun say its size.
-void Tracker::sum_up_wishes(GangRecord& g, bool has_begun) {
+void Tracker::sum_up_settings(GangRecord& g, bool has_begun) {
   std::uint32_t size = 1;
   Millis duration(0);
   const PodRecord* within_by = nullptr;
@@ -272,11 +273,11 @@ void Tracker::sum_up_wishes(GangRecord& g, bool has_begun) {
     if (!has_begun || r.phase == Phase::kBound || r.phase == Phase::kAssumed) size = std::max(size, r.gang_size);
     if (!r.within.empty() && is_first(r, within_by)) within_by = &r;
     if (!r.prefer.empty() && is_first(r, prefer_by)) prefer_by = &r;
-    if (r.phase != Phase::kHeld && r.phase != Phase::kParked) duration = std::max(duration, r.duration);
+    if (r.phase != Phase::kHeld && r.phase != Phase::kOnUnknownNode) duration = std::max(duration, r.duration);
   }
   if (!g.is_pod_group) g.size = size;
-  g.within_wish = within_by == nullptr ? Text() : within_by->within;
-  g.prefer_wish = prefer_by == nullptr ? Text() : prefer_by->prefer;
+  g.within_setting = within_by == nullptr ? Text() : within_by->within;
+  g.prefer_setting = prefer_by == nullptr ? Text() : prefer_by->prefer;
   take_levels(g);
   if (has_begun || duration == g.duration) return;
   g.duration = duration;
@@ -292,7 +293,7 @@ void Tracker::sum_up(GangRecord& g, bool has_begun) {
     const PodRecord& r = pods_[s];
     g.has_mixed_schedulers = g.has_mixed_schedulers || r.scheduler != pods_[g.pods.front()].scheduler;
     g.has_quarantined = g.has_quarantined || (r.phase == Phase::kHeld && r.hold == HoldReason::kQuarantined);
-    if (r.phase == Phase::kHeld || r.phase == Phase::kParked) continue;
+    if (r.phase == Phase::kHeld || r.phase == Phase::kOnUnknownNode) continue;
     priority = std::max(priority, r.priority);
     if (has_begun && r.phase == Phase::kWaiting) continue;
     if (queue.is_none()) queue = r.queue;
@@ -317,7 +318,7 @@ void Tracker::evaluate(GangSlot slot) {
     g.is_open = g.is_started = false;
     g.submitted = g.duration = Millis(0);
     g.bind_failures = 0;
-    g.within_wish = g.prefer_wish = Text();
+    g.within_setting = g.prefer_setting = Text();
     take_levels(g);
     return remove_if_unused(slot);
   }
@@ -328,7 +329,7 @@ void Tracker::evaluate(GangSlot slot) {
   }
   // A PodGroup that was told True stays so, but pods that are all new are a gang to be started again.
   const bool has_begun = bound + assumed > 0;
-  sum_up_wishes(g, has_begun);
+  sum_up_settings(g, has_begun);
   g.is_started = bound > 0 && (g.is_started || g.is_group_told || bound >= g.size);
   sum_up(g, has_begun);
   g.hold_found = 0;

@@ -10,7 +10,7 @@ using Phase = PodRecord::Phase;
 
 namespace {
 
-void note_wish(PodRecord& r, const GangWish& wish) {
+void note_setting(PodRecord& r, const GangSettings& wish) {
   r.gang_size = wish.size;
   r.within = wish.within;
   r.prefer = wish.prefer;
@@ -53,7 +53,7 @@ void Tracker::take(Change<Pod>&& change) {
 /// What cannot be read is never taken for gone: all that is known of the pod stays, but it may have been bound by now, and while it is not it is held.
 void Tracker::keep_unread(PodSlot slot, const Pod& pod) {
   const PodRecord& r = pods_[slot];
-  const bool is_bound = r.phase == Phase::kBound || r.phase == Phase::kParked;
+  const bool is_bound = r.phase == Phase::kBound || r.phase == Phase::kOnUnknownNode;
   if (!pod.node_name.empty()) {
     if (!is_bound || r.node_name != pod.node_name) see_bound(slot, pod);
   } else if (r.is_ours) {
@@ -73,7 +73,7 @@ void Tracker::refresh(PodSlot slot, const Pod& pod) {
   r.priority = pod.priority;
   const bool has_refusal = pod.scheduled.status == ConditionStatus::kFalse;
   r.condition_hash = has_refusal ? condition_hash(pod.scheduled.reason, pod.scheduled.message) : 0;
-  if (!r.is_ours && !pod.group_name.empty()) see_stranger(slot, pod);
+  if (!r.is_ours && !pod.group_name.empty()) see_foreign_pod(slot, pod);
   if (!pod.node_name.empty())
     see_bound(slot, pod);
   else if (!r.is_ours)
@@ -89,9 +89,9 @@ void Tracker::see_bound(PodSlot slot, const Pod& pod) {
   const DemandId demand = has_account ? r.demand : translator_.held_by(pod);
   set_closes_node(slot, has_account ? r.closes_node : pod.lacks_amounts);
   r.hold_detail = r.closes_node ? Text(bounded_words(pod.problem.view(), kDetailMax)) : Text();
-  const bool is_known = (r.phase == Phase::kBound || r.phase == Phase::kParked) && r.node_name == pod.node_name;
+  const bool is_known = (r.phase == Phase::kBound || r.phase == Phase::kOnUnknownNode) && r.node_name == pod.node_name;
   if (is_known) check_devices(slot, pod);
-  if (is_known && r.is_ours && r.gang != kNoGang) renew_wish(slot, pod);
+  if (is_known && r.is_ours && r.gang != kNoGang) renew_settings(slot, pod);
   if (is_known && r.demand == demand) return;
   const DeviceMask had = is_known ? r.devices : DeviceMask{};
   if (is_known && r.phase == Phase::kBound) {  // resized in place: account anew
@@ -105,8 +105,8 @@ void Tracker::see_bound(PodSlot slot, const Pod& pod) {
   const Demand& held = translator_.demand_of(demand);
   const DeviceMask known = !had.is_empty() && had.count() == held.devices.count ? had : claimed_devices(pod, held);
   if (r.is_ours && r.gang == kNoGang) {
-    if (const Result<GangWish> wish = read_gang_wish(pod); wish) {
-      note_wish(r, *wish);
+    if (const Result<GangSettings> wish = read_gang_settings(pod); wish) {
+      note_setting(r, *wish);
       if (!wish->name.empty()) join(slot, *wish);
     }
   }
@@ -118,11 +118,11 @@ void Tracker::see_bound(PodSlot slot, const Pod& pod) {
 }
 
 /// A bound member may be given other words about its gang, which then count.
-void Tracker::renew_wish(PodSlot slot, const Pod& pod) {
+void Tracker::renew_settings(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
-  const Result<GangWish> wish = read_gang_wish(pod);
+  const Result<GangSettings> wish = read_gang_settings(pod);
   if (!wish || wish->name != gangs_[r.gang].name || (r.gang_size == wish->size && r.within == wish->within && r.prefer == wish->prefer)) return;
-  note_wish(r, *wish);
+  note_setting(r, *wish);
   touch(r.gang);
 }
 
@@ -224,17 +224,17 @@ void Tracker::park(PodSlot slot) {
   PodRecord& r = pods_[slot];
   leave_node(r);
   withdraw(slot);
-  r.phase = Phase::kParked;
+  r.phase = Phase::kOnUnknownNode;
   r.node = NodeId::none();
-  parked_[r.node_name].emplace_back(slot, r.generation);
+  on_unknown_node_[r.node_name].emplace_back(slot, r.generation);
   if (r.gang != kNoGang) touch(r.gang);
 }
 
 void Tracker::unpark(PodSlot slot) {
-  const auto parked = parked_.find(pods_[slot].node_name);
-  if (parked == parked_.end()) return;
-  std::erase_if(parked->second, [&](const auto& entry) { return entry.first == slot; });
-  if (parked->second.empty()) parked_.erase(parked);
+  const auto on_unknown_node = on_unknown_node_.find(pods_[slot].node_name);
+  if (on_unknown_node == on_unknown_node_.end()) return;
+  std::erase_if(on_unknown_node->second, [&](const auto& entry) { return entry.first == slot; });
+  if (on_unknown_node->second.empty()) on_unknown_node_.erase(on_unknown_node);
 }
 
 void Tracker::set_demand(PodRecord& r, DemandId demand) {
@@ -252,7 +252,7 @@ void Tracker::set_constraint(PodRecord& r, ConstraintId constraint) {
 }
 
 Text Tracker::queue_name_for(const Pod& pod) const {
-  const Text* named = find_wish(pod, kQueueLabel);
+  const Text* named = find_setting(pod, kQueueLabel);
   return named != nullptr ? *named : queue_name_in(pod.ns);
 }
 
@@ -265,23 +265,23 @@ Text Tracker::queue_name_in(const Text& ns) const {
   return Text(kDefaultQueue);
 }
 
-Hold Tracker::hold_for(PodSlot slot, const Pod& pod, GangWish& wish) {
+Hold Tracker::hold_for(PodSlot slot, const Pod& pod, GangSettings& wish) {
   PodRecord& r = pods_[slot];
   if (pod.deletion_requested.value != 0) return {HoldReason::kDeleting, {}};
   if (pod.scheduling_gates > 0) return {HoldReason::kGated, {}};
   if (!pod.problem.empty()) return {HoldReason::kUnreadable, pod.problem.str()};
-  Result<GangWish> read = read_gang_wish(pod);
+  Result<GangSettings> read = read_gang_settings(pod);
   if (!read) return {HoldReason::kMalformed, read.error().message};
   wish = std::move(read).value();
-  note_wish(r, wish);
-  if (std::string mistyped = mistyped_wish(pod); !mistyped.empty()) return {HoldReason::kMalformed, std::move(mistyped)};
+  note_setting(r, wish);
+  if (std::string mistyped = mistyped_setting(pod); !mistyped.empty()) return {HoldReason::kMalformed, std::move(mistyped)};
   if (options_.quarantine != nullptr && options_.quarantine->holds(pod.uid))
     return {HoldReason::kQuarantined, options_.quarantine->text_for(pod.uid)};
   if (pod.rules && !pod.rules->unsupported.empty()) return {HoldReason::kUnsupported, pod.rules->unsupported.str()};
   const Result<DemandId> demand = translator_.demand(pod);
   if (!demand) return {HoldReason::kMalformed, demand.error().message};
   r.duration = Millis(0);
-  if (const Text* text = find_wish(pod, kDurationLabel)) {
+  if (const Text* text = find_setting(pod, kDurationLabel)) {
     const Result<Millis> duration = parse_duration(*text);
     if (!duration) return {HoldReason::kMalformed, "ashlar.dev/duration: " + duration.error().message};
     r.duration = *duration;
@@ -289,7 +289,7 @@ Hold Tracker::hold_for(PodSlot slot, const Pod& pod, GangWish& wish) {
   if (r.demand != *demand) withdraw(slot);
   set_demand(r, *demand);
   const Text queue_name = queue_name_for(pod);
-  r.names_queue = find_wish(pod, kQueueLabel) != nullptr;
+  r.names_queue = find_setting(pod, kQueueLabel) != nullptr;
   const QueueId queue = queue_called(queue_name);
   if (queue.is_none()) return {HoldReason::kQueueUnknown, queue_name.str()};
   if (r.queue != queue && r.gang == kNoGang) withdraw(slot);  // a gang moves as a whole, see sum_up
@@ -327,7 +327,7 @@ void Tracker::see_pending(PodSlot slot, const Pod& pod) {
   r.owner_hash = hash;
   const DemandId demand_before = r.demand;
   // What we know to be bound stays bound; an older picture of it may still be on its way.
-  if (r.phase == Phase::kBound || r.phase == Phase::kParked) return;
+  if (r.phase == Phase::kBound || r.phase == Phase::kOnUnknownNode) return;
   if (r.phase == Phase::kAssumed && pod.deletion_requested.value == 0) {
     // A pod may be resized before it is bound.
     if (!is_changed_by_owner && translator_.is_demand_of(pod, r.demand)) return;
@@ -336,7 +336,7 @@ void Tracker::see_pending(PodSlot slot, const Pod& pod) {
     return;
   }
   missed_.erase(slot);
-  GangWish wish;
+  GangSettings wish;
   const Hold hold = hold_for(slot, pod, wish);
   const bool names_other =
       r.gang != kNoGang && !wish.name.empty() && (gangs_[r.gang].name != wish.name || gangs_[r.gang].is_pod_group != wish.is_pod_group);
@@ -401,11 +401,11 @@ void Tracker::see_nominated(PodSlot slot, const Pod& pod) {
 void Tracker::forget(PodSlot slot) {
   PodRecord& r = pods_[slot];
   note_answered(slot);
-  if (r.phase == Phase::kParked) unpark(slot);
+  if (r.phase == Phase::kOnUnknownNode) unpark(slot);
   leave_node(r);
   withdraw(slot);
   if (r.gang != kNoGang) leave_gang(slot);
-  if (r.stranger_of != kNoGang) leave_strangers(slot);
+  if (r.foreign_pod_of != kNoGang) leave_foreign_pods(slot);
   missed_.erase(slot);
   set_demand(r, DemandId::none());
   set_constraint(r, ConstraintId::none());

@@ -70,12 +70,12 @@ void Tracker::see_node(const Node& node) {
   tell_node(id);
   say_what_is_refused(refused, node.name);
   if (names_.column_count() != columns || names_.refused_resources().size() != refused) renew_demands();
-  const auto parked = is_new ? parked_.find(node.name) : parked_.end();
-  if (parked == parked_.end()) return;
-  const Parked waiting = std::move(parked->second);
-  parked_.erase(parked);
+  const auto on_unknown_node = is_new ? on_unknown_node_.find(node.name) : on_unknown_node_.end();
+  if (on_unknown_node == on_unknown_node_.end()) return;
+  const OnUnknownNode waiting = std::move(on_unknown_node->second);
+  on_unknown_node_.erase(on_unknown_node);
   for (const auto& [slot, generation] : waiting)
-    if (pods_.is_current(slot, generation) && pods_[slot].phase == PodRecord::Phase::kParked) enter_bound(slot, id);
+    if (pods_.is_current(slot, generation) && pods_[slot].phase == PodRecord::Phase::kOnUnknownNode) enter_bound(slot, id);
 }
 
 /// A node that cannot be read takes nothing new and keeps its last good facts, and so its pods; one that never could be read is not there yet.
@@ -269,7 +269,7 @@ LevelId Tracker::level_for(const Text& name) {
 }
 
 bool Tracker::lacks_level(const GangRecord& g) const {
-  const Text& hard = g.hard_wish();
+  const Text& hard = g.hard_setting();
   return !hard.empty() && (g.within.is_none() || names_.find_level(hard) != g.within);
 }
 
@@ -277,7 +277,7 @@ void Tracker::touch_level_waiters() {
   has_level_news_ = false;
   for (GangSlot slot = 0; slot < gangs_.slots(); ++slot) {
     const GangRecord& g = gangs_[slot];
-    if (g.is_used && !g.pods.empty() && (lacks_level(g) || (g.prefer.is_none() && !g.prefer_wish.empty()))) touch(slot);
+    if (g.is_used && !g.pods.empty() && (lacks_level(g) || (g.prefer.is_none() && !g.prefer_setting.empty()))) touch(slot);
   }
 }
 
@@ -285,7 +285,7 @@ std::size_t Tracker::gangs_without_level() const {
   std::size_t count = 0;
   for (GangSlot slot = 0; slot < gangs_.slots(); ++slot) {
     const GangRecord& g = gangs_[slot];
-    const Text& hard = g.hard_wish();
+    const Text& hard = g.hard_setting();
     count += g.is_used && !g.pods.empty() && lacks_level(g) && node_labels_.contains(hard) ? 1 : 0;
   }
   return count;
@@ -323,9 +323,9 @@ void Tracker::take(Change<PriorityClass>&& change) {
     if (gangs_[slot].is_used && gangs_[slot].priority_class == name) touch(slot);
 }
 
-std::size_t Tracker::parked_count() const {
+std::size_t Tracker::on_unknown_nodes_count() const {
   std::size_t count = 0;
-  for (const auto& [node, pods] : parked_) count += pods.size();
+  for (const auto& [node, pods] : on_unknown_node_) count += pods.size();
   return count;
 }
 

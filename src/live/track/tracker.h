@@ -150,7 +150,7 @@ class Tracker {
   /// Why the class that its PodGroup names does not count; empty where it does, or none is named. A class that merely does not exist is not told.
   std::string priority_trouble(const GangRecord& gang) const;
   std::uint32_t members_present(const GangRecord& gang) const;
-  std::size_t parked_count() const;
+  std::size_t on_unknown_nodes_count() const;
   std::size_t quarantined_count() const;
   /// Gangs that wait because the label that they name would be a topology level too many.
   std::size_t gangs_without_level() const;
@@ -170,7 +170,7 @@ class Tracker {
     std::uint64_t told_at = 0;      ///< the edition of the nodes that the engine's last word on it made
     bool is_closed() const { return unread_pods > 0 || is_asked || !problem.empty(); }
   };
-  using Parked = std::vector<std::pair<PodSlot, std::uint32_t>>;
+  using OnUnknownNode = std::vector<std::pair<PodSlot, std::uint32_t>>;
 
   /// Which of the names that we serve; as many as there are: none.
   std::size_t scheduler_index(const Text& scheduler_name) const;
@@ -207,7 +207,7 @@ class Tracker {
   /// A known pod whose new version cannot be read whole.
   void keep_unread(PodSlot slot, const Pod& pod);
   void see_bound(PodSlot slot, const Pod& pod);
-  void renew_wish(PodSlot slot, const Pod& pod);
+  void renew_settings(PodSlot slot, const Pod& pod);
   /// The devices that a bound pod of ours says it holds; nothing where it says what cannot be.
   DeviceMask claimed_devices(const Pod& pod, const Demand& demand) const;
   void check_devices(PodSlot slot, const Pod& pod);
@@ -217,9 +217,9 @@ class Tracker {
   void see_nominated(PodSlot slot, const Pod& pod);
   /// Another scheduler's pod and the PodGroup that it names: all pods of a group must share one scheduler.
   void lose_nomination(PodSlot slot);
-  void see_stranger(PodSlot slot, const Pod& pod);
-  void leave_strangers(PodSlot slot);
-  Hold hold_for(PodSlot slot, const Pod& pod, GangWish& wish);
+  void see_foreign_pod(PodSlot slot, const Pod& pod);
+  void leave_foreign_pods(PodSlot slot);
+  Hold hold_for(PodSlot slot, const Pod& pod, GangSettings& wish);
   void enter_bound(PodSlot slot, NodeId node);
   void park(PodSlot slot);
   void unpark(PodSlot slot);
@@ -261,13 +261,13 @@ class Tracker {
   void refresh_constraints();
   void renew_constraint(PodSlot slot);
   // gangs
-  void join(PodSlot slot, const GangWish& wish);
+  void join(PodSlot slot, const GangSettings& wish);
   void leave_gang(PodSlot slot);
   void touch(GangSlot slot);
   void settle_gang(GangSlot slot);
   void evaluate(GangSlot slot);
   void sum_up(GangRecord& gang, bool has_begun);
-  void sum_up_wishes(GangRecord& gang, bool has_begun);
+  void sum_up_settings(GangRecord& gang, bool has_begun);
   /// gang_hold() with the words of others as they are.
   Hold find_gang_hold(const GangRecord& gang) const;
   std::string contradiction(const GangRecord& gang) const;
@@ -304,7 +304,7 @@ class Tracker {
   boost::unordered_flat_map<Text, std::uint32_t, std::hash<Text>> node_labels_;  ///< nodes that have a label of this key
   std::vector<Text> levels_told_;                                                ///< labels of which the log says that they would be a level too many
   bool has_level_news_ = false;                                                  ///< gangs whose label was no level may have one now
-  boost::unordered_flat_map<Text, Parked, std::hash<Text>> parked_;
+  boost::unordered_flat_map<Text, OnUnknownNode, std::hash<Text>> on_unknown_node_;
   boost::unordered_flat_map<Text, Namespace, std::hash<Text>> namespaces_;
   boost::unordered_flat_map<Text, std::int32_t, std::hash<Text>> priority_classes_;
   std::string classes_problem_;

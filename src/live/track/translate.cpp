@@ -62,7 +62,7 @@ std::int64_t label_number(std::string_view text) {
 
 }  // namespace
 
-const Text* find_wish(const Pod& pod, std::string_view key) {
+const Text* find_setting(const Pod& pod, std::string_view key) {
   if (pod.annotations)
     if (const Text* found = find_label(*pod.annotations, key)) return found;
   return pod.labels ? find_label(*pod.labels, key) : nullptr;
@@ -160,17 +160,17 @@ Result<Demand> Translator::build_demand(const Pod& pod, const Text* memory_ask) 
 DemandId Translator::held_by(const Pod& pod) {
   if (const Result<DemandId> whole = demand(pod); whole) return *whole;
   Demand held = plain_demand(pod);
-  held.devices = devices_held(pod, find_wish(pod, kGpuMemoryAsk));
+  held.devices = devices_held(pod, find_setting(pod, kGpuMemoryAsk));
   return intern(std::move(held));
 }
 
 bool Translator::is_demand_of(const Pod& pod, DemandId id) {
-  const Result<Demand> built = build_demand(pod, find_wish(pod, kGpuMemoryAsk));
+  const Result<Demand> built = build_demand(pod, find_setting(pod, kGpuMemoryAsk));
   return built && *built == demands_[id];
 }
 
 Result<DemandId> Translator::demand(const Pod& pod) {
-  const Text* wish = find_wish(pod, kGpuMemoryAsk);
+  const Text* wish = find_setting(pod, kGpuMemoryAsk);
   const Text memory_ask = wish == nullptr ? Text() : *wish;
   const bool is_blank = wish != nullptr && wish->empty();  // an ask that cannot be read, unlike none
   for (const Seen& s : seen_)

@@ -29,7 +29,7 @@ inline constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready
 inline constexpr std::string_view kUnreachableTaint = "node.kubernetes.io/unreachable";
 
 /// The label of the pod, or its annotation of the same name (which may hold what a label value may not); nullptr where it has neither.
-const Text* find_wish(const Pod& pod, std::string_view key);
+const Text* find_setting(const Pod& pod, std::string_view key);
 
 /// "0,1,5" or "0-3,6"; empty where the text is malformed.
 DeviceMask parse_devices(std::string_view text);

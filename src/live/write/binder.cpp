@@ -67,8 +67,8 @@ void Binder::pump_resends(Millis now) {
   for (auto it = resends_.begin(); it != resends_.end() && it->first <= now;) {
     const Millis kept_max = rule_of(it->second.outcome).place_kept_max;
     const bool is_too_late = kept_max.value > 0 && now >= it->second.first_sent + kept_max;
-    const bool may_leave = !is_too_late && may_send(now) && hooks_.may_write();
-    if (!is_too_late && !may_leave) {
+    const bool may_send = !is_too_late && may_send(now) && hooks_.may_write();
+    if (!is_too_late && !may_send) {
       ++it;
       continue;
     }
@@ -203,7 +203,7 @@ void Binder::follow(Ticket ticket) {
 
 void Binder::reread(Ticket ticket) {
   const PodRecord* pod = find(ticket);
-  if (pod == nullptr || pod->phase == PodRecord::Phase::kBound || pod->phase == PodRecord::Phase::kParked) return;  // the watch was faster
+  if (pod == nullptr || pod->phase == PodRecord::Phase::kBound || pod->phase == PodRecord::Phase::kOnUnknownNode) return;  // the watch was faster
   ++counters_.reread;
   ++rereads_under_way_;
   const std::string path = pod_path(pod->ns, pod->name);

@@ -38,8 +38,8 @@ struct CaseFile {
   Profile profile;
   Millis binding{0};  ///< from a decision to the answer of the cluster
   CaseShows shows;
-  std::vector<Happening> happenings;  ///< in order of time
-  std::vector<CaseBlock> blocks;      ///< in order of time
+  std::vector<ScriptedEvent> scripted_events;  ///< in order of time
+  std::vector<CaseBlock> blocks;               ///< in order of time
 };
 
 /// Reads a case; `where` is its name for errors ("where:line:column: message").

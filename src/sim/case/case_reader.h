@@ -79,7 +79,7 @@ class CaseReader {
   void take_quota(Words& words, QuotaVector& quota);
   /// Optional "at TIME", then the end of the line. Times never run backwards.
   Millis take_at(Words& words);
-  void happen(Millis at, std::variant<EventBody, RejectNext, RunsFor> what) { file_.happenings.push_back({at, std::move(what)}); }
+  void happen(Millis at, std::variant<EventBody, RejectNext, RunsFor> what) { file_.scripted_events.push_back({at, std::move(what)}); }
   /// A node of the case; where `may_be_unknown`, "#99" is row 99, which may never have existed.
   NodeId take_node(Words& words, bool may_be_unknown = false);
   /// A node of the case that is not lost.

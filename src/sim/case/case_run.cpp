@@ -18,7 +18,7 @@ class CasePlay {
   explicit CasePlay(const CaseFile& file)
       : file_(file),
         engine_(file.profile),
-        world_(clock_, file.happenings, [&file](const Action&) { return Fate{.after = file.binding}; }, {.keeps_going = true}),
+        world_(clock_, file.scripted_events, [&file](const Action&) { return Fate{.after = file.binding}; }, {.keeps_going = true}),
         driver_(state_, engine_, {clock_, world_, world_, nullptr}),
         ended_at_(file.names.jobs.size(), Millis::max()) {}
 

@@ -1,4 +1,4 @@
-// Happening: something that a simulated run is told to let happen at a time: an event of the engine's, or a fact about the world around it. Scripts of
+// ScriptedEvent: something that a simulated run is told to let happen at a time: an event of the engine's, or a fact about the world around it. Scripts of
 // them come from `.case` files and from random histories.
 #pragma once
 
@@ -20,7 +20,7 @@ struct RunsFor {
   Millis duration;
 };
 
-struct Happening {
+struct ScriptedEvent {
   Millis at;
   std::variant<EventBody, RejectNext, RunsFor> what;
 };

@@ -84,7 +84,7 @@ World::World(SimClock& clock, const Catalog& catalog, JobFeed feed, WorldRules r
   fetch();
 }
 
-World::World(SimClock& clock, std::span<const Happening> script, FateOf fate_of, WorldRules rules)
+World::World(SimClock& clock, std::span<const ScriptedEvent> script, FateOf fate_of, WorldRules rules)
     : clock_(clock), fate_of_(std::move(fate_of)), rules_(rules), script_(script), follows_members_(true) {}
 
 void World::fetch() {
@@ -110,7 +110,7 @@ Millis World::next_event() {
   if (!due_.empty()) at = std::min(at, due_.top().at);
   if (has_next_job_) at = std::min(at, next_job_.submit);
   if (next_node_change_ < node_changes_.size()) at = std::min(at, node_changes_[next_node_change_].at);
-  if (next_happening_ < script_.size()) at = std::min(at, script_[next_happening_].at);
+  if (next_scripted_event_ < script_.size()) at = std::min(at, script_[next_scripted_event_].at);
   return at;
 }
 
@@ -125,7 +125,7 @@ void World::take(std::vector<Event>& out) {
     drop_outdated_ends();
     const Millis due_at = due_.empty() ? Millis::max() : due_.top().at;
     const Millis node_at = next_node_change_ < node_changes_.size() ? node_changes_[next_node_change_].at : Millis::max();
-    const Millis script_at = next_happening_ < script_.size() ? script_[next_happening_].at : Millis::max();
+    const Millis script_at = next_scripted_event_ < script_.size() ? script_[next_scripted_event_].at : Millis::max();
     const Millis job_at = has_next_job_ ? next_job_.submit : Millis::max();
     const Millis at = std::min({due_at, node_at, script_at, job_at});
     if (at > now || at == Millis::max()) return;
@@ -139,7 +139,7 @@ void World::take(std::vector<Event>& out) {
     } else if (node_at == at) {
       change_node(node_changes_[next_node_change_++], out);
     } else if (script_at == at) {
-      happen(script_[next_happening_++], out);
+      happen(script_[next_scripted_event_++], out);
     } else {
       arrive(out);
     }
@@ -147,16 +147,16 @@ void World::take(std::vector<Event>& out) {
   }
 }
 
-void World::happen(const Happening& happening, std::vector<Event>& out) {
-  if (const auto* body = std::get_if<EventBody>(&happening.what)) {
-    out.push_back({happening.at, *body});
-    std::visit(ScriptNotes{*this, happening.at, out}, *body);
-  } else if (const auto* reject = std::get_if<RejectNext>(&happening.what)) {
+void World::happen(const ScriptedEvent& scripted_event, std::vector<Event>& out) {
+  if (const auto* body = std::get_if<EventBody>(&scripted_event.what)) {
+    out.push_back({scripted_event.at, *body});
+    std::visit(ScriptNotes{*this, scripted_event.at, out}, *body);
+  } else if (const auto* reject = std::get_if<RejectNext>(&scripted_event.what)) {
     refused_next_.insert(reject->member);
-  } else if (const auto* runs = std::get_if<RunsFor>(&happening.what)) {
+  } else if (const auto* runs = std::get_if<RunsFor>(&scripted_event.what)) {
     Live& live = grown(live_, runs->job.row());
     live.remaining = live.duration = runs->duration;
-    start_if_ready(runs->job, happening.at);
+    start_if_ready(runs->job, scripted_event.at);
   }
 }
 

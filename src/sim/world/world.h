@@ -74,7 +74,7 @@ class World final : public EventSource, public Actuator {
   World(SimClock& clock, const Catalog& catalog, JobFeed feed, WorldRules rules);
   /// A script in order of time, which must outlive the world; `fate_of` says what becomes of each action. A job that the script gives no time to run
   /// is ended by the script or never.
-  World(SimClock& clock, std::span<const Happening> script, FateOf fate_of, WorldRules rules);
+  World(SimClock& clock, std::span<const ScriptedEvent> script, FateOf fate_of, WorldRules rules);
 
   /// So many jobs at most will be present at a time: room is made for them at once, not by copying what is there again and again.
   void expect(std::size_t jobs) { live_.reserve(jobs); }
@@ -145,7 +145,7 @@ class World final : public EventSource, public Actuator {
   void end_job(const Due& end, std::vector<Event>& out);
   void release_rows(JobId id);
   void change_node(const NodeChange& change, std::vector<Event>& out);
-  void happen(const Happening& happening, std::vector<Event>& out);
+  void happen(const ScriptedEvent& scripted_event, std::vector<Event>& out);
   void carry_out_late(const Action& action, Millis now);
   void answer_late(LateAnswer answer, Millis at);
   void deliver_late(std::uint32_t row, Millis at, std::vector<Event>& out);
@@ -176,8 +176,8 @@ class World final : public EventSource, public Actuator {
   bool has_next_job_ = false;
   JobId last_arrived_;
   Millis first_arrival_ = Millis::max();
-  std::span<const Happening> script_;
-  std::size_t next_happening_ = 0;
+  std::span<const ScriptedEvent> script_;
+  std::size_t next_scripted_event_ = 0;
   std::set<MemberId> refused_next_;
   std::vector<Live> live_;  ///< by JobId
   std::vector<JobId> spare_jobs_;

@@ -89,18 +89,18 @@ TEST_F(Identity, ACertificateIsShownFromATextAndFromAFile) {
 }
 
 TEST_F(Identity, AServerIsBelievedByTheAnchorGiven) {
-  const Certificate stranger("stranger");
+  const Certificate foreign_pod("stranger");
   const std::string its_own = its_own_.cert_pem();
   const Tls trusting[] = {{.ca_pem = its_own, .server_name = "api.example"},
                           {.ca_file = file("ca", its_own), .server_name = "api.example"},
-                          {.ca_file = file("wrong", stranger.cert_pem()), .ca_pem = its_own, .server_name = "api.example"}};
+                          {.ca_file = file("wrong", foreign_pod.cert_pem()), .ca_pem = its_own, .server_name = "api.example"}};
   for (const Tls& tls : trusting) {
     const Result<Response> answer = ask_over_tls(tls);
     ASSERT_TRUE(answer.ok()) << answer.error().message;
     EXPECT_EQ(answer->body, "nobody");
   }
-  const Tls doubting[] = {{.ca_pem = stranger.cert_pem(), .server_name = "api.example"},
-                          {.ca_file = file("wrong", stranger.cert_pem()), .server_name = "api.example"},
+  const Tls doubting[] = {{.ca_pem = foreign_pod.cert_pem(), .server_name = "api.example"},
+                          {.ca_file = file("wrong", foreign_pod.cert_pem()), .server_name = "api.example"},
                           {.server_name = "api.example"},
                           {.ca_pem = its_own},
                           {.ca_pem = its_own, .server_name = "another.example"}};

@@ -64,11 +64,11 @@ TEST(Client, ARequestIsAskedWhetherItMayLeaveWhenItWouldLeave) {
                                     }}});
   auto client = Client::create({.base_url = url_of(**server)});
   for (int i = 0; i < 4; ++i) (*client)->send({.path = "/slow"}, [](const auto&) {});  // all connections that there may be
-  bool may_leave = true;
+  bool may_send = true;
   std::optional<Result<Response>> answer;
-  (*client)->send({.path = "/late", .may_leave = [&] { return may_leave; }}, [&](Result<Response> r) { answer = std::move(r); });
+  (*client)->send({.path = "/late", .may_send = [&] { return may_send; }}, [&](Result<Response> r) { answer = std::move(r); });
   for (int i = 0; i < 20; ++i) (*client)->poll(Millis(5));
-  may_leave = false;
+  may_send = false;
   is_held = false;
   while (!answer) (*client)->poll(Millis(20));
   ASSERT_FALSE(answer->ok());

@@ -130,7 +130,7 @@ TEST(Wire, WhatWentWrongIsToldWithTheRequest) {
        Error::Kind::kUnavailable,
        "GET /p: transfer closed with 8 bytes remaining to read"},
       {"",
-       {.method = Method::kPut, .path = "/p", .may_leave = [] { return false; }},
+       {.method = Method::kPut, .path = "/p", .may_send = [] { return false; }},
        Error::Kind::kUnavailable,
        "PUT /p: not sent, its time had passed"},
   };

@@ -148,7 +148,7 @@ TEST_F(Credentials, WhatWaitedForCredentialsIsAskedAgainWhetherItMayLeave) {
   good_ = "token-2";
   auto api = Api::create({.access = with_plugin("")});
   int asked = 0;
-  const Answer answer = call(**api, {.path = "/x", .may_leave = [&] { return ++asked == 1; }});
+  const Answer answer = call(**api, {.path = "/x", .may_send = [&] { return ++asked == 1; }});
   EXPECT_EQ(asked, 2);
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.result.error().kind, Error::Kind::kUnavailable) << answer.result.error().message;

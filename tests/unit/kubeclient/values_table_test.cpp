@@ -153,21 +153,21 @@ Resources request(std::int64_t cpu, std::int64_t memory, std::int64_t storage = 
   r.extended = std::move(extended);
   return r;
 }
-ContainerDraft container(const char* name, Resources requests, bool is_sidecar = false) {
-  ContainerDraft c;
+ContainerBuilder container(const char* name, Resources requests, bool is_sidecar = false) {
+  ContainerBuilder c;
   c.name = name;
   c.is_sidecar = is_sidecar;
   c.requests = std::move(requests);
   return c;
 }
-ContainerDraft status(const char* name, Resources requests) {
-  ContainerDraft c = container(name, std::move(requests));
+ContainerBuilder status(const char* name, Resources requests) {
+  ContainerBuilder c = container(name, std::move(requests));
   c.has_requests = true;
   return c;
 }
 
 TEST(RequestTable, EveryKindOfAmountIsAddedAndRaised) {
-  PodDraft draft;
+  PodBuilder draft;
   draft.containers = {container("a", request(1, 10, 100, {{"a/a", 1}, {"c/c", 2}})), container("b", request(2, 20, 200, {{"b/b", 4}, {"c/c", 8}}))};
   EXPECT_EQ(effective_request(draft), request(3, 30, 300, {{"a/a", 1}, {"b/b", 4}, {"c/c", 10}}));
   draft.init_containers = {container("i", request(4, 5, 301, {{"a/a", 3}, {"d/d", 5}}))};
@@ -181,7 +181,7 @@ TEST(RequestTable, EveryKindOfAmountIsAddedAndRaised) {
 }
 
 TEST(RequestTable, AStatusCountsForTheContainerOfItsName) {
-  PodDraft draft;
+  PodBuilder draft;
   draft.containers = {container("a", request(4, 10, 0, {{"x/x", 1}, {"y/y", 2}})), container("b", request(1, 1))};
   draft.init_containers = {container("a", request(1, 1), true)};
   draft.statuses = {container("a", request(90, 90)), status("a", request(2, 40, 7, {{"y/y", 1}}))};
@@ -192,7 +192,7 @@ TEST(RequestTable, AStatusCountsForTheContainerOfItsName) {
 }
 
 TEST(RequestTable, AmountsOfTheWholePod) {
-  PodDraft draft;
+  PodBuilder draft;
   draft.containers = {container("a", request(5, 50, 500, {{"hugepages-2Mi", 8}, {"x/x", 1}}))};
   draft.pod_level = request(9, 90, 900, {{"hugepages-1Gi", 3}, {"hugepages-2Mi", 2}, {"x/x", 7}});
   EXPECT_EQ(effective_request(draft), draft.containers[0].requests) << "where nothing is said of the whole";
@@ -212,7 +212,7 @@ TEST(RequestTable, AmountsOfTheWholePod) {
 }
 
 TEST(RequestTable, AFinishedDraftBeginsAnew) {
-  PodDraft draft;
+  PodBuilder draft;
   SharedParts shared;
   draft.pod.name = "p";
   draft.labels = {{"b", "1"}, {"a", "2"}};

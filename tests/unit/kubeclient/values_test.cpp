@@ -113,14 +113,14 @@ Resources amounts(std::int64_t cpu, std::int64_t memory, std::int64_t gpus = 0) 
 }
 
 TEST(EffectiveRequest, IsTheLargerOfRunningAndStarting) {
-  PodDraft draft;
+  PodBuilder draft;
   draft.containers = {{"a", false, amounts(500, 10, 1)}, {"b", false, amounts(700, 20, 2)}};
   draft.init_containers = {{"init", false, amounts(2000, 5)}};
   EXPECT_EQ(effective_request(draft), amounts(2000, 30, 3));
 }
 
 TEST(EffectiveRequest, CountsSidecarsForAllThatFollows) {
-  PodDraft draft;
+  PodBuilder draft;
   draft.containers = {{"main", false, amounts(1000, 100)}};
   draft.init_containers = {{"first", false, amounts(1500, 0)}, {"sidecar", true, amounts(300, 50)}, {"second", false, amounts(1200, 10)}};
   // Running: 1000 + 300; starting: max(1500, 300, 300 + 1200).
@@ -128,7 +128,7 @@ TEST(EffectiveRequest, CountsSidecarsForAllThatFollows) {
 }
 
 TEST(EffectiveRequest, AddsOverheadAndLetsPodLevelAmountsReplaceCpuAndMemory) {
-  PodDraft draft;
+  PodBuilder draft;
   draft.containers = {{"main", false, amounts(1000, 100, 1)}};
   draft.overhead = amounts(10, 7);
   draft.has_pod_level = true;
@@ -138,7 +138,7 @@ TEST(EffectiveRequest, AddsOverheadAndLetsPodLevelAmountsReplaceCpuAndMemory) {
 }
 
 TEST(EffectiveRequest, TakesTheLargerOfSpecAndStatusWhileAResizeIsUnderWay) {
-  PodDraft draft;
+  PodBuilder draft;
   draft.containers = {{"main", false, amounts(1000, 400, 1)}};
   draft.statuses = {{"main", false, amounts(2000, 100), true}};
   EXPECT_EQ(effective_request(draft), amounts(2000, 400, 1));
@@ -147,7 +147,7 @@ TEST(EffectiveRequest, TakesTheLargerOfSpecAndStatusWhileAResizeIsUnderWay) {
 }
 
 TEST(EffectiveRequest, SaturatesInsteadOfOverflowing) {
-  PodDraft draft;
+  PodBuilder draft;
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   draft.containers = {{"a", false, amounts(kMax, 1)}, {"b", false, amounts(kMax, 1)}};
   EXPECT_EQ(effective_request(draft), amounts(kMax, 2));

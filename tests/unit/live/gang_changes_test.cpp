@@ -324,9 +324,9 @@ TEST_F(GangChanges, AGangThatIsTakenOutForAWhileKeepsItsAge) {
 TEST_F(GangChanges, APodOfAnotherSchedulerHoldsThePodGroup) {
   see_nodes(3);
   see(group(2));
-  Pod stranger = grouped(9);
-  stranger.scheduler_name = Text("somebody-else");
-  see(stranger);
+  Pod foreign_pod = grouped(9);
+  foreign_pod.scheduler_name = Text("somebody-else");
+  see(foreign_pod);
   for (int i = 0; i < 2; ++i) see(grouped(i));
   step();
   EXPECT_EQ(bound(), 0);
@@ -334,23 +334,23 @@ TEST_F(GangChanges, APodOfAnotherSchedulerHoldsThePodGroup) {
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_NE(text.message.find("somebody-else"), std::string::npos) << text.message;
   EXPECT_TRUE(hold_condition(tracker, record("pg-9")).reason.empty()) << "nothing is said on a pod of another scheduler";
-  gone(stranger);
+  gone(foreign_pod);
   step();
   EXPECT_EQ(bound(), 2);
 }
 
 TEST_F(GangChanges, APodGroupOfAnotherSchedulerIsNoneOfOurBusiness) {
   see(group(2));
-  Pod stranger = grouped(0);
-  stranger.scheduler_name = Text("somebody-else");
-  see(stranger);
+  Pod foreign_pod = grouped(0);
+  foreign_pod.scheduler_name = Text("somebody-else");
+  see(foreign_pod);
   step();
   time = time + Millis(60'000);
   tracker.tick(time);
   step();
   EXPECT_TRUE(due.empty());
   EXPECT_TRUE(due_groups.empty());
-  gone(stranger);
+  gone(foreign_pod);
   gone(group(2));
   EXPECT_EQ(tracker.gangs().find(Text("ns"), Text("pg"), true), kNoGang);
   EXPECT_EQ(tracker.pods().size(), 0u);

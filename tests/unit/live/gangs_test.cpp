@@ -179,7 +179,7 @@ TEST_F(Gangs, ANodeThatGoesFreesWhatItsPodsHeld) {
   const std::string on = where("p");
   gone(node(on, 8));
   step();
-  EXPECT_EQ(record("p").phase, PodRecord::Phase::kParked);
+  EXPECT_EQ(record("p").phase, PodRecord::Phase::kOnUnknownNode);
   EXPECT_EQ(state.cluster.live_count(), 1u);
   gone(pod("p", 8));
   step();
@@ -202,7 +202,7 @@ TEST_F(Gangs, ANodeThatGoesWhileABindingIsUnderWay) {
   const std::string second = where("p");
   tracker.note_bound(tracker.pods().find(Text("ns"), Text("p")), Text(first), {});
   step();
-  EXPECT_EQ(record("p").phase, PodRecord::Phase::kParked);
+  EXPECT_EQ(record("p").phase, PodRecord::Phase::kOnUnknownNode);
   EXPECT_EQ(idle_devices(second), 8);
 }
 

@@ -164,20 +164,20 @@ TEST_F(PodStory, OfItsNodeThatGoesAndComesBack) {
   told("one assumed, one bound");
   gone(node("n0", 8));
   told("their node is gone");
-  EXPECT_EQ(tracker.parked_count(), 1u);
+  EXPECT_EQ(tracker.on_unknown_nodes_count(), 1u);
   see(on(pod("r", 1), "n0"));
   told("another bound there");
-  EXPECT_EQ(tracker.parked_count(), 2u);
+  EXPECT_EQ(tracker.on_unknown_nodes_count(), 2u);
   see(on(pod("s", 1), "n0"));
   gone(pod("s", 1));
   told("one comes and goes");
-  EXPECT_EQ(tracker.parked_count(), 2u);
+  EXPECT_EQ(tracker.on_unknown_nodes_count(), 2u);
   assume("p", 1);
   confirm("p", "n0");
   told("assumed on one, bound to the other");
   see(node("n0", 8));
   told("the node is back");
-  EXPECT_EQ(tracker.parked_count(), 0u);
+  EXPECT_EQ(tracker.on_unknown_nodes_count(), 0u);
   see(on(pod("q", 1), "n1"));
   told("bound elsewhere");
   EXPECT_EQ(take_story(), R"(

@@ -56,7 +56,7 @@ TEST_F(LostNodes, BoundPodsAreParkedUntilTheNodeIsBack) {
   ASSERT_EQ(where("p"), "n0");
   gone(node("n0", 8));
   gone(node("unknown", 8));
-  EXPECT_EQ(record("p").phase, PodRecord::Phase::kParked);
+  EXPECT_EQ(record("p").phase, PodRecord::Phase::kOnUnknownNode);
   step();
   see(node("n0", 8));
   step();

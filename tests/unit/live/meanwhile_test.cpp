@@ -215,11 +215,11 @@ TEST_F(Meanwhile, AStrangerOfAPodGroupHoldsItsGangWhereverItWasNominated) {
   see(group);
   Pod own = pod("own", 1);
   own.group_name = Text("g");
-  Pod stranger = pod("stranger", 1);
-  stranger.group_name = Text("g");
-  stranger.scheduler_name = Text("other");
-  stranger.nominated_node_name = Text("n0");
-  see(stranger);
+  Pod foreign_pod = pod("stranger", 1);
+  foreign_pod.group_name = Text("g");
+  foreign_pod.scheduler_name = Text("other");
+  foreign_pod.nominated_node_name = Text("n0");
+  see(foreign_pod);
   see(own);
   step();
   ASSERT_EQ(where("own"), "");
@@ -227,7 +227,7 @@ TEST_F(Meanwhile, AStrangerOfAPodGroupHoldsItsGangWhereverItWasNominated) {
   step();
   EXPECT_EQ(where("own"), "") << "it is still there";
   EXPECT_EQ(hold_of("own").detail, "pods of PodGroup g name another scheduler (other); all must name the same");
-  gone(stranger);
+  gone(foreign_pod);
   step();
   EXPECT_EQ(where("own"), "n1");
 }

@@ -53,7 +53,7 @@ TEST_F(GoneUnderABinding, ARefusalLetsItWaitAgain) {
 
 TEST_F(GoneUnderABinding, ASuccessIsBelieved) {
   lose_the_node(201);
-  ASSERT_TRUE(until([&] { return phase() == Phase::kParked; }));
+  ASSERT_TRUE(until([&] { return phase() == Phase::kOnUnknownNode; }));
   decide();
   EXPECT_EQ(server.count({"POST"}), 1u);
 }

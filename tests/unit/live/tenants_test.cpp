@@ -249,7 +249,7 @@ TEST_F(OneOffs, APodThatIsHeldBeforeItsDemandIsUsedLeavesNoRow) {
 TEST_F(OneOffs, PodsBoundToNodesThatNeverComeLeaveNothing) {
   see(on(pod("p", 2), "ghost"));
   step();
-  EXPECT_EQ(tracker.parked_count(), 1u);
+  EXPECT_EQ(tracker.on_unknown_nodes_count(), 1u);
   gone(on(pod("p", 2), "ghost"));
   step();
   EXPECT_EQ(tracker.translator().demand_count(), 0u);
@@ -362,12 +362,12 @@ TEST_F(OneOffs, NamesOfNodesThatWentAreGivenBack) {
 
 // ---- wishes of a gang ------------------------------------------------------------------------------------------------------------------
 
-class Wishes : public Tenants {
+class Settings : public Tenants {
  protected:
   Hold hold() { return hold_of("g-0"); }
 };
 
-TEST_F(Wishes, AWrongSizeGoesWithThePodThatStatedIt) {
+TEST_F(Settings, AWrongSizeGoesWithThePodThatStatedIt) {
   see_nodes(2);
   see(gang_pod("g", 0, 2, 8));
   see(gang_pod("g", 1, 200, 8));
@@ -384,7 +384,7 @@ TEST_F(Wishes, AWrongSizeGoesWithThePodThatStatedIt) {
   EXPECT_EQ(where("g-1"), "n1");
 }
 
-TEST_F(Wishes, APodMayBeGivenTheRightSizeWhereItIs) {
+TEST_F(Settings, APodMayBeGivenTheRightSizeWhereItIs) {
   see_nodes(2);
   see(gang_pod("g", 0, 200, 8));
   see(gang_pod("g", 1, 200, 8));
@@ -396,7 +396,7 @@ TEST_F(Wishes, APodMayBeGivenTheRightSizeWhereItIs) {
   EXPECT_EQ(where("g-1"), "n1");
 }
 
-TEST_F(Wishes, PodsThatJoinAGangThatRunsNeedNotStateItsSize) {
+TEST_F(Settings, PodsThatJoinAGangThatRunsNeedNotStateItsSize) {
   see_nodes(3);
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
   step();
@@ -405,7 +405,7 @@ TEST_F(Wishes, PodsThatJoinAGangThatRunsNeedNotStateItsSize) {
   EXPECT_EQ(where("g-2"), "n2");
 }
 
-TEST_F(Wishes, AWrongDomainGoesWithThePodThatNamedIt) {
+TEST_F(Settings, AWrongDomainGoesWithThePodThatNamedIt) {
   for (int n = 0; n < 2; ++n) see(node("n" + std::to_string(n), 8, {{Text("l/rack"), Text("r")}}));
   see(within(gang_pod("g", 0, 2, 8), "rock"));
   see(within(gang_pod("g", 1, 2, 8), "rack"));
@@ -418,7 +418,7 @@ TEST_F(Wishes, AWrongDomainGoesWithThePodThatNamedIt) {
   EXPECT_EQ(where("g-1"), "n1");
 }
 
-TEST_F(Wishes, AWrongDurationGoesWithThePodThatStatedIt) {
+TEST_F(Settings, AWrongDurationGoesWithThePodThatStatedIt) {
   see_nodes(1);
   see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/duration", "100h"));
   see(with(gang_pod("g", 1, 2, 8), "ashlar.dev/duration", "1h"));

@@ -215,19 +215,19 @@ TEST_F(Translation, APodOnAnUnknownNodeCountsOnceTheNodeIsThere) {
   p.node_name = Text("n");
   see(p);
   step();
-  EXPECT_EQ(tracker.parked_count(), 1u);
+  EXPECT_EQ(tracker.on_unknown_nodes_count(), 1u);
   see(node("n", 8));
   step();
   EXPECT_EQ(idle_devices("n"), 3);
   gone(node("n", 8));
   step();
-  EXPECT_EQ(tracker.parked_count(), 1u);
+  EXPECT_EQ(tracker.on_unknown_nodes_count(), 1u);
   see(node("n", 8));
   step();
   EXPECT_EQ(idle_devices("n"), 3);
   gone(node("n", 8));
   gone(p);
-  EXPECT_EQ(tracker.parked_count(), 0u) << "nobody waits for the node any more";
+  EXPECT_EQ(tracker.on_unknown_nodes_count(), 0u) << "nobody waits for the node any more";
 }
 
 TEST_F(Translation, AnUnknownQueueIsNamed) {

@@ -156,9 +156,9 @@ void Outside::submit(const Move& move, const State& state, std::vector<Event>& o
   w.priority = move.c % 3;
   const std::uint32_t members = move.kind % 2 == 0 ? 1 : 2 + static_cast<std::uint32_t>(move.b % 5);
   const int wish = move.c / 3 % 8;
-  const int soft_wish = (move.a + move.c) % 5;  // independent of the hard one: wider, narrower, the same, or across it
+  const int soft_setting = (move.a + move.c) % 5;  // independent of the hard one: wider, narrower, the same, or across it
   if (members > 1 && wish < 4) w.within = LevelId(static_cast<std::uint32_t>(wish % 3));
-  if (members > 1 && soft_wish < 3) w.prefer = LevelId(static_cast<std::uint32_t>(soft_wish));
+  if (members > 1 && soft_setting < 3) w.prefer = LevelId(static_cast<std::uint32_t>(soft_setting));
   w.members_min = members;
   if (members > 2 && move.c % 4 == 3) w.members_min = 1 + static_cast<std::uint32_t>(move.a % 2);  // elastic
   if (members > 2 && move.c % 16 == 5) w.members_min = members + 1;                                // one pod is still to come

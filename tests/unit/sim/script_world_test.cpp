@@ -16,14 +16,14 @@ Workload gang(std::uint32_t job, std::uint32_t first, std::uint32_t members, std
   return w;
 }
 
-Happening at(std::int64_t seconds, EventBody body) { return {Millis(seconds * 1000), std::move(body)}; }
-Happening runs(std::int64_t seconds, std::uint32_t job, std::int64_t for_seconds) {
+ScriptedEvent at(std::int64_t seconds, EventBody body) { return {Millis(seconds * 1000), std::move(body)}; }
+ScriptedEvent runs(std::int64_t seconds, std::uint32_t job, std::int64_t for_seconds) {
   return {Millis(seconds * 1000), RunsFor{JobId(job), Millis(for_seconds * 1000)}};
 }
 Bound bound(std::uint32_t member, std::uint32_t node) { return {MemberId(member), NodeId(node), {1, 0}}; }
 
 /// Plays a script in which nobody schedules: what is told, and after it "present p" and the load if it changed.
-std::string played(const std::vector<Happening>& script, WorldRules rules = {}) {
+std::string played(const std::vector<ScriptedEvent>& script, WorldRules rules = {}) {
   SimClock clock;
   World world(
       clock, script, [](const Action&) { return Fate{}; }, rules);
@@ -75,16 +75,16 @@ TEST(ScriptWorld, MoreMembersMayStartItAndFewerMayStopIt) {
 }
 
 TEST(ScriptWorld, EndsEvictionsAndLostNodesStopIt) {
-  const std::vector<Happening> start = {at(0, NodeSeen{NodeId(0u), {}}),
-                                        at(0, NodeSeen{NodeId(1u), {}}),
-                                        at(0, Submitted{gang(0, 0, 1, 1)}),
-                                        runs(0, 0, 10),
-                                        at(0, Submitted{gang(1, 4, 1, 1)}),
-                                        runs(0, 1, 30),
-                                        at(1, bound(0, 0)),
-                                        at(1, bound(4, 1))};
-  const auto then = [&](std::vector<Happening> more) {
-    std::vector<Happening> script = start;
+  const std::vector<ScriptedEvent> start = {at(0, NodeSeen{NodeId(0u), {}}),
+                                            at(0, NodeSeen{NodeId(1u), {}}),
+                                            at(0, Submitted{gang(0, 0, 1, 1)}),
+                                            runs(0, 0, 10),
+                                            at(0, Submitted{gang(1, 4, 1, 1)}),
+                                            runs(0, 1, 30),
+                                            at(1, bound(0, 0)),
+                                            at(1, bound(4, 1))};
+  const auto then = [&](std::vector<ScriptedEvent> more) {
+    std::vector<ScriptedEvent> script = start;
     script.insert(script.end(), more.begin(), more.end());
     return played(script);
   };

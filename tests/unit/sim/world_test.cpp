@@ -131,7 +131,7 @@ class ScriptedWorldTest : public WorldTest {
     return kinds(w);
   }
 
-  std::vector<Happening> script_;
+  std::vector<ScriptedEvent> script_;
   Fate fate_{.after = Millis(1000)};
 };
 

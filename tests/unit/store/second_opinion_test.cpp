@@ -39,7 +39,7 @@ Told told(std::string_view profile, std::string_view other, std::uint64_t seed, 
   Life life(profile, seed);
   life.open();
   life.run(steps_before);
-  SecondOpinion second(profile_named(other), life.engine.options(), life.state);
+  ProfileComparison second(profile_named(other), life.engine.options(), life.state);
   Told sum;
   std::map<JobId, bool> judged;  // job -> told as different
   for (int i = 0; i < 150; ++i) {
@@ -70,7 +70,7 @@ Told told(std::string_view profile, std::string_view other, std::uint64_t seed, 
   return sum;
 }
 
-TEST(SecondOpinion, of_the_same_profile_is_the_same) {
+TEST(ProfileComparison, of_the_same_profile_is_the_same) {
   for (const char* profile : {"ashlar", "spread"}) {
     const Told sum = told(profile, profile, 6, 0);
     EXPECT_GT(sum.same, 20u);
@@ -78,7 +78,7 @@ TEST(SecondOpinion, of_the_same_profile_is_the_same) {
   }
 }
 
-TEST(SecondOpinion, stands_on_the_recorded_state_whatever_it_would_have_done) {
+TEST(ProfileComparison, stands_on_the_recorded_state_whatever_it_would_have_done) {
   Told sum;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     for (const auto& [profile, other] :
