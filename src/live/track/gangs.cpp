@@ -37,11 +37,11 @@ std::string_view nearly_a_setting(std::string_view key) {
   if (key == kDevicesAnnotation) return {};
   if (std::find(std::begin(kSettings), std::end(kSettings), key) != std::end(kSettings)) return {};
   const std::string_view typed = key.substr(kOwnPrefix.size());
-  for (const std::string_view wish : kSettings) {
-    const std::string_view meant = wish.substr(kOwnPrefix.size());
+  for (const std::string_view setting : kSettings) {
+    const std::string_view meant = setting.substr(kOwnPrefix.size());
     const std::size_t near = meant.size() <= 5 ? 1 : 2;
     const bool may_be_near = std::max(typed.size(), meant.size()) - std::min(typed.size(), meant.size()) <= near;
-    if (may_be_near && edit_distance(typed, meant) <= near) return wish;
+    if (may_be_near && edit_distance(typed, meant) <= near) return setting;
   }
   return {};
 }
@@ -64,34 +64,34 @@ std::string mistyped_setting(const Pod& pod) {
 }
 
 Result<GangSettings> read_gang_settings(const Pod& pod) {
-  GangSettings wish;
-  if (const Text* within = find_setting(pod, kWithinLabel)) wish.within = *within;
-  if (const Text* prefer = find_setting(pod, kPreferLabel)) wish.prefer = *prefer;
+  GangSettings setting;
+  if (const Text* within = find_setting(pod, kWithinLabel)) setting.within = *within;
+  if (const Text* prefer = find_setting(pod, kPreferLabel)) setting.prefer = *prefer;
   if (!pod.group_name.empty()) {
-    wish.name = pod.group_name;
-    wish.is_pod_group = true;
-    return wish;
+    setting.name = pod.group_name;
+    setting.is_pod_group = true;
+    return setting;
   }
   const Text* name = find_setting(pod, kGangLabel);
   const Text* size = find_setting(pod, kGangSizeLabel);
   if (name == nullptr || name->empty()) {
     if (size != nullptr) return invalid("has ashlar.dev/gang-size but not ashlar.dev/gang; name the gang whose pods start together");
-    if (wish.within.empty()) return wish;
+    if (setting.within.empty()) return setting;
     // Its hard wish binds as in a gang of one. The slash keeps its name apart from those of labels.
-    wish.name = Text(std::string(kLonePodPrefix) + pod.name.str());
-    wish.size = 1;
-    return wish;
+    setting.name = Text(std::string(kLonePodPrefix) + pod.name.str());
+    setting.size = 1;
+    return setting;
   }
   if (bounded_words(name->view(), kDetailMax) != name->view())
     return invalid("ashlar.dev/gang is no name: it has control characters, or is too long");
   if (name->view().find('/') != std::string_view::npos) return invalid("ashlar.dev/gang is no name: it has a slash");
-  wish.name = *name;
+  setting.name = *name;
   if (size == nullptr) return invalid("has the label ashlar.dev/gang but not ashlar.dev/gang-size; state how many pods start together");
   const std::string_view text = size->view();
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wish.size);
-  if (error != std::errc() || end != text.data() + text.size() || wish.size == 0 || wish.size > kGangSizeMax)
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), setting.size);
+  if (error != std::errc() || end != text.data() + text.size() || setting.size == 0 || setting.size > kGangSizeMax)
     return invalid("ashlar.dev/gang-size is '" + std::string(text) + "'; it must be a whole number from 1 to " + std::to_string(kGangSizeMax));
-  return wish;
+  return setting;
 }
 
 GangSlot GangTable::find_or_add(const Text& ns, const Text& name, bool is_pod_group) {

@@ -95,11 +95,11 @@ bool Tracker::has_other_levels(const GangRecord& g) const {
   return told.within != g.within || told.prefer != g.prefer;
 }
 
-void Tracker::join(PodSlot slot, const GangSettings& wish) {
+void Tracker::join(PodSlot slot, const GangSettings& setting) {
   PodRecord& r = pods_[slot];
   // A pod that was alone in the engine before it was known to belong to a gang cannot be: labels of a gang are read first.
   withdraw(slot);
-  r.gang = gangs_.find_or_add(r.ns, wish.name, wish.is_pod_group);
+  r.gang = gangs_.find_or_add(r.ns, setting.name, setting.is_pod_group);
   GangRecord& g = gangs_[r.gang];
   if (g.pods.empty()) g.first_seen = out_.now();
   g.pods.push_back(slot);

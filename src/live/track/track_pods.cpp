@@ -10,10 +10,10 @@ using Phase = PodRecord::Phase;
 
 namespace {
 
-void note_setting(PodRecord& r, const GangSettings& wish) {
-  r.gang_size = wish.size;
-  r.within = wish.within;
-  r.prefer = wish.prefer;
+void note_setting(PodRecord& r, const GangSettings& setting) {
+  r.gang_size = setting.size;
+  r.within = setting.within;
+  r.prefer = setting.prefer;
 }
 
 }  // namespace
@@ -105,9 +105,9 @@ void Tracker::see_bound(PodSlot slot, const Pod& pod) {
   const Demand& held = translator_.demand_of(demand);
   const DeviceMask known = !had.is_empty() && had.count() == held.devices.count ? had : claimed_devices(pod, held);
   if (r.is_ours && r.gang == kNoGang) {
-    if (const Result<GangSettings> wish = read_gang_settings(pod); wish) {
-      note_setting(r, *wish);
-      if (!wish->name.empty()) join(slot, *wish);
+    if (const Result<GangSettings> setting = read_gang_settings(pod); setting) {
+      note_setting(r, *setting);
+      if (!setting->name.empty()) join(slot, *setting);
     }
   }
   if (r.queue.is_none()) {
@@ -120,9 +120,11 @@ void Tracker::see_bound(PodSlot slot, const Pod& pod) {
 /// A bound member may be given other words about its gang, which then count.
 void Tracker::renew_settings(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
-  const Result<GangSettings> wish = read_gang_settings(pod);
-  if (!wish || wish->name != gangs_[r.gang].name || (r.gang_size == wish->size && r.within == wish->within && r.prefer == wish->prefer)) return;
-  note_setting(r, *wish);
+  const Result<GangSettings> setting = read_gang_settings(pod);
+  if (!setting || setting->name != gangs_[r.gang].name ||
+      (r.gang_size == setting->size && r.within == setting->within && r.prefer == setting->prefer))
+    return;
+  note_setting(r, *setting);
   touch(r.gang);
 }
 
@@ -172,7 +174,7 @@ void Tracker::note_bound(PodSlot slot, const Text& node_name, const DeviceMask& 
   const bool is_confirmed = r.phase == Phase::kAssumed && r.node == node && !node.is_none();
   r.node_name = node_name;
   if (!devices.is_empty() || !is_confirmed) r.devices = devices;
-  if (node.is_none()) return park(slot);
+  if (node.is_none()) return note_on_unknown_node(slot);
   enter_bound(slot, node);
   if (is_confirmed && listeners_.on_bound) listeners_.on_bound(slot);
 }
@@ -220,7 +222,7 @@ void Tracker::leave_node(PodRecord& r) {
   if (r.phase == Phase::kBound) r.phase = Phase::kHeld;
 }
 
-void Tracker::park(PodSlot slot) {
+void Tracker::note_on_unknown_node(PodSlot slot) {
   PodRecord& r = pods_[slot];
   leave_node(r);
   withdraw(slot);
@@ -265,15 +267,15 @@ Text Tracker::queue_name_in(const Text& ns) const {
   return Text(kDefaultQueue);
 }
 
-Hold Tracker::hold_for(PodSlot slot, const Pod& pod, GangSettings& wish) {
+Hold Tracker::hold_for(PodSlot slot, const Pod& pod, GangSettings& setting) {
   PodRecord& r = pods_[slot];
   if (pod.deletion_requested.value != 0) return {HoldReason::kDeleting, {}};
   if (pod.scheduling_gates > 0) return {HoldReason::kGated, {}};
   if (!pod.problem.empty()) return {HoldReason::kUnreadable, pod.problem.str()};
   Result<GangSettings> read = read_gang_settings(pod);
   if (!read) return {HoldReason::kMalformed, read.error().message};
-  wish = std::move(read).value();
-  note_setting(r, wish);
+  setting = std::move(read).value();
+  note_setting(r, setting);
   if (std::string mistyped = mistyped_setting(pod); !mistyped.empty()) return {HoldReason::kMalformed, std::move(mistyped)};
   if (options_.quarantine != nullptr && options_.quarantine->holds(pod.uid))
     return {HoldReason::kQuarantined, options_.quarantine->text_for(pod.uid)};
@@ -336,12 +338,12 @@ void Tracker::see_pending(PodSlot slot, const Pod& pod) {
     return;
   }
   missed_.erase(slot);
-  GangSettings wish;
-  const Hold hold = hold_for(slot, pod, wish);
+  GangSettings setting;
+  const Hold hold = hold_for(slot, pod, setting);
   const bool names_other =
-      r.gang != kNoGang && !wish.name.empty() && (gangs_[r.gang].name != wish.name || gangs_[r.gang].is_pod_group != wish.is_pod_group);
+      r.gang != kNoGang && !setting.name.empty() && (gangs_[r.gang].name != setting.name || gangs_[r.gang].is_pod_group != setting.is_pod_group);
   if (names_other) leave_gang(slot);
-  if (r.gang == kNoGang && !wish.name.empty() && hold.reason != HoldReason::kDeleting && hold.reason != HoldReason::kGated) join(slot, wish);
+  if (r.gang == kNoGang && !setting.name.empty() && hold.reason != HoldReason::kDeleting && hold.reason != HoldReason::kGated) join(slot, setting);
   if (hold.reason != HoldReason::kNone) return hold_pod(slot, hold);
   // What failed waits for its time, unless its owner has changed something that may help.
   const bool is_held = r.phase == Phase::kHeld && r.hold == HoldReason::kBindFailed;

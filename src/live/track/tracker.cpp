@@ -145,7 +145,7 @@ void Tracker::lose_node(const Text& name) {
     PodRecord& r = pods_[slot];
     if (r.node != id) continue;
     if (r.phase == PodRecord::Phase::kBound)
-      park(slot);
+      note_on_unknown_node(slot);
     else if (r.phase == PodRecord::Phase::kAssumed && r.is_bind_under_way) {
       unanswered.push_back(slot);
     } else if (r.phase == PodRecord::Phase::kAssumed) {  // the engine lets it wait again by itself; a binding that is queued is of an old turn

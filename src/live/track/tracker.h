@@ -219,9 +219,9 @@ class Tracker {
   void lose_nomination(PodSlot slot);
   void see_foreign_pod(PodSlot slot, const Pod& pod);
   void leave_foreign_pods(PodSlot slot);
-  Hold hold_for(PodSlot slot, const Pod& pod, GangSettings& wish);
+  Hold hold_for(PodSlot slot, const Pod& pod, GangSettings& setting);
   void enter_bound(PodSlot slot, NodeId node);
-  void park(PodSlot slot);
+  void note_on_unknown_node(PodSlot slot);
   void unpark(PodSlot slot);
   void set_demand(PodRecord& r, DemandId demand);
   void set_constraint(PodRecord& r, ConstraintId constraint);
@@ -261,7 +261,7 @@ class Tracker {
   void refresh_constraints();
   void renew_constraint(PodSlot slot);
   // gangs
-  void join(PodSlot slot, const GangSettings& wish);
+  void join(PodSlot slot, const GangSettings& setting);
   void leave_gang(PodSlot slot);
   void touch(GangSlot slot);
   void settle_gang(GangSlot slot);

@@ -170,12 +170,12 @@ bool Translator::is_demand_of(const Pod& pod, DemandId id) {
 }
 
 Result<DemandId> Translator::demand(const Pod& pod) {
-  const Text* wish = find_setting(pod, kGpuMemoryAsk);
-  const Text memory_ask = wish == nullptr ? Text() : *wish;
-  const bool is_blank = wish != nullptr && wish->empty();  // an ask that cannot be read, unlike none
+  const Text* setting = find_setting(pod, kGpuMemoryAsk);
+  const Text memory_ask = setting == nullptr ? Text() : *setting;
+  const bool is_blank = setting != nullptr && setting->empty();  // an ask that cannot be read, unlike none
   for (const Seen& s : seen_)
     if (!s.id.is_none() && s.requests == pod.requests && s.rules == pod.rules && s.memory_ask == memory_ask && !is_blank) return s.id;
-  Result<Demand> built = build_demand(pod, wish);
+  Result<Demand> built = build_demand(pod, setting);
   if (!built) return built.error();
   const DemandId id = intern(std::move(built).value());
   seen_[next_seen_] = {pod.requests, pod.rules, memory_ask, id};
