@@ -16,7 +16,7 @@ const std::shared_ptr<const PodRules>& no_rules() {
 }
 
 bool holds(const Requirement& requirement, const Labels& labels) {
-  const Text* value = find_label(labels, requirement.key);
+  const PooledString* value = find_label(labels, requirement.key);
   const auto listed = [&] { return std::find(requirement.values.begin(), requirement.values.end(), *value) != requirement.values.end(); };
   switch (requirement.op) {
     case SelectorOp::kIn:
@@ -38,7 +38,7 @@ bool holds(const Requirement& requirement, const Labels& labels) {
 
 Pod::Pod() : labels(no_labels()), annotations(no_labels()), rules(no_rules()) {}
 
-const Text* find_label(const Labels& labels, std::string_view key) {
+const PooledString* find_label(const Labels& labels, std::string_view key) {
   for (const KeyValue& label : labels)
     if (label.key == key) return &label.value;
   return nullptr;
@@ -53,7 +53,7 @@ std::int64_t amount_of(const Resources& resources, std::string_view extended_nam
 bool matches(const LabelSelector& selector, const Labels& labels) {
   if (!selector.present) return false;
   for (const KeyValue& wanted : selector.match_labels) {
-    const Text* value = find_label(labels, wanted.key);
+    const PooledString* value = find_label(labels, wanted.key);
     if (value == nullptr || !(*value == wanted.value)) return false;
   }
   return std::all_of(selector.expressions.begin(), selector.expressions.end(), [&](const Requirement& r) { return holds(r, labels); });

@@ -16,17 +16,17 @@
 namespace ashlar::kube {
 
 struct KeyValue {
-  Text key, value;
+  PooledString key, value;
   friend bool operator==(const KeyValue&, const KeyValue&) = default;
 };
 /// Sorted by key.
 using Labels = std::vector<KeyValue>;
 
 /// The value, or nullptr where the key is absent. O(number of labels).
-const Text* find_label(const Labels& labels, std::string_view key);
+const PooledString* find_label(const Labels& labels, std::string_view key);
 
 struct Amount {
-  Text name;
+  PooledString name;
   std::int64_t value = 0;
   friend bool operator==(const Amount&, const Amount&) = default;
 };
@@ -44,9 +44,9 @@ std::int64_t amount_of(const Resources& resources, std::string_view extended_nam
 enum class SelectorOp : unsigned char { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
 
 struct Requirement {
-  Text key;
+  PooledString key;
   SelectorOp op = SelectorOp::kIn;
-  std::vector<Text> values;
+  std::vector<PooledString> values;
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 
@@ -66,15 +66,15 @@ struct PreferredTerm {
 enum class TaintEffect : unsigned char { kAny, kNoSchedule, kPreferNoSchedule, kNoExecute };
 
 struct Toleration {
-  Text key;  ///< empty with `exists`: every taint
-  Text value;
+  PooledString key;  ///< empty with `exists`: every taint
+  PooledString value;
   bool exists = false;  ///< operator Exists; otherwise Equal
   TaintEffect effect = TaintEffect::kAny;
   friend bool operator==(const Toleration&, const Toleration&) = default;
 };
 
 struct Taint {
-  Text key, value;
+  PooledString key, value;
   TaintEffect effect = TaintEffect::kNoSchedule;
   friend bool operator==(const Taint&, const Taint&) = default;
 };
@@ -83,7 +83,7 @@ struct HostPort {
   enum class Protocol : unsigned char { kTcp, kUdp, kSctp };
   Protocol protocol = Protocol::kTcp;
   std::uint16_t port = 0;
-  Text host_ip;  ///< empty stands for every address (0.0.0.0)
+  PooledString host_ip;  ///< empty stands for every address (0.0.0.0)
   friend bool operator==(const HostPort&, const HostPort&) = default;
 };
 
@@ -99,8 +99,8 @@ bool matches(const LabelSelector& selector, const Labels& labels);
 struct PodAffinityTerm {
   LabelSelector selector;
   LabelSelector namespace_selector;  ///< united with `namespaces`; both empty: the pod's own namespace
-  std::vector<Text> namespaces;
-  Text topology_key;
+  std::vector<PooledString> namespaces;
+  PooledString topology_key;
   friend bool operator==(const PodAffinityTerm&, const PodAffinityTerm&) = default;
 };
 
@@ -113,8 +113,8 @@ struct PodRules {
   std::vector<Toleration> tolerations;
   std::vector<HostPort> host_ports;
   std::vector<PodAffinityTerm> required_anti_affinity;  ///< also honoured for pods already bound
-  Text unsupported;                                     ///< path of the first hard field that Ashlar does not evaluate; empty: none
-  std::vector<Text> ignored_soft;                       ///< paths of preferences that are present and not evaluated
+  PooledString unsupported;                             ///< path of the first hard field that Ashlar does not evaluate; empty: none
+  std::vector<PooledString> ignored_soft;               ///< paths of preferences that are present and not evaluated
   friend bool operator==(const PodRules&, const PodRules&) = default;
 };
 
@@ -123,17 +123,17 @@ enum class ConditionStatus : unsigned char { kAbsent, kTrue, kFalse, kUnknown };
 
 struct Condition {
   ConditionStatus status = ConditionStatus::kAbsent;
-  Text reason, message;
+  PooledString reason, message;
   Millis last_transition;
   friend bool operator==(const Condition&, const Condition&) = default;
 };
 
 struct Pod {
-  Text ns, name, uid;
+  PooledString ns, name, uid;
   std::uint64_t resource_version = 0;  ///< 0 where the server's text is no number
-  Text scheduler_name, node_name, nominated_node_name;
-  Text priority_class, group_name;  ///< group_name: spec.schedulingGroup.podGroupName
-  Text owner_uid, owner_kind;       ///< the controlling owner, else the first one
+  PooledString scheduler_name, node_name, nominated_node_name;
+  PooledString priority_class, group_name;  ///< group_name: spec.schedulingGroup.podGroupName
+  PooledString owner_uid, owner_kind;       ///< the controlling owner, else the first one
   std::int32_t priority = 0;
   PodPhase phase = PodPhase::kPending;
   std::uint8_t scheduling_gates = 0;  ///< how many, at most 255
@@ -143,7 +143,7 @@ struct Pod {
   std::shared_ptr<const Labels> annotations;  ///< only keys with the prefix ashlar.dev/
   std::shared_ptr<const PodRules> rules;
   Condition scheduled;         ///< PodScheduled
-  Text problem;                ///< what could not be read of it: "field: why"; empty: it was read whole
+  PooledString problem;        ///< what could not be read of it: "field: why"; empty: it was read whole
   bool lacks_amounts = false;  ///< with `problem`: an amount of its spec could not be read, so that `requests` is less than it holds
 
   Pod();
@@ -151,8 +151,8 @@ struct Pod {
 };
 
 struct Node {
-  Text ns;  ///< always empty; keeps the shape of keys uniform
-  Text name, uid;
+  PooledString ns;  ///< always empty; keeps the shape of keys uniform
+  PooledString name, uid;
   std::uint64_t resource_version = 0;
   Labels labels, annotations;  ///< annotations: only keys with the prefix ashlar.dev/
   std::vector<Taint> taints;
@@ -161,44 +161,44 @@ struct Node {
   Resources allocatable;
   std::int64_t pods_max = 0;  ///< allocatable "pods"
   Millis created, deletion_requested;
-  Text problem;  ///< as of Pod
+  PooledString problem;  ///< as of Pod
   friend bool operator==(const Node&, const Node&) = default;
 };
 
 struct Namespace {
-  Text ns, name, uid;  ///< ns empty
+  PooledString ns, name, uid;  ///< ns empty
   std::uint64_t resource_version = 0;
   Labels labels, annotations;  ///< annotations: only keys with the prefix ashlar.dev/
   bool is_terminating = false;
-  Text problem;  ///< as of Pod
+  PooledString problem;  ///< as of Pod
 };
 
 struct PriorityClass {
-  Text ns, name, uid;  ///< ns empty
+  PooledString ns, name, uid;  ///< ns empty
   std::uint64_t resource_version = 0;
   std::int32_t value = 0;
   bool is_global_default = false, never_preempts = false;
-  Text problem;  ///< as of Pod
+  PooledString problem;  ///< as of Pod
 };
 
 /// scheduling.k8s.io PodGroup of either API version, see pod_group_api.h.
 struct PodGroup {
-  Text ns, name, uid;
+  PooledString ns, name, uid;
   std::uint64_t resource_version = 0;
   std::int32_t min_count = 0;  ///< gang.minCount; 0: basic policy, pods are placed one by one
-  Text topology_key;           ///< schedulingConstraints.topology[0].key; empty: none
-  Text priority_class;
+  PooledString topology_key;   ///< schedulingConstraints.topology[0].key; empty: none
+  PooledString priority_class;
   std::optional<std::int32_t> priority;
   Labels labels, annotations;  ///< annotations: only keys with the prefix ashlar.dev/
   Condition scheduled;         ///< PodGroupInitiallyScheduled (v1beta1) or PodGroupScheduled (v1alpha2)
-  Text unsupported;            ///< path of the first hard field that Ashlar does not evaluate; empty: none
+  PooledString unsupported;    ///< path of the first hard field that Ashlar does not evaluate; empty: none
   Millis created, deletion_requested;
-  Text problem;  ///< as of Pod
+  PooledString problem;  ///< as of Pod
 };
 
 /// coordination.k8s.io/v1 Lease; times in microseconds there, kept to the millisecond here.
 struct Lease {
-  Text ns, name, uid;
+  PooledString ns, name, uid;
   std::string resource_version;  ///< sent back as precondition, hence the server's own text
   std::string holder;
   std::int32_t duration_seconds = 0, transitions = 0;

@@ -87,7 +87,7 @@ void PodBuilder::reset() {
 }
 
 void PodBuilder::ignore(std::string_view path) {
-  const Text text(path);
+  const PooledString text(path);
   if (std::find(rules.ignored_soft.begin(), rules.ignored_soft.end(), text) == rules.ignored_soft.end()) rules.ignored_soft.push_back(text);
 }
 
@@ -111,7 +111,7 @@ Resources effective_request(const PodBuilder& draft) {
   }
   raise(running, starting);
   if (draft.has_pod_level) {
-    for (const Text& name : draft.pod_level_names) {
+    for (const PooledString& name : draft.pod_level_names) {
       if (name == "cpu")
         running.cpu = draft.pod_level.cpu;
       else if (name == "memory")
@@ -161,9 +161,9 @@ Result<void> add_quantity(Resources& resources, std::string_view name, std::stri
   else if (name == "ephemeral-storage")
     resources.ephemeral_storage.value = *value;
   else {
-    const Text text(name);
-    const auto at =
-        std::lower_bound(resources.extended.begin(), resources.extended.end(), text, [](const Amount& a, const Text& b) { return a.name < b; });
+    const PooledString text(name);
+    const auto at = std::lower_bound(resources.extended.begin(), resources.extended.end(), text,
+                                     [](const Amount& a, const PooledString& b) { return a.name < b; });
     if (at != resources.extended.end() && at->name == text)
       at->value = *value;
     else

@@ -14,7 +14,7 @@ namespace ashlar::kube {
 
 /// Amounts of one container or status.
 struct ContainerBuilder {
-  Text name;
+  PooledString name;
   bool is_sidecar = false;  ///< init container with restartPolicy Always
   Resources requests;
   bool has_requests = false;
@@ -28,7 +28,7 @@ struct PodBuilder {
   std::vector<ContainerBuilder> statuses, init_statuses;  ///< larger of allocatedResources and resources.requests
   Resources overhead, pod_level;
   bool has_pod_level = false, resize_infeasible = false;
-  std::vector<Text> pod_level_names;
+  std::vector<PooledString> pod_level_names;
 
   void reset();
   /// Records a hard field that is not evaluated; the first one stays.

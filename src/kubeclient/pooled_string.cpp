@@ -15,7 +15,7 @@
 namespace ashlar::kube {
 
 /// One allocation: this header and the bytes behind it.
-struct Text::Entry {
+struct PooledString::Entry {
   std::atomic<std::uint32_t> users{1};
   std::uint32_t size = 0;
   std::uint64_t hash = 0;
@@ -58,7 +58,7 @@ std::uint64_t hash_text(std::string_view text) {
 }  // namespace
 
 /// 16 shards, so that a decoding thread and a freeing thread seldom meet at one lock.
-struct Text::Pool {
+struct PooledString::Pool {
   struct Hash {
     using is_transparent = void;
     using is_avalanching = void;
@@ -87,7 +87,7 @@ struct Text::Pool {
   }
 };
 
-Text::Entry* Text::intern(std::string_view text) {
+PooledString::Entry* PooledString::intern(std::string_view text) {
   if (text.empty()) return nullptr;
   ASHLAR_CHECK(text.size() < 0xffffffffu);
   const Probe probe{text, hash_text(text)};
@@ -109,11 +109,11 @@ Text::Entry* Text::intern(std::string_view text) {
   return entry;
 }
 
-void Text::acquire(Entry* entry) {
+void PooledString::acquire(Entry* entry) {
   if (entry != nullptr) entry->users.fetch_add(1, std::memory_order_relaxed);
 }
 
-void Text::release(Entry* entry) {
+void PooledString::release(Entry* entry) {
   // Fast way while others use it. The last step to zero is made under the lock only, where intern() cannot hand the entry out meanwhile.
   std::uint32_t users = entry->users.load(std::memory_order_relaxed);
   while (users > 1)
@@ -127,11 +127,11 @@ void Text::release(Entry* entry) {
   std::free(entry);
 }
 
-std::uint64_t Text::content_hash() const { return entry_ == nullptr ? 0 : entry_->hash; }
+std::uint64_t PooledString::content_hash() const { return entry_ == nullptr ? 0 : entry_->hash; }
 
-std::string_view Text::view() const { return entry_ == nullptr ? std::string_view() : std::string_view(entry_->bytes(), entry_->size); }
+std::string_view PooledString::view() const { return entry_ == nullptr ? std::string_view() : std::string_view(entry_->bytes(), entry_->size); }
 
-Text::PoolSize Text::pool_size() {
+PooledString::PoolSize PooledString::pool_size() {
   PoolSize size;
   for (Pool::Shard& shard : Pool::instance().shards) {
     const std::lock_guard lock(shard.mutex);

@@ -1,4 +1,4 @@
-// How do 100,000 pods share the strings they have in common? Text: an immutable string kept once in a process-wide pool, counted and freed with
+// How do 100,000 pods share the strings they have in common? PooledString: an immutable string kept once in a process-wide pool, counted and freed with
 // its last user. Equality is a pointer comparison; copying costs one atomic increment, interning a hash and an uncontended lock (about 60 ns).
 // Thread-safe as std::shared_ptr is: different Text objects may be used on different threads.
 #pragma once
@@ -12,19 +12,19 @@
 
 namespace ashlar::kube {
 
-class Text {
+class PooledString {
  public:
-  Text() = default;
-  Text(std::string_view text) : entry_(intern(text)) {}            // NOLINT: implicit by design
-  Text(const char* text) : Text(std::string_view(text)) {}         // NOLINT: implicit by design
-  Text(const std::string& text) : Text(std::string_view(text)) {}  // NOLINT: implicit by design
-  Text(const Text& other) : entry_(other.entry_) { acquire(entry_); }
-  Text(Text&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)) {}
-  Text& operator=(Text other) noexcept {
+  PooledString() = default;
+  PooledString(std::string_view text) : entry_(intern(text)) {}                    // NOLINT: implicit by design
+  PooledString(const char* text) : PooledString(std::string_view(text)) {}         // NOLINT: implicit by design
+  PooledString(const std::string& text) : PooledString(std::string_view(text)) {}  // NOLINT: implicit by design
+  PooledString(const PooledString& other) : entry_(other.entry_) { acquire(entry_); }
+  PooledString(PooledString&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)) {}
+  PooledString& operator=(PooledString other) noexcept {
     std::swap(entry_, other.entry_);
     return *this;
   }
-  ~Text() {
+  ~PooledString() {
     if (entry_ != nullptr) release(entry_);
   }
 
@@ -33,11 +33,11 @@ class Text {
   std::string str() const { return std::string(view()); }
   bool empty() const { return entry_ == nullptr; }
 
-  friend bool operator==(const Text& a, const Text& b) { return a.entry_ == b.entry_; }
-  friend bool operator==(const Text& a, std::string_view b) { return a.view() == b; }
-  friend bool operator==(const Text& a, const char* b) { return a.view() == b; }
+  friend bool operator==(const PooledString& a, const PooledString& b) { return a.entry_ == b.entry_; }
+  friend bool operator==(const PooledString& a, std::string_view b) { return a.view() == b; }
+  friend bool operator==(const PooledString& a, const char* b) { return a.view() == b; }
   /// Order by content, so that sorted containers do not depend on addresses.
-  friend bool operator<(const Text& a, const Text& b) { return a.view() < b.view(); }
+  friend bool operator<(const PooledString& a, const PooledString& b) { return a.view() < b.view(); }
 
   /// Of the characters: equal ones have the same, also after the string left the pool and came back. Seeded anew in every process.
   std::uint64_t content_hash() const;
@@ -63,6 +63,6 @@ class Text {
 }  // namespace ashlar::kube
 
 template <>
-struct std::hash<ashlar::kube::Text> {
-  std::size_t operator()(const ashlar::kube::Text& text) const noexcept { return text.hash(); }
+struct std::hash<ashlar::kube::PooledString> {
+  std::size_t operator()(const ashlar::kube::PooledString& text) const noexcept { return text.hash(); }
 };

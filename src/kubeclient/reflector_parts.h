@@ -24,7 +24,7 @@ template <>
 inline constexpr const char* kDefaultPath<PriorityClass> = "/apis/scheduling.k8s.io/v1/priorityclasses";
 
 struct Key {
-  Text ns, name;
+  PooledString ns, name;
   friend bool operator==(const Key&, const Key&) = default;
 };
 struct KeyHash {
@@ -32,7 +32,7 @@ struct KeyHash {
 };
 /// What is remembered of an object that was reported.
 struct Known {
-  Text uid;
+  PooledString uid;
   std::uint64_t version = 0;
   std::uint32_t list = 0;  ///< number of the last list that contained it
   bool is_unread = false;  ///< a part of it could not be read

@@ -23,7 +23,7 @@ using SendGuard = std::function<bool()>;
 
 /// POST pods/NAME/binding with uid precondition. 201; 409 (kConflict) where bound, deleted, gated or another uid; 404 where gone.
 struct Binding {
-  Text ns, pod, uid, node;
+  PooledString ns, pod, uid, node;
   std::vector<std::pair<std::string, std::string>> annotations;  ///< merged into the pod by the server, such as ashlar.dev/devices
 };
 std::string binding_body(const Binding& binding, Encoding encoding = Encoding::kJson);
@@ -45,7 +45,7 @@ http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, con
 /// events.k8s.io/v1 Event about one object.
 struct EventNote {
   std::string_view kind = "Pod", api_version = "v1";
-  Text ns, name, uid;
+  PooledString ns, name, uid;
   std::string_view type = "Normal";  ///< or "Warning"
   std::string_view reason, action, note;
   std::string_view controller = "ashlar", instance;  ///< reportingController, reportingInstance

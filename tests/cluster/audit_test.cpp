@@ -35,7 +35,7 @@ class AuditOfAServer : public SchedulerWorld {
     std::optional<Answer> answer;
     const kube::Pod p = uids_.contains(name) ? uids_[name] : (uids_[name] = pod(name));
     const std::size_t before = proxy_->forwarded("/binding").size();
-    kube::bind(*binder_, {p.ns, p.name, p.uid, kube::Text(node_name(node)), {}}, [&](Answer a) { answer = std::move(a); });
+    kube::bind(*binder_, {p.ns, p.name, p.uid, kube::PooledString(node_name(node)), {}}, [&](Answer a) { answer = std::move(a); });
     const auto is_done = [&] { return is_answered ? answer.has_value() : proxy_->forwarded("/binding").size() > before; };
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!is_done() && std::chrono::steady_clock::now() < deadline) binder_->poll(Millis(10));

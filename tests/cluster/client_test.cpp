@@ -271,8 +271,8 @@ TEST_F(ClientOnCluster, LeasesChangeHandsByResourceVersion) {
   EXPECT_EQ(answer->result.error().kind, Error::Kind::kNotFound);
   answer.reset();
   create_lease(*api_,
-               {.ns = kube::Text(ns),
-                .name = kube::Text(name),
+               {.ns = kube::PooledString(ns),
+                .name = kube::PooledString(name),
                 .holder = "one",
                 .duration_seconds = 8,
                 .acquired = Millis(1'800'000'000'123),

@@ -25,8 +25,8 @@ TEST(FenceOnCluster, HoldsBackWhatItRefusesAndLeavesTheSharedConnectionToTheOthe
   Api& api = **made;
   const auto event_about = [](const std::string& name) {
     EventNote event;
-    event.ns = Text("default");
-    event.name = Text(name);
+    event.ns = PooledString("default");
+    event.name = PooledString(name);
     event.reason = "Scheduled";
     event.action = "Binding";
     event.note = "a note";

@@ -102,7 +102,7 @@ class OneEngine : public SchedulerWorld {
       const kube::Pod& p = change.object;
       if (change.kind == kube::Change<kube::Pod>::Kind::kSynced || change.kind == kube::Change<kube::Pod>::Kind::kDeleted) return;
       if (!p.node_name.empty()) {
-        const kube::Text* devices = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
+        const kube::PooledString* devices = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
         ended[p.name.str()] = "node " + p.node_name.str().substr(1) + " cards " + (devices == nullptr ? "" : devices->str());
       } else if (p.scheduled.status == kube::ConditionStatus::kFalse) {
         ended[p.name.str()] = "";

@@ -49,7 +49,9 @@ TEST_F(LiveSchedulerFaults, AGangInPiecesHoldsTheRestInItsRackAndSaysSo) {
   // Two of four are bound, and somebody else has taken the last nodes of their rack; the other rack is free.
   for (int i = 0; i < 2; ++i) {
     const kube::Pod p = pod("half-" + std::to_string(i));
-    must([&](OnAnswer done) { kube::bind(*api_, {p.ns, p.name, p.uid, kube::Text(node_name(static_cast<std::size_t>(i))), {}}, std::move(done)); });
+    must([&](OnAnswer done) {
+      kube::bind(*api_, {p.ns, p.name, p.uid, kube::PooledString(node_name(static_cast<std::size_t>(i))), {}}, std::move(done));
+    });
   }
   for (int i = 2; i < 4; ++i) {
     kube::PodSpec filler = gpu_pod("filler-" + std::to_string(i), 8);
@@ -208,7 +210,7 @@ TEST_F(LiveSchedulerFaults, RacesWithASecondBinderEndWithEveryPodBoundOnce) {
       ++answered;
       if (i % 2 == 0) return;
       // The thief binds half of them at the same moment, at most four to each of the last nodes, which the scheduler fills last.
-      kube::bind(*api_, {"default", kube::Text("race-" + std::to_string(i)), {}, kube::Text(node_name(16 + i / 2 % 16)), {}},
+      kube::bind(*api_, {"default", kube::PooledString("race-" + std::to_string(i)), {}, kube::PooledString(node_name(16 + i / 2 % 16)), {}},
                  [&](const Answer& a) { stolen += a.ok() ? 1 : 0; });
     });
   }

@@ -47,7 +47,7 @@ class Tenants : public SchedulerWorld {
   static std::string devices_body(const std::string& devices) { return R"({"metadata":{"annotations":{"ashlar.dev/cards":")" + devices + R"("}}})"; }
   std::string devices_of(const std::string& name) {
     const kube::Pod p = pod(name);
-    const kube::Text* devices = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
+    const kube::PooledString* devices = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
     return devices == nullptr ? "" : devices->str();
   }
   static kube::PodSpec share(const std::string& name, int milli) {
@@ -81,7 +81,8 @@ TEST_F(Tenants, NobodyButAshlarWritesDevicesWhereThePolicyIs) {
   kube::PodSpec foreign = gpu_pod("foreign", 1);
   foreign.scheduler_name = "somebody-else";
   post_pod(foreign);
-  kube::Binding binding{kube::Text("default"), kube::Text("foreign"), {}, kube::Text("node-001"), {{"ashlar.dev/cards", "0-7"}}};
+  kube::Binding binding{
+      kube::PooledString("default"), kube::PooledString("foreign"), {}, kube::PooledString("node-001"), {{"ashlar.dev/cards", "0-7"}}};
   EXPECT_TRUE(is_refused(answer_of([&](OnAnswer done) { kube::bind(*api_, binding, std::move(done)); })));
   binding.annotations.clear();
   EXPECT_TRUE(answer_of([&](OnAnswer done) { kube::bind(*api_, binding, std::move(done)); }).ok());

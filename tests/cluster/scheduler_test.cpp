@@ -30,7 +30,7 @@ TEST_F(LiveSchedulerTest, BindsAPodAndWritesItsDevices) {
   const kube::Pod bound = pod("one");
   EXPECT_EQ(bound.node_name, "node-000");
   ASSERT_TRUE(bound.annotations);
-  const kube::Text* devices = kube::find_label(*bound.annotations, "ashlar.dev/cards");
+  const kube::PooledString* devices = kube::find_label(*bound.annotations, "ashlar.dev/cards");
   ASSERT_NE(devices, nullptr);
   EXPECT_EQ(*devices, "0,1");
   EXPECT_TRUE(wait_event("Scheduled", "Successfully assigned default/one to node-000"));
@@ -139,7 +139,7 @@ TEST_F(LiveSchedulerTest, SharesOfADeviceArePackedOnOneDevice) {
   expect_no_oversubscription();
   std::set<std::string> devices;
   for (const auto& [name, p] : pods()) {
-    const kube::Text* text = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
+    const kube::PooledString* text = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
     ASSERT_NE(text, nullptr) << name;
     devices.insert(text->str());
   }
@@ -151,7 +151,7 @@ TEST_F(LiveSchedulerTest, SaysInKubeSchedulersWordsWhyAPodWaits) {
   kube::NodeSpec tainted;
   tainted.name = "tainted";
   tainted.allocatable = {{"cpu", "96"}, {"memory", "768Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "16"}};
-  tainted.taints = {{kube::Text("team"), kube::Text("blue"), kube::TaintEffect::kNoSchedule}};
+  tainted.taints = {{kube::PooledString("team"), kube::PooledString("blue"), kube::TaintEffect::kNoSchedule}};
   post_nodes(1, [&](std::size_t) { return tainted; });
   auto scheduler = start();
   post_pod(gpu_pod("greedy", 9));

@@ -245,7 +245,7 @@ class SchedulerWorld : public ::testing::Test {
       on_node["cpu"] += p.requests.cpu.value;
       on_node["memory"] += p.requests.memory.value;
       on_node["pods"] += 1;
-      const kube::Text* devices = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
+      const kube::PooledString* devices = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
       if (devices == nullptr) continue;
       const DeviceMask mask = kube::parse_devices(*devices);
       mask.each([&](int device) { milli_by_device[p.node_name.str() + "/" + std::to_string(device)] += milli / mask.count(); });
@@ -272,7 +272,8 @@ class SchedulerWorld : public ::testing::Test {
     kube::SchedulerOptions o;
     o.access = api_->access();
     o.access.token = plane_->scheduler_token();
-    o.leader_term.tracker.levels = {{kube::Text("block"), kube::Text("example.com/block")}, {kube::Text("rack"), kube::Text("example.com/rack")}};
+    o.leader_term.tracker.levels = {{kube::PooledString("block"), kube::PooledString("example.com/block")},
+                                    {kube::PooledString("rack"), kube::PooledString("example.com/rack")}};
     o.leader_term.profile = [](const auto&) {
       Result<Profile> profile = builtin_profile("ashlar");
       return std::move(profile).value();

@@ -11,8 +11,8 @@
 
 namespace {
 
+using ashlar::kube::PooledString;
 using ashlar::kube::Quarantine;
-using ashlar::kube::Text;
 
 /// One for all runs of the process.
 struct Folder {
@@ -30,8 +30,8 @@ void run(std::string_view bytes) {
   std::ofstream(file, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   const ashlar::Result<Quarantine> read = Quarantine::open(file);
   ASHLAR_CHECK(read.ok());  // any line without a uid is skipped
-  static_cast<void>(read->holds(Text("uid-1")));
-  static_cast<void>(read->text_for(Text("uid-1")));
+  static_cast<void>(read->holds(PooledString("uid-1")));
+  static_cast<void>(read->text_for(PooledString("uid-1")));
 }
 
 }  // namespace

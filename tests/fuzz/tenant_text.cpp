@@ -22,15 +22,16 @@ Pod pod_of(std::string_view bytes) {
     const bool is_annotation = line.starts_with('@');
     if (is_annotation) line.remove_prefix(1);
     const std::size_t split = std::min(line.find('='), line.size());
-    (is_annotation ? annotations : labels).push_back({Text(line.substr(0, split)), Text(line.substr(std::min(line.size(), split + 1)))});
+    (is_annotation ? annotations : labels)
+        .push_back({PooledString(line.substr(0, split)), PooledString(line.substr(std::min(line.size(), split + 1)))});
   }
   for (Labels* all : {&labels, &annotations}) std::sort(all->begin(), all->end(), [](const KeyValue& a, const KeyValue& b) { return a.key < b.key; });
   Pod pod;
-  pod.ns = Text("ns");
-  pod.name = Text("p");
-  pod.uid = Text("uid");
-  pod.scheduler_name = Text("ashlar");
-  pod.requests.extended = {{Text("nvidia.com/gpu"), 2}};
+  pod.ns = PooledString("ns");
+  pod.name = PooledString("p");
+  pod.uid = PooledString("uid");
+  pod.scheduler_name = PooledString("ashlar");
+  pod.requests.extended = {{PooledString("nvidia.com/gpu"), 2}};
   pod.labels = std::make_shared<const Labels>(std::move(labels));
   pod.annotations = std::make_shared<const Labels>(std::move(annotations));
   return pod;
@@ -39,13 +40,13 @@ Pod pod_of(std::string_view bytes) {
 void take(const Pod& pod, bool is_bound) {
   WallClock clock([] { return ashlar::Millis(1000); });
   EventBuffer source(clock);
-  Tracker tracker({.levels = {{Text("rack"), Text("l/rack")}}}, source, {});
+  Tracker tracker({.levels = {{PooledString("rack"), PooledString("l/rack")}}}, source, {});
   tracker.open();
   Node node;
-  node.name = Text("n");
+  node.name = PooledString("n");
   node.ready = ConditionStatus::kTrue;
   node.pods_max = 10;
-  node.allocatable.extended = {{Text("nvidia.com/gpu"), 8}};
+  node.allocatable.extended = {{PooledString("nvidia.com/gpu"), 8}};
   tracker.take(Change<Node>{Change<Node>::Kind::kModified, node});
   Pod seen = pod;
   if (is_bound) seen.node_name = node.name;

@@ -95,7 +95,8 @@ std::string unique_identity() {
 kube::TrackerOptions tracker_options(const config::SchedulerConfig& config) {
   kube::TrackerOptions tracker;
   tracker.scheduler_names = config.scheduler_names;
-  for (const std::string& label : config.topology_levels) tracker.levels.push_back({kube::Text(config::level_name(label)), kube::Text(label)});
+  for (const std::string& label : config.topology_levels)
+    tracker.levels.push_back({kube::PooledString(config::level_name(label)), kube::PooledString(label)});
   for (const config::QueueConfig& queue : config.queues) {
     const std::string parent = queue.parent < 0 ? std::string() : config.queues[static_cast<std::size_t>(queue.parent)].name;
     tracker.queues.push_back({queue.name, parent, queue.quota});

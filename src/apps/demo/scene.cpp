@@ -77,7 +77,7 @@ void Scene::see_pod(const kube::Pod& pod) {
   const auto m = static_cast<std::size_t>(member);
   if (!pod.node_name.view().empty() && job->node_of_member[m] < 0) {
     job->node_of_member[m] = node_number(pod.node_name.view());
-    const kube::Text* devices = pod.annotations == nullptr ? nullptr : kube::find_label(*pod.annotations, "ashlar.dev/cards");
+    const kube::PooledString* devices = pod.annotations == nullptr ? nullptr : kube::find_label(*pod.annotations, "ashlar.dev/cards");
     if (devices != nullptr) job->devices_of_member[m] = std::string(devices->view());
     job->last_bound_at = api_.now();
     if (job->bound++ == 0) job->first_bound_at = job->last_bound_at;

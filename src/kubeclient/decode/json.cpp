@@ -6,7 +6,7 @@ namespace ashlar::kube::json {
 namespace {
 
 void read_owner(Value value, Meta& meta) {
-  Text uid, kind;
+  PooledString uid, kind;
   bool is_controller = false;
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "uid")
@@ -290,10 +290,10 @@ void read_meta(Value value, Meta& meta, std::string& problem) {
       const bool is_label = key == "labels";
       each_field(member, [&](std::string_view name, Value text) {
         if (is_label) {
-          const Text kept(name);
+          const PooledString kept(name);
           meta.labels.push_back({kept, text_of(text)});
         } else if (is_our_annotation(name)) {
-          const Text kept(name);
+          const PooledString kept(name);
           meta.annotations.push_back({kept, text_of(text)});
         } else if (name == "k8s.io/initial-events-end") {
           meta.initial_events_end = text_of(text) == "true";

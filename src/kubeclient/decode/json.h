@@ -13,7 +13,7 @@ namespace ashlar::kube::json {
 
 /// metadata of any object, in the form all decoders need.
 struct Meta {
-  Text ns, name, uid, owner_uid, owner_kind;
+  PooledString ns, name, uid, owner_uid, owner_kind;
   std::string resource_version;
   Labels labels, annotations;
   Millis created, deletion_requested;

@@ -18,13 +18,13 @@ bool read_quantities(Value value, Resources& into, std::string_view where, std::
   return is_sound;
 }
 
-void read_texts(Value value, std::vector<Text>& into) {
+void read_texts(Value value, std::vector<PooledString>& into) {
   each_item(value, [&](Value item) { into.emplace_back(text_of(item)); });
 }
 
 void read_labels(Value value, Labels& into) {
   each_field(value, [&](std::string_view key, Value text) {
-    const Text kept(key);
+    const PooledString kept(key);
     into.push_back({kept, text_of(text)});
   });
 }
@@ -175,7 +175,7 @@ void read_ports(Value value, std::vector<HostPort>& ports) {
         port.protocol = protocol == "UDP" ? HostPort::Protocol::kUdp : protocol == "SCTP" ? HostPort::Protocol::kSctp : HostPort::Protocol::kTcp;
       }
     });
-    if (port.host_ip == "0.0.0.0") port.host_ip = Text();
+    if (port.host_ip == "0.0.0.0") port.host_ip = PooledString();
     if (port.port != 0) ports.push_back(std::move(port));
   });
 }
@@ -206,7 +206,7 @@ void read_pod_level(Value value, PodBuilder& draft, std::string& problem) {
     if (key != "requests") return;
     each_field(member, [&](std::string_view name, Value quantity) {
       draft.has_pod_level = true;
-      const Text kept(name);
+      const PooledString kept(name);
       draft.pod_level_names.push_back(kept);
       if (Result<void> added = add_quantity(draft.pod_level, kept, quantity_of(quantity)); !added) {
         note(problem, "spec.resources.requests", added.error());

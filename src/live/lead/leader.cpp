@@ -102,8 +102,8 @@ void Leader::take_seen(const Answer& answer, const Lease& lease) {
 
 void Leader::acquire(const Lease& previous, bool is_new) {
   Lease lease = previous;
-  lease.ns = Text(options_.lease_namespace);
-  lease.name = Text(options_.lease_name);
+  lease.ns = PooledString(options_.lease_namespace);
+  lease.name = PooledString(options_.lease_name);
   lease.holder = options_.identity;
   lease.duration_seconds = static_cast<std::int32_t>((options_.lease_duration.value + 999) / 1000);
   lease.acquired = lease.renewed = api_.now();

@@ -61,7 +61,7 @@ LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& me
                       .group_text = [this](GangSlot slot, bool& is_true) { return group_text(slot, is_true); }}),
       may_write_(std::move(may_write)) {
   tracker_.open();
-  const auto model_of = [this](std::string_view name) { return tracker_.names().configured_model(Text(name)); };
+  const auto model_of = [this](std::string_view name) { return tracker_.names().configured_model(PooledString(name)); };
   Result<Profile> profile = live_profile(options_.profile(model_of));
   ASHLAR_CHECK(profile.ok());  // refused at start otherwise
   engine_ = std::make_unique<Engine>(std::move(profile).value(), EngineOptions{.binds_per_step_max = options_.binds_per_step_max});
@@ -163,7 +163,7 @@ void LeaderTerm::take_plan(const Plan& plan) {
 void LeaderTerm::note_placed(JobId job, const Plan& plan) {
   if (!state_->is_live(job)) return;
   const Job& j = state_->job(job);
-  const Text queue = tracker_.names().queues.name(j.queue);
+  const PooledString queue = tracker_.names().queues.name(j.queue);
   metrics_.observe_queue_wait(queue, clock_.now() - j.submitted);
   const JobOwner owner = tracker_.owner(job);
   if (owner.gang == kNoGang) return;
@@ -179,7 +179,7 @@ void LeaderTerm::note_placed(JobId job, const Plan& plan) {
   const std::string pods = std::to_string(count) + (count == 1 ? " pod" : " pods");
   const std::string in_all = count == j.members_placed ? " " : ", " + std::to_string(j.members_placed) + " in all, ";
   const std::string_view kind = gang.is_lone_pod() ? "pod" : "gang";
-  const Text name(gang.name.view().substr(gang.is_lone_pod() ? kLonePodPrefix.size() : 0));
+  const PooledString name(gang.name.view().substr(gang.is_lone_pod() ? kLonePodPrefix.size() : 0));
   options_.log(LogLevel::kInfo,
                {"placed " + std::string(kind) + " " + gang.ns.str() + "/" + name.str() + ": " + pods + in_all + where, kind, gang.ns, name});
 }
@@ -279,12 +279,12 @@ void LeaderTerm::say_overfull_devices() {
       if (is_there && ((pod.devices.low & devices.low) | (pod.devices.high & devices.high)) != 0)
         pods += (pods.empty() ? "" : ", ") + pod.ns.str() + "/" + pod.name.str();
     }
-    const Text name = tracker_.names().nodes.name(NodeId(row));
+    const PooledString name = tracker_.names().nodes.name(NodeId(row));
     const bool is_one = devices.count() == 1;
     options_.log(LogLevel::kWarning, {(is_one ? "card " : "cards ") + devices_text(devices) + " of node " + name.str() +
                                           (is_one ? " is claimed for more than it has, by " : " are claimed for more than they have, by ") + pods +
                                           (is_one ? "; it takes" : "; they take") + " nothing new until that is over",
-                                      "node", Text(), name});
+                                      "node", PooledString(), name});
   }
 }
 

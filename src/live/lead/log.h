@@ -18,11 +18,11 @@ enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
 struct LogLine {
   std::string message;
   std::string_view kind = {};  ///< "pod", "gang", ... of the object; static text; empty: it is about none
-  Text ns, name;               ///< of the object
+  PooledString ns, name;       ///< of the object
 
   LogLine(const std::string& text) : message(bounded_words(text, kLogLineMax)) {}
   LogLine(const char* text) : LogLine(std::string(text)) {}
-  LogLine(const std::string& text, std::string_view object_kind, Text object_ns, Text object_name)
+  LogLine(const std::string& text, std::string_view object_kind, PooledString object_ns, PooledString object_name)
       : message(bounded_words(text, kLogLineMax)), kind(object_kind), ns(std::move(object_ns)), name(std::move(object_name)) {}
   /// For whoever wants the sentence only.
   operator const std::string&() const { return message; }

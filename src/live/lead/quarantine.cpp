@@ -34,7 +34,7 @@ bool read_line(const std::string& line, Quarantine::Entry& entry) {
   if (line.size() > kLineMax || !(words >> uid)) return false;
   words >> pod >> since;
   const std::size_t slash = std::min(pod.find('/'), pod.size());
-  entry = {Text(uid), Text(pod.substr(0, slash)), Text(slash < pod.size() ? pod.substr(slash + 1) : ""), since};
+  entry = {PooledString(uid), PooledString(pod.substr(0, slash)), PooledString(slash < pod.size() ? pod.substr(slash + 1) : ""), since};
   return true;
 }
 
@@ -107,7 +107,7 @@ void Quarantine::insert(Entry entry) {
   entries_.erase(entries_.begin());
 }
 
-std::string Quarantine::text_for(const Text& uid) const {
+std::string Quarantine::text_for(const PooledString& uid) const {
   const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.uid == uid; });
   const std::string since = it == entries_.end() || it->since.empty() ? "" : " at " + it->since;
   return "deciding about it stopped the scheduler" + since + ", which is a bug; recreate the pod to have it tried again, or remove its line from " +

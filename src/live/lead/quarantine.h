@@ -19,7 +19,7 @@ namespace ashlar::kube {
 class Quarantine {
  public:
   struct Entry {
-    Text uid, ns, name;
+    PooledString uid, ns, name;
     std::string since;  ///< as in the file
   };
   static constexpr std::size_t kEntriesMax = 4096;    ///< beyond it the oldest are dropped; the file stays below 2 MiB
@@ -29,9 +29,9 @@ class Quarantine {
   /// exist or cannot be written and where the name is that of something else than a file, kUnavailable where the file cannot be read.
   static Result<Quarantine> open(std::string path);
 
-  bool holds(const Text& uid) const { return !uids_.empty() && uids_.contains(uid); }
+  bool holds(const PooledString& uid) const { return !uids_.empty() && uids_.contains(uid); }
   /// What to say on the pod, and what its owner can do.
-  std::string text_for(const Text& uid) const;
+  std::string text_for(const PooledString& uid) const;
   /// Adds the pods, the first kEntriesAJobMax of them, and writes the file to the disk, whole or not at all. `now` is wall time.
   Result<void> add(std::span<const Entry> pods, Millis now);
 
@@ -44,7 +44,7 @@ class Quarantine {
 
   std::string path_;
   std::vector<Entry> entries_;  ///< oldest first
-  boost::unordered_flat_set<Text, std::hash<Text>> uids_;
+  boost::unordered_flat_set<PooledString, std::hash<PooledString>> uids_;
   std::size_t skipped_lines_ = 0;
 };
 

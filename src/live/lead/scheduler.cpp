@@ -54,7 +54,7 @@ struct Scheduler::Loop {
     if (options.log) options.log(level, line);
   }
   LogLine about_lease(const std::string& message) const {
-    return {message, "lease", Text(options.leader.lease_namespace), Text(options.leader.lease_name)};
+    return {message, "lease", PooledString(options.leader.lease_namespace), PooledString(options.leader.lease_name)};
   }
 
   // ---- leadership --------------------------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ class StandbyCache {
 
  private:
   struct Key {
-    Text ns, name;
+    PooledString ns, name;
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct KeyHash {

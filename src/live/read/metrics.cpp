@@ -86,13 +86,13 @@ void SchedulerMetrics::observe_decision(bool is_gang, Millis latency) {
   (is_gang ? series_->decision_gang : series_->decision_single).Observe(static_cast<double>(latency.value) * 1e-3);
 }
 
-void SchedulerMetrics::observe_queue_wait(const Text& queue, Millis wait) {
+void SchedulerMetrics::observe_queue_wait(const PooledString& queue, Millis wait) {
   const double seconds = static_cast<double>(wait.value) * 1e-3;
   series_->by_queue.waits.Add({{"queue", queue.str()}}, kLatencyBuckets).Observe(seconds);
   series_->every_wait.Observe(seconds);
 }
 
-void SchedulerMetrics::observe_gang(const Text& queue, const std::string& level) {
+void SchedulerMetrics::observe_gang(const PooledString& queue, const std::string& level) {
   series_->by_queue.gangs.Add({{"queue", queue.str()}, {"level", level}}).Increment();
   series_->together.gangs.Add({{"level", level}}).Increment();
 }

@@ -54,9 +54,9 @@ class SchedulerMetrics {
   /// From the moment at which a pod was seen eligible to its confirmed binding.
   void observe_decision(bool is_gang, Millis latency);
   /// From the moment at which the engine learnt of a job to its placement.
-  void observe_queue_wait(const Text& queue, Millis wait);
+  void observe_queue_wait(const PooledString& queue, Millis wait);
   /// A gang was placed; `level`: the innermost that holds it whole.
-  void observe_gang(const Text& queue, const std::string& level);
+  void observe_gang(const PooledString& queue, const std::string& level);
 
   /// `term` may be null (standby). For anybody, series are summed over the queues, whose names are the tenants' as a rule.
   std::string text(LeaderTerm* leader_term, const ProcessFacts& process, MetricsReader reader = MetricsReader::kOperator);

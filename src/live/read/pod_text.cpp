@@ -40,7 +40,7 @@ std::map<std::string, std::int64_t> untolerated(const TextContext& c, Constraint
   std::map<std::string, std::int64_t> counts;
   const Cluster& cluster = c.state.cluster;
   for (const NodeTally::Tainted& tainted : c.tally().untolerated(cluster, cluster.constraint(id))) {
-    const Text key = c.tracker.names().label_keys.name(tainted.taint.key);
+    const PooledString key = c.tracker.names().label_keys.name(tainted.taint.key);
     const std::string pair = c.tracker.names().label_text(tainted.taint.value);
     const std::string value = pair.substr(std::min(pair.size(), key.view().size() + 1));
     if (key == kUnschedulableTaint)
@@ -367,7 +367,7 @@ std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
   const ObjectNames& names = c.tracker.names();
   const auto counts_devices = [&](const Reason& r) {
     if (r.code != ReasonCode::kInsufficientResource) return false;
-    const Text name = names.resource_name(ResourceId(r.subject));
+    const PooledString name = names.resource_name(ResourceId(r.subject));
     return name == kGpuResource || name == kGpuMilliResource;
   };
   for (const Reason& r : told)

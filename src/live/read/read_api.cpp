@@ -37,8 +37,8 @@ struct Subject {
 
 Subject find_subject(const Tracker& tracker, const std::string& name) {
   const std::size_t slash = name.find('/');
-  const Text ns(slash == std::string::npos ? std::string("default") : name.substr(0, slash));
-  const Text own(slash == std::string::npos ? name : name.substr(slash + 1));
+  const PooledString ns(slash == std::string::npos ? std::string("default") : name.substr(0, slash));
+  const PooledString own(slash == std::string::npos ? name : name.substr(slash + 1));
   Subject s;
   s.pod = tracker.pods().find(ns, own);
   if (s.pod != kNoPod) {
@@ -102,9 +102,10 @@ std::string remedy_text(const Tracker& tracker, const GangRecord* gang, const Re
 /// What has begun keeps its domain, whatever its pods say from now on.
 std::vector<Remedy> remedies_for(LeaderTerm& leader_term, JobId job, const GangRecord* gang) {
   const ObjectNames& names = leader_term.tracker().names();
-  const std::array<LabelKeyId, 2> of_one_node = {names.label_keys.find(Text("kubernetes.io/hostname")), names.label_keys.find(Text("metadata.name"))};
+  const std::array<LabelKeyId, 2> of_one_node = {names.label_keys.find(PooledString("kubernetes.io/hostname")),
+                                                 names.label_keys.find(PooledString("metadata.name"))};
   std::vector<Remedy> found = find_remedies(leader_term.state(), leader_term.engine(), job,
-                                            {.counts_devices = names.find_resource(Text(kGpuResource)), .node_names = of_one_node});
+                                            {.counts_devices = names.find_resource(PooledString(kGpuResource)), .node_names = of_one_node});
   if (gang != nullptr && has_begun(leader_term.tracker(), *gang))
     std::erase_if(found, [](const Remedy& r) { return r.kind == Remedy::Kind::kDropWithin || r.kind == Remedy::Kind::kWidenWithin; });
   return found;
@@ -213,7 +214,7 @@ void write_pod_line(JsonWriter& w, const Tracker& tracker, PodSlot slot) {
   w.member("queue", pod.queue.is_none() ? std::string_view() : tracker.names().queues.name(pod.queue).view());
   if (pod.rules && !pod.rules->ignored_soft.empty()) {
     w.key("ignored").begin_array();
-    for (const Text& path : pod.rules->ignored_soft) w.string(path);
+    for (const PooledString& path : pod.rules->ignored_soft) w.string(path);
     w.end_array();
   }
 }
@@ -292,8 +293,8 @@ void write_job(JsonWriter& w, LeaderTerm& leader_term, const TextContext& contex
   const JobOwner owner = tracker.owner(job.entry.job);
   const bool is_gang = owner.gang != kNoGang;
   if (!is_gang && owner.pod == kNoPod) return;
-  const Text ns = is_gang ? tracker.gangs()[owner.gang].ns : tracker.pods()[owner.pod].ns;
-  const Text name = is_gang ? tracker.gangs()[owner.gang].name : tracker.pods()[owner.pod].name;
+  const PooledString ns = is_gang ? tracker.gangs()[owner.gang].ns : tracker.pods()[owner.pod].ns;
+  const PooledString name = is_gang ? tracker.gangs()[owner.gang].name : tracker.pods()[owner.pod].name;
   const Job& j = leader_term.state().job(job.entry.job);
   const std::vector<Reason> told = told_reasons(context, job.verdict);
   w.begin_object().member("name", ns.str() + "/" + name.str()).member("queue", tracker.names().queues.name(job.queue).view());
@@ -327,7 +328,7 @@ http::ServerResponse answer_queue(LeaderTerm& leader_term, const http::ServerReq
   const std::size_t shown_max = request.query_value("all") == "1" ? kJobsListedMax : kJobsShownMax;
   const ObjectNames& names = leader_term.tracker().names();
   const std::string asked = request.query_value("queue");
-  const std::optional<QueueId> only = asked.empty() ? std::nullopt : std::optional(names.queues.find(Text(asked)));
+  const std::optional<QueueId> only = asked.empty() ? std::nullopt : std::optional(names.queues.find(PooledString(asked)));
   std::size_t shown = 0, total = 0;
   const QueueTree& tree = leader_term.state().queues;
   std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_devices(names.queues.size(), 0);
@@ -386,7 +387,7 @@ http::ServerResponse answer_nodes(LeaderTerm& leader_term, const http::ServerReq
   w.key("nodes").begin_array();
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const NodeId node(row);
-    const Text name = tracker.names().nodes.name(node);
+    const PooledString name = tracker.names().nodes.name(node);
     if (!cluster.is_live(node) || name.empty() || (!only.empty() && name.view() != only)) continue;
     w.begin_object().member("name", name.view());
     w.member("model", cluster.models()[row].is_none() ? std::string_view() : tracker.names().models.name(cluster.models()[row]).view());

@@ -21,14 +21,14 @@ KeyValue label_asked_for(const LabelSelector& selector) {
 
 }  // namespace
 
-void AntiAffinity::count(const Text& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels, int by) {
+void AntiAffinity::count(const PooledString& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels, int by) {
   if (!rules || rules->required_anti_affinity.empty()) return;
   pods_ += by;
   for (std::size_t t = 0; t < rules->required_anti_affinity.size(); ++t) {
     const PodAffinityTerm& term = rules->required_anti_affinity[t];
-    const Text* value = find_label(node_labels, term.topology_key);
+    const PooledString* value = find_label(node_labels, term.topology_key);
     if (value == nullptr) continue;
-    Rule& rule = rule_of(term.namespace_selector.present || !term.namespaces.empty() ? Text() : ns, rules, t);
+    Rule& rule = rule_of(term.namespace_selector.present || !term.namespaces.empty() ? PooledString() : ns, rules, t);
     std::int64_t& pods = rule.values[*value];
     const bool was_there = pods > 0;
     pods += by;
@@ -37,7 +37,7 @@ void AntiAffinity::count(const Text& ns, const std::shared_ptr<const PodRules>& 
   }
 }
 
-AntiAffinity::Rule& AntiAffinity::rule_of(const Text& ns, const std::shared_ptr<const PodRules>& rules, std::size_t number) {
+AntiAffinity::Rule& AntiAffinity::rule_of(const PooledString& ns, const std::shared_ptr<const PodRules>& rules, std::size_t number) {
   const PodAffinityTerm& term = rules->required_anti_affinity[number];
   const std::uint64_t hash = hash_combine(hash_of(term), ns.hash());
   std::unique_ptr<Rule>& first = rules_[hash];
@@ -95,12 +95,12 @@ void AntiAffinity::note_changed(Rule& rule) {
   });
 }
 
-void AntiAffinity::note_namespace_changed(const Text& ns) {
+void AntiAffinity::note_namespace_changed(const PooledString& ns) {
   if (selecting_ > 0) relabelled_.insert(ns);
 }
 
 /// For a rule that stands where its namespace says, or that selects namespaces by their labels.
-bool AntiAffinity::applies(const PodAffinityTerm& term, const Text& ns, const Labels& labels) const {
+bool AntiAffinity::applies(const PodAffinityTerm& term, const PooledString& ns, const Labels& labels) const {
   if (!term.namespace_selector.present) return matches(term.selector, labels);
   if (std::find(term.namespaces.begin(), term.namespaces.end(), ns) == term.namespaces.end()) {
     const Labels* of_namespace = namespaces_ ? namespaces_(ns) : nullptr;
@@ -110,7 +110,7 @@ bool AntiAffinity::applies(const PodAffinityTerm& term, const Text& ns, const La
 }
 
 template <class Question>
-bool AntiAffinity::any_of(Which which, const Text& scope, const Text& ns, const Labels& labels, Question&& is_it) const {
+bool AntiAffinity::any_of(Which which, const PooledString& scope, const PooledString& ns, const Labels& labels, Question&& is_it) const {
   const auto any_by = [&](const KeyValue& by) {
     const auto found = places_.find(Place{scope, by});
     if (found == places_.end()) return false;
@@ -124,7 +124,7 @@ bool AntiAffinity::any_of(Which which, const Text& scope, const Text& ns, const 
   return any_by({}) || std::any_of(labels.begin(), labels.end(), any_by);
 }
 
-AntiAffinity::Meant AntiAffinity::rules_for(const Text& ns, const Labels& labels) const {
+AntiAffinity::Meant AntiAffinity::rules_for(const PooledString& ns, const Labels& labels) const {
   Meant out;
   const auto take = [&](const Rule& rule) {
     if (!rule.values.empty()) out.push_back(&rule);
@@ -146,19 +146,19 @@ Exclusions AntiAffinity::exclusions_of(const Meant& rules) {
   return out;
 }
 
-bool AntiAffinity::refuses(const Text& ns, const Labels& labels, const Labels& node_labels) const {
+bool AntiAffinity::refuses(const PooledString& ns, const Labels& labels, const Labels& node_labels) const {
   const auto is_here = [&](const Rule& rule) {
-    const Text* value = find_label(node_labels, rule.term().topology_key);
+    const PooledString* value = find_label(node_labels, rule.term().topology_key);
     return value != nullptr && rule.values.contains(*value);
   };
   return any_of(Which::kAll, ns, ns, labels, is_here) || (selecting_ > 0 && any_of(Which::kAll, {}, ns, labels, is_here));
 }
 
-bool AntiAffinity::concerns(const Text& ns, const Labels& labels) const {
+bool AntiAffinity::concerns(const PooledString& ns, const Labels& labels) const {
   if (relabelled_.contains(ns)) return true;
   const auto is_it = [](const Rule&) { return true; };
   return (scopes_.contains(ns) && any_of(Which::kWithNews, ns, ns, labels, is_it)) ||
-         (scopes_.contains(Text()) && any_of(Which::kWithNews, {}, ns, labels, is_it));
+         (scopes_.contains(PooledString()) && any_of(Which::kWithNews, {}, ns, labels, is_it));
 }
 
 void AntiAffinity::forget(Rule& rule) {

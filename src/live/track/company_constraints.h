@@ -20,7 +20,7 @@ class CompanyConstraints {
   CompanyConstraints& operator=(const CompanyConstraints&) = delete;
 
   /// For a waiting pod with these labels and wishes.
-  ConstraintId of(const Text& ns, const Labels& labels, const std::shared_ptr<const PodRules>& rules);
+  ConstraintId of(const PooledString& ns, const Labels& labels, const std::shared_ptr<const PodRules>& rules);
   /// Rows may be given back: none is remembered any more.
   void forget();
 

@@ -19,7 +19,7 @@ constexpr std::uint32_t kNoIndex = 0xffffffffu;
 std::uint32_t index_of(const PodRecord& pod) {
   if (!pod.labels) return kNoIndex;
   for (const std::string_view key : kIndexLabels) {
-    const Text* value = find_label(*pod.labels, key);
+    const PooledString* value = find_label(*pod.labels, key);
     if (value == nullptr) continue;
     const std::string_view text = value->view();
     std::uint32_t index = 0;
@@ -55,7 +55,7 @@ std::string mistyped_setting(const Pod& pod) {
     for (const auto& [key, value] : *labels) {
       if (!is_our_annotation(key.view())) continue;
       if (++looked_at > kOwnKeysMax) return {};
-      if (key == Text(kGpuMilliResource)) return key.str() + " is a resource, no label: write it under resources.limits of a container";
+      if (key == PooledString(kGpuMilliResource)) return key.str() + " is a resource, no label: write it under resources.limits of a container";
       if (const std::string_view meant = nearly_a_setting(key.view()); !meant.empty())
         return key.str() + " is no key of Ashlar's; did you mean " + std::string(meant) + "?";
     }
@@ -65,20 +65,20 @@ std::string mistyped_setting(const Pod& pod) {
 
 Result<GangSettings> read_gang_settings(const Pod& pod) {
   GangSettings setting;
-  if (const Text* within = find_setting(pod, kWithinLabel)) setting.within = *within;
-  if (const Text* prefer = find_setting(pod, kPreferLabel)) setting.prefer = *prefer;
+  if (const PooledString* within = find_setting(pod, kWithinLabel)) setting.within = *within;
+  if (const PooledString* prefer = find_setting(pod, kPreferLabel)) setting.prefer = *prefer;
   if (!pod.group_name.empty()) {
     setting.name = pod.group_name;
     setting.is_pod_group = true;
     return setting;
   }
-  const Text* name = find_setting(pod, kGangLabel);
-  const Text* size = find_setting(pod, kGangSizeLabel);
+  const PooledString* name = find_setting(pod, kGangLabel);
+  const PooledString* size = find_setting(pod, kGangSizeLabel);
   if (name == nullptr || name->empty()) {
     if (size != nullptr) return invalid("has ashlar.dev/gang-size but not ashlar.dev/gang; name the gang whose pods start together");
     if (setting.within.empty()) return setting;
     // Its hard wish binds as in a gang of one. The slash keeps its name apart from those of labels.
-    setting.name = Text(std::string(kLonePodPrefix) + pod.name.str());
+    setting.name = PooledString(std::string(kLonePodPrefix) + pod.name.str());
     setting.size = 1;
     return setting;
   }
@@ -94,7 +94,7 @@ Result<GangSettings> read_gang_settings(const Pod& pod) {
   return setting;
 }
 
-GangSlot GangTable::find_or_add(const Text& ns, const Text& name, bool is_pod_group) {
+GangSlot GangTable::find_or_add(const PooledString& ns, const PooledString& name, bool is_pod_group) {
   if (const GangSlot known = find(ns, name, is_pod_group); known != kNoGang) return known;
   GangSlot slot = static_cast<GangSlot>(records_.size());
   if (spare_.empty()) {

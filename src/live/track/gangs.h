@@ -28,7 +28,7 @@ inline constexpr Millis kGangPatience{5'000};
 
 /// What a pod says about its gang. `name` empty: it stands alone. A pod without a gang that must stay within a domain is a gang of one, `pod/NAME`.
 struct GangSettings {
-  Text name, within, prefer;
+  PooledString name, within, prefer;
   std::uint32_t size = 0;  ///< 0: not stated (PodGroups state it themselves)
   bool is_pod_group = false;
 };
@@ -41,30 +41,30 @@ std::string mistyped_setting(const Pod& pod);
 inline constexpr std::string_view kLonePodPrefix = "pod/";
 
 struct GangRecord {
-  Text ns, name;
+  PooledString ns, name;
   std::vector<PodSlot> pods;  ///< all of them: waiting, bound and held
   JobId job;                  ///< none while the engine does not know the gang
   QueueId queue;
   LevelId within, prefer;          ///< none with a wish below that is not empty: no node has the label, or it is beyond the limit of levels
-  Text within_setting;             ///< ashlar.dev/within of its pods; hard
-  Text prefer_setting;             ///< ashlar.dev/prefer of its pods
-  Text topology_key;               ///< of the PodGroup; hard
+  PooledString within_setting;     ///< ashlar.dev/within of its pods; hard
+  PooledString prefer_setting;     ///< ashlar.dev/prefer of its pods
+  PooledString topology_key;       ///< of the PodGroup; hard
   std::uint32_t size = 1;          ///< members that must start together
   std::uint32_t in_engine = 0;     ///< pods that the engine knows as members
   std::uint32_t told_min = 1;      ///< members that must start together, as the engine was told last
   std::uint32_t foreign_pods = 0;  ///< pods of other schedulers that name this PodGroup
   std::int32_t priority = 0;
   std::optional<std::int32_t> stated_priority;  ///< of the PodGroup
-  Text priority_class;                          ///< of the PodGroup
+  PooledString priority_class;                  ///< of the PodGroup
   Millis duration;                              ///< 0 = not known
   Millis first_seen;
   Millis submitted;                ///< its age in the engine's order, kept when it has to be submitted anew; 0 before that
-  Text bind_hold_detail;           ///< the server's words about a member that it does not bind
+  PooledString bind_hold_detail;   ///< the server's words about a member that it does not bind
   std::uint64_t bind_hold = 0;     ///< number of the hold that the gang is under since; 0: none
   PodSlot bind_hold_pod = kNoPod;  ///< that member
   std::uint8_t bind_failures = 0;  ///< such holds since all members were bound
-  Text foreign_pod_name;           ///< the scheduler that the last of the foreign pods names
-  Text group_uid;                  ///< of the PodGroup object; empty while there is none
+  PooledString foreign_pod_name;   ///< the scheduler that the last of the foreign pods names
+  PooledString group_uid;          ///< of the PodGroup object; empty while there is none
   std::uint64_t group_condition_hash = 0;
   bool is_pod_group = false;
   bool is_gang = true;      ///< false: a PodGroup of basic policy with a topology key: members one by one in one domain
@@ -78,14 +78,14 @@ struct GangRecord {
   bool has_timer = false;
   bool is_group_condition_due = false;
   bool is_group_told = false;    ///< the PodGroup's condition is True already: it never reverts
-  Text group_refusal;            ///< path of a field of the PodGroup that is not evaluated
-  Text group_problem;            ///< why the PodGroup cannot be read, where it never could
+  PooledString group_refusal;    ///< path of a field of the PodGroup that is not evaluated
+  PooledString group_problem;    ///< why the PodGroup cannot be read, where it never could
   Hold hold;                     ///< what holds it, as last found
   std::uint64_t hold_found = 0;  ///< at which edition of the levels; 0: something has happened since
   bool is_used = false;
 
   /// The level that all must share a domain of, as it was written; a PodGroup's own counts first.
-  const Text& hard_setting() const { return topology_key.empty() ? within_setting : topology_key; }
+  const PooledString& hard_setting() const { return topology_key.empty() ? within_setting : topology_key; }
   /// A lone pod with a hard wish is placed as a gang of one, under a name that no label can have.
   bool is_lone_pod() const { return name.view().starts_with(kLonePodPrefix); }
   /// "gang g", "pod p"
@@ -94,11 +94,11 @@ struct GangRecord {
 
 class GangTable {
  public:
-  GangSlot find(const Text& ns, const Text& name, bool is_pod_group) const {
+  GangSlot find(const PooledString& ns, const PooledString& name, bool is_pod_group) const {
     const auto it = slots_.find(Key{ns, name, is_pod_group});
     return it == slots_.end() ? kNoGang : it->second;
   }
-  GangSlot find_or_add(const Text& ns, const Text& name, bool is_pod_group);
+  GangSlot find_or_add(const PooledString& ns, const PooledString& name, bool is_pod_group);
   void remove(GangSlot slot);
   GangRecord& operator[](GangSlot slot) { return records_[slot]; }
   const GangRecord& operator[](GangSlot slot) const { return records_[slot]; }
@@ -106,7 +106,7 @@ class GangTable {
 
  private:
   struct Key {
-    Text ns, name;
+    PooledString ns, name;
     bool is_pod_group = false;
     friend bool operator==(const Key&, const Key&) = default;
   };

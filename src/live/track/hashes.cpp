@@ -10,7 +10,7 @@ class Hash {
  public:
   std::uint64_t value() const { return sum_; }
   void add(std::uint64_t number) { sum_ = hash_combine(sum_, number); }
-  void add(const Text& text) { add(std::uint64_t{text.hash()}); }
+  void add(const PooledString& text) { add(std::uint64_t{text.hash()}); }
   void add(const KeyValue& pair) { add(pair.key), add(pair.value); }
   void add(const Requirement& r) { add(r.key), add(static_cast<std::uint64_t>(r.op)), add(r.values); }
   void add(const NodeTerm& term) { add(term.expressions), add(term.fields); }

@@ -12,9 +12,9 @@
 namespace ashlar::kube {
 
 struct HeldThing {
-  Text ns, name;   ///< of the pod or gang
-  QueueId queue;   ///< none where the pod was held before its queue was looked for
-  Millis created;  ///< of the pod, or of the gang's first that waits
+  PooledString ns, name;  ///< of the pod or gang
+  QueueId queue;          ///< none where the pod was held before its queue was looked for
+  Millis created;         ///< of the pod, or of the gang's first that waits
   std::size_t pods = 1;
   HoldReason reason = HoldReason::kNone;
   PodSlot pod = kNoPod;  ///< it, or

@@ -13,55 +13,55 @@ ObjectNames::ObjectNames(std::vector<LevelName> nested)
   domains_.resize(levels_.size());
 }
 
-DeviceClassId ObjectNames::configured_model(const Text& name) {
+DeviceClassId ObjectNames::configured_model(const PooledString& name) {
   const DeviceClassId id = models.of(name);
   configured_models_ = std::max(configured_models_, id.value + 1);
   return id;
 }
 
-ResourceId ObjectNames::resource(const Text& name) {
+ResourceId ObjectNames::resource(const PooledString& name) {
   if (const ResourceId known = find_resource(name); !known.is_none()) return known;
   if (column_count() < resource::kColumnsMax) return ResourceId(extended_.of(name).value + resource::kFirstExtended);
   if (!is_refused(name)) refused_resources_.push_back(name);
   return ResourceId::none();
 }
 
-bool ObjectNames::is_refused(const Text& name) const {
+bool ObjectNames::is_refused(const PooledString& name) const {
   return std::find(refused_resources_.begin(), refused_resources_.end(), name) != refused_resources_.end();
 }
 
-ResourceId ObjectNames::wished_resource(const Text& name) {
+ResourceId ObjectNames::wished_resource(const PooledString& name) {
   const ResourceId column = find_resource(name);
   return column.is_none() ? ResourceId(absent_.of(name).value + resource::kColumnsMax) : column;
 }
 
-ResourceId ObjectNames::find_resource(const Text& name) const {
+ResourceId ObjectNames::find_resource(const PooledString& name) const {
   for (std::uint32_t r = 0; r < resource::kFirstExtended; ++r)
     if (name == kFixedResources[r]) return ResourceId(r);
   const ResourceId found = extended_.find(name);
   return found.is_none() ? found : ResourceId(found.value + resource::kFirstExtended);
 }
 
-Text ObjectNames::resource_name(ResourceId id) const {
-  if (id.value < resource::kFirstExtended) return Text(kFixedResources[id.value]);
+PooledString ObjectNames::resource_name(ResourceId id) const {
+  if (id.value < resource::kFirstExtended) return PooledString(kFixedResources[id.value]);
   return resource::has_column(id) ? extended_.name(ResourceId(id.value - resource::kFirstExtended))
                                   : absent_.name(ResourceId(id.value - resource::kColumnsMax));
 }
 
-LabelId ObjectNames::label(const Text& key, const Text& value) { return labels_.of({key, value}); }
+LabelId ObjectNames::label(const PooledString& key, const PooledString& value) { return labels_.of({key, value}); }
 
 std::string ObjectNames::label_text(LabelId id) const {
   const LabelPair pair = labels_.name(id);
   return pair.key.empty() ? std::string() : pair.key.str() + "=" + pair.value.str();
 }
 
-LevelId ObjectNames::find_level(const Text& name) const {
+LevelId ObjectNames::find_level(const PooledString& name) const {
   for (std::size_t l = 0; l < levels_.size(); ++l)
     if (levels_[l].name == name || levels_[l].label == name) return LevelId(l);
   return LevelId::none();
 }
 
-LevelId ObjectNames::add_level(const Text& label, LevelId instead_of) {
+LevelId ObjectNames::add_level(const PooledString& label, LevelId instead_of) {
   if (!instead_of.is_none()) {
     levels_[instead_of.row()] = {label, label};
     return instead_of;
@@ -72,13 +72,13 @@ LevelId ObjectNames::add_level(const Text& label, LevelId instead_of) {
   return LevelId(levels_.size() - 1);
 }
 
-DomainId ObjectNames::domain(LevelId level, DomainId parent, const Text& value) { return domains_[level.row()].of({value, parent}); }
+DomainId ObjectNames::domain(LevelId level, DomainId parent, const PooledString& value) { return domains_[level.row()].of({value, parent}); }
 
-Text ObjectNames::domain_name(LevelId level, DomainId domain) const {
-  return level.row() < domains_.size() ? domains_[level.row()].name(domain).value : Text();
+PooledString ObjectNames::domain_name(LevelId level, DomainId domain) const {
+  return level.row() < domains_.size() ? domains_[level.row()].name(domain).value : PooledString();
 }
 
-std::uint32_t ObjectNames::address(const Text& host_ip) {
+std::uint32_t ObjectNames::address(const PooledString& host_ip) {
   return host_ip.empty() || host_ip == "0.0.0.0" || host_ip == "::" ? 0 : addresses_.of(host_ip).value + 1;
 }
 

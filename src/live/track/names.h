@@ -26,21 +26,21 @@ namespace ashlar::kube {
 template <class IdType>
 class Interned {
  public:
-  IdType of(const Text& name) {
+  IdType of(const PooledString& name) {
     const auto [it, is_new] = ids_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
     if (is_new) names_.push_back(name);
     return IdType(it->second);
   }
-  IdType find(const Text& name) const {
+  IdType find(const PooledString& name) const {
     const auto it = ids_.find(name);
     return it == ids_.end() ? IdType::none() : IdType(it->second);
   }
-  Text name(IdType id) const { return value_at(names_, id.row()); }
+  PooledString name(IdType id) const { return value_at(names_, id.row()); }
   std::size_t size() const { return names_.size(); }
 
  private:
-  boost::unordered_flat_map<Text, std::uint32_t, std::hash<Text>> ids_;
-  std::vector<Text> names_;
+  boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>> ids_;
+  std::vector<PooledString> names_;
 };
 
 /// Rows in use of one table, for keep_only().
@@ -59,7 +59,7 @@ class Marks {
 };
 
 /// Rows by name where rows are given back: the lowest free one is used next.
-template <class IdType, class Name = Text, class Hash = std::hash<Name>>
+template <class IdType, class Name = PooledString, class Hash = std::hash<Name>>
 class RowNames {
  public:
   IdType of(const Name& name) {
@@ -135,8 +135,8 @@ class Rows {
 
 /// One topology level: nested ones come from the configuration, free-standing ones are added when a gang names a label of nodes that is no level yet.
 struct LevelName {
-  Text name;   ///< as users say it
-  Text label;  ///< node label key whose values are the domains
+  PooledString name;   ///< as users say it
+  PooledString label;  ///< node label key whose values are the domains
 };
 
 using AddressId = Id<struct AddressTag>;
@@ -151,40 +151,40 @@ class ObjectNames {
   RowNames<LabelKeyId> label_keys;
   RowNames<DeviceClassId> models;
   /// A model that the configuration names: it keeps its row.
-  DeviceClassId configured_model(const Text& name);
+  DeviceClassId configured_model(const PooledString& name);
 
   /// The column of a resource that a node has; none where all columns are taken, see refused_resources().
-  ResourceId resource(const Text& name);
+  ResourceId resource(const PooledString& name);
   /// The column of a resource, or a row without a column where no node has it (yet).
-  ResourceId wished_resource(const Text& name);
+  ResourceId wished_resource(const PooledString& name);
   /// None where it has no column.
-  ResourceId find_resource(const Text& name) const;
-  Text resource_name(ResourceId id) const;
+  ResourceId find_resource(const PooledString& name) const;
+  PooledString resource_name(ResourceId id) const;
   /// Resources that nodes have and that are not followed, since all columns are taken; in order of appearance.
-  const std::vector<Text>& refused_resources() const { return refused_resources_; }
-  bool is_refused(const Text& resource_name) const;
+  const std::vector<PooledString>& refused_resources() const { return refused_resources_; }
+  bool is_refused(const PooledString& resource_name) const;
   std::size_t column_count() const { return resource::kFirstExtended + extended_.size(); }
 
-  LabelId label(const Text& key, const Text& value);
+  LabelId label(const PooledString& key, const PooledString& value);
   /// "key=value"
   std::string label_text(LabelId id) const;
   /// Key of the synthetic label that holds a node's own name.
-  const Text& node_name_key() const { return node_name_key_; }
+  const PooledString& node_name_key() const { return node_name_key_; }
 
   // ---- topology ----------------------------------------------------------------------------------------------------------------------
   std::uint32_t nested_count() const { return nested_; }
   const std::vector<LevelName>& levels() const { return levels_; }
   /// By level name or label key; none if there is none.
-  LevelId find_level(const Text& name) const;
+  LevelId find_level(const PooledString& name) const;
   /// The label as a free-standing level, in the row given or, where that is none, in a new one; none beyond the limit.
-  LevelId add_level(const Text& label, LevelId instead_of);
+  LevelId add_level(const PooledString& label, LevelId instead_of);
   bool has_room_for_level() const { return levels_.size() < Topology::kLevelsMax; }
   /// The domain of a value. Nested levels are told apart by their path (rack r1 of block a is not rack r1 of block b).
-  DomainId domain(LevelId level, DomainId parent, const Text& value);
-  Text domain_name(LevelId level, DomainId domain) const;
+  DomainId domain(LevelId level, DomainId parent, const PooledString& value);
+  PooledString domain_name(LevelId level, DomainId domain) const;
 
   // ---- host addresses ----------------------------------------------------------------------------------------------------------------
-  std::uint32_t address(const Text& host_ip);
+  std::uint32_t address(const PooledString& host_ip);
 
   // ---- names that are no longer used --------------------------------------------------------------------------------------------------
   /// What demands, constraints and nodes refer to.
@@ -207,11 +207,11 @@ class ObjectNames {
   static constexpr std::size_t kVocabularyMin = 1024;
   static constexpr std::size_t kUsersGoneMin = 256;
   struct LabelPair {
-    Text key, value;
+    PooledString key, value;
     friend bool operator==(const LabelPair&, const LabelPair&) = default;
   };
   struct DomainKey {
-    Text value;
+    PooledString value;
     DomainId parent;
     friend bool operator==(const DomainKey&, const DomainKey&) = default;
   };
@@ -223,13 +223,13 @@ class ObjectNames {
   std::vector<LevelName> levels_;
   Interned<ResourceId> extended_;
   RowNames<ResourceId> absent_;  ///< resources that somebody asks for and no node has: rows from kColumnsMax on
-  std::vector<Text> refused_resources_;
+  std::vector<PooledString> refused_resources_;
   std::uint32_t configured_models_ = 0;
   RowNames<AddressId> addresses_;
   RowNames<LabelId, LabelPair, PairHash> labels_;
   std::vector<RowNames<DomainId, DomainKey, PairHash>> domains_;  ///< by level
   std::size_t kept_ = 0;
-  Text node_name_key_;
+  PooledString node_name_key_;
 };
 
 }  // namespace ashlar::kube

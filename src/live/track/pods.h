@@ -57,14 +57,14 @@ struct PodRecord {
     kOnUnknownNode,  ///< bound to a node that we do not know (yet, or any more): holds nothing
     kNominated,      ///< another scheduler's, which keeps a place for it
   };
-  Text ns, name, uid;
-  Text node_name;               ///< as the API server says; empty while not bound
-  Text asked_node;              ///< a node that went while the binding to it was under way: it may be bound there; empty: there is none
-  Text within, prefer;          ///< what it says of its gang's domains
+  PooledString ns, name, uid;
+  PooledString node_name;       ///< as the API server says; empty while not bound
+  PooledString asked_node;      ///< a node that went while the binding to it was under way: it may be bound there; empty: there is none
+  PooledString within, prefer;  ///< what it says of its gang's domains
   std::uint32_t gang_size = 0;  ///< and of its size; 0: nothing
   std::shared_ptr<const Labels> labels;
   std::shared_ptr<const PodRules> rules;
-  Text hold_detail;
+  PooledString hold_detail;
   MemberId member;  ///< none while the engine does not know it
   JobId job;
   DemandId demand;
@@ -104,11 +104,11 @@ struct PodRecord {
 
 class PodTable {
  public:
-  PodSlot find(const Text& ns, const Text& name) const {
+  PodSlot find(const PooledString& ns, const PooledString& name) const {
     const auto it = slots_.find(Key{ns, name});
     return it == slots_.end() ? kNoPod : it->second;
   }
-  PodSlot add(const Text& ns, const Text& name) {
+  PodSlot add(const PooledString& ns, const PooledString& name) {
     PodSlot slot = static_cast<PodSlot>(records_.size());
     if (spare_.empty()) {
       records_.emplace_back();
@@ -151,7 +151,7 @@ class PodTable {
 
  private:
   struct Key {
-    Text ns, name;
+    PooledString ns, name;
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct KeyHash {

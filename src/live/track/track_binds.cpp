@@ -103,8 +103,8 @@ void Tracker::note_answered(PodSlot slot) {
   r.is_bind_under_way = false;
   if (r.asked_node.empty()) return;
   out_.stamp();
-  const Text name = r.asked_node;
-  r.asked_node = Text();
+  const PooledString name = r.asked_node;
+  r.asked_node = PooledString();
   if (r.gang != kNoGang) touch(r.gang);
   const auto asked = asked_nodes_.find(name);
   if (--asked->second > 0) return;
@@ -152,7 +152,7 @@ BindHold Tracker::hold_gang(PodSlot slot, const std::string& words) {
   if (g.bind_hold != 0) return {};  // by another member, in this round
   g.bind_hold = ++bind_holds_;
   g.bind_hold_pod = slot;
-  g.bind_hold_detail = Text(words);
+  g.bind_hold_detail = PooledString(words);
   count_up(g.bind_failures);
   const BindHold hold{.gang = gang, .number = g.bind_hold, .times = g.bind_failures};
   reject_unsent(gang);
@@ -187,7 +187,7 @@ void Tracker::forget_bind_hold(GangSlot slot) {
   GangRecord& g = gangs_[slot];
   g.bind_hold = 0;
   g.bind_hold_pod = kNoPod;
-  g.bind_hold_detail = Text();
+  g.bind_hold_detail = PooledString();
   touch(slot);
 }
 

@@ -33,7 +33,7 @@ void Tracker::note_pod_groups(const std::string& problem) {
 
 /// The object is gone; what was said on it went with it, and one of the same name is told everything anew.
 void Tracker::forget_group(GangRecord& g) {
-  g.group_uid = g.topology_key = g.priority_class = g.group_refusal = g.group_problem = Text();
+  g.group_uid = g.topology_key = g.priority_class = g.group_refusal = g.group_problem = PooledString();
   g.stated_priority.reset();
   g.group_condition_hash = 0;
   g.is_group_told = g.is_group_condition_due = false;
@@ -76,7 +76,7 @@ void Tracker::remove_if_unused(GangSlot slot) {
 /// The levels that the gang's wishes name. A hard one that there is not stays none and holds the gang, see gang_hold; a soft one is not looked at.
 /// PodGroups without pods of ours use up no level.
 void Tracker::take_levels(GangRecord& g) {
-  const Text& hard = g.hard_setting();
+  const PooledString& hard = g.hard_setting();
   const LevelId within = g.within, prefer = g.prefer;
   g.within = g.pods.empty() ? LevelId::none() : level_for(hard);
   if (!g.pods.empty() && lacks_level(g) && !g.prefer.is_none()) {  // the soft wish gives way
@@ -131,7 +131,7 @@ void Tracker::lose_nomination(PodSlot slot) {
   r.node = NodeId::none();
   r.phase = Phase::kHeld;
   r.hold = HoldReason::kForeign;
-  r.hold_detail = Text(bounded_words(gangs_[r.foreign_pod_of].foreign_pod_name.view()));
+  r.hold_detail = PooledString(bounded_words(gangs_[r.foreign_pod_of].foreign_pod_name.view()));
 }
 
 void Tracker::see_foreign_pod(PodSlot slot, const Pod& pod) {
@@ -181,7 +181,7 @@ Hold Tracker::find_gang_hold(const GangRecord& g) const {
   if (g.is_pod_group && g.group_uid.empty()) return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet)"};
   if (!g.group_problem.empty()) return refused("PodGroup " + name + " cannot be read: " + g.group_problem.str());
   if (!g.group_refusal.empty()) return refused("PodGroup field " + g.group_refusal.str() + " is not evaluated by Ashlar");
-  const Text& hard = g.hard_setting();
+  const PooledString& hard = g.hard_setting();
   if (const std::string trouble = contradiction(g); !trouble.empty()) return refused(trouble);
   if (lacks_level(g) && node_labels_.contains(hard))
     return refused(g.said() + " must stay within one domain of " + hard.str() + ", which would be one topology level more than the " +
@@ -236,7 +236,7 @@ std::string Tracker::queues_of(const GangRecord& g) const {
 std::string Tracker::contradiction(const GangRecord& g) const {
   PodSlot size_by = kNoPod, within_by = kNoPod;  // the first by name that says anything
   const auto is_first = [&](PodSlot s, PodSlot than) { return than == kNoPod || is_name_before(pods_[s].name, pods_[than].name); };
-  const auto is_same_level = [&](const Text& a, const Text& b) {
+  const auto is_same_level = [&](const PooledString& a, const PooledString& b) {
     return a == b || (names_.find_level(a) == names_.find_level(b) && !names_.find_level(a).is_none());
   };
   for (const PodSlot s : g.pods) {
@@ -276,8 +276,8 @@ void Tracker::sum_up_settings(GangRecord& g, bool has_begun) {
     if (r.phase != Phase::kHeld && r.phase != Phase::kOnUnknownNode) duration = std::max(duration, r.duration);
   }
   if (!g.is_pod_group) g.size = size;
-  g.within_setting = within_by == nullptr ? Text() : within_by->within;
-  g.prefer_setting = prefer_by == nullptr ? Text() : prefer_by->prefer;
+  g.within_setting = within_by == nullptr ? PooledString() : within_by->within;
+  g.prefer_setting = prefer_by == nullptr ? PooledString() : prefer_by->prefer;
   take_levels(g);
   if (has_begun || duration == g.duration) return;
   g.duration = duration;
@@ -318,7 +318,7 @@ void Tracker::evaluate(GangSlot slot) {
     g.is_open = g.is_started = false;
     g.submitted = g.duration = Millis(0);
     g.bind_failures = 0;
-    g.within_setting = g.prefer_setting = Text();
+    g.within_setting = g.prefer_setting = PooledString();
     take_levels(g);
     return remove_if_unused(slot);
   }

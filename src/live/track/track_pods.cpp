@@ -88,7 +88,7 @@ void Tracker::see_bound(PodSlot slot, const Pod& pod) {
   const bool has_account = !pod.problem.empty() && !r.demand.is_none();
   const DemandId demand = has_account ? r.demand : translator_.held_by(pod);
   set_closes_node(slot, has_account ? r.closes_node : pod.lacks_amounts);
-  r.hold_detail = r.closes_node ? Text(bounded_words(pod.problem.view(), kDetailMax)) : Text();
+  r.hold_detail = r.closes_node ? PooledString(bounded_words(pod.problem.view(), kDetailMax)) : PooledString();
   const bool is_known = (r.phase == Phase::kBound || r.phase == Phase::kOnUnknownNode) && r.node_name == pod.node_name;
   if (is_known) check_devices(slot, pod);
   if (is_known && r.is_ours && r.gang != kNoGang) renew_settings(slot, pod);
@@ -112,7 +112,7 @@ void Tracker::see_bound(PodSlot slot, const Pod& pod) {
   }
   if (r.queue.is_none()) {
     r.queue = r.is_ours ? queue_called(queue_name_for(pod)) : QueueId(0u);
-    if (r.queue.is_none()) r.queue = names_.queues.find(Text(kDefaultQueue));
+    if (r.queue.is_none()) r.queue = names_.queues.find(PooledString(kDefaultQueue));
   }
   note_bound(slot, pod.node_name, known);
 }
@@ -129,7 +129,7 @@ void Tracker::renew_settings(PodSlot slot, const Pod& pod) {
 }
 
 DeviceMask Tracker::claimed_devices(const Pod& pod, const Demand& demand) const {
-  const Text* devices = pod.annotations && serves(pod.scheduler_name) ? find_label(*pod.annotations, kDevicesAnnotation) : nullptr;
+  const PooledString* devices = pod.annotations && serves(pod.scheduler_name) ? find_label(*pod.annotations, kDevicesAnnotation) : nullptr;
   if (devices == nullptr) return {};  // what other schedulers' pods say of devices, nobody has decided
   const DeviceMask claimed = parse_devices(*devices);
   if (!claimed.is_empty() && claimed.count() == demand.devices.count) return claimed;
@@ -145,7 +145,7 @@ DeviceMask Tracker::claimed_devices(const Pod& pod, const Demand& demand) const 
 void Tracker::check_devices(PodSlot slot, const Pod& pod) {
   PodRecord& r = pods_[slot];
   if (!r.is_ours || r.phase != Phase::kBound || r.devices.is_empty()) return;
-  const Text* devices = pod.annotations ? find_label(*pod.annotations, kDevicesAnnotation) : nullptr;
+  const PooledString* devices = pod.annotations ? find_label(*pod.annotations, kDevicesAnnotation) : nullptr;
   const bool is_changed = devices == nullptr || parse_devices(*devices) != r.devices;
   if (is_changed && !r.are_devices_changed) {
     if (listeners_.log)
@@ -163,7 +163,7 @@ DeviceMask Tracker::devices_held(const PodRecord& r) const {
   return are_unknown ? DeviceMask::unknown() : r.devices;
 }
 
-void Tracker::note_bound(PodSlot slot, const Text& node_name, const DeviceMask& devices) {
+void Tracker::note_bound(PodSlot slot, const PooledString& node_name, const DeviceMask& devices) {
   PodRecord& r = pods_[slot];
   out_.stamp();
   note_answered(slot);
@@ -253,18 +253,18 @@ void Tracker::set_constraint(PodRecord& r, ConstraintId constraint) {
   r.constraint = constraint;
 }
 
-Text Tracker::queue_name_for(const Pod& pod) const {
-  const Text* named = find_setting(pod, kQueueLabel);
+PooledString Tracker::queue_name_for(const Pod& pod) const {
+  const PooledString* named = find_setting(pod, kQueueLabel);
   return named != nullptr ? *named : queue_name_in(pod.ns);
 }
 
-Text Tracker::queue_name_in(const Text& ns) const {
-  if (const auto it = options_.queue_of_namespace.find(ns.str()); it != options_.queue_of_namespace.end()) return Text(it->second);
+PooledString Tracker::queue_name_in(const PooledString& ns) const {
+  if (const auto it = options_.queue_of_namespace.find(ns.str()); it != options_.queue_of_namespace.end()) return PooledString(it->second);
   if (const auto it = namespaces_.find(ns); it != namespaces_.end()) {
-    if (const Text* named = find_label(it->second.annotations, kQueueLabel)) return *named;
-    if (const Text* named = find_label(it->second.labels, kQueueLabel)) return *named;
+    if (const PooledString* named = find_label(it->second.annotations, kQueueLabel)) return *named;
+    if (const PooledString* named = find_label(it->second.labels, kQueueLabel)) return *named;
   }
-  return Text(kDefaultQueue);
+  return PooledString(kDefaultQueue);
 }
 
 Hold Tracker::hold_for(PodSlot slot, const Pod& pod, GangSettings& setting) {
@@ -283,14 +283,14 @@ Hold Tracker::hold_for(PodSlot slot, const Pod& pod, GangSettings& setting) {
   const Result<DemandId> demand = translator_.demand(pod);
   if (!demand) return {HoldReason::kMalformed, demand.error().message};
   r.duration = Millis(0);
-  if (const Text* text = find_setting(pod, kDurationLabel)) {
+  if (const PooledString* text = find_setting(pod, kDurationLabel)) {
     const Result<Millis> duration = parse_duration(*text);
     if (!duration) return {HoldReason::kMalformed, "ashlar.dev/duration: " + duration.error().message};
     r.duration = *duration;
   }
   if (r.demand != *demand) withdraw(slot);
   set_demand(r, *demand);
-  const Text queue_name = queue_name_for(pod);
+  const PooledString queue_name = queue_name_for(pod);
   r.names_queue = find_setting(pod, kQueueLabel) != nullptr;
   const QueueId queue = queue_called(queue_name);
   if (queue.is_none()) return {HoldReason::kQueueUnknown, queue_name.str()};
@@ -310,7 +310,7 @@ void Tracker::refresh_queues() {
   moved_namespaces_.clear();
 }
 
-void Tracker::move_to_queue(PodSlot slot, const Text& name) {
+void Tracker::move_to_queue(PodSlot slot, const PooledString& name) {
   PodRecord& r = pods_[slot];
   const QueueId queue = queue_called(name);
   if (queue.is_none()) return hold_pod(slot, {HoldReason::kQueueUnknown, name.str()});
@@ -376,7 +376,7 @@ void Tracker::hold_pod(PodSlot slot, const Hold& hold) {
   r.node = NodeId::none();
   r.phase = Phase::kHeld;
   r.hold = hold.reason;
-  r.hold_detail = Text(bounded_words(hold.detail, kDetailMax));
+  r.hold_detail = PooledString(bounded_words(hold.detail, kDetailMax));
   if (r.gang != kNoGang && (hold.reason == HoldReason::kDeleting || hold.reason == HoldReason::kGated)) leave_gang(slot);
   if (r.gang != kNoGang) touch(r.gang);
   const bool is_worth_saying = hold.reason != HoldReason::kGated && hold.reason != HoldReason::kDeleting;

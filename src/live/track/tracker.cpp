@@ -12,14 +12,14 @@ Tracker::Tracker(TrackerOptions options, EventBuffer& out, Listeners listeners)
       listeners_(std::move(listeners)),
       names_(options_.levels),
       translator_(names_, out_),
-      anti_affinity_([this](const Text& ns) -> const Labels* {
+      anti_affinity_([this](const PooledString& ns) -> const Labels* {
         const auto it = namespaces_.find(ns);
         return it == namespaces_.end() ? nullptr : &it->second.labels;
       }),
       company_(anti_affinity_, translator_) {
   for (const std::string& name : options_.scheduler_names) scheduler_names_.emplace_back(name);
-  for (const std::string& model : options_.models) names_.configured_model(Text(model));
-  names_.queues.of(Text("root"));
+  for (const std::string& model : options_.models) names_.configured_model(PooledString(model));
+  names_.queues.of(PooledString("root"));
 }
 
 void Tracker::open() {
@@ -30,13 +30,13 @@ void Tracker::open() {
   for (const QueueSettings& queue : options_.queues) {
     has_default = has_default || queue.name == kDefaultQueue;
     const bool is_root = queue.name == "root";
-    const QueueId parent = queue.parent.empty() ? QueueId(0u) : names_.queues.of(Text(queue.parent));
-    out_.add(QueueDefined{names_.queues.of(Text(queue.name)), is_root ? QueueId::none() : parent, queue.quota});
+    const QueueId parent = queue.parent.empty() ? QueueId(0u) : names_.queues.of(PooledString(queue.parent));
+    out_.add(QueueDefined{names_.queues.of(PooledString(queue.name)), is_root ? QueueId::none() : parent, queue.quota});
   }
-  if (!has_default) out_.add(QueueDefined{names_.queues.of(Text(kDefaultQueue)), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+  if (!has_default) out_.add(QueueDefined{names_.queues.of(PooledString(kDefaultQueue)), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
 }
 
-std::size_t Tracker::scheduler_index(const Text& scheduler_name) const {
+std::size_t Tracker::scheduler_index(const PooledString& scheduler_name) const {
   return static_cast<std::size_t>(std::find(scheduler_names_.begin(), scheduler_names_.end(), scheduler_name) - scheduler_names_.begin());
 }
 
@@ -62,7 +62,7 @@ void Tracker::see_node(const Node& node) {
   if (record.labels != node.labels) count_labels(record.labels, node.labels);
   if (!is_new && !anti_affinity_.is_empty() && record.labels != node.labels) move_anti_affinity(id, node.labels);
   record.labels = node.labels;
-  record.problem = Text();
+  record.problem = PooledString();
   if (is_new) record.is_asked = asked_nodes_.contains(node.name);
   facts.is_ready = !record.is_closed();
   if (!is_new && facts == record.facts) return;  // a heartbeat
@@ -137,7 +137,7 @@ void Tracker::move_anti_affinity(NodeId node, const Labels& labels) {
   }
 }
 
-void Tracker::lose_node(const Text& name) {
+void Tracker::lose_node(const PooledString& name) {
   const NodeId id = names_.nodes.find(name);
   if (id.is_none()) return;
   std::vector<PodSlot> waiting, unanswered;
@@ -179,13 +179,13 @@ void Tracker::count_labels(const Labels& before, const Labels& after) {
   if (has_new_keys || node_labels_.size() != keys_before) ++levels_edition_;
 }
 
-void Tracker::say_what_is_refused(std::size_t from, const Text& node) {
+void Tracker::say_what_is_refused(std::size_t from, const PooledString& node) {
   if (!listeners_.log) return;
   for (std::size_t i = from; i < names_.refused_resources().size(); ++i)
     listeners_.log(LogLevel::kWarning,
                    {"node " + node.str() + " has " + names_.refused_resources()[i].str() + ", but all " + std::to_string(resource::kColumnsMax) +
                         " resource columns are taken: it is not followed, and pods that ask for it are held",
-                    "node", Text(), node});
+                    "node", PooledString(), node});
 }
 
 void Tracker::renew_demands() {
@@ -193,7 +193,7 @@ void Tracker::renew_demands() {
   for (PodSlot slot = 0; slot < pods_.slots(); ++slot) {
     const PodRecord& r = pods_[slot];
     if (r.phase == PodRecord::Phase::kFree || r.demand.is_none()) continue;
-    const Text refused = translator_.refused_in(r.demand);
+    const PooledString refused = translator_.refused_in(r.demand);
     if (!refused.empty() && r.phase == PodRecord::Phase::kWaiting)
       hold_pod(slot, {HoldReason::kMalformed, refusal_text(refused)});
     else if (const DemandId renewed = translator_.renewed(r.demand); renewed != r.demand)
@@ -225,7 +225,7 @@ void Tracker::announce_level(LevelId level) {
     NodeFacts& facts = nodes_[row].facts;
     facts.domains.resize(names_.levels().size());
     const DomainId before = facts.domains[level.row()];
-    const Text* value = find_label(nodes_[row].labels, names_.levels()[level.row()].label);
+    const PooledString* value = find_label(nodes_[row].labels, names_.levels()[level.row()].label);
     facts.domains[level.row()] = value == nullptr ? DomainId::none() : names_.domain(level, DomainId::none(), *value);
     // The node is what it was: no binding to it is looked at anew.
     if (facts.domains[level.row()] != before) out_.add(NodeSeen{NodeId(row), facts});
@@ -252,7 +252,7 @@ LevelId Tracker::unused_level() const {
 }
 
 /// The level of a name or of a label that a node has; none for an empty name, where no node has the label, and where it would be one too many.
-LevelId Tracker::level_for(const Text& name) {
+LevelId Tracker::level_for(const PooledString& name) {
   if (name.empty()) return LevelId::none();
   if (const LevelId known = names_.find_level(name); !known.is_none()) return known;
   if (!node_labels_.contains(name)) return LevelId::none();
@@ -269,7 +269,7 @@ LevelId Tracker::level_for(const Text& name) {
 }
 
 bool Tracker::lacks_level(const GangRecord& g) const {
-  const Text& hard = g.hard_setting();
+  const PooledString& hard = g.hard_setting();
   return !hard.empty() && (g.within.is_none() || names_.find_level(hard) != g.within);
 }
 
@@ -285,7 +285,7 @@ std::size_t Tracker::gangs_without_level() const {
   std::size_t count = 0;
   for (GangSlot slot = 0; slot < gangs_.slots(); ++slot) {
     const GangRecord& g = gangs_[slot];
-    const Text& hard = g.hard_setting();
+    const PooledString& hard = g.hard_setting();
     count += g.is_used && !g.pods.empty() && lacks_level(g) && node_labels_.contains(hard) ? 1 : 0;
   }
   return count;
@@ -295,10 +295,10 @@ std::size_t Tracker::gangs_without_level() const {
 /// once for all namespaces that changed.
 void Tracker::take(Change<Namespace>&& change) {
   if (change.kind == Change<Namespace>::Kind::kSynced) return;
-  const Text name = change.object.name;
+  const PooledString name = change.object.name;
   const bool is_gone = change.kind == Change<Namespace>::Kind::kDeleted;
   if (!is_gone && !change.object.problem.empty() && namespaces_.contains(name)) return;  // what was read of it last stays
-  const Text queue_before = queue_name_in(name);
+  const PooledString queue_before = queue_name_in(name);
   if (is_gone) {
     namespaces_.erase(name);
     anti_affinity_.note_namespace_changed(name);
@@ -313,7 +313,7 @@ void Tracker::take(Change<Namespace>&& change) {
 
 void Tracker::take(Change<PriorityClass>&& change) {
   if (change.kind == Change<PriorityClass>::Kind::kSynced) return;
-  const Text name = change.object.name;
+  const PooledString name = change.object.name;
   if (change.kind == Change<PriorityClass>::Kind::kDeleted)
     priority_classes_.erase(name);
   else if (change.object.problem.empty() || !priority_classes_.contains(name))

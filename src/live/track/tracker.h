@@ -101,7 +101,7 @@ class Tracker {
   // ---- news of the actuator ----------------------------------------------------------------------------------------------------------
   void note_assumed(PodSlot slot, NodeId node, const DeviceMask& devices);
   /// The API server has the pod on this node.
-  void note_bound(PodSlot slot, const Text& node_name, const DeviceMask& devices);
+  void note_bound(PodSlot slot, const PooledString& node_name, const DeviceMask& devices);
   void note_rejected(PodSlot slot);
   /// Has what its place was chosen by changed since: its node, what refuses company there, its owner's wishes, the nodes of a gang that must stay within
   /// a domain or, of one that has not started, the nodes and wishes of those that are not bound either, or whether so many have a place as must start
@@ -141,7 +141,7 @@ class Tracker {
   JobOwner owner(JobId job) const { return value_at(owners_, job.row()); }
   /// Labels of a node by row.
   const Labels& node_labels(NodeId node) const { return nodes_[node.row()].labels; }
-  bool serves(const Text& scheduler_name) const { return scheduler_index(scheduler_name) < scheduler_names_.size(); }
+  bool serves(const PooledString& scheduler_name) const { return scheduler_index(scheduler_name) < scheduler_names_.size(); }
   /// Why an incomplete or unsound gang may not be placed; kNone if it may. O(members) where something has happened to
   /// it since it was evaluated, else O(1).
   Hold gang_hold(const GangRecord& gang) const;
@@ -158,13 +158,13 @@ class Tracker {
   std::string node_trouble(NodeId node) const;
   /// The first of the closed nodes and how many more there are, such as "node n3 (status.allocatable: ...) and 2 more". O(nodes).
   std::string closed_nodes_text() const;
-  bool is_queue_known(const Text& name) const { return !queue_called(name).is_none(); }
+  bool is_queue_known(const PooledString& name) const { return !queue_called(name).is_none(); }
 
  private:
   struct NodeRecord {
     Labels labels;
     NodeFacts facts;                ///< as the engine has them; of a node that cannot be read the last good ones
-    Text problem;                   ///< why the node itself cannot be read; empty: it can
+    PooledString problem;           ///< why the node itself cannot be read; empty: it can
     std::uint32_t unread_pods = 0;  ///< bound here and holding more than could be read of them
     bool is_asked = false;          ///< made anew while bindings to its predecessor of that name are not answered: who is bound here nobody knows
     std::uint64_t told_at = 0;      ///< the edition of the nodes that the engine's last word on it made
@@ -173,7 +173,7 @@ class Tracker {
   using OnUnknownNode = std::vector<std::pair<PodSlot, std::uint32_t>>;
 
   /// Which of the names that we serve; as many as there are: none.
-  std::size_t scheduler_index(const Text& scheduler_name) const;
+  std::size_t scheduler_index(const PooledString& scheduler_name) const;
   // nodes
   void see_node(const Node& node);
   void see_unread_node(const Node& node);
@@ -181,7 +181,7 @@ class Tracker {
   void close_or_open(NodeId node);
   /// Tells the engine what the node's record says.
   void tell_node(NodeId node);
-  void lose_node(const Text& name);
+  void lose_node(const PooledString& name);
   /// A pod that was assumed waits again, by what was said of it, its namespace and its neighbours meanwhile.
   void wait_again(PodSlot slot);
   /// Its node, `asked_node`, went, and whether the pod is bound to it nobody knows yet: neither it nor its gang is asked for elsewhere before.
@@ -190,7 +190,7 @@ class Tracker {
   PodSlot unanswered_in(const GangRecord& gang) const;
   void move_anti_affinity(NodeId node, const Labels& labels);
   void count_labels(const Labels& before, const Labels& after);
-  void say_what_is_refused(std::size_t from, const Text& node);
+  void say_what_is_refused(std::size_t from, const PooledString& node);
   /// Nodes have a resource that they had not: pods that ask for it do so by its column from now on.
   void renew_demands();
   void renew_demand(PodSlot slot, DemandId demand);
@@ -241,17 +241,17 @@ class Tracker {
   void forget(PodSlot slot);
   void leave_node(PodRecord& r);
   void set_closes_node(PodSlot slot, bool closes);
-  Text queue_name_for(const Pod& pod) const;
+  PooledString queue_name_for(const Pod& pod) const;
   /// None for the root, too: whoever is charged to the whole tree alone would be under no queue's limit.
-  QueueId queue_called(const Text& name) const {
+  QueueId queue_called(const PooledString& name) const {
     const QueueId queue = names_.queues.find(name);
     return queue == QueueId(0u) ? QueueId::none() : queue;
   }
   /// The queue of pods that name none.
-  Text queue_name_in(const Text& ns) const;
+  PooledString queue_name_in(const PooledString& ns) const;
   /// Waiting pods of namespaces whose queue may have changed.
   void refresh_queues();
-  void move_to_queue(PodSlot slot, const Text& name);
+  void move_to_queue(PodSlot slot, const PooledString& name);
   ConstraintId constraint_for(const PodRecord& r);
   void submit_single(PodSlot slot);
   /// Takes the pod out of the engine, if it is in.
@@ -282,7 +282,7 @@ class Tracker {
   void forget_group(GangRecord& gang);
   void remove_if_unused(GangSlot slot);
   void take_levels(GangRecord& gang);
-  LevelId level_for(const Text& name);
+  LevelId level_for(const PooledString& name);
   bool lacks_level(const GangRecord& gang) const;
   bool has_other_levels(const GangRecord& gang) const;
 
@@ -297,16 +297,17 @@ class Tracker {
   CompanyConstraints company_;
   std::uint64_t constraints_renewed_ = 0;
   std::uint64_t bind_holds_ = 0;  ///< ever begun
-  std::vector<Text> scheduler_names_;
+  std::vector<PooledString> scheduler_names_;
   std::vector<NodeRecord> nodes_;
-  std::uint64_t nodes_edition_ = 0;                                              ///< of what has_node_news() asks for, ever
-  boost::unordered_flat_map<Text, std::uint32_t, std::hash<Text>> asked_nodes_;  ///< nodes that went, and the pods that may be bound there
-  boost::unordered_flat_map<Text, std::uint32_t, std::hash<Text>> node_labels_;  ///< nodes that have a label of this key
-  std::vector<Text> levels_told_;                                                ///< labels of which the log says that they would be a level too many
-  bool has_level_news_ = false;                                                  ///< gangs whose label was no level may have one now
-  boost::unordered_flat_map<Text, OnUnknownNode, std::hash<Text>> on_unknown_node_;
-  boost::unordered_flat_map<Text, Namespace, std::hash<Text>> namespaces_;
-  boost::unordered_flat_map<Text, std::int32_t, std::hash<Text>> priority_classes_;
+  std::uint64_t nodes_edition_ = 0;  ///< of what has_node_news() asks for, ever
+  boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>>
+      asked_nodes_;  ///< nodes that went, and the pods that may be bound there
+  boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>> node_labels_;  ///< nodes that have a label of this key
+  std::vector<PooledString> levels_told_;  ///< labels of which the log says that they would be a level too many
+  bool has_level_news_ = false;            ///< gangs whose label was no level may have one now
+  boost::unordered_flat_map<PooledString, OnUnknownNode, std::hash<PooledString>> on_unknown_node_;
+  boost::unordered_flat_map<PooledString, Namespace, std::hash<PooledString>> namespaces_;
+  boost::unordered_flat_map<PooledString, std::int32_t, std::hash<PooledString>> priority_classes_;
   std::string classes_problem_;
   Rows<JobId> job_rows_;
   Rows<MemberId> member_rows_;
@@ -315,10 +316,10 @@ class Tracker {
   std::vector<GangSlot> dirty_;
   std::vector<GangSlot> bound_outside_;  ///< of these a pod is bound and not in the engine before they are settled
   std::string groups_problem_;
-  std::uint64_t levels_edition_ = 1;                                ///< grows with what nodes have labels of, and with the levels made of them
-  std::deque<std::pair<Millis, std::pair<Text, Text>>> impatient_;  ///< when a gang's patience ends, ascending
-  boost::unordered_flat_map<PodSlot, Pod> missed_;                  ///< what owners changed of assumed pods: read when they wait again
-  std::vector<Text> moved_namespaces_;  ///< since the last settle(): pods that name no queue may belong to another one now
+  std::uint64_t levels_edition_ = 1;  ///< grows with what nodes have labels of, and with the levels made of them
+  std::deque<std::pair<Millis, std::pair<PooledString, PooledString>>> impatient_;  ///< when a gang's patience ends, ascending
+  boost::unordered_flat_map<PodSlot, Pod> missed_;  ///< what owners changed of assumed pods: read when they wait again
+  std::vector<PooledString> moved_namespaces_;      ///< since the last settle(): pods that name no queue may belong to another one now
 };
 
 }  // namespace ashlar::kube

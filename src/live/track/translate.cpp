@@ -62,9 +62,9 @@ std::int64_t label_number(std::string_view text) {
 
 }  // namespace
 
-const Text* find_setting(const Pod& pod, std::string_view key) {
+const PooledString* find_setting(const Pod& pod, std::string_view key) {
   if (pod.annotations)
-    if (const Text* found = find_label(*pod.annotations, key)) return found;
+    if (const PooledString* found = find_label(*pod.annotations, key)) return found;
   return pod.labels ? find_label(*pod.labels, key) : nullptr;
 }
 
@@ -76,7 +76,7 @@ void sort_by_resource(Demand& demand) {
 
 constexpr std::int64_t kDeviceMemoryMaxMib = std::int64_t{1} << 30;  ///< of one device; more is a typing error
 
-Result<MiB> memory_each(const Text& ask) {
+Result<MiB> memory_each(const PooledString& ask) {
   const Result<std::int64_t> bytes = parse_quantity(ask, 1, Overflow::kSaturate);
   if (!bytes || *bytes < 0) return invalid("ashlar.dev/gpu-memory is not a quantity such as 40Gi: '" + ask.str() + "'");
   if (*bytes >> 20 >= kDeviceMemoryMaxMib) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is more than any card has");
@@ -84,7 +84,7 @@ Result<MiB> memory_each(const Text& ask) {
   return MiB((*bytes >> 20) + ((*bytes & ((1 << 20) - 1)) != 0 ? 1 : 0));
 }
 
-Result<DeviceRequest> device_request(const Pod& pod, const Text* memory_ask) {
+Result<DeviceRequest> device_request(const Pod& pod, const PooledString* memory_ask) {
   const std::int64_t whole = amount_of(pod.requests, kGpuResource);
   const std::int64_t milli = amount_of(pod.requests, kGpuMilliResource);
   DeviceRequest ask;
@@ -109,7 +109,7 @@ Result<DeviceRequest> device_request(const Pod& pod, const Text* memory_ask) {
 }
 
 /// Never fewer devices than the pod may hold.
-DeviceRequest devices_held(const Pod& pod, const Text* memory_ask) {
+DeviceRequest devices_held(const Pod& pod, const PooledString* memory_ask) {
   const std::int64_t most = kDevicesPerNodeMax;
   const std::int64_t whole = std::clamp<std::int64_t>(amount_of(pod.requests, kGpuResource), 0, most);
   const std::int64_t milli = std::clamp<std::int64_t>(amount_of(pod.requests, kGpuMilliResource), 0, most * kWholeDevice);
@@ -125,7 +125,7 @@ DeviceRequest devices_held(const Pod& pod, const Text* memory_ask) {
 
 }  // namespace
 
-std::string refusal_text(const Text& resource) {
+std::string refusal_text(const PooledString& resource) {
   return "asks for " + resource.str() + ", but all " + std::to_string(resource::kColumnsMax) + " resource columns are taken";
 }
 
@@ -147,7 +147,7 @@ Demand Translator::plain_demand(const Pod& pod) {
   return demand;
 }
 
-Result<Demand> Translator::build_demand(const Pod& pod, const Text* memory_ask) {
+Result<Demand> Translator::build_demand(const Pod& pod, const PooledString* memory_ask) {
   Demand demand = plain_demand(pod);
   for (const Amount& a : pod.requests.extended)
     if (a.value > 0 && names_.is_refused(a.name)) return invalid(refusal_text(a.name));
@@ -170,8 +170,8 @@ bool Translator::is_demand_of(const Pod& pod, DemandId id) {
 }
 
 Result<DemandId> Translator::demand(const Pod& pod) {
-  const Text* setting = find_setting(pod, kGpuMemoryAsk);
-  const Text memory_ask = setting == nullptr ? Text() : *setting;
+  const PooledString* setting = find_setting(pod, kGpuMemoryAsk);
+  const PooledString memory_ask = setting == nullptr ? PooledString() : *setting;
   const bool is_blank = setting != nullptr && setting->empty();  // an ask that cannot be read, unlike none
   for (const Seen& s : seen_)
     if (!s.id.is_none() && s.requests == pod.requests && s.rules == pod.rules && s.memory_ask == memory_ask && !is_blank) return s.id;
@@ -208,9 +208,10 @@ DemandId Translator::renewed(DemandId id) {
   return intern(std::move(renewed));
 }
 
-Text Translator::refused_in(DemandId id) const {
+PooledString Translator::refused_in(DemandId id) const {
   for (const ResourceAmount& a : demands_[id].amounts)
-    if (Text name = resource::has_column(a.resource) ? Text() : names_.resource_name(a.resource); names_.is_refused(name)) return name;
+    if (PooledString name = resource::has_column(a.resource) ? PooledString() : names_.resource_name(a.resource); names_.is_refused(name))
+      return name;
   return {};
 }
 
@@ -237,7 +238,7 @@ void Translator::add_to(ObjectNames::InUse& in_use) const {
 
 LabelExpression Translator::expression(const Requirement& requirement, bool is_field) {
   LabelExpression e;
-  const Text& key = is_field ? names_.node_name_key() : requirement.key;
+  const PooledString& key = is_field ? names_.node_name_key() : requirement.key;
   e.key = names_.label_keys.of(key);
   switch (requirement.op) {
     case SelectorOp::kIn:
@@ -261,7 +262,7 @@ LabelExpression Translator::expression(const Requirement& requirement, bool is_f
   }
   const bool is_number = e.op == LabelExpression::Op::kGreater || e.op == LabelExpression::Op::kLess;
   if (!is_number) {
-    for (const Text& value : requirement.values) e.values.push_back(names_.label(key, value));
+    for (const PooledString& value : requirement.values) e.values.push_back(names_.label(key, value));
     return e;
   }
   const std::int64_t bound = requirement.values.size() == 1 ? label_number(requirement.values[0]) : NodeLabel::kNotANumber;
@@ -288,7 +289,7 @@ void Translator::take_models(const PodRules& rules, Constraint& into, bool& is_a
   const NodeTerm& only = rules.required_affinity[0];
   if (only.expressions.size() != 1 || !only.fields.empty() || only.expressions[0].key != kGpuProductLabel) return;
   if (only.expressions[0].op != SelectorOp::kIn || only.expressions[0].values.empty() || !into.models.empty()) return;
-  for (const Text& value : only.expressions[0].values) into.models.push_back(names_.models.of(value));
+  for (const PooledString& value : only.expressions[0].values) into.models.push_back(names_.models.of(value));
   is_affinity_taken = true;
 }
 
@@ -343,7 +344,7 @@ std::vector<DomainId> Translator::domains_of(const Labels& labels) {
   std::vector<DomainId> domains(names_.levels().size());
   DomainId parent;
   for (std::size_t l = 0; l < domains.size(); ++l) {
-    const Text* value = find_label(labels, names_.levels()[l].label);
+    const PooledString* value = find_label(labels, names_.levels()[l].label);
     if (value == nullptr) continue;
     const bool is_nested = l < names_.nested_count();
     domains[l] = names_.domain(LevelId(l), is_nested ? parent : DomainId::none(), *value);
@@ -367,14 +368,14 @@ NodeFacts Translator::node_facts(const Node& node) {
   }
   const std::int64_t devices = std::max(amount_of(node.allocatable, kGpuResource), amount_of(node.allocatable, kGpuMilliResource) / kWholeDevice);
   facts.devices = static_cast<std::int32_t>(std::clamp<std::int64_t>(devices, 0, kDevicesPerNodeMax));
-  if (const Text* product = find_label(node.labels, kGpuProductLabel)) facts.model = names_.models.of(*product);
-  if (const Text* memory = find_label(node.labels, kGpuMemoryLabel))
+  if (const PooledString* product = find_label(node.labels, kGpuProductLabel)) facts.model = names_.models.of(*product);
+  if (const PooledString* memory = find_label(node.labels, kGpuMemoryLabel))
     facts.memory_per_device = MiB(std::clamp<std::int64_t>(label_number(*memory), 0, kDeviceMemoryMaxMib));
   for (const KeyValue& kv : node.labels)
     facts.labels.push_back({names_.label_keys.of(kv.key), names_.label(kv.key, kv.value), label_number(kv.value)});
   facts.labels.push_back({names_.label_keys.of(names_.node_name_key()), names_.label(names_.node_name_key(), node.name), NodeLabel::kNotANumber});
   std::sort(facts.labels.begin(), facts.labels.end(), [](const NodeLabel& a, const NodeLabel& b) { return a.key < b.key; });
-  const auto add_taint = [&](const Text& key, const Text& value, TaintEffect effect) {
+  const auto add_taint = [&](const PooledString& key, const PooledString& value, TaintEffect effect) {
     const ashlar::Taint taint{names_.label_keys.of(key), names_.label(key, value), effect_of(effect)};
     if (std::find(facts.taints.begin(), facts.taints.end(), taint) == facts.taints.end()) facts.taints.push_back(taint);
   };

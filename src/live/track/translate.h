@@ -29,7 +29,7 @@ inline constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready
 inline constexpr std::string_view kUnreachableTaint = "node.kubernetes.io/unreachable";
 
 /// The label of the pod, or its annotation of the same name (which may hold what a label value may not); nullptr where it has neither.
-const Text* find_setting(const Pod& pod, std::string_view key);
+const PooledString* find_setting(const Pod& pod, std::string_view key);
 
 /// "0,1,5" or "0-3,6"; empty where the text is malformed.
 DeviceMask parse_devices(std::string_view text);
@@ -40,10 +40,10 @@ std::string devices_text(const DeviceMask& devices);
 Result<Millis> parse_duration(std::string_view text);
 
 /// Node labels (key, value) on which a pod must not land because of required anti-affinity of pods already there.
-using Exclusions = std::vector<std::pair<Text, Text>>;
+using Exclusions = std::vector<std::pair<PooledString, PooledString>>;
 
 /// Why a pod that asks for a resource beyond the limit of columns is held.
-std::string refusal_text(const Text& resource);
+std::string refusal_text(const PooledString& resource);
 
 class Translator {
  public:
@@ -70,7 +70,7 @@ class Translator {
   /// The same demand where nodes have come to have what it asks for: with columns in place of names without one.
   DemandId renewed(DemandId id);
   /// What the demand asks for and nodes have, but no column follows; empty where there is nothing.
-  Text refused_in(DemandId id) const;
+  PooledString refused_in(DemandId id) const;
   const Demand& demand_of(DemandId id) const { return demands_[id]; }
   const Constraint& constraint_of(ConstraintId id) const { return constraints_[id]; }
   /// A constraint that allows every node; for pods that are already bound, whose rules no longer matter.
@@ -94,10 +94,10 @@ class Translator {
   struct Seen {
     Resources requests;
     std::shared_ptr<const PodRules> rules;
-    Text memory_ask;
+    PooledString memory_ask;
     DemandId id;
   };
-  Result<Demand> build_demand(const Pod& pod, const Text* memory_ask);
+  Result<Demand> build_demand(const Pod& pod, const PooledString* memory_ask);
   /// Everything but devices.
   Demand plain_demand(const Pod& pod);
   DemandId intern(Demand demand);

@@ -4,7 +4,7 @@
 
 namespace ashlar::kube {
 
-void BindQueue::push(const Text& ns, BindTicket ticket) {
+void BindQueue::push(const PooledString& ns, BindTicket ticket) {
   Lane& status_writer = lanes_[ns];
   const std::uint64_t number = ++last_number_;
   if (status_writer.waiting.empty()) heads_of(status_writer).insert({number, ns});
@@ -39,7 +39,7 @@ std::optional<BindQueue::Next> BindQueue::next(bool has_room) {
   return next;
 }
 
-void BindQueue::note_sent(std::uint64_t request, const Text& ns, Millis now) {
+void BindQueue::note_sent(std::uint64_t request, const PooledString& ns, Millis now) {
   Lane& status_writer = lanes_[ns];
   ++status_writer.under_way;
   if (status_writer.is_slow) ++slow_under_way_;
@@ -60,8 +60,8 @@ void BindQueue::note_answered(std::uint64_t request, Millis now) {
   drop_if_unused(it);
 }
 
-std::vector<Text> BindQueue::find_slow(Millis now) {
-  std::vector<Text> found;
+std::vector<PooledString> BindQueue::find_slow(Millis now) {
+  std::vector<PooledString> found;
   while (!in_time_.empty() && in_time_.begin()->first + kSlowAfter <= now) {
     Sent& sent = sent_.find(in_time_.begin()->second)->second;
     in_time_.erase(in_time_.begin());

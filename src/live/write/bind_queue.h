@@ -39,19 +39,19 @@ class BindQueue {
   static constexpr std::size_t kSlowShare = 8;      ///< bindings that a slow namespace may have under way
   static constexpr std::size_t kSlowInAllMax = 64;  ///< bindings that slow namespaces may have under way together
   struct Next {
-    Text ns;
+    PooledString ns;
     BindTicket ticket;
   };
 
-  void push(const Text& ns, BindTicket ticket);
+  void push(const PooledString& ns, BindTicket ticket);
   /// The first that may be sent; nothing if none may. `has_room`: is there room in the window of namespaces that are not slow?
   std::optional<Next> next(bool has_room);
   /// The request is a binding of that namespace.
-  void note_sent(std::uint64_t request, const Text& ns, Millis now);
+  void note_sent(std::uint64_t request, const PooledString& ns, Millis now);
   /// Answered, cancelled or failed; nothing happens if it was no binding.
   void note_answered(std::uint64_t request, Millis now);
   /// Finds who has become slow by now, and returns them.
-  std::vector<Text> find_slow(Millis now);
+  std::vector<PooledString> find_slow(Millis now);
   /// When find_slow() should be asked next; max() if nothing is under way.
   Millis next_look() const;
 
@@ -73,12 +73,12 @@ class BindQueue {
     bool is_slow = false;
   };
   struct Sent {
-    Text ns;
+    PooledString ns;
     Millis at;
     bool is_overdue = false;
   };
-  using Lanes = std::map<Text, Lane>;
-  using Heads = std::set<std::pair<std::uint64_t, Text>>;  ///< first waiting number of a lane
+  using Lanes = std::map<PooledString, Lane>;
+  using Heads = std::set<std::pair<std::uint64_t, PooledString>>;  ///< first waiting number of a lane
   Heads& heads_of(const Lane& status_writer) { return status_writer.is_slow ? slow_heads_ : heads_; }
   void turn(Lanes::iterator it, bool is_slow);
   void drop_if_unused(Lanes::iterator it);

@@ -90,14 +90,14 @@ void Binder::end_holds(Millis now) {
 }
 
 void Binder::find_slow(Millis now) {
-  const std::vector<Text> slow = queue_.find_slow(now);
+  const std::vector<PooledString> slow = queue_.find_slow(now);
   if (slow.empty() || !hooks_.log || (slow_told_at_.value != 0 && now < slow_told_at_ + kSlowToldEvery)) return;
   slow_told_at_ = now;
   const std::string others = slow.size() > 1 ? " (and " + std::to_string(slow.size() - 1) + " more)" : "";
   hooks_.log(LogLevel::kWarning,
              {"bindings in namespace " + slow.front().str() + others +
                   " are not answered within 2 s, as with a slow admission webhook; until one is, those of other namespaces go first",
-              "namespace", Text(), slow.front()});
+              "namespace", PooledString(), slow.front()});
 }
 
 void Binder::arm(Millis now) {
@@ -161,7 +161,7 @@ void Binder::send(Ticket ticket) {
            });
 }
 
-void Binder::take_answer(Ticket ticket, const Text& node, const DeviceMask& devices, const Answer& answer) {
+void Binder::take_answer(Ticket ticket, const PooledString& node, const DeviceMask& devices, const Answer& answer) {
   ticket.outcome = bind_outcome(answer);
   ++counters_.by_outcome[static_cast<std::size_t>(ticket.outcome)];
   if (ticket.outcome == BindOutcome::kBound) return confirm(ticket, node, devices);
@@ -176,7 +176,7 @@ void Binder::take_answer(Ticket ticket, const Text& node, const DeviceMask& devi
 }
 
 /// The devices are those of this binding: the engine may have chosen others since, where the node went and came back.
-void Binder::confirm(const Ticket& ticket, const Text& node, const DeviceMask& devices) {
+void Binder::confirm(const Ticket& ticket, const PooledString& node, const DeviceMask& devices) {
   last_bind_ = api_.now();
   if (first_bind_.value == 0) first_bind_ = last_bind_;
   PodRecord* pod = find(ticket);

@@ -77,7 +77,7 @@ class StatusWriter {
   };
   struct GroupMark {
     GangSlot slot;
-    Text uid;
+    PooledString uid;
     Millis since;
   };
   struct EventMark {

@@ -1,9 +1,9 @@
 // Fields that the recorded answers do not have, said in both encodings: both decoders must read the same.
 #include <gtest/gtest.h>
 
-#include "kubeclient/proto/kubernetes.pb.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/pod_builder.h"
+#include "kubeclient/proto/kubernetes.pb.h"
 
 namespace ashlar::kube {
 namespace {
@@ -61,7 +61,7 @@ TEST(DecodeFields, AStatusThatHoldsMoreThanTheSpecCountsByItself) {
                              message)) {
     EXPECT_EQ(pod.requests.cpu, MilliCores(3'000));
     EXPECT_EQ(pod.requests.memory, Bytes(5));
-    EXPECT_EQ(pod.nominated_node_name, Text("n7"));
+    EXPECT_EQ(pod.nominated_node_name, PooledString("n7"));
   }
 }
 
@@ -104,7 +104,7 @@ TEST(DecodeFields, AmountsOfTheWholePodReplaceThoseOfItsContainers) {
     EXPECT_EQ(pod.requests.cpu, MilliCores(4'250));
     EXPECT_EQ(pod.requests.memory, Bytes(2));
     EXPECT_EQ(pod.requests.ephemeral_storage, Bytes(7));
-    const std::vector<Amount> extended{{Text("hugepages-1Gi"), 1 << 30}, {Text("hugepages-2Mi"), 6 << 20}, {Text("x/y"), 3}};
+    const std::vector<Amount> extended{{PooledString("hugepages-1Gi"), 1 << 30}, {PooledString("hugepages-2Mi"), 6 << 20}, {PooledString("x/y"), 3}};
     EXPECT_EQ(pod.requests.extended, extended);
   }
 }
@@ -176,7 +176,7 @@ TEST(DecodeFields, HardFieldsAreRefusedAndSoftOnesIgnoredByName) {
     c.fill(*message.mutable_spec());
     for (const Pod& pod : both(R"("spec":{)" + std::string(c.json) + "}", message)) {
       EXPECT_EQ(pod.rules->unsupported.str(), c.refused);
-      const std::vector<Text> ignored = *c.ignored == '\0' ? std::vector<Text>{} : std::vector<Text>{Text(c.ignored)};
+      const std::vector<PooledString> ignored = *c.ignored == '\0' ? std::vector<PooledString>{} : std::vector<PooledString>{PooledString(c.ignored)};
       EXPECT_EQ(pod.rules->ignored_soft, ignored);
       EXPECT_TRUE(pod.rules->tolerations.empty());
       EXPECT_TRUE(pod.rules->preferred_affinity.empty());
@@ -194,7 +194,7 @@ TEST(DecodeFields, ASelectorWithAnUnknownOperatorIsRefused) {
   for (const Pod& pod : both(R"("spec":{"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":)"
                              R"({"matchExpressions":[{"key":"k","operator":"Near"}]},"topologyKey":"l/rack"}]}}})",
                              message))
-    EXPECT_EQ(pod.rules->unsupported, Text("labelSelector: operator")) << "named before what holds it";
+    EXPECT_EQ(pod.rules->unsupported, PooledString("labelSelector: operator")) << "named before what holds it";
 }
 
 TEST(DecodeFields, EveryWordOfTheVocabulary) {
@@ -239,9 +239,9 @@ TEST(DecodeFields, EveryWordOfTheVocabulary) {
 TEST(DecodeFields, AnAmountThatIsSaidTwiceIsTheLastOne) {
   Resources resources;
   for (const char* amount : {"1", "2"}) ASSERT_TRUE(add_quantity(resources, "x/y", amount).ok());
-  EXPECT_EQ(resources.extended, (std::vector<Amount>{{Text("x/y"), 2}}));
+  EXPECT_EQ(resources.extended, (std::vector<Amount>{{PooledString("x/y"), 2}}));
   ASSERT_TRUE(add_quantity(resources, "a/b", "0").ok());
-  EXPECT_EQ(resources.extended, (std::vector<Amount>{{Text("a/b"), 0}, {Text("x/y"), 2}}));
+  EXPECT_EQ(resources.extended, (std::vector<Amount>{{PooledString("a/b"), 0}, {PooledString("x/y"), 2}}));
   Node node;
   ASSERT_TRUE(add_allocatable(node, "pods", "110").ok());
   EXPECT_EQ(node.pods_max, 110);
@@ -253,9 +253,9 @@ TEST(DecodeFields, AnAmountThatIsSaidTwiceIsTheLastOne) {
 }
 
 TEST(DecodeFields, LabelsAreSortedByKey) {
-  Labels labels{{Text("c"), Text("1")}, {Text("a"), Text("2")}, {Text("b"), Text("3")}};
+  Labels labels{{PooledString("c"), PooledString("1")}, {PooledString("a"), PooledString("2")}, {PooledString("b"), PooledString("3")}};
   sort_by_key(labels);
-  EXPECT_EQ(labels, (Labels{{Text("a"), Text("2")}, {Text("b"), Text("3")}, {Text("c"), Text("1")}}));
+  EXPECT_EQ(labels, (Labels{{PooledString("a"), PooledString("2")}, {PooledString("b"), PooledString("3")}, {PooledString("c"), PooledString("1")}}));
 }
 
 TEST(DecodeFields, TaintsOfUnknownEffectAreTheStrictestThatASchedulerKnows) {
@@ -342,11 +342,11 @@ TEST(DecodeFields, ALongStreamIsCutAtItsLinesAlsoWhereTheBufferIsMovedUp) {
 }
 
 TEST(DecodeFields, LabelSelectorsDoNotCompareNumbers) {
-  const Labels labels{{Text("n"), Text("5")}};
+  const Labels labels{{PooledString("n"), PooledString("5")}};
   for (const SelectorOp op : {SelectorOp::kGt, SelectorOp::kLt}) {
     LabelSelector selector;
     selector.present = true;
-    selector.expressions = {{Text("n"), op, {Text("1")}}};
+    selector.expressions = {{PooledString("n"), op, {PooledString("1")}}};
     EXPECT_FALSE(matches(selector, labels));
   }
 }

@@ -86,7 +86,7 @@ TEST_P(BothEncodings, PodRulesAreKeptWhole) {
   ASSERT_TRUE(rules.has_required_affinity);
   ASSERT_EQ(rules.required_affinity.size(), 2u);
   EXPECT_EQ(rules.required_affinity[0].expressions[1].op, SelectorOp::kGt);
-  EXPECT_EQ(rules.required_affinity[0].expressions[0].values, (std::vector<Text>{"a", "b"}));
+  EXPECT_EQ(rules.required_affinity[0].expressions[0].values, (std::vector<PooledString>{"a", "b"}));
   EXPECT_EQ(rules.required_affinity[1].fields[0].key, "metadata.name");
   ASSERT_EQ(rules.preferred_affinity.size(), 1u);
   EXPECT_EQ(rules.preferred_affinity[0].weight, 10);
@@ -97,7 +97,7 @@ TEST_P(BothEncodings, PodRulesAreKeptWhole) {
   ASSERT_EQ(rules.required_anti_affinity.size(), 1u);
   const PodAffinityTerm& term = rules.required_anti_affinity[0];
   EXPECT_EQ(term.topology_key, "kubernetes.io/hostname");
-  EXPECT_EQ(term.namespaces, (std::vector<Text>{"default", "other"}));
+  EXPECT_EQ(term.namespaces, (std::vector<PooledString>{"default", "other"}));
   EXPECT_TRUE(term.namespace_selector.present);
   EXPECT_EQ(*find_label(term.selector.match_labels, "app"), "train");
   EXPECT_EQ(term.selector.expressions[0].op, SelectorOp::kNotIn);
@@ -444,13 +444,13 @@ TEST(Decode, APodOfATemplateCostsLessThanAKilobyte) {
     }
     return R"({"metadata":{"resourceVersion":"9"},"items":[)" + items + "]}";
   };
-  const std::size_t pool_before = Text::pool_size().bytes;
+  const std::size_t pool_before = PooledString::pool_size().bytes;
   Result<ListPage<Pod>> page = decode_list<Pod>(body_of(2000), Encoding::kJson);
   ASSERT_TRUE(page.ok());
   ASSERT_EQ(page->items.size(), 2000u);
   // Struct, pooled strings (with malloc's 16 bytes each), own label vector and request vector with their blocks.
   const std::size_t own = sizeof(Pod) + (2 * sizeof(KeyValue) + sizeof(Labels) + 48) + (sizeof(Amount) + 16);
-  const std::size_t pooled = (Text::pool_size().bytes - pool_before) / 2000 + 4 * 16;
+  const std::size_t pooled = (PooledString::pool_size().bytes - pool_before) / 2000 + 4 * 16;
   RecordProperty("bytes_per_pod", static_cast<int>(own + pooled));
   EXPECT_LT(own + pooled, 1024u) << "struct " << sizeof(Pod) << " own " << own << " pooled " << pooled;
 }

@@ -25,7 +25,7 @@ std::string words(const std::vector<Requirement>& requirements) {
   std::string all;
   for (const Requirement& r : requirements) {
     all += r.key.str() + "/" + std::to_string(static_cast<int>(r.op));
-    for (const Text& value : r.values) all += "," + value.str();
+    for (const PooledString& value : r.values) all += "," + value.str();
     all += " ";
   }
   return all;
@@ -187,13 +187,14 @@ TEST(DecodeWhole, WhatPodsAskOfNodes) {
   EXPECT_EQ(words(term.selector.match_labels) + words(term.selector.expressions), "p=2 q=1 f/0,3 ");
   EXPECT_TRUE(term.namespace_selector.present);
   EXPECT_EQ(words(term.namespace_selector.match_labels), "n=4 ");
-  EXPECT_EQ(term.namespaces, (std::vector<Text>{"x", "y"}));
+  EXPECT_EQ(term.namespaces, (std::vector<PooledString>{"x", "y"}));
   EXPECT_EQ(term.topology_key, "rack");
   EXPECT_FALSE(rules.required_anti_affinity[1].selector.present);
   EXPECT_FALSE(rules.required_anti_affinity[1].namespace_selector.present);
   EXPECT_EQ(rules.unsupported, "spec.affinity.podAntiAffinity.required");
-  EXPECT_EQ(rules.ignored_soft, (std::vector<Text>{"spec.tolerations[]: operator or effect", "spec.affinity.podAntiAffinity.preferred",
-                                                   "spec.affinity.podAffinity.preferred", "spec.topologySpreadConstraints[] (ScheduleAnyway)"}));
+  EXPECT_EQ(rules.ignored_soft,
+            (std::vector<PooledString>{"spec.tolerations[]: operator or effect", "spec.affinity.podAntiAffinity.preferred",
+                                       "spec.affinity.podAffinity.preferred", "spec.topologySpreadConstraints[] (ScheduleAnyway)"}));
   const PodRules none = *read<Pod>(R"({"metadata":{"name":"x"},"spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
                                    R"(null},"podAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[]},"podAntiAffinity":)"
                                    R"({"requiredDuringSchedulingIgnoredDuringExecution":[]}}}})")

@@ -114,20 +114,20 @@ TEST(TimeTable, IsReadAtEveryEdge) {
 }
 
 TEST(TextTable, ThePoolCountsItsBytesAndGivesThemBack) {
-  const Text::PoolSize before = Text::pool_size();
+  const PooledString::PoolSize before = PooledString::pool_size();
   {
-    const Text text(std::string(100'000, 'p'));
-    const Text same = text;
-    EXPECT_EQ(Text::pool_size().strings, before.strings + 1);
-    EXPECT_GE(Text::pool_size().bytes, before.bytes + 100'000);
-    EXPECT_LT(Text::pool_size().bytes, before.bytes + 110'000);
+    const PooledString text(std::string(100'000, 'p'));
+    const PooledString same = text;
+    EXPECT_EQ(PooledString::pool_size().strings, before.strings + 1);
+    EXPECT_GE(PooledString::pool_size().bytes, before.bytes + 100'000);
+    EXPECT_LT(PooledString::pool_size().bytes, before.bytes + 110'000);
   }
-  EXPECT_EQ(Text::pool_size().strings, before.strings);
-  EXPECT_LT(Text::pool_size().bytes, before.bytes + 10'000);
+  EXPECT_EQ(PooledString::pool_size().strings, before.strings);
+  EXPECT_LT(PooledString::pool_size().bytes, before.bytes + 10'000);
 }
 
 TEST(TextTable, EveryLengthIsItself) {
-  std::vector<Text> texts;
+  std::vector<PooledString> texts;
   std::string characters;
   for (int length = 0; length < 40; ++length) {
     texts.emplace_back(characters);
@@ -140,7 +140,7 @@ TEST(TextTable, EveryLengthIsItself) {
   std::string other = characters;
   for (char& c : other) {
     const char was = std::exchange(c, '!');
-    EXPECT_NE(Text(other).content_hash(), Text(characters).content_hash()) << "every character counts";
+    EXPECT_NE(PooledString(other).content_hash(), PooledString(characters).content_hash()) << "every character counts";
     c = was;
   }
 }
@@ -197,7 +197,7 @@ TEST(RequestTable, AmountsOfTheWholePod) {
   draft.pod_level = request(9, 90, 900, {{"hugepages-1Gi", 3}, {"hugepages-2Mi", 2}, {"x/x", 7}});
   EXPECT_EQ(effective_request(draft), draft.containers[0].requests) << "where nothing is said of the whole";
   draft.has_pod_level = true;
-  const std::pair<std::vector<Text>, Resources> cases[] = {
+  const std::pair<std::vector<PooledString>, Resources> cases[] = {
       {{}, request(5, 50, 500, {{"hugepages-2Mi", 8}, {"x/x", 1}})},
       {{"cpu"}, request(9, 50, 500, {{"hugepages-2Mi", 8}, {"x/x", 1}})},
       {{"memory"}, request(5, 90, 500, {{"hugepages-2Mi", 8}, {"x/x", 1}})},
@@ -236,7 +236,7 @@ TEST(RequestTable, AFinishedDraftBeginsAnew) {
   EXPECT_EQ(*pod.annotations, (Labels{{"c", "4"}, {"d", "3"}}));
   EXPECT_EQ(pod.rules->node_selector, (Labels{{"e", "6"}, {"f", "5"}}));
   EXPECT_EQ(pod.rules->unsupported, "first");
-  EXPECT_EQ(pod.rules->ignored_soft, (std::vector<Text>{"soft", "softer"}));
+  EXPECT_EQ(pod.rules->ignored_soft, (std::vector<PooledString>{"soft", "softer"}));
   EXPECT_EQ(pod.requests, request(10, 5));
   draft.resize_infeasible = true;
   draft.pod = Pod();
@@ -253,7 +253,7 @@ TEST(RequestTable, AFinishedDraftBeginsAnew) {
 
 TEST(RequestTable, TheLastEightKindsAreShared) {
   SharedParts shared;
-  const auto labels = [&](int i) { return shared.share(Labels{{Text(std::to_string(i)), "v"}}); };
+  const auto labels = [&](int i) { return shared.share(Labels{{PooledString(std::to_string(i)), "v"}}); };
   const auto rules = [&](int i) {
     PodRules said;
     said.unsupported = std::to_string(i);

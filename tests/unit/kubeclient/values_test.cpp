@@ -15,46 +15,46 @@
 namespace ashlar::kube {
 namespace {
 
-TEST(Text, EqualStringsAreOneObject) {
-  const Text a("zone-eu-west"), b(std::string("zone-eu-") + "west"), c("zone-us");
+TEST(PooledString, EqualStringsAreOneObject) {
+  const PooledString a("zone-eu-west"), b(std::string("zone-eu-") + "west"), c("zone-us");
   EXPECT_EQ(a, b);
   EXPECT_EQ(a.view().data(), b.view().data());
   EXPECT_FALSE(a == c);
   EXPECT_TRUE(a == "zone-eu-west");
-  EXPECT_TRUE(Text("a") < Text("b"));
+  EXPECT_TRUE(PooledString("a") < PooledString("b"));
 }
 
-TEST(Text, EmptyIsEmpty) {
-  EXPECT_TRUE(Text().empty());
-  EXPECT_TRUE(Text("").empty());
-  EXPECT_EQ(Text(), Text(""));
-  EXPECT_EQ(Text().view(), "");
+TEST(PooledString, EmptyIsEmpty) {
+  EXPECT_TRUE(PooledString().empty());
+  EXPECT_TRUE(PooledString("").empty());
+  EXPECT_EQ(PooledString(), PooledString(""));
+  EXPECT_EQ(PooledString().view(), "");
 }
 
-TEST(Text, MemoryReturnsWithTheLastUser) {
-  const Text::PoolSize before = Text::pool_size();
+TEST(PooledString, MemoryReturnsWithTheLastUser) {
+  const PooledString::PoolSize before = PooledString::pool_size();
   {
-    std::vector<Text> many;
+    std::vector<PooledString> many;
     for (int i = 0; i < 1000; ++i) many.emplace_back("text-for-the-pool-test-" + std::to_string(i));
-    std::vector<Text> copies = many;
-    EXPECT_EQ(Text::pool_size().strings, before.strings + 1000);
+    std::vector<PooledString> copies = many;
+    EXPECT_EQ(PooledString::pool_size().strings, before.strings + 1000);
   }
-  EXPECT_EQ(Text::pool_size().strings, before.strings);
+  EXPECT_EQ(PooledString::pool_size().strings, before.strings);
 }
 
-TEST(Text, ThreadsMayInternAndDropTheSameStrings) {
-  const Text::PoolSize before = Text::pool_size();
+TEST(PooledString, ThreadsMayInternAndDropTheSameStrings) {
+  const PooledString::PoolSize before = PooledString::pool_size();
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([] {
       for (int i = 0; i < 20'000; ++i) {
-        const Text text("shared-" + std::to_string(i % 7));
-        const Text copy = text;
+        const PooledString text("shared-" + std::to_string(i % 7));
+        const PooledString copy = text;
         ASSERT_EQ(copy.view().substr(0, 7), "shared-");
       }
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(Text::pool_size().strings, before.strings);
+  EXPECT_EQ(PooledString::pool_size().strings, before.strings);
 }
 
 TEST(JsonWriter, WritesNestedValuesWithTheirCommas) {
@@ -159,7 +159,7 @@ TEST(LabelSelector, FollowsKubernetes) {
   EXPECT_TRUE(matches({.present = true}, labels)) << "an empty one everything";
   EXPECT_TRUE(matches({.present = true, .match_labels = {{"app", "train"}}}, labels));
   EXPECT_FALSE(matches({.present = true, .match_labels = {{"app", "web"}}}, labels));
-  const auto with = [](const char* key, SelectorOp op, std::vector<Text> values) {
+  const auto with = [](const char* key, SelectorOp op, std::vector<PooledString> values) {
     return LabelSelector{.present = true, .expressions = {{key, op, std::move(values)}}};
   };
   EXPECT_TRUE(matches(with("tier", SelectorOp::kIn, {"cpu", "gpu"}), labels));
@@ -169,18 +169,18 @@ TEST(LabelSelector, FollowsKubernetes) {
   EXPECT_FALSE(matches(with("app", SelectorOp::kDoesNotExist, {}), labels));
 }
 
-TEST(Text, TheHashOfItsCharactersOutlivesTheString) {
-  const auto hash_of = [](const std::string& text) { return Text(text).content_hash(); };
+TEST(PooledString, TheHashOfItsCharactersOutlivesTheString) {
+  const auto hash_of = [](const std::string& text) { return PooledString(text).content_hash(); };
   const std::uint64_t before = hash_of("a string that nobody else uses");
   EXPECT_EQ(hash_of("a string that nobody else uses"), before);
   EXPECT_NE(hash_of("a string that nobody else used"), before);
-  EXPECT_EQ(Text().content_hash(), 0u);
+  EXPECT_EQ(PooledString().content_hash(), 0u);
 }
 
 /// Tenants choose names; who knew the hash could choose many that collide. Three children, since two processes agree on a byte now and then.
 TEST(TextDeathTest, EveryProcessHashesAnotherWay) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a child that starts anew instead of one that is forked
-  const auto byte_of_hash = [] { return static_cast<int>(Text("team-a/train-0").content_hash() & 0xff); };
+  const auto byte_of_hash = [] { return static_cast<int>(PooledString("team-a/train-0").content_hash() & 0xff); };
   std::vector<int> seen{byte_of_hash()};
   const auto note = [&](int status) {
     seen.push_back(WEXITSTATUS(status));

@@ -88,10 +88,10 @@ NodeSpec node_spec() {
           .labels = {{"l/rack", "r0"}, {"l/zone", "z"}},
           .annotations = {{"note", "a \"b\""}},
           .allocatable = {{"cpu", "64"}, {"nvidia.com/gpu", "8"}},
-          .taints = {{Text("team"), Text("blue"), TaintEffect::kNoSchedule},
-                     {Text("soft"), Text(), TaintEffect::kPreferNoSchedule},
-                     {Text("hard"), Text("x"), TaintEffect::kNoExecute},
-                     {Text("any"), Text(), TaintEffect::kAny}},
+          .taints = {{PooledString("team"), PooledString("blue"), TaintEffect::kNoSchedule},
+                     {PooledString("soft"), PooledString(), TaintEffect::kPreferNoSchedule},
+                     {PooledString("hard"), PooledString("x"), TaintEffect::kNoExecute},
+                     {PooledString("any"), PooledString(), TaintEffect::kAny}},
           .unschedulable = true};
 }
 const std::string kTaints = R"("taints":[{"key":"team","value":"blue","effect":"NoSchedule"},{"key":"soft","effect":"PreferNoSchedule"},)"
@@ -191,8 +191,11 @@ TEST(Paths, ArePercentEncoded) {
 // ---- bindings ----------------------------------------------------------------------------------------------------------------------------
 
 TEST(BindingMessage, SaysInProtobufWhatTheJsonSays) {
-  const Binding binding{
-      .ns = Text("ns"), .pod = Text("p"), .uid = Text("u"), .node = Text("n0"), .annotations = {{"ashlar.dev/cards", "0,1"}, {"k", "v"}}};
+  const Binding binding{.ns = PooledString("ns"),
+                        .pod = PooledString("p"),
+                        .uid = PooledString("u"),
+                        .node = PooledString("n0"),
+                        .annotations = {{"ashlar.dev/cards", "0,1"}, {"k", "v"}}};
   const std::string body = binding_body(binding, Encoding::kProtobuf);
   ASSERT_EQ(body.substr(0, 4), std::string("k8s\0", 4));
   pb::Unknown envelope;
@@ -215,7 +218,7 @@ TEST(BindingMessage, SaysInProtobufWhatTheJsonSays) {
 }
 
 TEST(BindingMessage, HasNoUidWhereNoneIsKnown) {
-  const Binding binding{.ns = Text("ns"), .pod = Text("p"), .uid = Text(), .node = Text("n0"), .annotations = {}};
+  const Binding binding{.ns = PooledString("ns"), .pod = PooledString("p"), .uid = PooledString(), .node = PooledString("n0"), .annotations = {}};
   pb::Unknown envelope;
   ASSERT_TRUE(envelope.ParseFromString(binding_body(binding, Encoding::kProtobuf).substr(4)));
   pb::Binding message;
@@ -227,7 +230,7 @@ TEST(BindingMessage, HasNoUidWhereNoneIsKnown) {
 }
 
 TEST_F(WritesTest, ABindingGoesToItsPod) {
-  const Binding binding{.ns = Text("ns"), .pod = Text("p"), .uid = Text("u"), .node = Text("n0"), .annotations = {}};
+  const Binding binding{.ns = PooledString("ns"), .pod = PooledString("p"), .uid = PooledString("u"), .node = PooledString("n0"), .annotations = {}};
   for (const Encoding encoding : {Encoding::kJson, Encoding::kProtobuf}) {
     EXPECT_TRUE(answer_of([&](OnAnswer done) { kube::bind(api(), binding, done, encoding); }).ok());
     EXPECT_EQ(asked_once(), "POST /api/v1/namespaces/ns/pods/p/binding " + binding_body(binding, encoding));
@@ -236,11 +239,11 @@ TEST_F(WritesTest, ABindingGoesToItsPod) {
 
 TEST_F(WritesTest, WhatMayNotLeaveDoesNot) {
   const auto no = [] { return false; };
-  const Binding binding{.ns = Text("ns"), .pod = Text("p"), .uid = Text("u"), .node = Text("n0"), .annotations = {}};
+  const Binding binding{.ns = PooledString("ns"), .pod = PooledString("p"), .uid = PooledString("u"), .node = PooledString("n0"), .annotations = {}};
   Pod pod;
   PodGroup group;
-  pod.ns = group.ns = Text("ns");
-  pod.name = group.name = Text("x");
+  pod.ns = group.ns = PooledString("ns");
+  pod.name = group.name = PooledString("x");
   EXPECT_FALSE(answer_of([&](OnAnswer done) { kube::bind(api(), binding, done, Encoding::kJson, no); }).ok());
   EXPECT_FALSE(answer_of([&](OnAnswer done) { patch_pod_condition(api(), pod, {}, done, no); }).ok());
   EXPECT_FALSE(answer_of([&](OnAnswer done) { patch_pod_group_condition(api(), PodGroupVersion::kV1, group, {}, done, no); }).ok());
@@ -252,18 +255,18 @@ TEST_F(WritesTest, WhatMayNotLeaveDoesNot) {
 
 TEST_F(WritesTest, ConditionsNameTheUidAndTheTime) {
   Pod pod;
-  pod.ns = Text("ns");
-  pod.name = Text("p");
-  pod.uid = Text("u");
+  pod.ns = PooledString("ns");
+  pod.name = PooledString("p");
+  pod.uid = PooledString("u");
   const ConditionUpdate update{.is_true = false, .reason = "Unschedulable", .message = "0/1 nodes", .now = kNow};
   EXPECT_TRUE(answer_of([&](OnAnswer done) { patch_pod_condition(api(), pod, update, done); }).ok());
   EXPECT_EQ(asked_once(),
             R"(PATCH /api/v1/namespaces/ns/pods/p/status {"metadata":{"uid":"u"},"status":{"conditions":[{"type":"PodScheduled","status":"False",)"
             R"("reason":"Unschedulable","message":"0/1 nodes","lastTransitionTime":"2026-11-18T11:06:40Z","lastProbeTime":null}]}})");
   PodGroup group;
-  group.ns = Text("ns");
-  group.name = Text("g");
-  group.uid = Text("ug");
+  group.ns = PooledString("ns");
+  group.name = PooledString("g");
+  group.uid = PooledString("ug");
   const ConditionUpdate done_update{.type = "", .is_true = true, .reason = "Scheduled", .message = "all", .now = kNow};
   EXPECT_TRUE(answer_of([&](OnAnswer done) { patch_pod_group_condition(api(), PodGroupVersion::kV1Alpha2, group, done_update, done); }).ok());
   EXPECT_EQ(asked_once(),
@@ -282,8 +285,8 @@ TEST_F(WritesTest, AnotherUidIsAConflictAndOtherRefusalsAreNot) {
                         {409, "metadata.uid differs", Error::Kind::kConflict},
                         {400, "metadata.uid: field is immutable", Error::Kind::kInvalid}};
   Pod pod;
-  pod.ns = Text("ns");
-  pod.name = Text("p");
+  pod.ns = PooledString("ns");
+  pod.name = PooledString("p");
   for (const Case& c : cases) {
     answer_with({c.status}, R"({"kind":"Status","message":")" + std::string(c.message) + R"("})");
     const Answer answer = answer_of([&](OnAnswer done) { patch_pod_condition(api(), pod, {}, done); });
@@ -297,9 +300,9 @@ TEST_F(WritesTest, EventsNameWhatTheyAreAboutAndAreCutToTheServersLimits) {
   const std::string long_note(1'001, 'n'), long_name(201, 'm');
   EXPECT_TRUE(answer_of([&](OnAnswer done) {
                 create_event(api(),
-                             {.ns = Text("ns"),
-                              .name = Text("p"),
-                              .uid = Text("u"),
+                             {.ns = PooledString("ns"),
+                              .name = PooledString("p"),
+                              .uid = PooledString("u"),
                               .type = "Warning",
                               .reason = "FailedScheduling",
                               .action = "Scheduling",
@@ -313,8 +316,9 @@ TEST_F(WritesTest, EventsNameWhatTheyAreAboutAndAreCutToTheServersLimits) {
                           R"({"name":"p.1a1ee565e7b0012","namespace":"ns"},"eventTime":"2026-11-18T11:06:40.123000Z","reportingController":"ashlar",)"
                           R"("reportingInstance":"ashlar-1","action":"Scheduling","reason":"FailedScheduling","type":"Warning","note":")" +
                               std::string(1'000, 'n') + R"(","regarding":{"kind":"Pod","apiVersion":"v1","name":"p","namespace":"ns","uid":"u"}})");
-  EXPECT_TRUE(
-      answer_of([&](OnAnswer done) { create_event(api(), {.kind = "Node", .name = Text(long_name), .now = kNow, .sequence = 1}, done); }).ok());
+  EXPECT_TRUE(answer_of([&](OnAnswer done) {
+                create_event(api(), {.kind = "Node", .name = PooledString(long_name), .now = kNow, .sequence = 1}, done);
+              }).ok());
   EXPECT_EQ(
       asked_once(),
       R"(POST /apis/events.k8s.io/v1/namespaces/default/events {"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":")" +
@@ -328,8 +332,8 @@ TEST_F(WritesTest, EventsNameWhatTheyAreAboutAndAreCutToTheServersLimits) {
 
 TEST_F(WritesTest, LeasesAreReadCreatedAndUpdatedUnderTheirVersion) {
   Lease lease;
-  lease.ns = Text("kube-system");
-  lease.name = Text("ashlar");
+  lease.ns = PooledString("kube-system");
+  lease.name = PooledString("ashlar");
   lease.holder = "a_1";
   lease.duration_seconds = 15;
   lease.transitions = 3;

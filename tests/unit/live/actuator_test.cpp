@@ -273,8 +273,9 @@ TEST_F(Actuation, AMemberThatTurnsOutToBeUnboundWaitsWithItsHeldGang) {
 TEST_F(Actuation, AMemberUnderWayKeepsItsPlaceInAHeldGangUntilItsAnswer) {
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
   step();
-  const PodSlot refused = tracker.pods().find(Text("ns"), Text("g-0")), sent = tracker.pods().find(Text("ns"), Text("g-1"));
-  for (const PodSlot slot : {refused, sent}) tracker.note_assumed(slot, tracker.names().nodes.find(Text("n")), {});
+  const PodSlot refused = tracker.pods().find(PooledString("ns"), PooledString("g-0")),
+                sent = tracker.pods().find(PooledString("ns"), PooledString("g-1"));
+  for (const PodSlot slot : {refused, sent}) tracker.note_assumed(slot, tracker.names().nodes.find(PooledString("n")), {});
   tracker.pods()[sent].is_bind_under_way = true;
   tracker.note_bind_failed(refused, "no");
   tracker.settle();
@@ -291,8 +292,8 @@ TEST_F(Actuation, AGangThatWasShortOfMembersTellsAtOnceThatABindingFailed) {
   tracker.settle();
   see(gang_pod("g", 1, 2, 2));
   step();
-  const PodSlot slot = tracker.pods().find(Text("ns"), Text("g-0"));
-  tracker.note_assumed(slot, tracker.names().nodes.find(Text("n")), {});
+  const PodSlot slot = tracker.pods().find(PooledString("ns"), PooledString("g-0"));
+  tracker.note_assumed(slot, tracker.names().nodes.find(PooledString("n")), {});
   due.clear();
   tracker.note_bind_failed(slot, "no");
   tracker.settle();
@@ -311,7 +312,7 @@ TEST_F(Actuation, AHeldPodComesBackEarlyWhenItsOwnerChangesItAndNotWhenItsStatus
   place();
   ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; }));
   Pod told = pod("p0", 1);
-  told.scheduled = {ConditionStatus::kFalse, Text("SchedulerError"), Text("no")};
+  told.scheduled = {ConditionStatus::kFalse, PooledString("SchedulerError"), PooledString("no")};
   see(told);
   EXPECT_EQ(phase(), Phase::kHeld);
   see(with(told, "licence", "yes"));
@@ -360,7 +361,8 @@ TEST_F(Actuation, ALateSuccessKeepsTheDevicesOfItsOwnBinding) {
   gone(node("n", 8));
   see(node("n", 8));
   see(pod("other", 1));
-  tracker.note_assumed(tracker.pods().find(Text("ns"), Text("p0")), tracker.names().nodes.find(Text("n")), parse_devices("7"));
+  tracker.note_assumed(tracker.pods().find(PooledString("ns"), PooledString("p0")), tracker.names().nodes.find(PooledString("n")),
+                       parse_devices("7"));
   server.let_go();
   ASSERT_TRUE(server.until([&] { return phase() == Phase::kBound; }));
   EXPECT_EQ(devices_text(record("p0").devices), devices_text(first));
@@ -421,7 +423,7 @@ TEST_F(Actuation, WhatTheWatchBringsEndsTheRereading) {
   place();
   ASSERT_TRUE(until([&] { return server.count({"GET"}) == 1; }));
   Pod bound = pod("p0", 1);
-  bound.node_name = Text("n");
+  bound.node_name = PooledString("n");
   see(bound);
   ASSERT_TRUE(until([&] { return binder->is_idle(); }));
   EXPECT_EQ(phase(), Phase::kBound);
@@ -491,12 +493,12 @@ TEST_F(Actuation, OfAGangThatHasStartedOnlyTheDeniedMemberWaits) {
 TEST_F(Actuation, AnOldHoldsEndDoesNotEndANewOne) {
   bind_status = 422;
   place();
-  const PodSlot slot = tracker.pods().find(Text("ns"), Text("p0"));
+  const PodSlot slot = tracker.pods().find(PooledString("ns"), PooledString("p0"));
   ASSERT_EQ(phase(), Phase::kAssumed);
   const BindHold first = tracker.note_bind_failed(slot, "no");
   see(with(pod("p0", 1), "licence", "yes"));
   step();
-  tracker.note_assumed(slot, tracker.names().nodes.find(Text("n")), {});
+  tracker.note_assumed(slot, tracker.names().nodes.find(PooledString("n")), {});
   const BindHold second = tracker.note_bind_failed(slot, "still no");
   EXPECT_EQ(second.times, 2);
   tracker.end_bind_hold(first);
@@ -515,13 +517,13 @@ TEST_F(Actuation, AnOldHoldsEndDoesNotEndANewOne) {
 TEST_F(Actuation, AGangHoldOfAnOlderRoundDoesNotEndTheNext) {
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
   step();
-  const PodSlot slot = tracker.pods().find(Text("ns"), Text("g-0"));
-  tracker.note_assumed(slot, tracker.names().nodes.find(Text("n")), {});
+  const PodSlot slot = tracker.pods().find(PooledString("ns"), PooledString("g-0"));
+  tracker.note_assumed(slot, tracker.names().nodes.find(PooledString("n")), {});
   const BindHold first = tracker.note_bind_failed(slot, "no");
   tracker.settle();
   see(with(gang_pod("g", 0, 2, 2), "licence", "yes"));
   step();
-  tracker.note_assumed(slot, tracker.names().nodes.find(Text("n")), {});
+  tracker.note_assumed(slot, tracker.names().nodes.find(PooledString("n")), {});
   const BindHold second = tracker.note_bind_failed(slot, "still no");
   tracker.end_bind_hold(first);
   EXPECT_TRUE(tracker.is_gang_held(slot));
@@ -536,8 +538,8 @@ TEST_F(Actuation, APodKeepsItsAgeAndFollowsItsNamespacesQueueOverAHold) {
   ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; }));
   time += Millis(60'000);
   Namespace ns;
-  ns.name = Text("ns");
-  ns.labels = {{Text("ashlar.dev/queue"), Text("nobody's")}};
+  ns.name = PooledString("ns");
+  ns.labels = {{PooledString("ashlar.dev/queue"), PooledString("nobody's")}};
   see(ns);
   tracker.settle();
   ASSERT_TRUE(until([&] { return record("p0").hold == HoldReason::kQueueUnknown; })) << "when its time is over";

@@ -11,28 +11,28 @@ class AntiAffinityTest : public TrackerBench {
     PodRules rules;
     PodAffinityTerm term;
     term.selector.present = true;
-    term.selector.match_labels = {{Text("app"), Text("web")}};
-    term.topology_key = Text("l/rack");
+    term.selector.match_labels = {{PooledString("app"), PooledString("web")}};
+    term.topology_key = PooledString("l/rack");
     rules.required_anti_affinity.push_back(term);
-    rules.unsupported = Text("spec.affinity.podAntiAffinity.required");
+    rules.unsupported = PooledString("spec.affinity.podAntiAffinity.required");
     Pod p = pod("loner", 0);
-    p.scheduler_name = Text("default-scheduler");
+    p.scheduler_name = PooledString("default-scheduler");
     p.rules = std::make_shared<const PodRules>(rules);
-    p.node_name = Text(node_name);
+    p.node_name = PooledString(node_name);
     return p;
   }
   void see_two_racks() {
-    see(node("a", 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r0")}}));
-    see(node("b", 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r0")}}));
-    see(node("c", 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r1")}}));
+    see(node("a", 8, {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r0")}}));
+    see(node("b", 8, {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r0")}}));
+    see(node("c", 8, {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r1")}}));
   }
 };
 
 TEST_F(AntiAffinityTest, TheWholeDomainIsLeftOut) {
   see_two_racks();
   see(loner("a"));
-  see(pod("web", 1, {{Text("app"), Text("web")}}));
-  see(pod("other", 1, {{Text("app"), Text("batch")}}));
+  see(pod("web", 1, {{PooledString("app"), PooledString("web")}}));
+  see(pod("other", 1, {{PooledString("app"), PooledString("batch")}}));
   step();
   EXPECT_EQ(where("web"), "c");
   EXPECT_NE(where("other"), "");
@@ -41,9 +41,9 @@ TEST_F(AntiAffinityTest, TheWholeDomainIsLeftOut) {
 TEST_F(AntiAffinityTest, PodsOfOtherNamespacesAreNotMeant) {
   see_two_racks();
   see(loner("a"));
-  see(pod("web", 8, {{Text("app"), Text("web")}}, "elsewhere"));
-  see(pod("web2", 8, {{Text("app"), Text("web")}}, "elsewhere"));
-  see(pod("web3", 8, {{Text("app"), Text("web")}}, "elsewhere"));
+  see(pod("web", 8, {{PooledString("app"), PooledString("web")}}, "elsewhere"));
+  see(pod("web2", 8, {{PooledString("app"), PooledString("web")}}, "elsewhere"));
+  see(pod("web3", 8, {{PooledString("app"), PooledString("web")}}, "elsewhere"));
   step();
   EXPECT_EQ(record("web3", "elsewhere").phase, PodRecord::Phase::kBound);
 }
@@ -54,7 +54,7 @@ TEST_F(AntiAffinityTest, WaitingPodsFollowWhatComesAndGoes) {
   see(loner("a"));
   see(loner("c"));  // the loner is somewhere else now: the same pod, told anew
   step();
-  Pod web = pod("web", 8, {{Text("app"), Text("web")}});
+  Pod web = pod("web", 8, {{PooledString("app"), PooledString("web")}});
   see(web);
   step();
   const std::string first = where("web");
@@ -62,7 +62,7 @@ TEST_F(AntiAffinityTest, WaitingPodsFollowWhatComesAndGoes) {
   gone(web);
   gone(loner("c"));
   step();
-  for (const char* name : {"w1", "w2"}) see(pod(name, 8, {{Text("app"), Text("web")}}));
+  for (const char* name : {"w1", "w2"}) see(pod(name, 8, {{PooledString("app"), PooledString("web")}}));
   step();
   EXPECT_NE(where("w1"), "");
   EXPECT_NE(where("w2"), "");
@@ -73,11 +73,11 @@ TEST_F(AntiAffinityTest, ATolerationAddedToABoundPodLeavesNothingBehind) {
   see(loner("a"));
   Pod tolerant = loner("a");
   PodRules rules = *tolerant.rules;
-  rules.tolerations.push_back({Text(), Text(), true, TaintEffect::kAny});
+  rules.tolerations.push_back({PooledString(), PooledString(), true, TaintEffect::kAny});
   tolerant = under(tolerant, rules);
   see(tolerant);
   gone(tolerant);
-  for (const char* name : {"w1", "w2", "w3"}) see(pod(name, 8, {{Text("app"), Text("web")}}));
+  for (const char* name : {"w1", "w2", "w3"}) see(pod(name, 8, {{PooledString("app"), PooledString("web")}}));
   step();
   for (const char* name : {"w1", "w2", "w3"}) EXPECT_NE(where(name), "") << name;
 }
@@ -86,7 +86,7 @@ TEST_F(AntiAffinityTest, TermsThatChangeUnderABoundPodAreFollowed) {
   see_two_racks();
   see(loner("a"));
   see(under(loner("a"), PodRules{}));
-  for (const char* name : {"w1", "w2", "w3"}) see(pod(name, 8, {{Text("app"), Text("web")}}));
+  for (const char* name : {"w1", "w2", "w3"}) see(pod(name, 8, {{PooledString("app"), PooledString("web")}}));
   step();
   for (const char* name : {"w1", "w2", "w3"}) EXPECT_NE(where(name), "") << name;
 }
@@ -96,19 +96,19 @@ TEST_F(AntiAffinityTest, ANamespaceThatIsLabelledLaterIsLookedAtAgain) {
   Pod p = loner("a");
   PodRules rules = *p.rules;
   rules.required_anti_affinity[0].namespace_selector.present = true;
-  rules.required_anti_affinity[0].namespace_selector.match_labels = {{Text("team"), Text("red")}};
+  rules.required_anti_affinity[0].namespace_selector.match_labels = {{PooledString("team"), PooledString("red")}};
   see(under(p, rules));
   see(pod("filler", 8));
   Namespace elsewhere;
-  elsewhere.name = Text("elsewhere");
-  elsewhere.labels = {{Text("team"), Text("red")}};
+  elsewhere.name = PooledString("elsewhere");
+  elsewhere.labels = {{PooledString("team"), PooledString("red")}};
   see(elsewhere);
   step();
   ASSERT_EQ(where("filler"), "c");
-  see(pod("web", 8, {{Text("app"), Text("web")}}, "elsewhere"));
+  see(pod("web", 8, {{PooledString("app"), PooledString("web")}}, "elsewhere"));
   step();
   EXPECT_EQ(record("web", "elsewhere").phase, PodRecord::Phase::kWaiting);
-  elsewhere.labels = {{Text("team"), Text("blue")}};
+  elsewhere.labels = {{PooledString("team"), PooledString("blue")}};
   see(elsewhere);
   step();
   EXPECT_EQ(record("web", "elsewhere").phase, PodRecord::Phase::kBound);
@@ -136,14 +136,14 @@ class CompanyWork : public AntiAffinityTest {
   }
   Pod loner_in(const std::string& ns, const std::string& node_name, const std::string& name = "loner") {
     Pod p = loner(node_name);
-    p.ns = Text(ns);
-    p.name = Text(name);
-    p.uid = Text(ns + "/" + name);
+    p.ns = PooledString(ns);
+    p.name = PooledString(name);
+    p.uid = PooledString(ns + "/" + name);
     return p;
   }
   void see_waiting(int count) {
     see_two_racks();
-    for (int i = 0; i < count; ++i) see(pod("w" + std::to_string(i), 1, {{Text("app"), Text("web")}}));
+    for (int i = 0; i < count; ++i) see(pod("w" + std::to_string(i), 1, {{PooledString("app"), PooledString("web")}}));
     tracker.settle();
     tracker.note_taken();
   }
@@ -171,7 +171,8 @@ TEST_F(CompanyWork, PodsThatComeTogetherShareThemToo) {
   see(loner("a"));
   tracker.settle();
   EXPECT_EQ(done_by([&] {
-              for (int i = 0; i < 1000; ++i) see(with(pod("w" + std::to_string(i), 1, {{Text("app"), Text("web")}}), "index", std::to_string(i)));
+              for (int i = 0; i < 1000; ++i)
+                see(with(pod("w" + std::to_string(i), 1, {{PooledString("app"), PooledString("web")}}), "index", std::to_string(i)));
             }),
             (Done{0, 1, 1}))
       << "labels of their own make no difference where no rule asks for them";
@@ -183,8 +184,8 @@ TEST_F(CompanyWork, PodsThatEachWishForSomethingElseAreNotComparedWithEachOther)
   see_waiting(0);
   for (int i = 0; i < kPods; ++i) {
     PodRules rules;
-    rules.preferred_affinity = {{1, {{{Text("data"), SelectorOp::kIn, {Text("d" + std::to_string(i))}}}, {}}}};
-    see(under(pod("w" + std::to_string(i), 9, {{Text("app"), Text("web")}}), rules));
+    rules.preferred_affinity = {{1, {{{PooledString("data"), SelectorOp::kIn, {PooledString("d" + std::to_string(i))}}}, {}}}};
+    see(under(pod("w" + std::to_string(i), 9, {{PooledString("app"), PooledString("web")}}), rules));
   }
   EXPECT_EQ(done_by([] {}), Done());
   EXPECT_EQ(done_by([&] { see(loner("a")); }), (Done{kPods, 1, kPods}));
@@ -196,10 +197,10 @@ TEST_F(CompanyWork, RulesThatMeanOthersRenewNobody) {
   EXPECT_EQ(done_by([&] { see(loner_in("elsewhere", "a")); }), Done()) << "another namespace";
   Pod p = loner_in("ns", "a");
   PodRules rules = *p.rules;
-  rules.required_anti_affinity[0].selector.match_labels = {{Text("app"), Text("batch")}};
+  rules.required_anti_affinity[0].selector.match_labels = {{PooledString("app"), PooledString("batch")}};
   EXPECT_EQ(done_by([&] { see(under(p, rules)); }), Done()) << "other labels";
   rules.required_anti_affinity[0].selector.match_labels.clear();
-  rules.required_anti_affinity[0].selector.expressions = {{Text("app"), SelectorOp::kNotIn, {Text("web")}}};
+  rules.required_anti_affinity[0].selector.expressions = {{PooledString("app"), SelectorOp::kNotIn, {PooledString("web")}}};
   EXPECT_EQ(done_by([&] { see(under(p, rules)); }), Done()) << "other labels, in other words";
   EXPECT_EQ(done_by([&] { gone(p); }), Done());
 }
@@ -208,24 +209,29 @@ TEST_F(CompanyWork, ANodesLabelThatMakesNoDomainRenewsNobody) {
   see_waiting(1000);
   see(loner("a"));
   tracker.settle();
-  const Labels same = {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r0")}, {Text("new"), Text("x")}};
+  const Labels same = {
+      {PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r0")}, {PooledString("new"), PooledString("x")}};
   EXPECT_EQ(done_by([&] { see(node("a", 8, same)); }), Done());
-  EXPECT_EQ(done_by([&] { see(node("a", 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r1")}})); }), (Done{1000, 1, 1}));
+  EXPECT_EQ(done_by([&] {
+              see(node("a", 8, {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r1")}}));
+            }),
+            (Done{1000, 1, 1}));
   EXPECT_EQ(excluded_for("w0"), "l/rack=r1;");
 }
 
 TEST_F(CompanyWork, ANamespacesLabelsRenewItsOwnPods) {
   see_waiting(1000);
-  see(pod("web", 1, {{Text("app"), Text("web")}}, "elsewhere"));
+  see(pod("web", 1, {{PooledString("app"), PooledString("web")}}, "elsewhere"));
   Namespace elsewhere;
-  elsewhere.name = Text("elsewhere");
+  elsewhere.name = PooledString("elsewhere");
   see(elsewhere);
   EXPECT_EQ(done_by([] {}), Done()) << "no rule selects by them";
   PodRules rules = *loner("a").rules;
-  rules.required_anti_affinity[0].namespace_selector = {.present = true, .match_labels = {{Text("team"), Text("red")}}, .expressions = {}};
-  rules.required_anti_affinity[0].namespaces = {Text("third")};
+  rules.required_anti_affinity[0].namespace_selector = {
+      .present = true, .match_labels = {{PooledString("team"), PooledString("red")}}, .expressions = {}};
+  rules.required_anti_affinity[0].namespaces = {PooledString("third")};
   EXPECT_EQ(done_by([&] { see(under(loner("a"), rules)); }), (Done{1000, 1, 1})) << "ns is not known, and may match; elsewhere does not";
-  elsewhere.labels = {{Text("team"), Text("red")}};
+  elsewhere.labels = {{PooledString("team"), PooledString("red")}};
   EXPECT_EQ(done_by([&] { see(elsewhere); }), (Done{1, 1, 1}));
 }
 
@@ -237,8 +243,8 @@ class RuleWork : public ::testing::Test {
   static PodAffinityTerm term_for(const std::string& key) {
     PodAffinityTerm term;
     term.selector.present = true;
-    term.selector.expressions = {{Text(key), SelectorOp::kExists, {}}};
-    term.topology_key = Text("host");
+    term.selector.expressions = {{PooledString(key), SelectorOp::kExists, {}}};
+    term.topology_key = PooledString("host");
     return term;
   }
   /// Each call makes another object, equal to that of the same number.
@@ -256,8 +262,8 @@ class RuleWork : public ::testing::Test {
     event();
     return {company.work().compared - before.compared, company.work().matched - before.matched, company.work().listed - before.listed};
   }
-  const Text ns{"ns"};
-  const Labels host{{Text("host"), Text("n0")}};
+  const PooledString ns{"ns"};
+  const Labels host{{PooledString("host"), PooledString("n0")}};
   AntiAffinity company{{}};
 };
 
@@ -275,7 +281,7 @@ TEST_F(RuleWork, TermsOfOneListAreNotComparedWithEachOther) {
   });
   EXPECT_EQ(again.compared, kAll) << "each with its equal";
   EXPECT_EQ(again.listed, 0u);
-  EXPECT_EQ(company.rules_for(ns, {{Text("k7"), Text()}}).size(), 1u);
+  EXPECT_EQ(company.rules_for(ns, {{PooledString("k7"), PooledString()}}).size(), 1u);
   const auto go = done_by([&] {
     for (int p = 0; p < kPods; ++p) company.remove(ns, rules_of(p), host), company.remove(ns, rules_of(p), host);
     company.forget_news();
@@ -283,7 +289,7 @@ TEST_F(RuleWork, TermsOfOneListAreNotComparedWithEachOther) {
   EXPECT_EQ(go.compared, 2 * kAll);
   EXPECT_LE(go.listed, 2 * kAll) << "told, and forgotten";
   EXPECT_TRUE(company.is_empty());
-  EXPECT_TRUE(company.rules_for(ns, {{Text("k7"), Text()}}).empty());
+  EXPECT_TRUE(company.rules_for(ns, {{PooledString("k7"), PooledString()}}).empty());
 }
 
 TEST_F(RuleWork, AWaitingPodIsMatchedWithNewsOnly) {
@@ -292,15 +298,15 @@ TEST_F(RuleWork, AWaitingPodIsMatchedWithNewsOnly) {
   company.add(ns, rules_of(kPods, true), host);
   company.remove(ns, rules_of(3, true), host);
   const auto asked = done_by([&] {
-    EXPECT_FALSE(company.concerns(Text("elsewhere"), {{Text("app"), Text("web")}}));
-    EXPECT_TRUE(company.concerns(Text("elsewhere"), {{Text("k" + std::to_string(kPods * kTerms)), Text()}}));
-    EXPECT_TRUE(company.concerns(Text("elsewhere"), {{Text("k12"), Text()}})) << "what goes is news";
+    EXPECT_FALSE(company.concerns(PooledString("elsewhere"), {{PooledString("app"), PooledString("web")}}));
+    EXPECT_TRUE(company.concerns(PooledString("elsewhere"), {{PooledString("k" + std::to_string(kPods * kTerms)), PooledString()}}));
+    EXPECT_TRUE(company.concerns(PooledString("elsewhere"), {{PooledString("k12"), PooledString()}})) << "what goes is news";
   });
   EXPECT_LE(asked.matched, 3u * 2 * kTerms);
   company.forget_news();
-  EXPECT_FALSE(company.concerns(Text("elsewhere"), {{Text("k12"), Text()}}));
-  EXPECT_EQ(company.rules_for(Text("elsewhere"), {{Text("k16"), Text()}}).size(), 1u);
-  EXPECT_TRUE(company.rules_for(Text("elsewhere"), {{Text("k12"), Text()}}).empty());
+  EXPECT_FALSE(company.concerns(PooledString("elsewhere"), {{PooledString("k12"), PooledString()}}));
+  EXPECT_EQ(company.rules_for(PooledString("elsewhere"), {{PooledString("k16"), PooledString()}}).size(), 1u);
+  EXPECT_TRUE(company.rules_for(PooledString("elsewhere"), {{PooledString("k12"), PooledString()}}).empty());
 }
 
 TEST_F(RuleWork, ATermThatNamesManyNamespacesIsOneRule) {
@@ -309,30 +315,30 @@ TEST_F(RuleWork, ATermThatNamesManyNamespacesIsOneRule) {
   for (const char* name : {"a", "b", "c", "b"}) rules.required_anti_affinity.back().namespaces.emplace_back(name);
   const auto shared = std::make_shared<const PodRules>(rules);
   company.add(ns, shared, host);
-  company.add(Text("other"), shared, host);
-  const Labels app{{Text("app"), Text("web")}};
-  const AntiAffinity::Meant in_a = company.rules_for(Text("a"), app);
+  company.add(PooledString("other"), shared, host);
+  const Labels app{{PooledString("app"), PooledString("web")}};
+  const AntiAffinity::Meant in_a = company.rules_for(PooledString("a"), app);
   ASSERT_EQ(in_a.size(), 1u);
-  for (const char* name : {"b", "c"}) EXPECT_EQ(company.rules_for(Text(name), app), in_a) << name;
-  for (const char* name : {"ns", "d"}) EXPECT_TRUE(company.rules_for(Text(name), app).empty()) << name;
-  for (const char* name : {"a", "b", "c"}) EXPECT_TRUE(company.concerns(Text(name), app)) << name;
+  for (const char* name : {"b", "c"}) EXPECT_EQ(company.rules_for(PooledString(name), app), in_a) << name;
+  for (const char* name : {"ns", "d"}) EXPECT_TRUE(company.rules_for(PooledString(name), app).empty()) << name;
+  for (const char* name : {"a", "b", "c"}) EXPECT_TRUE(company.concerns(PooledString(name), app)) << name;
   company.forget_news();
   company.remove(ns, shared, host);
   company.forget_news();
-  EXPECT_EQ(company.rules_for(Text("b"), app), in_a) << "of the other pod";
-  company.remove(Text("other"), shared, host);
-  EXPECT_TRUE(company.concerns(Text("b"), app));
+  EXPECT_EQ(company.rules_for(PooledString("b"), app), in_a) << "of the other pod";
+  company.remove(PooledString("other"), shared, host);
+  EXPECT_TRUE(company.concerns(PooledString("b"), app));
   company.forget_news();
-  for (const char* name : {"a", "b", "c"}) EXPECT_FALSE(company.concerns(Text(name), app)) << name;
-  EXPECT_TRUE(company.rules_for(Text("b"), app).empty());
+  for (const char* name : {"a", "b", "c"}) EXPECT_FALSE(company.concerns(PooledString(name), app)) << name;
+  EXPECT_TRUE(company.rules_for(PooledString("b"), app).empty());
 }
 
 TEST_F(AntiAffinityTest, ANodeThatIsLabelledUnderItsFirstLonerIsLeftOut) {
   see(node("a", 8));
   see(loner("a"));
   tracker.settle();
-  see(node("a", 8, {{Text("l/rack"), Text("r0")}}));
-  see(pod("web", 1, {{Text("app"), Text("web")}}));
+  see(node("a", 8, {{PooledString("l/rack"), PooledString("r0")}}));
+  see(pod("web", 1, {{PooledString("app"), PooledString("web")}}));
   step();
   EXPECT_EQ(where("web"), "");
 }
@@ -341,8 +347,8 @@ TEST_F(AntiAffinityTest, NodesThatAreLeftOutForItAreCountedInKubeSchedulersWords
   see_two_racks();
   see(loner("a"));
   PodRules rules;
-  rules.node_selector = {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r0")}};
-  see(under(pod("web", 8, {{Text("app"), Text("web")}}), rules));
+  rules.node_selector = {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r0")}};
+  see(under(pod("web", 8, {{PooledString("app"), PooledString("web")}}), rules));
   step();
   EXPECT_EQ(verdict_of("web").message,
             "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 2 node(s) didn't satisfy existing pods anti-affinity "

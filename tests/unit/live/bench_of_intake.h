@@ -18,7 +18,8 @@ namespace ashlar::kube {
 
 class TrackerBench : public ::testing::Test, public ClusterObjects, public Actuator {
  protected:
-  TrackerBench() : TrackerBench(TrackerOptions{.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}}}) {}
+  TrackerBench()
+      : TrackerBench(TrackerOptions{.levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}}}) {}
   explicit TrackerBench(TrackerOptions options)
       : clock([this] { return time; }),
         source(clock),
@@ -62,7 +63,7 @@ class TrackerBench : public ::testing::Test, public ClusterObjects, public Actua
     return verdict_text({tracker, state}, job, engine.verdict_of(job));
   }
   const PodRecord& record(const std::string& name, const std::string& ns = "ns") {
-    const PodSlot slot = tracker.pods().find(Text(ns), Text(name));
+    const PodSlot slot = tracker.pods().find(PooledString(ns), PooledString(name));
     static const PodRecord kNone;
     return slot == kNoPod ? kNone : tracker.pods()[slot];
   }
@@ -70,7 +71,9 @@ class TrackerBench : public ::testing::Test, public ClusterObjects, public Actua
     const PodRecord& r = record(name);
     return r.phase == PodRecord::Phase::kBound || r.phase == PodRecord::Phase::kAssumed ? tracker.names().nodes.name(r.node).str() : "";
   }
-  std::int64_t idle_devices(const std::string& node_name) { return state.cluster.idle_devices()[tracker.names().nodes.find(Text(node_name)).row()]; }
+  std::int64_t idle_devices(const std::string& node_name) {
+    return state.cluster.idle_devices()[tracker.names().nodes.find(PooledString(node_name)).row()];
+  }
   Tracker::Listeners listeners() {
     return {.on_condition_due = [this](PodSlot slot) { due.push_back(tracker.pods()[slot].name.str()); },
             .on_group_condition_due = [this](GangSlot slot) { due_groups.push_back(tracker.gangs()[slot].name.str()); },

@@ -34,7 +34,7 @@ class Between : public ::testing::Test, public TermBench {
     now += Millis(10'000);
   }
   static Pod on(Pod p, const char* node_name) {
-    p.node_name = Text(node_name);
+    p.node_name = PooledString(node_name);
     return p;
   }
   static Pod cpu(Pod p, std::int64_t cores) {

@@ -21,7 +21,7 @@ class Bindings : public ::testing::Test {
   void make_slow(const char* ns) {
     queue.note_sent(1000, ns, now);
     now = now + BindQueue::kSlowAfter;
-    ASSERT_EQ(queue.find_slow(now), std::vector<Text>{ns});
+    ASSERT_EQ(queue.find_slow(now), std::vector<PooledString>{ns});
   }
 
   BindQueue queue;
@@ -49,7 +49,7 @@ TEST_F(Bindings, WhoIsNotAnsweredForTwoSecondsIsSlow) {
   queue.note_sent(2, "b", now + Millis(1));
   EXPECT_EQ(queue.next_look(), now + Millis(2'000));
   EXPECT_TRUE(queue.find_slow(now + Millis(1'999)).empty());
-  EXPECT_EQ(queue.find_slow(now + Millis(2'000)), std::vector<Text>{"a"});
+  EXPECT_EQ(queue.find_slow(now + Millis(2'000)), std::vector<PooledString>{"a"});
   EXPECT_EQ(queue.slow_under_way(), 1u);
   queue.note_answered(2, now + Millis(2'000));
   EXPECT_EQ(queue.next_look(), Millis::max());

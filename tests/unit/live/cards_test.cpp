@@ -14,8 +14,8 @@ class Devices : public TrackerBench {
   Devices() { see(node("n", 8)); }
   /// Bound to the node, with this text in the annotation.
   static Pod holding(Pod p, const std::string& devices) {
-    p.node_name = Text("n");
-    if (!devices.empty()) p.annotations = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/cards"), Text(devices)}});
+    p.node_name = PooledString("n");
+    if (!devices.empty()) p.annotations = std::make_shared<const Labels>(Labels{{PooledString("ashlar.dev/cards"), PooledString(devices)}});
     return p;
   }
   /// As the API server gave it after commit ac91413 had bound it.
@@ -26,7 +26,7 @@ class Devices : public TrackerBench {
     return read.ok() ? std::move(read).value() : Pod();
   }
   static Pod foreign(Pod p) {
-    p.scheduler_name = Text("somebody-else");
+    p.scheduler_name = PooledString("somebody-else");
     return p;
   }
   std::vector<std::int32_t> free_milli() const {

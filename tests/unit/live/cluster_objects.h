@@ -13,44 +13,44 @@ namespace ashlar::kube {
 struct ClusterObjects {
   static Node node(const std::string& name, std::int64_t gpus, Labels labels = {}) {
     Node n;
-    n.name = Text(name);
+    n.name = PooledString(name);
     n.ready = ConditionStatus::kTrue;
     n.allocatable.cpu = MilliCores(64'000);
     n.allocatable.memory = Bytes(std::int64_t{512} << 30);
     n.pods_max = 110;
-    n.allocatable.extended = {{Text("ashlar.dev/gpu-milli"), gpus * 1000}, {Text("nvidia.com/gpu"), gpus}};
+    n.allocatable.extended = {{PooledString("ashlar.dev/gpu-milli"), gpus * 1000}, {PooledString("nvidia.com/gpu"), gpus}};
     n.labels = std::move(labels);
     return n;
   }
   static Pod pod(const std::string& name, std::int64_t gpus, Labels labels = {}, const std::string& ns = "ns") {
     Pod p;
-    p.ns = Text(ns);
-    p.name = Text(name);
-    p.uid = Text("uid-" + ns + "-" + name);
-    p.scheduler_name = Text("ashlar");
+    p.ns = PooledString(ns);
+    p.name = PooledString(name);
+    p.uid = PooledString("uid-" + ns + "-" + name);
+    p.scheduler_name = PooledString("ashlar");
     p.requests.cpu = MilliCores(1000);
-    if (gpus > 0) p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
+    if (gpus > 0) p.requests.extended = {{PooledString("nvidia.com/gpu"), gpus}};
     p.labels = std::make_shared<const Labels>(std::move(labels));
     return p;
   }
   static Pod share(const std::string& name, std::int64_t milli) {
     Pod p = pod(name, 0);
-    p.requests.extended = {{Text("ashlar.dev/gpu-milli"), milli}};
+    p.requests.extended = {{PooledString("ashlar.dev/gpu-milli"), milli}};
     return p;
   }
   static Pod gang_pod(const std::string& gang, int index, int size, std::int64_t gpus) {
     return pod(gang + "-" + std::to_string(index), gpus,
-               {{Text("ashlar.dev/gang"), Text(gang)}, {Text("ashlar.dev/gang-size"), Text(std::to_string(size))}});
+               {{PooledString("ashlar.dev/gang"), PooledString(gang)}, {PooledString("ashlar.dev/gang-size"), PooledString(std::to_string(size))}});
   }
   /// The pod with this annotation and no other.
   static Pod annotated(Pod p, const std::string& key, const std::string& value) {
-    p.annotations = std::make_shared<const Labels>(Labels{{Text(key), Text(value)}});
+    p.annotations = std::make_shared<const Labels>(Labels{{PooledString(key), PooledString(value)}});
     return p;
   }
   /// The pod with another label added.
   static Pod with(Pod p, const std::string& key, const std::string& value) {
     Labels labels = p.labels ? *p.labels : Labels();
-    labels.push_back({Text(key), Text(value)});
+    labels.push_back({PooledString(key), PooledString(value)});
     p.labels = std::make_shared<const Labels>(std::move(labels));
     return p;
   }

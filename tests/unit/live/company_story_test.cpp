@@ -16,26 +16,26 @@ class CompanyStory : public TrackerBench {
   int below(int bound) { return static_cast<int>(rng_.below(static_cast<std::uint64_t>(bound))); }
   bool chance(int percent) { return below(100) < percent; }
   std::string one_of(const std::string& stem, int count) { return stem + std::to_string(below(count)); }
-  Text ns() { return Text(one_of("space-", 3)); }
+  PooledString ns() { return PooledString(one_of("space-", 3)); }
   Labels labels() {
     Labels all;
-    if (chance(80)) all.push_back({Text("app"), Text(one_of("a", 3))});
-    if (chance(50)) all.push_back({Text("tier"), Text(one_of("t", 2))});
+    if (chance(80)) all.push_back({PooledString("app"), PooledString(one_of("a", 3))});
+    if (chance(50)) all.push_back({PooledString("tier"), PooledString(one_of("t", 2))});
     return all;
   }
   LabelSelector selector(const std::string& key, const std::string& stem, int count) {
     LabelSelector s{.present = chance(95), .match_labels = {}, .expressions = {}};
     const int kind = below(6);
-    if (kind < 2) s.match_labels = {{Text(key), Text(one_of(stem, count))}};
-    if (kind == 2) s.expressions = {{Text(key), SelectorOp::kIn, {Text(one_of(stem, count))}}};
-    if (kind == 3) s.expressions = {{Text(key), SelectorOp::kIn, {Text(stem + "0"), Text(stem + "1")}}};
-    if (kind == 4) s.expressions = {{Text(key), SelectorOp::kNotIn, {Text(one_of(stem, count))}}};
+    if (kind < 2) s.match_labels = {{PooledString(key), PooledString(one_of(stem, count))}};
+    if (kind == 2) s.expressions = {{PooledString(key), SelectorOp::kIn, {PooledString(one_of(stem, count))}}};
+    if (kind == 3) s.expressions = {{PooledString(key), SelectorOp::kIn, {PooledString(stem + "0"), PooledString(stem + "1")}}};
+    if (kind == 4) s.expressions = {{PooledString(key), SelectorOp::kNotIn, {PooledString(one_of(stem, count))}}};
     return s;  // else everything
   }
   PodAffinityTerm term() {
     PodAffinityTerm t;
     t.selector = chance(60) ? selector("app", "a", 3) : selector("tier", "t", 2);
-    t.topology_key = Text(chance(50) ? "host" : "l/rack");
+    t.topology_key = PooledString(chance(50) ? "host" : "l/rack");
     if (chance(30)) t.namespaces.push_back(ns());
     if (chance(15)) t.namespaces.push_back(ns());
     if (chance(30)) t.namespace_selector = selector("team", "red", 2);
@@ -44,22 +44,22 @@ class CompanyStory : public TrackerBench {
   std::shared_ptr<const PodRules> refusing() {
     PodRules rules;
     for (int i = below(3); i >= 0; --i) rules.required_anti_affinity.push_back(term());
-    rules.unsupported = Text("spec.affinity.podAntiAffinity.required");
+    rules.unsupported = PooledString("spec.affinity.podAntiAffinity.required");
     return std::make_shared<const PodRules>(std::move(rules));
   }
   Pod owner(const std::string& name) {
     Pod p = pod(name, 0, labels(), ns().str());
-    if (chance(50)) p.scheduler_name = Text("default-scheduler");
+    if (chance(50)) p.scheduler_name = PooledString("default-scheduler");
     p.rules = chance(30) && kept_ ? kept_ : refusing();
     if (chance(30)) kept_ = p.rules;
-    p.node_name = Text(one_of("n", 7));  // some never come
+    p.node_name = PooledString(one_of("n", 7));  // some never come
     return p;
   }
   Pod waiting(const std::string& name) {
     Pod p = pod(name, chance(70) ? 8 : 1, labels(), ns().str());
     if (chance(20)) p = with(with(p, "ashlar.dev/gang", one_of("g", 2)), "ashlar.dev/gang-size", "2");
     PodRules rules;
-    if (chance(40)) rules.node_selector = {{Text("pool"), Text(one_of("p", 2))}};
+    if (chance(40)) rules.node_selector = {{PooledString("pool"), PooledString(one_of("p", 2))}};
     return under(std::move(p), std::move(rules));
   }
   /// A change of a pod that was told before, or a new one.
@@ -74,7 +74,7 @@ class CompanyStory : public TrackerBench {
       now.ns = before.ns;  // another namespace is another pod
       now.uid = before.uid;
       now.scheduler_name = before.scheduler_name;
-      if (what == 0) now.uid = Text("uid-" + std::to_string(rng_.next()));  // made anew, maybe elsewhere
+      if (what == 0) now.uid = PooledString("uid-" + std::to_string(rng_.next()));  // made anew, maybe elsewhere
       if (what != 0) now.node_name = before.node_name;
       if (what != 1) now.rules = before.rules;
       if (what != 2 || find_label(*before.labels, "ashlar.dev/gang") != nullptr) now.labels = before.labels;
@@ -96,17 +96,17 @@ class CompanyStory : public TrackerBench {
       return;
     }
     Labels all;
-    if (chance(90)) all.push_back({Text("host"), Text(chance(90) ? name : "other")});
-    if (chance(90)) all.push_back({Text("l/block"), Text("b")});
-    if (chance(80)) all.push_back({Text("l/rack"), Text(one_of("r", 3))});
-    if (chance(50)) all.push_back({Text("pool"), Text(one_of("p", 2))});
+    if (chance(90)) all.push_back({PooledString("host"), PooledString(chance(90) ? name : "other")});
+    if (chance(90)) all.push_back({PooledString("l/block"), PooledString("b")});
+    if (chance(80)) all.push_back({PooledString("l/rack"), PooledString(one_of("r", 3))});
+    if (chance(50)) all.push_back({PooledString("pool"), PooledString(one_of("p", 2))});
     nodes_[name] = all;
     see(node(name, 8, std::move(all)));
   }
   void tell_namespace() {
     Namespace n;
     n.name = ns();
-    if (chance(60)) n.labels = {{Text("team"), Text(one_of("red", 2))}};
+    if (chance(60)) n.labels = {{PooledString("team"), PooledString(one_of("red", 2))}};
     namespaces_.erase(n.name);
     if (chance(30)) return tracker.take(Change<Namespace>{Change<Namespace>::Kind::kDeleted, n});
     namespaces_[n.name] = n.labels;
@@ -144,9 +144,9 @@ class CompanyStory : public TrackerBench {
   }
 
   // ---- the stupid way ---------------------------------------------------------------------------------------------------------------------
-  bool means(const PodAffinityTerm& t, const Text& owner_ns, const PodRecord& r) const {
+  bool means(const PodAffinityTerm& t, const PooledString& owner_ns, const PodRecord& r) const {
     bool is_meant = t.namespaces.empty() && !t.namespace_selector.present && r.ns == owner_ns;
-    for (const Text& name : t.namespaces) is_meant = is_meant || name == r.ns;
+    for (const PooledString& name : t.namespaces) is_meant = is_meant || name == r.ns;
     if (t.namespace_selector.present) {
       const auto known = namespaces_.find(r.ns);
       is_meant = is_meant || known == namespaces_.end() || matches(t.namespace_selector, known->second);
@@ -159,7 +159,7 @@ class CompanyStory : public TrackerBench {
       const PodRecord& o = tracker.pods()[slot];
       if (o.phase != PodRecord::Phase::kBound) continue;
       for (const PodAffinityTerm& t : o.rules->required_anti_affinity) {
-        const Text* value = find_label(nodes_.at(o.node_name.str()), t.topology_key);
+        const PooledString* value = find_label(nodes_.at(o.node_name.str()), t.topology_key);
         if (value != nullptr && means(t, o.ns, r)) all.insert("not " + t.topology_key.str() + "=" + value->str());
       }
     }
@@ -228,7 +228,7 @@ class CompanyStory : public TrackerBench {
   Rng rng_;
   std::map<std::string, Pod> told_;
   std::map<std::string, Labels> nodes_;
-  std::map<Text, Labels> namespaces_;
+  std::map<PooledString, Labels> namespaces_;
   std::shared_ptr<const PodRules> kept_;
   std::vector<BindHold> holds_;
 };

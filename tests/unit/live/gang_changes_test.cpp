@@ -9,16 +9,17 @@ class GangChanges : public TrackerBench {
   GangChanges() : GangChanges({}) {}
   explicit GangChanges(std::vector<std::string> scheduler_names)
       : TrackerBench(TrackerOptions{.scheduler_names = scheduler_names.empty() ? std::vector<std::string>{"ashlar"} : std::move(scheduler_names),
-                                    .levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}},
+                                    .levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}},
                                     .queues = {{"red"}, {"blue"}}}) {}
   void see_nodes(int count) {
-    for (int n = 0; n < count; ++n) see(node("n" + std::to_string(n), 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r")}}));
+    for (int n = 0; n < count; ++n)
+      see(node("n" + std::to_string(n), 8, {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r")}}));
   }
   static PodGroup group(int min_count, const std::string& uid = "uid-pg") {
     PodGroup g;
-    g.ns = Text("ns");
-    g.name = Text("pg");
-    g.uid = Text(uid);
+    g.ns = PooledString("ns");
+    g.name = PooledString("pg");
+    g.uid = PooledString(uid);
     g.min_count = min_count;
     return g;
   }
@@ -28,7 +29,7 @@ class GangChanges : public TrackerBench {
   }
   static Pod grouped(int index, std::int64_t gpus = 8) {
     Pod p = pod("pg-" + std::to_string(index), gpus);
-    p.group_name = Text("pg");
+    p.group_name = PooledString("pg");
     return p;
   }
   int bound() {
@@ -46,8 +47,8 @@ class LevelLimit : public GangChanges {
   static Pod filler(int i) { return with(gang_pod("filler" + std::to_string(i), 0, 2, 1), "ashlar.dev/within", "l/level" + std::to_string(i)); }
   /// Two levels are configured, fourteen more are labels of a node that gangs name. The node has a label besides, and no devices.
   void take_all_levels() {
-    Labels labels{{Text("l/switch"), Text("s")}};
-    for (int i = 0; i < 14; ++i) labels.push_back({Text("l/level" + std::to_string(i)), Text("d")});
+    Labels labels{{PooledString("l/switch"), PooledString("s")}};
+    for (int i = 0; i < 14; ++i) labels.push_back({PooledString("l/level" + std::to_string(i)), PooledString("d")});
     see(node("labelled", 0, std::move(labels)));
     for (int i = 0; i < 14; ++i) see(filler(i));
     step();
@@ -71,7 +72,7 @@ TEST_F(LevelLimit, ATopologyKeyThatIsOneLevelTooManyHoldsTheGang) {
   see_nodes(2);
   take_all_levels();
   PodGroup g = group(2);
-  g.topology_key = Text("l/switch");
+  g.topology_key = PooledString("l/switch");
   see(g);
   for (int i = 0; i < 2; ++i) see(grouped(i));
   step();
@@ -88,7 +89,7 @@ TEST_F(LevelLimit, ASoftWishForOneLevelTooManyIsLetGo) {
 }
 
 TEST_F(LevelLimit, AGangThatWaitsForALevelGetsTheOneThatAnotherGangLeaves) {
-  for (int n = 0; n < 2; ++n) see(node("n" + std::to_string(n), 8, {{Text("l/switch"), Text("s")}}));
+  for (int n = 0; n < 2; ++n) see(node("n" + std::to_string(n), 8, {{PooledString("l/switch"), PooledString("s")}}));
   take_all_levels();
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/switch"));
   step();
@@ -100,25 +101,25 @@ TEST_F(LevelLimit, AGangThatWaitsForALevelGetsTheOneThatAnotherGangLeaves) {
   EXPECT_EQ(bound(), 2);
   EXPECT_EQ(tracker.gangs_without_level(), 0u);
   EXPECT_EQ(tracker.names().levels().size(), 16u);
-  EXPECT_EQ(tracker.names().find_level(Text("l/level5")), LevelId::none());
+  EXPECT_EQ(tracker.names().find_level(PooledString("l/level5")), LevelId::none());
 }
 
 TEST_F(LevelLimit, TheLevelOfAGangInTheEngineIsNotGivenToAnother) {
   take_all_levels();
-  see(node("n0", 8, {{Text("l/level5"), Text("d")}}));
+  see(node("n0", 8, {{PooledString("l/level5"), PooledString("d")}}));
   for (int i = 0; i < 2; ++i) see(with(gang_pod("big", i, 2, 8), "ashlar.dev/within", "l/level5"));  // waits in the engine
   step();
   gone(filler(5));
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/switch"));
   step();
-  EXPECT_EQ(tracker.names().levels()[tracker.names().find_level(Text("l/level5")).row()].label, "l/level5");
+  EXPECT_EQ(tracker.names().levels()[tracker.names().find_level(PooledString("l/level5")).row()].label, "l/level5");
   EXPECT_EQ(tracker.gangs_without_level(), 1u);
 }
 
 TEST_F(GangChanges, APodGroupWithoutPodsOfOursUsesUpNoLevel) {
-  see(node("n", 8, {{Text("l/switch"), Text("s")}}));
+  see(node("n", 8, {{PooledString("l/switch"), PooledString("s")}}));
   PodGroup g = group(2);
-  g.topology_key = Text("l/switch");
+  g.topology_key = PooledString("l/switch");
   see(g);
   step();
   EXPECT_EQ(tracker.names().levels().size(), 2u);
@@ -142,7 +143,7 @@ TEST_F(GangChanges, PodsThatNameAnotherHardDomainThanTheirGangAreHeld) {
 TEST_F(GangChanges, APodGroupAndItsPodsMayNotNameDifferentDomains) {
   see_nodes(2);
   PodGroup g = group(2);
-  g.topology_key = Text("l/rack");
+  g.topology_key = PooledString("l/rack");
   see(g);
   for (int i = 0; i < 2; ++i) see(with(grouped(i), "ashlar.dev/within", "block"));
   step();
@@ -174,7 +175,7 @@ TEST_F(GangChanges, ALostMemberOfAGroupToldTrueIsReplacedAloneAfterARestart) {
   see_nodes(2);
   see(told(group(2)));
   Pod survivor = grouped(0);
-  survivor.node_name = Text("n0");
+  survivor.node_name = PooledString("n0");
   see(survivor);
   see(grouped(7));
   step();
@@ -200,7 +201,7 @@ TEST_F(GangChanges, ALostMemberThatComesBackIsNoSurplusButOneBeyondTheGangIs) {
 TEST_F(GangChanges, PodsOfABasicPodGroupAreNoSurplus) {
   see_nodes(1);
   PodGroup basic = group(0);
-  basic.topology_key = Text("l/rack");
+  basic.topology_key = PooledString("l/rack");
   see(basic);
   for (int i = 0; i < 2; ++i) see(grouped(i));
   step();
@@ -279,7 +280,7 @@ TEST_F(GangChanges, MembersThatAreBoundStayWhenMinCountChanges) {
   see_nodes(2);
   see(group(3));
   Pod first = grouped(0);  // of an earlier leader, whose other bindings failed
-  first.node_name = Text("n0");
+  first.node_name = PooledString("n0");
   see(first);
   for (int i = 1; i < 3; ++i) see(grouped(i));
   step();
@@ -295,7 +296,7 @@ TEST_F(GangChanges, BoundMembersAreAStartedGangOnceMinCountIsThatLow) {
   see(group(3));
   for (int i = 0; i < 2; ++i) {
     Pod p = grouped(i);
-    p.node_name = Text("n" + std::to_string(i));
+    p.node_name = PooledString("n" + std::to_string(i));
     see(p);
   }
   step();
@@ -325,7 +326,7 @@ TEST_F(GangChanges, APodOfAnotherSchedulerHoldsThePodGroup) {
   see_nodes(3);
   see(group(2));
   Pod foreign_pod = grouped(9);
-  foreign_pod.scheduler_name = Text("somebody-else");
+  foreign_pod.scheduler_name = PooledString("somebody-else");
   see(foreign_pod);
   for (int i = 0; i < 2; ++i) see(grouped(i));
   step();
@@ -342,7 +343,7 @@ TEST_F(GangChanges, APodOfAnotherSchedulerHoldsThePodGroup) {
 TEST_F(GangChanges, APodGroupOfAnotherSchedulerIsNoneOfOurBusiness) {
   see(group(2));
   Pod foreign_pod = grouped(0);
-  foreign_pod.scheduler_name = Text("somebody-else");
+  foreign_pod.scheduler_name = PooledString("somebody-else");
   see(foreign_pod);
   step();
   time = time + Millis(60'000);
@@ -352,7 +353,7 @@ TEST_F(GangChanges, APodGroupOfAnotherSchedulerIsNoneOfOurBusiness) {
   EXPECT_TRUE(due_groups.empty());
   gone(foreign_pod);
   gone(group(2));
-  EXPECT_EQ(tracker.gangs().find(Text("ns"), Text("pg"), true), kNoGang);
+  EXPECT_EQ(tracker.gangs().find(PooledString("ns"), PooledString("pg"), true), kNoGang);
   EXPECT_EQ(tracker.pods().size(), 0u);
 }
 
@@ -365,7 +366,7 @@ TEST_F(TwoNames, AGangWhosePodsNameTwoOfOurSchedulersIsHeld) {
   see_nodes(2);
   see(gang_pod("g", 0, 2, 8));
   Pod other = gang_pod("g", 1, 2, 8);
-  other.scheduler_name = Text("ashlar-batch");
+  other.scheduler_name = PooledString("ashlar-batch");
   see(other);
   step();
   EXPECT_EQ(bound(), 0);
@@ -380,7 +381,7 @@ TEST_F(GangChanges, AGangMovesToItsNewQueueWhenAllItsPodsHave) {
   see_nodes(1);
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/queue", "red"));
   step();
-  EXPECT_EQ(job_of("g-0").queue, tracker.names().queues.find(Text("red")));
+  EXPECT_EQ(job_of("g-0").queue, tracker.names().queues.find(PooledString("red")));
   see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"));
   step();
   EXPECT_EQ(state.backlog_size(), 0u) << "half of it belongs to another queue";
@@ -392,7 +393,7 @@ TEST_F(GangChanges, AGangMovesToItsNewQueueWhenAllItsPodsHave) {
   step();
   due.clear();
   const ConditionText told = hold_condition(tracker, record("g-0"));
-  tracker.pods()[tracker.pods().find(Text("ns"), Text("g-1"))].condition_hash = condition_hash(told.reason, told.message);
+  tracker.pods()[tracker.pods().find(PooledString("ns"), PooledString("g-1"))].condition_hash = condition_hash(told.reason, told.message);
   see(with(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"), "x", "y"));
   see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "red"));
   see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"));
@@ -402,18 +403,18 @@ TEST_F(GangChanges, AGangMovesToItsNewQueueWhenAllItsPodsHave) {
   see(with(gang_pod("g", 1, 2, 8), "ashlar.dev/queue", "blue"));
   step();
   EXPECT_EQ(state.backlog_size(), 1u);
-  EXPECT_EQ(job_of("g-0").queue, tracker.names().queues.find(Text("blue")));
+  EXPECT_EQ(job_of("g-0").queue, tracker.names().queues.find(PooledString("blue")));
 }
 
 TEST_F(GangChanges, APriorityClassThatComesLateCounts) {
   PodGroup g = group(2);
-  g.priority_class = Text("urgent");
+  g.priority_class = PooledString("urgent");
   see(g);
   for (int i = 0; i < 2; ++i) see(grouped(i));
   step();
   EXPECT_EQ(job_of("pg-0").priority, 0);
   PriorityClass urgent;
-  urgent.name = Text("urgent");
+  urgent.name = PooledString("urgent");
   urgent.value = 1000;
   see(urgent);
   step();
@@ -425,7 +426,7 @@ TEST_F(GangChanges, APriorityClassThatComesLateCounts) {
 TEST_F(GangChanges, AFieldOfThePodGroupThatIsNotEvaluatedIsSaidOnPodsAndGroup) {
   see_nodes(2);
   PodGroup g = group(2);
-  g.unsupported = Text("spec.resourceClaims");
+  g.unsupported = PooledString("spec.resourceClaims");
   see(g);
   for (int i = 0; i < 2; ++i) see(grouped(i));
   step();
@@ -441,7 +442,7 @@ TEST_F(GangChanges, TheGroupOfAMemberThatIsNotEvaluatedIsNotCalledUnschedulable)
   see(group(2));
   see(grouped(0));
   PodRules rules;
-  rules.unsupported = Text("spec.resourceClaims");
+  rules.unsupported = PooledString("spec.resourceClaims");
   see(under(grouped(1), rules));
   step();
   EXPECT_EQ(hold_condition(tracker, tracker.gangs()[record("pg-0").gang]).reason, "SchedulerError");

@@ -10,15 +10,15 @@ class GangStory : public TrackerStory {
  protected:
   static PodGroup group(int min_count) {
     PodGroup g;
-    g.ns = Text("ns");
-    g.name = Text("g");
-    g.uid = Text("uid-g");
+    g.ns = PooledString("ns");
+    g.name = PooledString("g");
+    g.uid = PooledString("uid-g");
     g.min_count = min_count;
     return g;
   }
   static Pod of_group(int index) {
     Pod p = pod("g-" + std::to_string(index), 1);
-    p.group_name = Text("g");
+    p.group_name = PooledString("g");
     return p;
   }
 };
@@ -112,11 +112,11 @@ TEST_F(GangStory, OfAPodGroupThatChanges) {
   see(group(1));
   told("one is enough");
   PodGroup urgent = group(1);
-  urgent.priority_class = Text("high");
+  urgent.priority_class = PooledString("high");
   see(urgent);
   told("of a class that there is not");
   PriorityClass high;
-  high.name = Text("high");
+  high.name = PooledString("high");
   high.value = 9;
   see(high);
   told("the class");
@@ -170,11 +170,11 @@ a new group
 }
 
 TEST_F(GangStory, OfLevelsThatNodesBring) {
-  see(node("n0", 8, {{Text("l/rack"), Text("r")}}));
+  see(node("n0", 8, {{PooledString("l/rack"), PooledString("r")}}));
   told("a node");
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 1), "ashlar.dev/within", "l/zone"));
   told("a gang within a zone");
-  see(node("n1", 8, {{Text("l/zone"), Text("z")}}));
+  see(node("n1", 8, {{PooledString("l/zone"), PooledString("z")}}));
   told("a node of a zone");
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 1), "ashlar.dev/within", "rack"));
   told("within a rack instead");
@@ -182,7 +182,7 @@ TEST_F(GangStory, OfLevelsThatNodesBring) {
   told("they disagree");
   see(with(gang_pod("g", 1, 2, 1), "ashlar.dev/within", "l/rack"));
   told("they agree in other words");
-  see(node("n0", 8, {{Text("l/rack"), Text("other")}}));
+  see(node("n0", 8, {{PooledString("l/rack"), PooledString("other")}}));
   told("the node moves");
   EXPECT_EQ(take_story(), R"(
 a node

@@ -10,20 +10,20 @@ class Gangs : public TrackerBench {
     for (int r = 0; r < racks; ++r)
       for (int n = 0; n < nodes_per_rack; ++n)
         see(node("r" + std::to_string(r) + "n" + std::to_string(n), 8,
-                 {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r" + std::to_string(r))}}));
+                 {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r" + std::to_string(r))}}));
   }
   static PodGroup group(const std::string& name, int min_count, const std::string& key = "") {
     PodGroup g;
-    g.ns = Text("ns");
-    g.name = Text(name);
-    g.uid = Text("uid-" + name);
+    g.ns = PooledString("ns");
+    g.name = PooledString(name);
+    g.uid = PooledString("uid-" + name);
     g.min_count = min_count;
-    g.topology_key = Text(key);
+    g.topology_key = PooledString(key);
     return g;
   }
   static Pod grouped(const std::string& group, int index, std::int64_t gpus) {
     Pod p = pod(group + "-" + std::to_string(index), gpus);
-    p.group_name = Text(group);
+    p.group_name = PooledString(group);
     return p;
   }
   int bound() {
@@ -73,7 +73,7 @@ TEST_F(Gangs, WithinKeepsAGangInOneRack) {
   for (int i = 0; i < 4; ++i) {
     Pod p = gang_pod("g", i, 4, 8);
     Labels labels = *p.labels;
-    labels.push_back({Text("ashlar.dev/within"), Text("rack")});
+    labels.push_back({PooledString("ashlar.dev/within"), PooledString("rack")});
     p.labels = std::make_shared<const Labels>(labels);
     see(p);
   }
@@ -95,7 +95,7 @@ TEST_F(Gangs, APodGroupMustExistBeforeItsPodsCount) {
 }
 
 TEST_F(Gangs, ATopologyKeyThatIsNoLevelBecomesOne) {
-  for (int i = 0; i < 4; ++i) see(node("n" + std::to_string(i), 8, {{Text("example.com/switch"), Text(i < 2 ? "s0" : "s1")}}));
+  for (int i = 0; i < 4; ++i) see(node("n" + std::to_string(i), 8, {{PooledString("example.com/switch"), PooledString(i < 2 ? "s0" : "s1")}}));
   see(pod("filler", 8));
   step();
   see(group("pg", 2, "example.com/switch"));
@@ -118,11 +118,11 @@ TEST_F(Gangs, ARestartInTheMiddleCompletesTheGangInItsRack) {
   see_racks(3, 2);
   Pod first = gang_pod("g", 0, 2, 8);
   Labels labels = *first.labels;
-  labels.push_back({Text("ashlar.dev/within"), Text("rack")});
+  labels.push_back({PooledString("ashlar.dev/within"), PooledString("rack")});
   first.labels = std::make_shared<const Labels>(labels);
   Pod second = gang_pod("g", 1, 2, 8);
   second.labels = first.labels;
-  first.node_name = Text("r2n1");
+  first.node_name = PooledString("r2n1");
   see(first);
   see(second);
   step();
@@ -135,14 +135,15 @@ TEST_F(Gangs, AMemberWhoseBindingFailsIsHeldForTheSameDomain) {
   for (int i = 0; i < 2; ++i) {
     Pod p = gang_pod("g", i, 2, 8);
     Labels labels = *p.labels;
-    labels.push_back({Text("ashlar.dev/within"), Text("rack")});
+    labels.push_back({PooledString("ashlar.dev/within"), PooledString("rack")});
     p.labels = std::make_shared<const Labels>(labels);
     see(p);
   }
   step();
-  const PodSlot kept = tracker.pods().find(Text("ns"), Text("g-0")), lost = tracker.pods().find(Text("ns"), Text("g-1"));
+  const PodSlot kept = tracker.pods().find(PooledString("ns"), PooledString("g-0")),
+                lost = tracker.pods().find(PooledString("ns"), PooledString("g-1"));
   const std::string rack = where("g-0").substr(0, 2);
-  tracker.note_bound(kept, Text(where("g-0")), {});
+  tracker.note_bound(kept, PooledString(where("g-0")), {});
   tracker.note_rejected(lost);
   see(pod("thief", 8));  // arrives while the member waits; it may not push the gang out of its rack
   step();
@@ -154,7 +155,7 @@ TEST_F(Gangs, ALostMemberIsReplacedBesideTheSurvivors) {
   for (int i = 0; i < 2; ++i) {
     Pod p = gang_pod("g", i, 2, 8);
     Labels labels = *p.labels;
-    labels.push_back({Text("ashlar.dev/within"), Text("rack")});
+    labels.push_back({PooledString("ashlar.dev/within"), PooledString("rack")});
     p.labels = std::make_shared<const Labels>(labels);
     see(p);
   }
@@ -165,7 +166,7 @@ TEST_F(Gangs, ALostMemberIsReplacedBesideTheSurvivors) {
   gone(dead);
   Pod fresh = gang_pod("g", 7, 2, 8);
   Labels labels = *fresh.labels;
-  labels.push_back({Text("ashlar.dev/within"), Text("rack")});
+  labels.push_back({PooledString("ashlar.dev/within"), PooledString("rack")});
   fresh.labels = std::make_shared<const Labels>(labels);
   see(fresh);
   step();
@@ -200,7 +201,7 @@ TEST_F(Gangs, ANodeThatGoesWhileABindingIsUnderWay) {
   EXPECT_GT(record("p").bind_attempt, turn);
   // The first binding had gone through after all: the pod is where the server says, and the second place is free again.
   const std::string second = where("p");
-  tracker.note_bound(tracker.pods().find(Text("ns"), Text("p")), Text(first), {});
+  tracker.note_bound(tracker.pods().find(PooledString("ns"), PooledString("p")), PooledString(first), {});
   step();
   EXPECT_EQ(record("p").phase, PodRecord::Phase::kOnUnknownNode);
   EXPECT_EQ(idle_devices(second), 8);
@@ -211,7 +212,7 @@ TEST_F(Gangs, AMemberWithAFieldThatIsNotEvaluatedHoldsTheWholeGang) {
   see(gang_pod("g", 0, 2, 8));
   Pod bad = gang_pod("g", 1, 2, 8);
   PodRules rules;
-  rules.unsupported = Text("spec.resourceClaims");
+  rules.unsupported = PooledString("spec.resourceClaims");
   bad.rules = std::make_shared<const PodRules>(rules);
   see(bad);
   step();
@@ -222,30 +223,30 @@ TEST_F(Gangs, AMemberWithAFieldThatIsNotEvaluatedHoldsTheWholeGang) {
 
 TEST_F(Gangs, ASizeIsAWholeNumberAndANameHasNoSlash) {
   for (const char* size : {"4x", "99999999999", "0", "100001", "-1", "1.5"}) {
-    see(pod("p", 1, {{Text("ashlar.dev/gang"), Text("g")}, {Text("ashlar.dev/gang-size"), Text(size)}}));
+    see(pod("p", 1, {{PooledString("ashlar.dev/gang"), PooledString("g")}, {PooledString("ashlar.dev/gang-size"), PooledString(size)}}));
     EXPECT_EQ(record("p").hold, HoldReason::kMalformed) << size;
     EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gang-size is '" + std::string(size) + "'; it must be a whole number from 1 to 100000");
   }
-  see(pod("q", 1, {{Text("ashlar.dev/gang"), Text("pod/other")}, {Text("ashlar.dev/gang-size"), Text("2")}}));
+  see(pod("q", 1, {{PooledString("ashlar.dev/gang"), PooledString("pod/other")}, {PooledString("ashlar.dev/gang-size"), PooledString("2")}}));
   EXPECT_EQ(hold_text(record("q")), "ashlar.dev/gang is no name: it has a slash") << "so are pods with a wish of their own kept apart";
 }
 
 TEST_F(Gangs, AKeyThatIsNearlyAWishIsNotOverlooked) {
-  see(node("n0", 8, {{Text("l/rack"), Text("r0")}}));
+  see(node("n0", 8, {{PooledString("l/rack"), PooledString("r0")}}));
   const std::pair<const char*, const char*> cases[] = {{"withn", "within"},         {"gangs", "gang"},          {"gangsize", "gang-size"},
                                                        {"gang-sized", "gang-size"}, {"prefers", "prefer"},      {"Queue", "queue"},
                                                        {"duraton", "duration"},     {"gpumemory", "gpu-memory"}};
   for (const auto& [typed, meant] : cases) {
     const std::string key = "ashlar.dev/" + std::string(typed);
-    see(pod(typed, 1, {{Text(key), Text("rack")}}));
+    see(pod(typed, 1, {{PooledString(key), PooledString("rack")}}));
     EXPECT_EQ(hold_text(record(typed)), key + " is no key of Ashlar's; did you mean ashlar.dev/" + meant + "?");
     EXPECT_EQ(record(typed).hold, HoldReason::kMalformed) << typed;
   }
   Pod noted = pod("annotated", 1);
-  noted.annotations = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/with-in"), Text("rack")}});
+  noted.annotations = std::make_shared<const Labels>(Labels{{PooledString("ashlar.dev/with-in"), PooledString("rack")}});
   see(noted);
   EXPECT_EQ(record("annotated").hold, HoldReason::kMalformed);
-  see(pod("withn", 1, {{Text("ashlar.dev/within"), Text("rack")}}));
+  see(pod("withn", 1, {{PooledString("ashlar.dev/within"), PooledString("rack")}}));
   step();
   EXPECT_EQ(where("withn"), "n0") << "once corrected it is placed";
 }
@@ -255,7 +256,7 @@ TEST_F(Gangs, AMemberWithAMistypedKeyIsNamedByItsGang) {
   see(gang_pod("g", 0, 2, 1));
   Pod mistyped = gang_pod("g", 1, 2, 1);
   Labels labels = *mistyped.labels;
-  labels.push_back({Text("ashlar.dev/qeue"), Text("red")});
+  labels.push_back({PooledString("ashlar.dev/qeue"), PooledString("red")});
   mistyped.labels = std::make_shared<const Labels>(labels);
   see(mistyped);
   step();
@@ -269,19 +270,19 @@ TEST_F(Gangs, AMemberWithAMistypedKeyIsNamedByItsGang) {
 
 TEST_F(Gangs, AShareAskedForByALabelIsNoShare) {
   see(node("n0", 8));
-  see(pod("p", 0, {{Text("ashlar.dev/gpu-milli"), Text("500")}}));
+  see(pod("p", 0, {{PooledString("ashlar.dev/gpu-milli"), PooledString("500")}}));
   EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gpu-milli is a resource, no label: write it under resources.limits of a container");
-  see(pod("q", 0, {{Text("ashlar.dev/gpu-memory"), Text("10Gi")}}));
+  see(pod("q", 0, {{PooledString("ashlar.dev/gpu-memory"), PooledString("10Gi")}}));
   EXPECT_EQ(hold_text(record("q")), "asks for ashlar.dev/gpu-memory but for no card; add nvidia.com/gpu or ashlar.dev/gpu-milli to resources.limits");
 }
 
 TEST_F(Gangs, OfThousandsOfOwnKeysAFewAreLookedAt) {
   see(node("n0", 8));
   Labels many;
-  for (int i = 0; i < 32; ++i) many.push_back({Text("ashlar.dev/a" + std::to_string(100'000 + i)), Text("x")});
+  for (int i = 0; i < 32; ++i) many.push_back({PooledString("ashlar.dev/a" + std::to_string(100'000 + i)), PooledString("x")});
   Labels few(many.begin(), many.end() - 1);
-  many.push_back({Text("ashlar.dev/withn"), Text("rack")});
-  few.push_back({Text("ashlar.dev/withn"), Text("rack")});
+  many.push_back({PooledString("ashlar.dev/withn"), PooledString("rack")});
+  few.push_back({PooledString("ashlar.dev/withn"), PooledString("rack")});
   see(pod("many", 1, many));
   see(pod("few", 1, few));
   step();
@@ -292,21 +293,21 @@ TEST_F(Gangs, OfThousandsOfOwnKeysAFewAreLookedAt) {
 TEST_F(Gangs, KeysThatAreLikeNoWishMeanNothing) {
   see(node("n0", 8));
   for (const char* key : {"ashlar.dev/team", "ashlar.dev/name", "ashlar.dev/cards", "ashlar.dev/", "example.com/withn", "withn"})
-    see(pod(key, 1, {{Text(key), Text("x")}}));
+    see(pod(key, 1, {{PooledString(key), PooledString("x")}}));
   step();
   EXPECT_EQ(bound(), 6);
 }
 
 TEST_F(Gangs, AMalformedSizeIsSaid) {
-  see(pod("p", 1, {{Text("ashlar.dev/gang"), Text("g")}, {Text("ashlar.dev/gang-size"), Text("many")}}));
+  see(pod("p", 1, {{PooledString("ashlar.dev/gang"), PooledString("g")}, {PooledString("ashlar.dev/gang-size"), PooledString("many")}}));
   EXPECT_EQ(record("p").hold, HoldReason::kMalformed);
   EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gang-size is 'many'; it must be a whole number from 1 to 100000");
 }
 
 TEST_F(Gangs, ASizeWithoutAGangIsSaid) {
   see(node("n0", 8));
-  see(pod("p", 1, {{Text("ashlar.dev/gang-size"), Text("3")}}));
-  see(pod("q", 1, {{Text("ashlar.dev/gang"), Text("")}, {Text("ashlar.dev/gang-size"), Text("3")}}));
+  see(pod("p", 1, {{PooledString("ashlar.dev/gang-size"), PooledString("3")}}));
+  see(pod("q", 1, {{PooledString("ashlar.dev/gang"), PooledString("")}, {PooledString("ashlar.dev/gang-size"), PooledString("3")}}));
   step();
   for (const char* name : {"p", "q"}) {
     EXPECT_EQ(where(name), "") << name;
@@ -317,8 +318,8 @@ TEST_F(Gangs, ASizeWithoutAGangIsSaid) {
 
 TEST_F(Gangs, WithinBindsAPodWithoutAGangToo) {
   see(node("without", 8));
-  see(pod("p", 8, {{Text("ashlar.dev/within"), Text("l/nosuch")}}));
-  see(pod("q", 8, {{Text("ashlar.dev/within"), Text("rack")}}));
+  see(pod("p", 8, {{PooledString("ashlar.dev/within"), PooledString("l/nosuch")}}));
+  see(pod("q", 8, {{PooledString("ashlar.dev/within"), PooledString("rack")}}));
   step();
   EXPECT_EQ(where("p"), "");
   EXPECT_EQ(where("q"), "") << "its node has no rack";
@@ -326,7 +327,7 @@ TEST_F(Gangs, WithinBindsAPodWithoutAGangToo) {
   EXPECT_EQ(text.reason, "Unschedulable");
   EXPECT_EQ(text.message, "0/1 nodes are available: pod p must stay within one domain of l/nosuch, and no node has that label.");
   see_racks(1, 1);
-  see(node("with", 8, {{Text("l/nosuch"), Text("a")}}));
+  see(node("with", 8, {{PooledString("l/nosuch"), PooledString("a")}}));
   step();
   EXPECT_EQ(where("p"), "with");
   EXPECT_EQ(where("q"), "r0n0");
@@ -350,7 +351,7 @@ TEST_F(Gangs, TheTextOfAGangThatDoesNotFitNamesTheBestRack) {
   for (int i = 0; i < 3; ++i) {
     Pod p = gang_pod("g", i, 3, 8);
     Labels labels = *p.labels;
-    labels.push_back({Text("ashlar.dev/within"), Text("rack")});
+    labels.push_back({PooledString("ashlar.dev/within"), PooledString("rack")});
     p.labels = std::make_shared<const Labels>(labels);
     see(p);
   }

@@ -12,7 +12,7 @@ namespace ashlar::kube {
 class TrackerStory : public TrackerBench {
  protected:
   static TrackerOptions with_queues() {
-    return {.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}},
+    return {.levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}},
             .queues = {{"team", "", {8'000, kUnlimited, kUnlimited}}, {"sub", "team", {kUnlimited, kUnlimited, kUnlimited}}},
             .queue_of_namespace = {{"lab", "sub"}}};
   }
@@ -33,12 +33,12 @@ class TrackerStory : public TrackerBench {
     if (!due_groups.empty()) story += "  groups to be told:" + names_of(due_groups) + "\n";
     for (const std::string& line : std::exchange(said, {})) story += "  log: " + line + "\n";
   }
-  PodSlot slot_of(const std::string& name) { return tracker.pods().find(Text("ns"), Text(name)); }
+  PodSlot slot_of(const std::string& name) { return tracker.pods().find(PooledString("ns"), PooledString(name)); }
   void assume(const std::string& name, std::uint32_t node, DeviceMask devices = {1, 0}) {
     tracker.note_assumed(slot_of(name), NodeId(node), devices);
   }
   void confirm(const std::string& name, const std::string& node, DeviceMask devices = {1, 0}) {
-    tracker.note_bound(slot_of(name), Text(node), devices);
+    tracker.note_bound(slot_of(name), PooledString(node), devices);
   }
   std::string take_story() { return "\n" + std::exchange(story, {}); }
 

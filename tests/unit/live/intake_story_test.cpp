@@ -5,7 +5,7 @@ namespace ashlar::kube {
 namespace {
 
 Pod on(Pod p, const std::string& node) {
-  p.node_name = Text(node);
+  p.node_name = PooledString(node);
   return p;
 }
 
@@ -22,7 +22,7 @@ start
 }
 
 TEST_F(PodStory, FromItsCreationToItsEnd) {
-  see(node("n0", 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r")}}));
+  see(node("n0", 8, {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r")}}));
   told("a node");
   Pod p = with(pod("p", 1), "ashlar.dev/duration", "60s");
   p.priority = 5;
@@ -40,7 +40,7 @@ TEST_F(PodStory, FromItsCreationToItsEnd) {
   see(on(p, "n0"));
   told("its binding by the watch");
   Pod resized = on(p, "n0");
-  resized.requests.extended = {{Text("nvidia.com/gpu"), 2}};
+  resized.requests.extended = {{PooledString("nvidia.com/gpu"), 2}};
   see(resized);
   told("resized in place");
   gone(p);
@@ -89,13 +89,13 @@ TEST_F(PodStory, OfOneThatIsHeldAndMovesBetweenQueues) {
   see(with(p, "ashlar.dev/queue", "root"));
   told("to the root");
   Namespace ns;
-  ns.name = Text("ns");
-  ns.labels = {{Text("ashlar.dev/queue"), Text("sub")}};
+  ns.name = PooledString("ns");
+  ns.labels = {{PooledString("ashlar.dev/queue"), PooledString("sub")}};
   see(ns);
   told("its namespace is of sub");
   see(p);
   told("no queue of its own");
-  ns.annotations = {{Text("ashlar.dev/queue"), Text("team")}};
+  ns.annotations = {{PooledString("ashlar.dev/queue"), PooledString("team")}};
   see(ns);
   told("its namespace's annotation says team");
   see(with(p, "ashlar.dev/duration", "soon"));
@@ -215,32 +215,32 @@ TEST_F(PodStory, OfOneOfAnotherScheduler) {
   see(node("n1", 8));
   told("nodes");
   Pod p = pod("p", 1);
-  p.scheduler_name = Text("other");
+  p.scheduler_name = PooledString("other");
   see(p);
   told("nobody's business");
-  p.nominated_node_name = Text("n1");
+  p.nominated_node_name = PooledString("n1");
   p.priority = 7;
   see(p);
   told("nominated");
   see(p);
   told("again");
-  p.nominated_node_name = Text("n0");
+  p.nominated_node_name = PooledString("n0");
   see(p);
   told("for another node");
-  p.nominated_node_name = Text();
+  p.nominated_node_name = PooledString();
   see(p);
   told("no longer");
-  p.nominated_node_name = Text("n1");
+  p.nominated_node_name = PooledString("n1");
   see(p);
   gone(node("n1", 8));
   told("its node is gone");
-  p.nominated_node_name = Text("n0");
+  p.nominated_node_name = PooledString("n0");
   see(p);
   see(on(p, "n0"));
   told("bound");
   Pod again = p;
-  again.uid = Text("another");
-  again.nominated_node_name = Text();
+  again.uid = PooledString("another");
+  again.nominated_node_name = PooledString();
   see(again);
   told("another of its name");
   EXPECT_EQ(take_story(), R"(

@@ -36,16 +36,16 @@ class Lane : public ServedBench {
   }
   PodSlot waiting(const std::string& name) {
     see(pod(name, 1));
-    return tracker.pods().find(Text("ns"), Text(name));
+    return tracker.pods().find(PooledString("ns"), PooledString(name));
   }
   GangSlot group(const std::string& name) {
     PodGroup g;
-    g.ns = Text("ns");
-    g.name = Text(name);
-    g.uid = Text("uid-" + name);
+    g.ns = PooledString("ns");
+    g.name = PooledString(name);
+    g.uid = PooledString("uid-" + name);
     g.min_count = 2;
     see(std::move(g));
-    return tracker.gangs().find(Text("ns"), Text(name), true);
+    return tracker.gangs().find(PooledString("ns"), PooledString(name), true);
   }
   void pump() override { status_writer->pump(); }
   /// Until nothing waits and nothing is under way.
@@ -192,9 +192,9 @@ TEST_F(Lane, AnEqualConditionIsNotWrittenAgain) {
   status_writer->want_condition(slot, true);
   drain();
   Pod known = pod("b", 1);
-  known.scheduled = {ConditionStatus::kFalse, Text(text.reason), Text(text.message)};
+  known.scheduled = {ConditionStatus::kFalse, PooledString(text.reason), PooledString(text.message)};
   see(known);
-  status_writer->want_condition(tracker.pods().find(Text("ns"), Text("b")), true);
+  status_writer->want_condition(tracker.pods().find(PooledString("ns"), PooledString("b")), true);
   drain();
   EXPECT_EQ(server.count({"PATCH"}), 1u);
   EXPECT_EQ(status_writer->counters().equal_skipped, 2u);
@@ -259,7 +259,7 @@ TEST_F(Lane, ARefusalThatWasDroppedMayBeToldLater) {
   is_free = false;
   status_writer->want_failed_event(waiting("a"));
   status_writer->want_failed_event(waiting("b"));
-  status_writer->want_failed_event(tracker.pods().find(Text("ns"), Text("a")));
+  status_writer->want_failed_event(tracker.pods().find(PooledString("ns"), PooledString("a")));
   EXPECT_EQ(status_writer->counters().events_dropped, 2u);
   is_free = true;
   drain();
@@ -270,9 +270,9 @@ TEST_F(Lane, ARefusalThatWasDroppedMayBeToldLater) {
 TEST_F(Lane, MakesAFewTextsAtATimeWhereNoneOfThemHasToBeSent) {
   for (int i = 0; i < 150; ++i) {
     Pod p = pod("p" + std::to_string(i), 1);
-    p.scheduled = {ConditionStatus::kFalse, Text(text.reason), Text(text.message)};
+    p.scheduled = {ConditionStatus::kFalse, PooledString(text.reason), PooledString(text.message)};
     see(p);
-    status_writer->want_condition(tracker.pods().find(Text("ns"), p.name), false);
+    status_writer->want_condition(tracker.pods().find(PooledString("ns"), p.name), false);
   }
   for (const int made : {64, 128}) {
     status_writer->pump();
@@ -287,9 +287,9 @@ TEST_F(Lane, MakesAFewTextsAtATimeWhereNoneOfThemHasToBeSent) {
 }
 
 TEST_F(Lane, AHeldPodGetsItsEventWithItsCondition) {
-  Pod p = pod("a", 1, {{Text("ashlar.dev/queue"), Text("nobody's")}});
+  Pod p = pod("a", 1, {{PooledString("ashlar.dev/queue"), PooledString("nobody's")}});
   see(p);
-  const PodSlot slot = tracker.pods().find(Text("ns"), Text("a"));
+  const PodSlot slot = tracker.pods().find(PooledString("ns"), PooledString("a"));
   ASSERT_EQ(record("a").phase, PodRecord::Phase::kHeld);
   for (int i = 0; i < 2; ++i) {
     status_writer->want_condition(slot, false);
@@ -300,7 +300,7 @@ TEST_F(Lane, AHeldPodGetsItsEventWithItsCondition) {
 
 TEST_F(Lane, OfAGangThatIsShortOfMembersOnePodSpeaks) {
   for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 4, 1));
-  for (int i = 0; i < 3; ++i) status_writer->want_condition(tracker.pods().find(Text("ns"), Text("g-" + std::to_string(i))), false);
+  for (int i = 0; i < 3; ++i) status_writer->want_condition(tracker.pods().find(PooledString("ns"), PooledString("g-" + std::to_string(i))), false);
   drain();
   EXPECT_EQ(server.count({"PATCH"}), 3u);
   EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u);
@@ -373,10 +373,10 @@ TEST_F(Lane, OfAGangHeldForABindingTheFailedMemberSpeaks) {
   for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 3, 1));
   is_answering = false;
   step();
-  const PodSlot failed = tracker.pods().find(Text("ns"), Text("g-2"));
+  const PodSlot failed = tracker.pods().find(PooledString("ns"), PooledString("g-2"));
   tracker.note_bind_failed(failed, "no");
   tracker.settle();
-  for (int i = 0; i < 3; ++i) status_writer->want_condition(tracker.pods().find(Text("ns"), Text("g-" + std::to_string(i))), false);
+  for (int i = 0; i < 3; ++i) status_writer->want_condition(tracker.pods().find(PooledString("ns"), PooledString("g-" + std::to_string(i))), false);
   drain();
   EXPECT_EQ(server.count({"PATCH"}), 3u);
   EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u);
@@ -391,7 +391,7 @@ TEST_F(Lane, WhatWasNotTakenIsForgottenOnceThePodIsPlaced) {
   refusals = {403};
   see(gang_pod("g", 0, 1, 1));
   tracker.settle();
-  const PodSlot slot = tracker.pods().find(Text("ns"), Text("g-0"));
+  const PodSlot slot = tracker.pods().find(PooledString("ns"), PooledString("g-0"));
   ASSERT_TRUE(record("g-0").is_in_engine());
   status_writer->want_condition(slot, true);
   drain();

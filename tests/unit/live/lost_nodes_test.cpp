@@ -6,11 +6,11 @@ namespace {
 
 class LostNodes : public TrackerBench {
  protected:
-  static Node in_rack(const std::string& name, const std::string& rack) { return node(name, 8, {{Text("l/rack"), Text(rack)}}); }
+  static Node in_rack(const std::string& name, const std::string& rack) { return node(name, 8, {{PooledString("l/rack"), PooledString(rack)}}); }
   static Pod nominated(const std::string& name, const std::string& node_name) {
     Pod p = pod(name, 8);
-    p.scheduler_name = Text("other");
-    p.nominated_node_name = Text(node_name);
+    p.scheduler_name = PooledString("other");
+    p.nominated_node_name = PooledString(node_name);
     p.priority = 10;
     return p;
   }
@@ -24,7 +24,7 @@ TEST_F(LostNodes, APlaceKeptOnAGoneNodeIsForgotten) {
   step();
   ASSERT_EQ(record("here").phase, PodRecord::Phase::kNominated);
   gone(node("n0", 8));
-  EXPECT_EQ(tracker.pods().find(Text("ns"), Text("here")), kNoPod);
+  EXPECT_EQ(tracker.pods().find(PooledString("ns"), PooledString("here")), kNoPod);
   EXPECT_EQ(record("there").phase, PodRecord::Phase::kNominated) << "on another node";
   step();
   see(node("n0", 8));
@@ -66,30 +66,31 @@ TEST_F(LostNodes, BoundPodsAreParkedUntilTheNodeIsBack) {
 
 TEST_F(LostNodes, PodsThatRefuseCompanyDoSoWhereTheirNodeIsNow) {
   PodRules rules;
-  rules.required_anti_affinity = {{.selector = {.present = true, .match_labels = {{Text("app"), Text("web")}}}, .topology_key = Text("l/rack")}};
+  rules.required_anti_affinity = {
+      {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}}, .topology_key = PooledString("l/rack")}};
   see(in_rack("a", "r0"));
   see(in_rack("b", "r1"));
   see(in_rack("c", "r2"));
   for (const char* name : {"a", "b"}) {
     Pod loner = under(pod(std::string("on-") + name, 1), rules);
-    loner.node_name = Text(name);
+    loner.node_name = PooledString(name);
     see(loner);
   }
   step();
   see(in_rack("a", "r2"));
   step();
   PodRules in_r2;
-  in_r2.node_selector = {{Text("l/rack"), Text("r2")}};
-  see(under(pod("web", 1, {{Text("app"), Text("web")}}), in_r2));
+  in_r2.node_selector = {{PooledString("l/rack"), PooledString("r2")}};
+  see(under(pod("web", 1, {{PooledString("app"), PooledString("web")}}), in_r2));
   step();
   EXPECT_EQ(where("web"), "") << "the pod on a is in r2 now";
   see(in_rack("d", "r0"));
-  see(pod("second", 1, {{Text("app"), Text("web")}}));
+  see(pod("second", 1, {{PooledString("app"), PooledString("web")}}));
   step();
   EXPECT_EQ(where("second"), "d") << "and no longer in r0";
   PodRules in_r1;
-  in_r1.node_selector = {{Text("l/rack"), Text("r1")}};
-  see(under(pod("third", 1, {{Text("app"), Text("web")}}), in_r1));
+  in_r1.node_selector = {{PooledString("l/rack"), PooledString("r1")}};
+  see(under(pod("third", 1, {{PooledString("app"), PooledString("web")}}), in_r1));
   step();
   EXPECT_EQ(where("third"), "") << "the pod on b stayed";
 }

@@ -16,7 +16,7 @@ class Meanwhile : public TrackerBench {
   /// Every level but one is named by a gang of its own.
   void take_all_levels_but_one() {
     std::vector<KeyValue> labels;
-    for (std::size_t l = 0; l + 1 < Topology::kLevelsMax; ++l) labels.push_back({Text("l/" + std::to_string(l)), Text("x")});
+    for (std::size_t l = 0; l + 1 < Topology::kLevelsMax; ++l) labels.push_back({PooledString("l/" + std::to_string(l)), PooledString("x")});
     see(node("labelled", 0, labels));
     for (std::size_t l = 0; l + 1 < Topology::kLevelsMax; ++l)
       see(with(with(with(pod("t" + std::to_string(l), 100), "ashlar.dev/gang", "t" + std::to_string(l)), "ashlar.dev/gang-size", "1"),
@@ -25,8 +25,8 @@ class Meanwhile : public TrackerBench {
     ASSERT_EQ(tracker.names().levels().size(), Topology::kLevelsMax - 1);
   }
   void see_two_racks_of_one_node() {
-    see(node("n1", 8, {{Text("l/rack"), Text("r1")}, {Text("l/zone"), Text("z")}}));
-    see(node("n2", 8, {{Text("l/rack"), Text("r2")}, {Text("l/zone"), Text("z")}}));
+    see(node("n1", 8, {{PooledString("l/rack"), PooledString("r1")}, {PooledString("l/zone"), PooledString("z")}}));
+    see(node("n2", 8, {{PooledString("l/rack"), PooledString("r2")}, {PooledString("l/zone"), PooledString("z")}}));
   }
 };
 
@@ -37,7 +37,7 @@ TEST_F(Meanwhile, TheLastLevelIsForTheHardWish) {
   step();
   EXPECT_EQ(where("g-0"), "") << "no rack has room for both";
   EXPECT_EQ(where("g-1"), "");
-  see(node("n3", 16, {{Text("l/rack"), Text("r3")}}));
+  see(node("n3", 16, {{PooledString("l/rack"), PooledString("r3")}}));
   step();
   EXPECT_EQ(where("g-0"), "n3");
   EXPECT_EQ(where("g-1"), "n3");
@@ -53,7 +53,7 @@ TEST_F(Meanwhile, AHardWishThatComesLaterTakesTheLevelOfTheSoftOne) {
   step();
   EXPECT_EQ(hold_of("g-0").detail, "");
   EXPECT_EQ(where("g-0"), "");
-  see(node("n3", 16, {{Text("l/rack"), Text("r3")}}));
+  see(node("n3", 16, {{PooledString("l/rack"), PooledString("r3")}}));
   step();
   EXPECT_EQ(where("g-0"), "n3");
   EXPECT_EQ(where("g-1"), "n3");
@@ -61,15 +61,15 @@ TEST_F(Meanwhile, AHardWishThatComesLaterTakesTheLevelOfTheSoftOne) {
 
 TEST_F(Meanwhile, AGangThatHadBegunUnderAnotherDomainKeepsToTheNewOneWhenItStartsAnew) {
   PodGroup group;
-  group.ns = Text("ns");
-  group.name = Text("g");
-  group.uid = Text("first");
+  group.ns = PooledString("ns");
+  group.name = PooledString("g");
+  group.uid = PooledString("first");
   group.min_count = 2;
-  group.topology_key = Text("l/zone");
+  group.topology_key = PooledString("l/zone");
   see(group);
   const auto grouped = [](int i, int gpus) {
     Pod p = pod("g-" + std::to_string(i), gpus);
-    p.group_name = Text("g");
+    p.group_name = PooledString("g");
     return p;
   };
   see_two_racks_of_one_node();
@@ -78,8 +78,8 @@ TEST_F(Meanwhile, AGangThatHadBegunUnderAnotherDomainKeepsToTheNewOneWhenItStart
   ASSERT_EQ(where("g-0"), "n1");
   ASSERT_EQ(where("g-1"), "n2");
   gone(group);
-  group.uid = Text("second");
-  group.topology_key = Text("l/rack");
+  group.uid = PooledString("second");
+  group.topology_key = PooledString("l/rack");
   see(group);
   step();
   gone(grouped(0, 8));
@@ -87,7 +87,7 @@ TEST_F(Meanwhile, AGangThatHadBegunUnderAnotherDomainKeepsToTheNewOneWhenItStart
   step();
   EXPECT_EQ(where("g-2"), "") << "no rack has room for both";
   EXPECT_EQ(where("g-3"), "");
-  see(node("n3", 16, {{Text("l/rack"), Text("r3")}}));
+  see(node("n3", 16, {{PooledString("l/rack"), PooledString("r3")}}));
   step();
   EXPECT_EQ(where("g-2"), "n3");
   EXPECT_EQ(where("g-3"), "n3");
@@ -96,26 +96,26 @@ TEST_F(Meanwhile, AGangThatHadBegunUnderAnotherDomainKeepsToTheNewOneWhenItStart
 TEST_F(Meanwhile, AnAssumedPodThatWaitsAgainKnowsItsNewNeighbours) {
   is_answering = false;
   see(node("n0", 8));
-  see(pod("web", 1, {{Text("app"), Text("web")}}));
+  see(pod("web", 1, {{PooledString("app"), PooledString("web")}}));
   step();
   ASSERT_EQ(where("web"), "n0");
   PodRules rules;
   PodAffinityTerm term;
   term.selector.present = true;
-  term.selector.match_labels = {{Text("app"), Text("web")}};
-  term.topology_key = Text("kubernetes.io/hostname");
+  term.selector.match_labels = {{PooledString("app"), PooledString("web")}};
+  term.topology_key = PooledString("kubernetes.io/hostname");
   rules.required_anti_affinity.push_back(term);
   Pod loner = pod("loner", 0);
-  loner.scheduler_name = Text("default-scheduler");
+  loner.scheduler_name = PooledString("default-scheduler");
   loner.rules = std::make_shared<const PodRules>(rules);
-  loner.node_name = Text("n2");
-  see(node("n2", 8, {{Text("kubernetes.io/hostname"), Text("n2")}}));
+  loner.node_name = PooledString("n2");
+  see(node("n2", 8, {{PooledString("kubernetes.io/hostname"), PooledString("n2")}}));
   see(loner);
   step();
   gone(node("n0", 8));
   step();
   EXPECT_EQ(where("web"), "") << "not beside the one that refuses it";
-  see(node("n3", 8, {{Text("kubernetes.io/hostname"), Text("n3")}}));
+  see(node("n3", 8, {{PooledString("kubernetes.io/hostname"), PooledString("n3")}}));
   step();
   EXPECT_EQ(where("web"), "n3");
 }
@@ -129,9 +129,9 @@ TEST_F(Meanwhile, WhatTheOwnerOfAnAssumedPodChangesCountsWhenItWaitsAgain) {
   step();
   ASSERT_EQ(where("lost"), "n0");
   for (const char* name : {"lost", "refused", "bound"}) see(with(pod(name, 1), "ashlar.dev/queue", "nosuch"));
-  tracker.note_rejected(tracker.pods().find(Text("ns"), Text("refused")));
+  tracker.note_rejected(tracker.pods().find(PooledString("ns"), PooledString("refused")));
   EXPECT_EQ(record("refused").hold, HoldReason::kQueueUnknown);
-  tracker.note_bound(tracker.pods().find(Text("ns"), Text("bound")), Text("n0"), {});
+  tracker.note_bound(tracker.pods().find(PooledString("ns"), PooledString("bound")), PooledString("n0"), {});
   EXPECT_EQ(record("bound").phase, Phase::kBound) << "what has begun stays";
   gone(node("n0", 8));
   EXPECT_EQ(record("lost").hold, HoldReason::kQueueUnknown);
@@ -151,7 +151,7 @@ TEST_F(Meanwhile, WhatABoundMemberSaysOfItsGangCountsAsLongAsItIsThere) {
   ASSERT_EQ(where("g-2"), "");
   for (const int i : {0, 2}) {
     Pod p = with(member(i), "ashlar.dev/within", "l/rack");
-    if (i == 0) p.node_name = Text("n1");
+    if (i == 0) p.node_name = PooledString("n1");
     see(p);
   }
   step();
@@ -159,7 +159,7 @@ TEST_F(Meanwhile, WhatABoundMemberSaysOfItsGangCountsAsLongAsItIsThere) {
             "the pods of gang g name different domains to stay within: pod g-0 says l/rack, pod g-1 says l/zone; all must name the same "
             "(ashlar.dev/within)");
   Pod last = with(member(1), "ashlar.dev/within", "l/rack");
-  last.node_name = Text("n2");
+  last.node_name = PooledString("n2");
   see(last);
   step();
   EXPECT_EQ(hold_of("g-2").detail, "");
@@ -201,24 +201,24 @@ TEST_F(Meanwhile, APodWhoseGangIsCorrectedJoinsTheOtherOne) {
   step();
   EXPECT_EQ(where("g-0"), "n1");
   EXPECT_EQ(where("g-1"), "n1");
-  EXPECT_EQ(tracker.gangs().find(Text("ns"), Text("typo"), false), kNoGang);
+  EXPECT_EQ(tracker.gangs().find(PooledString("ns"), PooledString("typo"), false), kNoGang);
 }
 
 TEST_F(Meanwhile, AStrangerOfAPodGroupHoldsItsGangWhereverItWasNominated) {
   see(node("n0", 8));
   see(node("n1", 16));
   PodGroup group;
-  group.ns = Text("ns");
-  group.name = Text("g");
-  group.uid = Text("u");
+  group.ns = PooledString("ns");
+  group.name = PooledString("g");
+  group.uid = PooledString("u");
   group.min_count = 1;
   see(group);
   Pod own = pod("own", 1);
-  own.group_name = Text("g");
+  own.group_name = PooledString("g");
   Pod foreign_pod = pod("stranger", 1);
-  foreign_pod.group_name = Text("g");
-  foreign_pod.scheduler_name = Text("other");
-  foreign_pod.nominated_node_name = Text("n0");
+  foreign_pod.group_name = PooledString("g");
+  foreign_pod.scheduler_name = PooledString("other");
+  foreign_pod.nominated_node_name = PooledString("n0");
   see(foreign_pod);
   see(own);
   step();

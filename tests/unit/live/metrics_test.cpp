@@ -44,10 +44,10 @@ TEST(SchedulerMetrics, WhatIsObservedIsSummedUp) {
   metrics.observe_decision(true, Millis(2'500));
   metrics.observe_decision(false, Millis(40));
   metrics.observe_decision(false, Millis(60));
-  metrics.observe_queue_wait(Text("a"), Millis(1'000));
-  metrics.observe_queue_wait(Text("b"), Millis(3'000));
-  metrics.observe_gang(Text("a"), "rack");
-  metrics.observe_gang(Text("b"), "rack");
+  metrics.observe_queue_wait(PooledString("a"), Millis(1'000));
+  metrics.observe_queue_wait(PooledString("b"), Millis(3'000));
+  metrics.observe_gang(PooledString("a"), "rack");
+  metrics.observe_gang(PooledString("b"), "rack");
   const std::string told = metrics.text(nullptr, {});
   EXPECT_EQ(series_of(told, {"ashlar_scheduling", "ashlar_jobs", "ashlar_decision_latency", "ashlar_gang", "ashlar_queue"}),
             (Lines{R"(ashlar_decision_latency_seconds_count{kind="gang"} 1)",
@@ -93,14 +93,17 @@ TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
   begin();
   see(node_in("r0", "a"));
   see(node_in("r1", "b"));
-  see(node("c", 4, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text("r1")}, {Text("nvidia.com/gpu.product"), Text("H100")}}));
-  see(node("d", 2, {{Text("l/block"), Text("e")}}));
+  see(node("c", 4,
+           {{PooledString("l/block"), PooledString("b")},
+            {PooledString("l/rack"), PooledString("r1")},
+            {PooledString("nvidia.com/gpu.product"), PooledString("H100")}}));
+  see(node("d", 2, {{PooledString("l/block"), PooledString("e")}}));
   Node closed = node_in("r0", "e");
-  closed.problem = Text("status: odd");
+  closed.problem = PooledString("status: odd");
   see(closed);
   see(node("cpu", 0));
   Pod runs = with(pod("runs", 1), "ashlar.dev/queue", "team");
-  runs.node_name = Text("a");
+  runs.node_name = PooledString("a");
   see(runs);
   see(with(pod("lab", 1), "ashlar.dev/queue", "lab"));
   see(with(pod("over", 2), "ashlar.dev/queue", "team"));

@@ -93,8 +93,8 @@ TEST_F(Outage, DevicesThatOthersChangeAllTheTimeCostNoMoreAndAreWrittenBackInThe
       const PodRecord& known = record("p" + std::to_string(i));
       Pod p = pod("p" + std::to_string(i), 1);
       p.node_name = known.node_name;
-      p.annotations =
-          std::make_shared<const Labels>(Labels{{Text("ashlar.dev/cards"), Text(devices.empty() ? devices_text(known.devices) : devices)}});
+      p.annotations = std::make_shared<const Labels>(
+          Labels{{PooledString("ashlar.dev/cards"), PooledString(devices.empty() ? devices_text(known.devices) : devices)}});
       see(std::move(p));
     }
   };
@@ -166,8 +166,8 @@ class OutageAndNews : public Outage {
     server.change([&] { trouble = 0; });
     now += Millis(10'000);
     Pod taker = pod("q", gpus_taken);
-    taker.scheduler_name = Text("default-scheduler");
-    taker.node_name = Text("n0");
+    taker.scheduler_name = PooledString("default-scheduler");
+    taker.node_name = PooledString("n0");
     see(taker);
     see_node(1);
     see_pod("late", 8);
@@ -202,8 +202,8 @@ TEST_F(OutageAndNews, WhyIsAnsweredBetweenNewsAndTheNextStep) {
   server.change([&] { trouble = 0; });
   now += Millis(10'000);
   Pod bound = pod("w", 8), taker = pod("q", 0);
-  bound.node_name = taker.node_name = Text("n0");
-  taker.scheduler_name = Text("default-scheduler");
+  bound.node_name = taker.node_name = PooledString("n0");
+  taker.scheduler_name = PooledString("default-scheduler");
   see(bound);
   see(taker);
   leader_term->take(Change<Pod>{Change<Pod>::Kind::kDeleted, gang_pod("g", 2, 2, 8)});

@@ -35,19 +35,19 @@ std::string text_of(const std::string& file) {
   return text.str();
 }
 
-Quarantine::Entry entry(const std::string& name) { return {Text("uid-ns-" + name), Text("ns"), Text(name), {}}; }
+Quarantine::Entry entry(const std::string& name) { return {PooledString("uid-ns-" + name), PooledString("ns"), PooledString(name), {}}; }
 
 TEST(Quarantine, IsReadBackByTheNextProcess) {
   const Folder folder;
   Quarantine first = Quarantine::open(folder.file()).value();
-  EXPECT_FALSE(first.holds(Text("uid-ns-a")));
+  EXPECT_FALSE(first.holds(PooledString("uid-ns-a")));
   ASSERT_TRUE(first.add(std::vector<Quarantine::Entry>{entry("a"), entry("b")}, Millis(1'795'000'000'000)).ok());
   EXPECT_NE(text_of(folder.file()).find("uid-ns-a ns/a 2026-11-18T11:06:40Z\n"), std::string::npos) << text_of(folder.file());
   const Quarantine next = Quarantine::open(folder.file()).value();
   EXPECT_EQ(next.size(), 2u);
-  EXPECT_TRUE(next.holds(Text("uid-ns-b")));
-  EXPECT_FALSE(next.holds(Text("uid-ns-c")));
-  EXPECT_EQ(next.text_for(Text("uid-ns-a")),
+  EXPECT_TRUE(next.holds(PooledString("uid-ns-b")));
+  EXPECT_FALSE(next.holds(PooledString("uid-ns-c")));
+  EXPECT_EQ(next.text_for(PooledString("uid-ns-a")),
             "deciding about it stopped the scheduler at 2026-11-18T11:06:40Z, which is a bug; recreate the pod to have it tried again, or remove its "
             "line from " +
                 folder.file() + " and restart the scheduler");
@@ -59,10 +59,11 @@ TEST(Quarantine, AnyWholeUidHoldsItsPodWhateverElseIsLost) {
   std::ofstream(folder.file()) << "# a heading\n\nuid-1 ns/p 2026-11-22T00:00:00Z\nuid-2 nothing\nuid-3 /p t\nuid-4 ns/p t more\n"
                                << std::string(600, 'x') << " ns/p t\nuid-5\nuid-6 ns/q 2026\nuid-7 ns/q";
   Quarantine read = Quarantine::open(folder.file()).value();
-  for (int i = 1; i <= 7; ++i) EXPECT_TRUE(read.holds(Text("uid-" + std::to_string(i)))) << i;
+  for (int i = 1; i <= 7; ++i) EXPECT_TRUE(read.holds(PooledString("uid-" + std::to_string(i)))) << i;
   EXPECT_EQ(read.size(), 7u);
   EXPECT_EQ(read.skipped_lines(), 1u) << "the one that is too long";
-  EXPECT_EQ(read.text_for(Text("uid-7")).find("deciding about it stopped the scheduler, which is a bug"), 0u) << read.text_for(Text("uid-7"));
+  EXPECT_EQ(read.text_for(PooledString("uid-7")).find("deciding about it stopped the scheduler, which is a bug"), 0u)
+      << read.text_for(PooledString("uid-7"));
   ASSERT_TRUE(read.add(std::vector<Quarantine::Entry>{entry("a")}, Millis(0)).ok());
   EXPECT_EQ(Quarantine::open(folder.file()).value().size(), 8u) << "written again they are as whole as before";
 }
@@ -79,8 +80,8 @@ TEST(Quarantine, ForgetsTheOldestBeyondItsLimitAndKeepsAFewOfALargeGang) {
   file.close();
   const Quarantine full = Quarantine::open(folder.file()).value();
   EXPECT_EQ(full.size(), Quarantine::kEntriesMax);
-  EXPECT_FALSE(full.holds(Text("uid-0")));
-  EXPECT_TRUE(full.holds(Text("uid-1")));
+  EXPECT_FALSE(full.holds(PooledString("uid-0")));
+  EXPECT_TRUE(full.holds(PooledString("uid-1")));
 }
 
 TEST(Quarantine, RefusesAFolderThatIsNotThere) {
@@ -118,7 +119,7 @@ TEST(Quarantine, ItsFileIsAHeadingAndALineForEachPod) {
       text_of(folder.file()),
       "# Pods for which this scheduler stopped (a bug); it places none of them. Remove a line and restart the scheduler to try that pod again.\n"
       "uid-1 ns/p 2026\nuid-2 /\nuid-ns-a ns/a 2026-11-18T11:06:40Z\n");
-  ASSERT_TRUE(list.add(std::vector<Quarantine::Entry>{{Text("uid-1"), Text("ns"), Text("p"), {}}}, Millis(0)).ok());
+  ASSERT_TRUE(list.add(std::vector<Quarantine::Entry>{{PooledString("uid-1"), PooledString("ns"), PooledString("p"), {}}}, Millis(0)).ok());
   EXPECT_NE(text_of(folder.file()).find("\nuid-1 ns/p 2026\n"), std::string::npos) << "who is in it keeps its time";
   EXPECT_EQ(list.path(), folder.file());
 }
@@ -128,8 +129,8 @@ TEST(Quarantine, LinesUpToTheirLimitAreRead) {
   const std::string longest(512, 'u'), too_long(513, 'v');
   std::ofstream(folder.file()) << longest << "\n" << too_long << "\n   \n";
   const Quarantine list = Quarantine::open(folder.file()).value();
-  EXPECT_TRUE(list.holds(Text(longest)));
-  EXPECT_FALSE(list.holds(Text(too_long)));
+  EXPECT_TRUE(list.holds(PooledString(longest)));
+  EXPECT_FALSE(list.holds(PooledString(too_long)));
   EXPECT_EQ(list.size(), 1u);
   EXPECT_EQ(list.skipped_lines(), 2u);
 }
@@ -148,7 +149,7 @@ TEST(Quarantine, WhatCannotBeReadOrWrittenIsSaidWithItsFile) {
   EXPECT_EQ(onto_folder.error().message, file + ": cannot be written: Is a directory");
   EXPECT_EQ(onto_folder.error().kind, Error::Kind::kUnavailable);
   EXPECT_FALSE(std::filesystem::exists(file + ".tmp")) << "nothing temporary is left";
-  EXPECT_TRUE(list.holds(Text("uid-ns-a"))) << "this process knows all the same";
+  EXPECT_TRUE(list.holds(PooledString("uid-ns-a"))) << "this process knows all the same";
   std::filesystem::remove_all(folder.path);
   EXPECT_EQ(list.add({}, Millis(0)).error().message, file + ".tmp: cannot be written: No such file or directory");
 }
@@ -163,7 +164,7 @@ struct Quarantined : TrackerBench {
     static Quarantine list;
     list = Quarantine::open(folder.file()).value();
     EXPECT_TRUE(list.add(std::vector<Quarantine::Entry>{entry("stopped"), entry("g-1")}, Millis(0)).ok());
-    return {.levels = {{Text("rack"), Text("l/rack")}}, .quarantine = &list};
+    return {.levels = {{PooledString("rack"), PooledString("l/rack")}}, .quarantine = &list};
   }
   std::unique_ptr<Folder> folder;
 };
@@ -186,7 +187,7 @@ TEST_F(Quarantined, ARecreatedPodIsTriedAgain) {
   see(pod("stopped", 1));
   step();
   Pod again = pod("stopped", 1);
-  again.uid = Text("another uid");
+  again.uid = PooledString("another uid");
   see(again);
   step();
   EXPECT_EQ(where("stopped"), "n0");
@@ -208,7 +209,7 @@ TEST_F(Quarantined, OnePodHoldsItsGangAlsoWhereTheOthersWouldBeEnough) {
 TEST_F(Quarantined, MembersThatRunAreLeftAlone) {
   see(node("n0", 8));
   Pod running = gang_pod("g", 1, 2, 1);
-  running.node_name = Text("n0");
+  running.node_name = PooledString("n0");
   see(running);
   see(gang_pod("g", 0, 2, 1));
   step();

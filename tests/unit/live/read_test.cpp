@@ -15,7 +15,7 @@ class Read : public ::testing::Test {
     api = Api::create(
               {.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [this] { return now; }, .monotonic = [this] { return now; }})
               .value();
-    options.tracker.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}};
+    options.tracker.levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}};
     options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
   }
   void begin() {
@@ -23,45 +23,45 @@ class Read : public ::testing::Test {
   }
   static Node node(const std::string& name, std::int64_t gpus, const std::string& rack = "r0") {
     Node n;
-    n.name = Text(name);
+    n.name = PooledString(name);
     n.ready = ConditionStatus::kTrue;
     n.allocatable.cpu = MilliCores(64'000);
     n.allocatable.memory = Bytes(std::int64_t{1} << 30);
     n.pods_max = 110;
-    n.allocatable.extended = {{Text("ashlar.dev/gpu-milli"), gpus * 1000}, {Text("nvidia.com/gpu"), gpus}};
-    n.labels = {{Text("l/block"), Text("b")}, {Text("l/rack"), Text(rack)}};
+    n.allocatable.extended = {{PooledString("ashlar.dev/gpu-milli"), gpus * 1000}, {PooledString("nvidia.com/gpu"), gpus}};
+    n.labels = {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString(rack)}};
     return n;
   }
   static Pod pod(const std::string& name, std::int64_t gpus, Labels labels = {}) {
     Pod p;
-    p.ns = Text("ns");
-    p.name = Text(name);
-    p.uid = Text("uid-" + name);
-    p.scheduler_name = Text("ashlar");
+    p.ns = PooledString("ns");
+    p.name = PooledString(name);
+    p.uid = PooledString("uid-" + name);
+    p.scheduler_name = PooledString("ashlar");
     p.requests.cpu = MilliCores(500);
-    p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
+    p.requests.extended = {{PooledString("nvidia.com/gpu"), gpus}};
     p.labels = std::make_shared<const Labels>(std::move(labels));
     return p;
   }
   static Pod bound(Pod p, const std::string& node_name, const std::string& devices = "") {
-    p.node_name = Text(node_name);
-    if (!devices.empty()) p.annotations = std::make_shared<const Labels>(Labels{{Text(kDevicesAnnotation), Text(devices)}});
+    p.node_name = PooledString(node_name);
+    if (!devices.empty()) p.annotations = std::make_shared<const Labels>(Labels{{PooledString(kDevicesAnnotation), PooledString(devices)}});
     return p;
   }
   static Pod grouped(Pod p, const std::string& group) {
-    p.group_name = Text(group);
+    p.group_name = PooledString(group);
     return p;
   }
   static PodGroup group(const std::string& name, int count) {
     PodGroup g;
-    g.ns = Text("ns");
-    g.name = Text(name);
-    g.uid = Text("uid-" + name);
+    g.ns = PooledString("ns");
+    g.name = PooledString(name);
+    g.uid = PooledString("uid-" + name);
     g.min_count = count;
     return g;
   }
   static Pod gang_pod(const std::string& gang, int index, int size, std::int64_t gpus, Labels more = {}) {
-    Labels labels{{Text("ashlar.dev/gang"), Text(gang)}, {Text("ashlar.dev/gang-size"), Text(std::to_string(size))}};
+    Labels labels{{PooledString("ashlar.dev/gang"), PooledString(gang)}, {PooledString("ashlar.dev/gang-size"), PooledString(std::to_string(size))}};
     labels.insert(labels.end(), more.begin(), more.end());
     return pod(gang + "-" + std::to_string(index), gpus, std::move(labels));
   }
@@ -143,7 +143,7 @@ TEST_F(Read, ABoundPodRunsSomewhere) {
 TEST_F(Read, APodOfTheDefaultNamespaceIsFoundWithoutIt) {
   begin();
   Pod p = pod("p", 0);
-  p.ns = Text("default");
+  p.ns = PooledString("default");
   see(p);
   EXPECT_EQ(ask_why("p").status, 200);
   EXPECT_EQ(ask_why("default%2Fp").status, 200);
@@ -158,19 +158,19 @@ TEST_F(Read, EveryPhaseHasItsHeadline) {
   Pod gated = pod("gated", 1);
   gated.scheduling_gates = 1;
   see(gated);
-  see(pod("malformed", 1, {{Text("ashlar.dev/gang"), Text("m")}, {Text("ashlar.dev/gang-size"), Text("many")}}));
+  see(pod("malformed", 1, {{PooledString("ashlar.dev/gang"), PooledString("m")}, {PooledString("ashlar.dev/gang-size"), PooledString("many")}}));
   PodRules rules;
-  rules.unsupported = Text("spec.resourceClaims");
+  rules.unsupported = PooledString("spec.resourceClaims");
   Pod unsupported = pod("unsupported", 1);
   unsupported.rules = std::make_shared<const PodRules>(rules);
   see(unsupported);
-  see(pod("queueless", 1, {{Text("ashlar.dev/queue"), Text("nobodys")}}));
+  see(pod("queueless", 1, {{PooledString("ashlar.dev/queue"), PooledString("nobodys")}}));
   Pod unread = pod("unread", 1);
-  unread.problem = Text("spec: odd");
+  unread.problem = PooledString("spec: odd");
   see(unread);
   Pod nominated = pod("nominated", 1);
-  nominated.scheduler_name = Text("other");
-  nominated.nominated_node_name = Text("n0");
+  nominated.scheduler_name = PooledString("other");
+  nominated.nominated_node_name = PooledString("n0");
   see(nominated);
   EXPECT_EQ(headline("assumed"), R"("state":"Waiting","headline":"PendingEvaluation: its turn has not come yet","exitStatus":4)");
   leader_term->turn();
@@ -212,7 +212,7 @@ TEST_F(Read, AShareSaysHowMuchOfADeviceItAsks) {
   begin();
   see(node("n0", 1));
   Pod p = pod("p", 0);
-  p.requests.extended = {{Text("ashlar.dev/gpu-milli"), 300}};
+  p.requests.extended = {{PooledString("ashlar.dev/gpu-milli"), 300}};
   see(p);
   EXPECT_NE(why("p").find(R"("asks":{"gpus":0,"milliGpu":300,"milliCores":500,"memoryBytes":0})"), std::string::npos) << why("p");
 }
@@ -221,11 +221,12 @@ TEST_F(Read, APodThatOnlyCompanyKeepsAwayIsNotSaidNeverToFit) {
   begin();
   see(node("n0", 8));
   PodRules rules;
-  rules.required_anti_affinity = {{.selector = {.present = true, .match_labels = {{Text("app"), Text("web")}}}, .topology_key = Text("l/rack")}};
+  rules.required_anti_affinity = {
+      {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}}, .topology_key = PooledString("l/rack")}};
   Pod first = bound(pod("first", 1), "n0");
   first.rules = std::make_shared<const PodRules>(rules);
   see(first);
-  see(pod("web", 1, {{Text("app"), Text("web")}}));
+  see(pod("web", 1, {{PooledString("app"), PooledString("web")}}));
   see(pod("large", 9));
   leader_term->turn();
   EXPECT_EQ(headline("web"),
@@ -258,7 +259,7 @@ TEST_F(Read, AGangIsFoundByItsNameAndAnsweredByAPodThatWaits) {
 TEST_F(Read, AGangByLabelsHasItsDomainsNamed) {
   begin();
   see(node("n0", 8));
-  const Labels domains{{Text("ashlar.dev/prefer"), Text("rack")}, {Text("ashlar.dev/within"), Text("block")}};
+  const Labels domains{{PooledString("ashlar.dev/prefer"), PooledString("rack")}, {PooledString("ashlar.dev/within"), PooledString("block")}};
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 3, 1, domains));
   leader_term->turn();
   EXPECT_NE(why("g").find(R"("gang":{"name":"g","size":3,"present":2,"bound":0,"held":0,"uniform":true,"within":"block","prefer":"rack"})"),
@@ -275,7 +276,7 @@ TEST_F(Read, OfAGangThatRunsTheNodesAreNamed) {
     see(node(name, 8));
     for (const char* gang : {"wide", "narrow"}) {
       Pod p = gang_pod(gang, i, 5, 1);
-      p.node_name = Text(gang == std::string("wide") ? name : "n0");
+      p.node_name = PooledString(gang == std::string("wide") ? name : "n0");
       see(p);
     }
   }
@@ -290,9 +291,9 @@ TEST_F(Read, AGangThatIsHeldSaysWhy) {
   options.tracker.queues = {{"team", "", {}}};
   begin();
   see(node("n0", 8));
-  see(gang_pod("far", 0, 1, 1, {{Text("ashlar.dev/within"), Text("l/nothing")}}));
-  see(gang_pod("mixed", 0, 2, 1, {{Text("ashlar.dev/queue"), Text("default")}}));
-  see(gang_pod("mixed", 1, 2, 1, {{Text("ashlar.dev/queue"), Text("team")}}));
+  see(gang_pod("far", 0, 1, 1, {{PooledString("ashlar.dev/within"), PooledString("l/nothing")}}));
+  see(gang_pod("mixed", 0, 2, 1, {{PooledString("ashlar.dev/queue"), PooledString("default")}}));
+  see(gang_pod("mixed", 1, 2, 1, {{PooledString("ashlar.dev/queue"), PooledString("team")}}));
   see(grouped(pod("early", 1), "none"));
   leader_term->turn();
   EXPECT_EQ(
@@ -322,7 +323,7 @@ TEST_F(Read, MoreQuotaIsNamedForEachQueueThatLacksIt) {
   options.tracker.queues = {{"team", "", {3'000, kUnlimited, kUnlimited}}, {"group", "team", {2'000, kUnlimited, kUnlimited}}};
   begin();
   see(node("n0", 8));
-  const Labels in_group{{Text("ashlar.dev/queue"), Text("group")}};
+  const Labels in_group{{PooledString("ashlar.dev/queue"), PooledString("group")}};
   see(bound(pod("runs", 2, in_group), "n0", "0-1"));
   see(pod("p", 2, in_group));
   see(pod("q", 1, in_group));
@@ -338,7 +339,7 @@ TEST_F(Read, WhatWouldHelpIsSaidOfOneAndOfMany) {
   for (const char* name : {"c", "d"}) see(node(name, 8, "r1"));
   see(bound(pod("runs-a", 1), "a", "0"));
   see(bound(pod("runs-c", 1), "c", "0"));
-  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8, {{Text("ashlar.dev/within"), Text("rack")}}));
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8, {{PooledString("ashlar.dev/within"), PooledString("rack")}}));
   see(pod("p", 9));
   leader_term->turn();
   EXPECT_EQ(remedies("g"),
@@ -358,7 +359,7 @@ TEST_F(Read, WhatWouldHelpAGangOfAPodGroupIsAChangeOfThePodGroup) {
   see(node("a", 8, "r0"));
   see(node("b", 8, "r1"));
   PodGroup within_a_rack = group("g", 2);
-  within_a_rack.topology_key = Text("l/rack");
+  within_a_rack.topology_key = PooledString("l/rack");
   see(within_a_rack);
   for (int i = 0; i < 2; ++i) see(grouped(pod("g-" + std::to_string(i), 8), "g"));
   leader_term->turn();
@@ -380,7 +381,7 @@ TEST_F(Read, HeldPodsAreListedBesideTheQueuesButNotThoseThatWaitForNothing) {
   going.deletion_requested = now;
   see(gated);
   see(going);
-  see(pod("lost", 1, {{Text("ashlar.dev/queue"), Text("nowhere")}}));
+  see(pod("lost", 1, {{PooledString("ashlar.dev/queue"), PooledString("nowhere")}}));
   leader_term->turn();
   const std::string held = queue().substr(queue().find(R"("held":)"));
   EXPECT_NE(held.find(R"x("reason":"AdmissionGated")x"), std::string::npos) << held;
@@ -392,7 +393,7 @@ TEST_F(Read, AQueueIsAskedForByItsName) {
   options.tracker.queues = {{"team", "", {}}};
   begin();
   see(node("n0", 1));
-  const Labels of_team{{Text("ashlar.dev/queue"), Text("team")}};
+  const Labels of_team{{PooledString("ashlar.dev/queue"), PooledString("team")}};
   see(bound(pod("runs", 1), "n0", "0"));
   see(pod("a", 1));
   see(pod("b", 1, of_team));
@@ -419,7 +420,7 @@ TEST_F(Read, QueuesAreToldInFull) {
   options.tracker.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}}, {"sub", "team", {kUnlimited, kUnlimited, kUnlimited}}};
   begin();
   see(node("n0", 4));
-  const Labels of_team{{Text("ashlar.dev/queue"), Text("team")}}, of_sub{{Text("ashlar.dev/queue"), Text("sub")}};
+  const Labels of_team{{PooledString("ashlar.dev/queue"), PooledString("team")}}, of_sub{{PooledString("ashlar.dev/queue"), PooledString("sub")}};
   see(bound(pod("runs", 1, of_sub), "n0", "0"));
   const auto aged = [&](Pod p, std::int64_t age) {
     p.created = now - Millis(age);
@@ -428,7 +429,7 @@ TEST_F(Read, QueuesAreToldInFull) {
   see(aged(pod("a", 5), 3'000));
   see(aged(pod("b", 6), 2'000));
   see(aged(pod("c", 2, of_team), 1'000));
-  see(aged(pod("lost", 1, {{Text("ashlar.dev/queue"), Text("nowhere")}}), 500));
+  see(aged(pod("lost", 1, {{PooledString("ashlar.dev/queue"), PooledString("nowhere")}}), 500));
   see(aged(gang_pod("g", 0, 2, 1, of_team), 400));
   for (int i = 0; i < 2; ++i) see(gang_pod("h", i, 2, 4));
   leader_term->turn();
@@ -467,7 +468,7 @@ TEST_F(Read, AllJobsAreListedWhenAskedFor) {
   see(node("n0", 1));
   for (std::size_t i = 0; i < kJobsShownMax + 1; ++i) {
     see(pod("p" + std::to_string(i), 2));
-    see(pod("q" + std::to_string(i), 1, {{Text("ashlar.dev/queue"), Text("nowhere")}}));
+    see(pod("q" + std::to_string(i), 1, {{PooledString("ashlar.dev/queue"), PooledString("nowhere")}}));
   }
   leader_term->turn();
   const auto count = [](const std::string& text, const std::string& part) {
@@ -492,20 +493,20 @@ TEST_F(Read, AllJobsAreListedWhenAskedFor) {
 TEST_F(Read, NodesAreToldWithDevicesDomainsTaintsAndWhatClosesThem) {
   begin();
   Node n = node("n0", 2);
-  n.taints = {{Text("team"), Text("blue"), kube::TaintEffect::kNoSchedule},
-              {Text("node.kubernetes.io/unschedulable"), Text(), kube::TaintEffect::kNoSchedule},
-              {Text("old"), Text("y="), kube::TaintEffect::kPreferNoSchedule},
-              {Text("x"), Text(), kube::TaintEffect::kNoExecute}};
+  n.taints = {{PooledString("team"), PooledString("blue"), kube::TaintEffect::kNoSchedule},
+              {PooledString("node.kubernetes.io/unschedulable"), PooledString(), kube::TaintEffect::kNoSchedule},
+              {PooledString("old"), PooledString("y="), kube::TaintEffect::kPreferNoSchedule},
+              {PooledString("x"), PooledString(), kube::TaintEffect::kNoExecute}};
   see(n);
   Node bare = node("n1", 0);
-  bare.labels = {{Text("nvidia.com/gpu.product"), Text("H100")}};
+  bare.labels = {{PooledString("nvidia.com/gpu.product"), PooledString("H100")}};
   see(bare);
   see(node("gone", 1));
   see(bound(pod("p", 1), "n0", "0"));
   see(bound(pod("q", 1), "n0", "0"));
   see(bound(pod("r", 1), "n0", "0"));
   Pod unread = bound(pod("unread", 0), "n1");
-  unread.problem = Text("spec: odd");
+  unread.problem = PooledString("spec: odd");
   unread.lacks_amounts = true;
   see(unread);
   leader_term->turn();

@@ -22,7 +22,7 @@ class GoneUnderABinding : public Actuation {
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
     EXPECT_EQ(hold_text(record("p0")),
               "the API server did not bind the pod, which is tried again later: node n went, and the binding to it is not answered yet");
-    see(pod("p0", 1, {{Text("app"), Text("x")}}));
+    see(pod("p0", 1, {{PooledString("app"), PooledString("x")}}));
     decide();
     EXPECT_EQ(phase(), Phase::kHeld) << "whatever its owner changes";
     if (meanwhile) meanwhile();
@@ -99,7 +99,7 @@ TEST_F(GoneUnderABinding, WhatTheWatchSaysOfThePodIsAnAnswerToo) {
     lose_the_node(201, [&] {
       see(node("n", 8));
       Pod bound = pod("p0", 1);
-      bound.node_name = Text("n");
+      bound.node_name = PooledString("n");
       is_bound ? see(bound) : gone(bound);
       EXPECT_EQ(tracker.closed_nodes_text(), "none");
       step();
@@ -125,7 +125,7 @@ TEST_F(GoneUnderABinding, ASecondUnansweredPodKeepsTheNodeClosed) {
 
 TEST_F(GoneUnderABinding, ItsGangStartsNowhereElseBeforeTheAnswer) {
   const auto member = [](int i) { return with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/rack"); };
-  const auto in_rack = [](const std::string& name, const std::string& rack) { return node(name, 8, {{Text("l/rack"), Text(rack)}}); };
+  const auto in_rack = [](const std::string& name, const std::string& rack) { return node(name, 8, {{PooledString("l/rack"), PooledString(rack)}}); };
   gone(node("n", 8));
   for (const char* name : {"a", "b"}) see(in_rack(name, "r0"));
   for (int i = 0; i < 2; ++i) see(member(i));
@@ -137,7 +137,7 @@ TEST_F(GoneUnderABinding, ItsGangStartsNowhereElseBeforeTheAnswer) {
   gone(member(0));
   for (const char* name : {"c", "d"}) see(in_rack(name, "r1"));
   Pod anew = member(0);
-  anew.uid = Text("anew");
+  anew.uid = PooledString("anew");
   see(anew);
   see(member(2));
   decide();
@@ -156,11 +156,11 @@ TEST_F(GoneUnderABinding, ItsGangStartsNowhereElseBeforeTheAnswer) {
 
 TEST_F(GoneUnderABinding, PodsThatStartOneByOneWaitForNobodysAnswer) {
   PodGroup basic;
-  basic.ns = Text("ns"), basic.name = Text("g"), basic.uid = Text("uid-g");
+  basic.ns = PooledString("ns"), basic.name = PooledString("g"), basic.uid = PooledString("uid-g");
   see(basic);
   for (const char* name : {"a", "b"}) {
     Pod p = pod(name, 8);
-    p.group_name = Text("g");
+    p.group_name = PooledString("g");
     see(p);
   }
   see(node("m", 8));
@@ -198,9 +198,9 @@ TEST_F(GoneUnderABinding, WhatOfItsGangWasNotSentYetWaitsWithIt) {
 
 TEST_F(GoneUnderABinding, WhateverElseHoldsThePodMeanwhileItIsAskedForNowhereElse) {
   Namespace ns;
-  ns.name = Text("ns");
+  ns.name = PooledString("ns");
   const auto queue_goes_and_comes = [&] {
-    ns.labels = {{Text("ashlar.dev/queue"), Text("nosuch")}};
+    ns.labels = {{PooledString("ashlar.dev/queue"), PooledString("nosuch")}};
     see(ns);
     tracker.settle();
     see(with(pod("p0", 1), "x", "y"));
@@ -267,13 +267,13 @@ class ChangedBeforeTheNextTry : public Actuation {
       return binder->is_idle();
     }));
   }
-  static Node in_rack(const std::string& name, const std::string& rack) { return node(name, 8, {{Text("l/rack"), Text(rack)}}); }
+  static Node in_rack(const std::string& name, const std::string& rack) { return node(name, 8, {{PooledString("l/rack"), PooledString(rack)}}); }
   static Pod member(int i) { return with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/rack"); }
   /// On node n already, by somebody else's doing.
   static Pod foreign(const std::string& name, std::int64_t gpus) {
     Pod p = pod(name, gpus);
-    p.scheduler_name = Text("default-scheduler");
-    p.node_name = Text("n");
+    p.scheduler_name = PooledString("default-scheduler");
+    p.node_name = PooledString("n");
     return p;
   }
   std::size_t bindings(const std::string& pod_name, const std::string& node_name) {
@@ -299,7 +299,7 @@ class ChangedBeforeTheNextTry : public Actuation {
 TEST_F(ChangedBeforeTheNextTry, APodIsDecidedAnewWhereItsNodeIsNoLongerWhatItWas) {
   Node cordoned = node("n", 8), tainted = node("n", 8);
   cordoned.unschedulable = true;
-  tainted.taints = {{Text("d"), Text("x"), TaintEffect::kNoSchedule}};
+  tainted.taints = {{PooledString("d"), PooledString("x"), TaintEffect::kNoSchedule}};
   for (const int status : {429, 500})
     for (const Node& changed : {cordoned, tainted, node("n", 0)}) {
       expect_moved(status, [&] { see(changed); });
@@ -335,7 +335,7 @@ TEST_F(ChangedBeforeTheNextTry, WhatWasNeverSentIsDecidedAnewToo) {
 TEST_F(ChangedBeforeTheNextTry, APodIsDecidedAnewWhereSomebodyElseHasTakenItsPlace) {
   Pod many_devices = foreign("q", 8), much_cpu = foreign("q", 0), of_ours = annotated(pod("q", 8), "ashlar.dev/cards", "0-7");
   much_cpu.requests.cpu = node("n", 8).allocatable.cpu;
-  of_ours.node_name = Text("n");
+  of_ours.node_name = PooledString("n");
   for (const int status : {429, 500})
     for (const Pod& taken : {many_devices, much_cpu, of_ours}) {
       expect_moved(status, [&] { see(taken); });
@@ -348,7 +348,7 @@ TEST_F(ChangedBeforeTheNextTry, APodThatWaitedBesideItAndWasBoundByHandHasTakenI
   fail(429);
   Pod q = pod("q", 8);
   see(q);
-  q.node_name = Text("n");
+  q.node_name = PooledString("n");
   see(q);
   go_on();
   EXPECT_EQ(phase(), Phase::kWaiting);
@@ -359,7 +359,7 @@ TEST_F(ChangedBeforeTheNextTry, APodThatWaitedBesideItAndWasBoundByHandHasTakenI
 TEST_F(ChangedBeforeTheNextTry, WholeDevicesAreNoSumOfWhatIsLeftOnOthers) {
   for (const char* device : {"0", "1"}) {
     Pod s = annotated(share(std::string("s") + device, 500), "ashlar.dev/cards", device);
-    s.node_name = Text("n");
+    s.node_name = PooledString("n");
     see(s);
   }
   see(pod("p0", 4));
@@ -377,7 +377,7 @@ TEST_F(ChangedBeforeTheNextTry, AShareIsDecidedAnewWhereItsDeviceIsTakenAndStays
     see(share("p0", 600));
     fail(429);
     Pod beside = annotated(share("s", milli), "ashlar.dev/cards", "0");
-    beside.node_name = Text("n");
+    beside.node_name = PooledString("n");
     see(beside);
     see(node("m", 8));
     go_on();
@@ -389,7 +389,7 @@ TEST_F(ChangedBeforeTheNextTry, AShareIsDecidedAnewWhereItsDeviceIsTakenAndStays
 
 TEST_F(ChangedBeforeTheNextTry, APodIsDecidedAnewWhereItsHostPortIsTaken) {
   PodRules rules;
-  rules.host_ports.push_back({HostPort::Protocol::kTcp, 8080, Text()});
+  rules.host_ports.push_back({HostPort::Protocol::kTcp, 8080, PooledString()});
   for (const bool is_taken : {true, false}) {
     see(under(pod("p0", 1), rules));
     fail(429);
@@ -409,7 +409,7 @@ TEST_F(ChangedBeforeTheNextTry, WhatFillsAnotherNodeOrWhatItDoesNotAskForIsNoCha
     const std::uint32_t turn = record("p0").bind_attempt;
     see(node("m", 8));
     Pod taker = foreign("q", 20);
-    if (gpus > 0) taker.node_name = Text("m");
+    if (gpus > 0) taker.node_name = PooledString("m");
     see(taker);
     go_on();
     EXPECT_EQ(where("p0"), "n") << gpus;
@@ -438,7 +438,7 @@ TEST_F(ChangedBeforeTheNextTry, OfAGangThatHasNotStartedAllWaitWhereOneHasLostIt
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
   fail(429);
   Pod taker = foreign("q", 8);
-  taker.node_name = Text(where("g-1"));
+  taker.node_name = PooledString(where("g-1"));
   see(taker);
   go_on();
   EXPECT_EQ(where("g-0") + where("g-1"), "");
@@ -452,7 +452,7 @@ TEST_F(ChangedBeforeTheNextTry, WhatTheWatchSaysOfItsNodeIsLaterThanTheAnswer) {
   ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
   const std::string asked = where("p0"), other = asked == "n" ? "m" : "n";
   Pod there = pod("p0", 1);
-  there.node_name = Text(other);
+  there.node_name = PooledString(other);
   see(there);
   server.let_go();
   ASSERT_TRUE(until([&] { return binder->is_idle(); }));
@@ -485,7 +485,7 @@ TEST_F(ChangedBeforeTheNextTry, OnlyAsManyAreDecidedAnewAsNoLongerFit) {
 
 TEST_F(ChangedBeforeTheNextTry, AnotherTenantsTopologyLevelIsNoChangeOfANode) {
   gone(node("n", 8));
-  for (const char* name : {"a", "b"}) see(node(name, 8, {{Text("vendor/x"), Text("1")}}));
+  for (const char* name : {"a", "b"}) see(node(name, 8, {{PooledString("vendor/x"), PooledString("1")}}));
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
   fail(429);
   see(with(pod("evil", 0, {}, "other"), "ashlar.dev/within", "vendor/x"));
@@ -566,7 +566,7 @@ TEST_F(ChangedBeforeTheNextTry, NoMemberOfAGangThatHasBegunIsSentWhileAnotherWai
   for (const char* name : {"m", "x"}) see(node(name, 8));
   for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 3, 8));
   fail(429);
-  tracker.note_bound(tracker.pods().find(Text("ns"), Text("g-0")), Text(where("g-0")), {});
+  tracker.note_bound(tracker.pods().find(PooledString("ns"), PooledString("g-0")), PooledString(where("g-0")), {});
   gone(node(where("g-1"), 8));
   go_on();
   EXPECT_EQ(where("g-1") + where("g-2"), "");
@@ -592,13 +592,13 @@ TEST_F(ChangedBeforeTheNextTry, NoMemberIsSentAloneWhereTheOthersAreGone) {
 
 TEST_F(ChangedBeforeTheNextTry, NoMemberIsSentWhereMoreMustStartThanHaveAPlace) {
   PodGroup group;
-  group.ns = Text("ns"), group.name = Text("g"), group.uid = Text("uid-g");
+  group.ns = PooledString("ns"), group.name = PooledString("g"), group.uid = PooledString("uid-g");
   group.min_count = 2;
   see(group);
   see(node("m", 8));
   for (const char* name : {"g-0", "g-1", "g-2"}) {
     Pod p = pod(name, 8);
-    p.group_name = Text("g");
+    p.group_name = PooledString("g");
     see(p);
   }
   fail(429);
@@ -614,7 +614,8 @@ TEST_F(ChangedBeforeTheNextTry, AGangThatHasBegunGoesOnWithThoseThatAreLeft) {
   for (const char* name : {"m", "x"}) see(node(name, 8));
   for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 3, 8));
   fail(429);
-  for (const char* name : {"g-0", "g-1"}) tracker.note_bound(tracker.pods().find(Text("ns"), Text(name)), Text(where(name)), {});
+  for (const char* name : {"g-0", "g-1"})
+    tracker.note_bound(tracker.pods().find(PooledString("ns"), PooledString(name)), PooledString(where(name)), {});
   gone(gang_pod("g", 0, 3, 8));
   go_on();
   EXPECT_EQ(phase("g-2"), Phase::kBound) << "a member that is over takes nobody with it";
@@ -641,7 +642,7 @@ TEST_F(ChangedBeforeTheNextTry, AMemberGoesWhereTheOthersOfItsGangAreNow) {
   for (int i = 0; i < 2; ++i) see(member(i));
   fail(429);
   const std::string first = where("g-0"), second = where("g-1");
-  tracker.note_bound(tracker.pods().find(Text("ns"), Text("g-0")), Text(first), {});
+  tracker.note_bound(tracker.pods().find(PooledString("ns"), PooledString("g-0")), PooledString(first), {});
   see(in_rack(first, "r1"));
   go_on();
   EXPECT_EQ(bindings("g-1", second), 1u);
@@ -661,17 +662,17 @@ TEST_F(ChangedBeforeTheNextTry, WhatItsOwnerChangedCounts) {
 }
 
 TEST_F(ChangedBeforeTheNextTry, APodGoesNotBesideOneThatRefusesIt) {
-  const auto host = [](const std::string& name) { return node(name, 8, {{Text("kubernetes.io/hostname"), Text(name)}}); };
+  const auto host = [](const std::string& name) { return node(name, 8, {{PooledString("kubernetes.io/hostname"), PooledString(name)}}); };
   gone(node("n", 8));
   see(host("a"));
-  see(pod("p0", 1, {{Text("app"), Text("web")}}));
+  see(pod("p0", 1, {{PooledString("app"), PooledString("web")}}));
   fail(429);
   PodRules rules;
-  rules.required_anti_affinity = {
-      {.selector = {.present = true, .match_labels = {{Text("app"), Text("web")}}}, .topology_key = Text("kubernetes.io/hostname")}};
+  rules.required_anti_affinity = {{.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}},
+                                   .topology_key = PooledString("kubernetes.io/hostname")}};
   Pod loner = under(pod("loner", 0), rules);
-  loner.scheduler_name = Text("other");
-  loner.node_name = Text("a");
+  loner.scheduler_name = PooledString("other");
+  loner.node_name = PooledString("a");
   see(loner);
   see(host("b"));
   go_on();

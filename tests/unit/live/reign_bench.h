@@ -17,7 +17,7 @@ namespace ashlar::kube {
 
 struct TermBench : ClusterObjects {
   TermBench() {
-    options.tracker.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}};
+    options.tracker.levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}};
     options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
     options.log = [this](LogLevel level, const LogLine& line) {
       if (level == LogLevel::kInfo) log.push_back(line);
@@ -41,9 +41,9 @@ struct TermBench : ClusterObjects {
   void gone(Pod p) { leader_term->take(Change<Pod>{Change<Pod>::Kind::kDeleted, std::move(p)}); }
   /// In rack `rack` of block b.
   static Node node_in(const std::string& rack, const std::string& name, std::int64_t gpus = 8) {
-    return node(name, gpus, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text(rack)}});
+    return node(name, gpus, {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString(rack)}});
   }
-  PodSlot slot_of(const std::string& name) { return leader_term->tracker().pods().find(Text("ns"), Text(name)); }
+  PodSlot slot_of(const std::string& name) { return leader_term->tracker().pods().find(PooledString("ns"), PooledString(name)); }
   const PodRecord& record(const std::string& name) { return leader_term->tracker().pods()[slot_of(name)]; }
   PodRecord::Phase phase(const std::string& name) { return record(name).phase; }
   ConditionText condition_of(const std::string& name) { return leader_term->pod_text(slot_of(name)); }

@@ -84,18 +84,18 @@ TEST_F(Term, GangsAreCountedByTheInnermostLevelThatHoldsThem) {
   ASSERT_EQ(log.size(), 2u);
   EXPECT_EQ(log[0].message, "placed gang ns/g: 2 pods within one rack");
   EXPECT_EQ(log[0].kind, "gang");
-  EXPECT_EQ(log[0].name, Text("g"));
+  EXPECT_EQ(log[0].name, PooledString("g"));
 }
 
 TEST_F(Term, TheLogCallsALonePodThatMustStayWithinADomainAPod) {
   begin();
   see("n0", "r0");
-  see(pod("alone", 1, {{Text("ashlar.dev/within"), Text("rack")}}));
+  see(pod("alone", 1, {{PooledString("ashlar.dev/within"), PooledString("rack")}}));
   leader_term->turn();
   ASSERT_EQ(log.size(), 1u);
   EXPECT_EQ(log[0].message, "placed pod ns/alone: 1 pod on one node");
   EXPECT_EQ(log[0].kind, "pod");
-  EXPECT_EQ(log[0].name, Text("alone"));
+  EXPECT_EQ(log[0].name, PooledString("alone"));
 }
 
 TEST_F(Term, TheLogSaysHowManyOfAGangArePlacedNow) {
@@ -121,7 +121,7 @@ TEST_F(Term, TheLargestGangIsThatOfTheBestDomain) {
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="block",model="unknown"} 20)"));
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="any",model="unknown"} 20)"));
   Pod full = pod("full", 4);
-  full.node_name = Text("c");
+  full.node_name = PooledString("c");
   see(full);
   leader_term->turn();
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="rack",model="unknown"} 8)")) << "a node without an idle card adds none";
@@ -251,7 +251,7 @@ TEST_F(Term, TheTimeToAConfirmedBindingIsKeptApartForGangs) {
   now += Millis(3'000);
   Pod confirmed[] = {pod("alone", 1), gang_pod("g", 0, 2, 1), gang_pod("g", 1, 2, 1)};
   for (Pod& p : confirmed) {
-    p.node_name = Text("n0");
+    p.node_name = PooledString("n0");
     see(p);
   }
   EXPECT_TRUE(says(R"(ashlar_decision_latency_seconds_sum{kind="pod"} 3)")) << all_metrics();
@@ -268,7 +268,7 @@ TEST_F(Term, ConfirmationsAloneBringADecisionOnlyWhereTheyPileUp) {
   const std::uint64_t steps = leader_term->steps();
   const auto confirm = [&](const char* name) {
     Pod p = pod(name, 1);
-    p.node_name = Text("n0");
+    p.node_name = PooledString("n0");
     see(p);
     leader_term->turn();
     EXPECT_EQ(phase(name), PodRecord::Phase::kBound);

@@ -16,7 +16,7 @@ namespace {
 class TermWrites : public ::testing::Test {
  protected:
   TermWrites() {
-    options.tracker.levels = {{Text("rack"), Text("l/rack")}};
+    options.tracker.levels = {{PooledString("rack"), PooledString("l/rack")}};
     options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
     options.log = [this](LogLevel level, const LogLine& line) {
       if (level == LogLevel::kWarning) warnings.push_back(line);
@@ -28,27 +28,27 @@ class TermWrites : public ::testing::Test {
   }
   void see(const std::string& node_name, std::int64_t gpus) {
     Node n;
-    n.name = Text(node_name);
+    n.name = PooledString(node_name);
     n.ready = ConditionStatus::kTrue;
     n.allocatable.cpu = MilliCores(64'000);
     n.pods_max = 110;
-    n.allocatable.extended = {{Text("nvidia.com/gpu"), gpus}};
-    n.labels = {{Text("l/rack"), Text("r0")}};
+    n.allocatable.extended = {{PooledString("nvidia.com/gpu"), gpus}};
+    n.labels = {{PooledString("l/rack"), PooledString("r0")}};
     leader_term->take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
   }
   static Pod pod(const std::string& name, std::int64_t gpus, Labels labels = {}) {
     Pod p;
-    p.ns = Text("ns");
-    p.name = Text(name);
-    p.uid = Text("uid-" + name);
-    p.scheduler_name = Text("ashlar");
-    p.requests.extended = {{Text("nvidia.com/gpu"), gpus}};
+    p.ns = PooledString("ns");
+    p.name = PooledString(name);
+    p.uid = PooledString("uid-" + name);
+    p.scheduler_name = PooledString("ashlar");
+    p.requests.extended = {{PooledString("nvidia.com/gpu"), gpus}};
     p.labels = std::make_shared<const Labels>(std::move(labels));
     return p;
   }
   static Pod on(Pod p, const std::string& node_name, const std::string& devices) {
-    p.node_name = Text(node_name);
-    if (!devices.empty()) p.annotations = std::make_shared<const Labels>(Labels{{Text(kDevicesAnnotation), Text(devices)}});
+    p.node_name = PooledString(node_name);
+    if (!devices.empty()) p.annotations = std::make_shared<const Labels>(Labels{{PooledString(kDevicesAnnotation), PooledString(devices)}});
     return p;
   }
   void see(Pod p) { leader_term->take(Change<Pod>{Change<Pod>::Kind::kModified, std::move(p)}); }
@@ -98,8 +98,8 @@ TEST_F(TermWrites, DevicesThatCannotBeWrittenBackAreTold) {
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_EQ(warnings[1].message, "the cards of pod ns/p could not be written back: HTTP 403: no");
   EXPECT_EQ(warnings[1].kind, "pod");
-  EXPECT_EQ(warnings[1].ns, Text("ns"));
-  EXPECT_EQ(warnings[1].name, Text("p"));
+  EXPECT_EQ(warnings[1].ns, PooledString("ns"));
+  EXPECT_EQ(warnings[1].name, PooledString("p"));
 }
 
 TEST_F(TermWrites, NothingIsWrittenBackWithoutTheRightToWrite) {
@@ -124,7 +124,7 @@ TEST_F(TermWrites, DevicesThatAreClaimedTwiceAreToldWithWhoseClaimsTheyAre) {
   see(on(pod("far", 1), "n2", "1"));
   leader_term->turn();
   EXPECT_EQ(warnings.at(0).kind, "node");
-  EXPECT_EQ(warnings.at(0).name, Text("n0"));
+  EXPECT_EQ(warnings.at(0).name, PooledString("n0"));
   EXPECT_EQ(warned(),
             std::vector<std::string>{"card 1 of node n0 is claimed for more than it has, by ns/a, ns/b; it takes nothing new until that is over"});
   see(on(pod("d", 1), "n2", "2"));
@@ -146,7 +146,7 @@ TEST_F(TermWrites, DevicesThatAreClaimedTwiceAreToldWithWhoseClaimsTheyAre) {
 TEST_F(TermWrites, AGangOfOneIsNotSaidToBeMany) {
   begin();
   see("n0", 8);
-  see(pod("g-0", 1, {{Text("ashlar.dev/gang"), Text("g")}, {Text("ashlar.dev/gang-size"), Text("1")}}));
+  see(pod("g-0", 1, {{PooledString("ashlar.dev/gang"), PooledString("g")}, {PooledString("ashlar.dev/gang-size"), PooledString("1")}}));
   leader_term->turn();
   EXPECT_EQ(told, std::vector<std::string>{"placed gang ns/g: 1 pod on one node"});
 }
@@ -155,7 +155,7 @@ TEST_F(TermWrites, WhoseVerdictIsNewIsToldBeforeWhoeverIsHeld) {
   options.status_writer.in_flight_max = 1;
   begin();
   see("n0", 8);
-  for (const char* name : {"h-0", "h-1"}) see(pod(name, 1, {{Text("ashlar.dev/queue"), Text("nobody's")}}));
+  for (const char* name : {"h-0", "h-1"}) see(pod(name, 1, {{PooledString("ashlar.dev/queue"), PooledString("nobody's")}}));
   see(pod("large", 9));
   leader_term->turn();
   ASSERT_TRUE(server.settle());
@@ -171,14 +171,14 @@ TEST_F(TermWrites, APodGroupIsToldWhenSoManyOfItsPodsAreBoundAsMustStartTogether
   see("n0", 8);
   for (const auto& [name, count] : std::map<std::string, int>{{"one", 1}, {"two", 2}, {"three", 3}}) {
     PodGroup group;
-    group.ns = Text("ns");
-    group.name = Text(name);
-    group.uid = Text("uid-" + name);
+    group.ns = PooledString("ns");
+    group.name = PooledString(name);
+    group.uid = PooledString("uid-" + name);
     group.min_count = count;
     leader_term->take(Change<PodGroup>{Change<PodGroup>::Kind::kAdded, std::move(group)});
     for (int i = 0; i < 2; ++i) {
       Pod member = on(pod(name + "-" + std::to_string(i), 1), "n0", "");
-      member.group_name = Text(name);
+      member.group_name = PooledString(name);
       see(std::move(member));
     }
   }
@@ -208,7 +208,7 @@ class TermStops : public ::testing::Test {
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder);
     api = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [] { return Millis(1'795'000'000'000); }}).value();
-    options.tracker = {.levels = {{Text("rack"), Text("l/rack")}}};
+    options.tracker = {.levels = {{PooledString("rack"), PooledString("l/rack")}}};
     options.profile = [](const auto&) {
       Profile profile = builtin_profile("ashlar").value();
       profile.device = &kMover;
@@ -229,24 +229,26 @@ class TermStops : public ::testing::Test {
     LeaderTerm leader_term(*api, options, metrics, [] { return true; });
     for (const char* name : {"n0", "n1", "n2"}) {
       Node n;
-      n.name = Text(name);
+      n.name = PooledString(name);
       n.ready = ConditionStatus::kTrue;
       n.allocatable.cpu = MilliCores(64'000);
       n.pods_max = 110;
-      n.allocatable.extended = {{Text("nvidia.com/gpu"), 8}};
-      n.labels = {{Text("l/rack"), Text("r0")}};
+      n.allocatable.extended = {{PooledString("nvidia.com/gpu"), 8}};
+      n.labels = {{PooledString("l/rack"), PooledString("r0")}};
       leader_term.take(Change<Node>{Change<Node>::Kind::kAdded, std::move(n)});
     }
-    const Labels gang{{Text(kGangLabel), Text("g")}, {Text(kGangSizeLabel), Text(std::to_string(size))}, {Text(kWithinLabel), Text("rack")}};
+    const Labels gang{{PooledString(kGangLabel), PooledString("g")},
+                      {PooledString(kGangSizeLabel), PooledString(std::to_string(size))},
+                      {PooledString(kWithinLabel), PooledString("rack")}};
     for (int i = 0; i < size; ++i) {
       Pod p;
-      p.ns = Text("ns");
-      p.name = Text("p-" + std::to_string(i));
-      p.uid = Text("uid-" + std::to_string(i));
-      p.scheduler_name = Text("ashlar");
-      p.requests.extended = {{Text("nvidia.com/gpu"), 8}};
+      p.ns = PooledString("ns");
+      p.name = PooledString("p-" + std::to_string(i));
+      p.uid = PooledString("uid-" + std::to_string(i));
+      p.scheduler_name = PooledString("ashlar");
+      p.requests.extended = {{PooledString("nvidia.com/gpu"), 8}};
       p.labels = std::make_shared<const Labels>(gang);
-      if (i == 0) p.node_name = Text("n0");
+      if (i == 0) p.node_name = PooledString("n0");
       leader_term.take(Change<Pod>{Change<Pod>::Kind::kAdded, std::move(p)});
     }
     leader_term.turn();

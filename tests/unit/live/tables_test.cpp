@@ -17,25 +17,25 @@ namespace {
 
 TEST(ObjectNames, ModelsThatTheConfigurationNamesKeepTheirRows) {
   ObjectNames names;
-  EXPECT_EQ(names.configured_model(Text("A100")), DeviceClassId(0u));
-  EXPECT_EQ(names.configured_model(Text("H100")), DeviceClassId(1u));
-  EXPECT_EQ(names.configured_model(Text("A100")), DeviceClassId(0u));
-  names.models.of(Text("L4"));
+  EXPECT_EQ(names.configured_model(PooledString("A100")), DeviceClassId(0u));
+  EXPECT_EQ(names.configured_model(PooledString("H100")), DeviceClassId(1u));
+  EXPECT_EQ(names.configured_model(PooledString("A100")), DeviceClassId(0u));
+  names.models.of(PooledString("L4"));
   names.keep_only({});
-  EXPECT_EQ(names.models.find(Text("A100")), DeviceClassId(0u));
-  EXPECT_EQ(names.models.find(Text("H100")), DeviceClassId(1u)) << "the second naming of the first did not lower the mark";
-  EXPECT_TRUE(names.models.find(Text("L4")).is_none());
+  EXPECT_EQ(names.models.find(PooledString("A100")), DeviceClassId(0u));
+  EXPECT_EQ(names.models.find(PooledString("H100")), DeviceClassId(1u)) << "the second naming of the first did not lower the mark";
+  EXPECT_TRUE(names.models.find(PooledString("L4")).is_none());
 }
 
 TEST(ObjectNames, WhatTaintsTolerationsAndPortsNameStays) {
   ObjectNames names;
-  const LabelKeyId taint_key = names.label_keys.of(Text("taint")), tolerated_key = names.label_keys.of(Text("tolerated"));
-  names.label_keys.of(Text("nobody's"));
-  const LabelId taint = names.label(Text("taint"), Text("x")), tolerated = names.label(Text("tolerated"), Text("y"));
-  names.label(Text("nobody's"), Text("z"));
-  EXPECT_EQ(names.address(Text("10.0.0.1")), 1u);
-  EXPECT_EQ(names.address(Text("10.0.0.2")), 2u);
-  for (const char* everywhere : {"", "0.0.0.0", "::"}) EXPECT_EQ(names.address(Text(everywhere)), 0u) << everywhere;
+  const LabelKeyId taint_key = names.label_keys.of(PooledString("taint")), tolerated_key = names.label_keys.of(PooledString("tolerated"));
+  names.label_keys.of(PooledString("nobody's"));
+  const LabelId taint = names.label(PooledString("taint"), PooledString("x")), tolerated = names.label(PooledString("tolerated"), PooledString("y"));
+  names.label(PooledString("nobody's"), PooledString("z"));
+  EXPECT_EQ(names.address(PooledString("10.0.0.1")), 1u);
+  EXPECT_EQ(names.address(PooledString("10.0.0.2")), 2u);
+  for (const char* everywhere : {"", "0.0.0.0", "::"}) EXPECT_EQ(names.address(PooledString(everywhere)), 0u) << everywhere;
   NodeFacts facts;
   facts.taints = {{taint_key, taint, ashlar::TaintEffect::kNoSchedule}};
   Constraint constraint;
@@ -50,47 +50,48 @@ TEST(ObjectNames, WhatTaintsTolerationsAndPortsNameStays) {
   EXPECT_EQ(names.label_text(taint), "taint=x");
   EXPECT_EQ(names.label_text(tolerated), "tolerated=y");
   EXPECT_EQ(names.label_text(LabelId(2u)), "");
-  EXPECT_EQ(names.label_keys.find(Text("taint")), taint_key);
-  EXPECT_EQ(names.label_keys.find(Text("tolerated")), tolerated_key);
-  EXPECT_TRUE(names.label_keys.find(Text("nobody's")).is_none());
-  EXPECT_EQ(names.address(Text("10.0.0.2")), 2u) << "still the second row";
-  EXPECT_EQ(names.address(Text("10.0.0.9")), 1u) << "the first was given back";
+  EXPECT_EQ(names.label_keys.find(PooledString("taint")), taint_key);
+  EXPECT_EQ(names.label_keys.find(PooledString("tolerated")), tolerated_key);
+  EXPECT_TRUE(names.label_keys.find(PooledString("nobody's")).is_none());
+  EXPECT_EQ(names.address(PooledString("10.0.0.2")), 2u) << "still the second row";
+  EXPECT_EQ(names.address(PooledString("10.0.0.9")), 1u) << "the first was given back";
 }
 
 TEST(ObjectNames, LevelsAreFoundByNameAndByLabelUpToTheLimit) {
-  ObjectNames names({{Text("rack"), Text("l/rack")}});
-  EXPECT_EQ(names.find_level(Text("rack")), LevelId(0u));
-  EXPECT_EQ(names.find_level(Text("l/rack")), LevelId(0u));
-  EXPECT_TRUE(names.find_level(Text("other")).is_none());
-  for (std::size_t l = 1; l < Topology::kLevelsMax; ++l) EXPECT_EQ(names.add_level(Text("l/" + std::to_string(l)), LevelId::none()), LevelId(l));
+  ObjectNames names({{PooledString("rack"), PooledString("l/rack")}});
+  EXPECT_EQ(names.find_level(PooledString("rack")), LevelId(0u));
+  EXPECT_EQ(names.find_level(PooledString("l/rack")), LevelId(0u));
+  EXPECT_TRUE(names.find_level(PooledString("other")).is_none());
+  for (std::size_t l = 1; l < Topology::kLevelsMax; ++l)
+    EXPECT_EQ(names.add_level(PooledString("l/" + std::to_string(l)), LevelId::none()), LevelId(l));
   EXPECT_FALSE(names.has_room_for_level());
-  EXPECT_TRUE(names.add_level(Text("one too many"), LevelId::none()).is_none());
-  EXPECT_EQ(names.add_level(Text("instead"), LevelId(1u)), LevelId(1u));
-  EXPECT_EQ(names.find_level(Text("instead")), LevelId(1u));
-  EXPECT_TRUE(names.find_level(Text("l/1")).is_none());
+  EXPECT_TRUE(names.add_level(PooledString("one too many"), LevelId::none()).is_none());
+  EXPECT_EQ(names.add_level(PooledString("instead"), LevelId(1u)), LevelId(1u));
+  EXPECT_EQ(names.find_level(PooledString("instead")), LevelId(1u));
+  EXPECT_TRUE(names.find_level(PooledString("l/1")).is_none());
   EXPECT_EQ(names.nested_count(), 1u);
-  const DomainId r0 = names.domain(LevelId(0u), DomainId::none(), Text("r0"));
-  EXPECT_EQ(names.domain_name(LevelId(0u), r0), Text("r0"));
-  EXPECT_EQ(names.domain_name(LevelId(Topology::kLevelsMax), r0), Text()) << "no such level";
+  const DomainId r0 = names.domain(LevelId(0u), DomainId::none(), PooledString("r0"));
+  EXPECT_EQ(names.domain_name(LevelId(0u), r0), PooledString("r0"));
+  EXPECT_EQ(names.domain_name(LevelId(Topology::kLevelsMax), r0), PooledString()) << "no such level";
 }
 
 TEST(ObjectNames, ResourcesBeyondTheColumnsAreRefusedByNameOnce) {
   ObjectNames names;
   for (std::uint32_t r = resource::kFirstExtended; r < resource::kColumnsMax; ++r)
-    EXPECT_EQ(names.resource(Text("x/" + std::to_string(r))), ResourceId(r));
+    EXPECT_EQ(names.resource(PooledString("x/" + std::to_string(r))), ResourceId(r));
   EXPECT_EQ(names.column_count(), resource::kColumnsMax);
-  for (int i = 0; i < 2; ++i) EXPECT_TRUE(names.resource(Text("x/more")).is_none());
-  EXPECT_EQ(names.refused_resources(), std::vector<Text>{Text("x/more")});
-  EXPECT_TRUE(names.is_refused(Text("x/more")));
-  EXPECT_FALSE(names.is_refused(Text("x/4")));
-  EXPECT_EQ(names.wished_resource(Text("x/more")), ResourceId(resource::kColumnsMax));
-  EXPECT_EQ(names.wished_resource(Text("x/4")), ResourceId(4u));
-  EXPECT_EQ(names.resource_name(ResourceId(resource::kColumnsMax)), Text("x/more"));
-  EXPECT_EQ(names.resource_name(ResourceId(4u)), Text("x/4"));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(names.resource(PooledString("x/more")).is_none());
+  EXPECT_EQ(names.refused_resources(), std::vector<PooledString>{PooledString("x/more")});
+  EXPECT_TRUE(names.is_refused(PooledString("x/more")));
+  EXPECT_FALSE(names.is_refused(PooledString("x/4")));
+  EXPECT_EQ(names.wished_resource(PooledString("x/more")), ResourceId(resource::kColumnsMax));
+  EXPECT_EQ(names.wished_resource(PooledString("x/4")), ResourceId(4u));
+  EXPECT_EQ(names.resource_name(ResourceId(resource::kColumnsMax)), PooledString("x/more"));
+  EXPECT_EQ(names.resource_name(ResourceId(4u)), PooledString("x/4"));
   const char* const fixed[] = {"cpu", "memory", "ephemeral-storage", "pods"};
   for (std::uint32_t r = 0; r < 4; ++r) {
-    EXPECT_EQ(names.resource_name(ResourceId(r)), Text(fixed[r]));
-    EXPECT_EQ(names.find_resource(Text(fixed[r])), ResourceId(r));
+    EXPECT_EQ(names.resource_name(ResourceId(r)), PooledString(fixed[r]));
+    EXPECT_EQ(names.find_resource(PooledString(fixed[r])), ResourceId(r));
   }
 }
 
@@ -133,8 +134,8 @@ TEST(Ranks, AreReadFromTheControllersIndexAndElseFromTheName) {
     PodTable pods;
     std::vector<PodSlot> slots;
     for (const auto& [name, labels] : named) {
-      slots.push_back(pods.add(Text("ns"), Text(name)));
-      pods[slots.back()].name = Text(name);
+      slots.push_back(pods.add(PooledString("ns"), PooledString(name)));
+      pods[slots.back()].name = PooledString(name);
       pods[slots.back()].labels = std::make_shared<const Labels>(labels);
     }
     sort_by_rank(pods, slots);
@@ -145,10 +146,14 @@ TEST(Ranks, AreReadFromTheControllersIndexAndElseFromTheName) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(order({{"p-10", {}}, {"p-9", {}}, {"p-2", {}}}), (Names{"p-2", "p-9", "p-10"}));
   for (const char* key : {"batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index", "leaderworkerset.sigs.k8s.io/worker-index"})
-    EXPECT_EQ(order({{"a", {{Text(key), Text("10")}}}, {"b", {{Text(key), Text("9")}}}, {"c", {{Text(key), Text("0")}}}}), (Names{"c", "b", "a"}))
+    EXPECT_EQ(order({{"a", {{PooledString(key), PooledString("10")}}},
+                     {"b", {{PooledString(key), PooledString("9")}}},
+                     {"c", {{PooledString(key), PooledString("0")}}}}),
+              (Names{"c", "b", "a"}))
         << key;
-  const Text index("apps.kubernetes.io/pod-index");
-  EXPECT_EQ(order({{"a", {{index, Text("x")}}}, {"b", {{index, Text("3")}}}, {"c", {{index, Text("1x")}}}}), (Names{"b", "a", "c"}))
+  const PooledString index("apps.kubernetes.io/pod-index");
+  EXPECT_EQ(order({{"a", {{index, PooledString("x")}}}, {"b", {{index, PooledString("3")}}}, {"c", {{index, PooledString("1x")}}}}),
+            (Names{"b", "a", "c"}))
       << "what is no number comes last, by name";
 }
 
@@ -158,7 +163,7 @@ class Asks : public TrackerBench {
  protected:
   std::int64_t memory_asked(const std::string& text) {
     Pod p = pod("p" + text, 1);
-    p.annotations = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/gpu-memory"), Text(text)}});
+    p.annotations = std::make_shared<const Labels>(Labels{{PooledString("ashlar.dev/gpu-memory"), PooledString(text)}});
     see(p);
     const PodRecord& r = record("p" + text);
     return r.demand.is_none() ? -1 : tracker.translator().demand_of(r.demand).devices.memory_each.value;
@@ -185,7 +190,7 @@ TEST_F(Asks, ABlankDeviceMemoryIsRefusedWhateverWasReadBefore) {
 
 TEST_F(Asks, DeviceMemoryOfANodeIsItsLabelWhereThatIsANumber) {
   const auto memory_of = [&](const std::string& value) {
-    see(node("n", 1, {{Text("nvidia.com/gpu.memory"), Text(value)}}));
+    see(node("n", 1, {{PooledString("nvidia.com/gpu.memory"), PooledString(value)}}));
     step();
     return state.cluster.facts(NodeId(0u)).memory_per_device.value;
   };
@@ -196,32 +201,33 @@ TEST_F(Asks, DeviceMemoryOfANodeIsItsLabelWhereThatIsANumber) {
 }
 
 TEST_F(Asks, ANodeAffinityOfModelsAloneIsADemandForModels) {
-  const auto rules_of = [](SelectorOp op, std::vector<Text> values, const char* key = "nvidia.com/gpu.product") {
+  const auto rules_of = [](SelectorOp op, std::vector<PooledString> values, const char* key = "nvidia.com/gpu.product") {
     PodRules rules;
     rules.has_required_affinity = true;
-    rules.required_affinity = {{.expressions = {{.key = Text(key), .op = op, .values = std::move(values)}}}};
+    rules.required_affinity = {{.expressions = {{.key = PooledString(key), .op = op, .values = std::move(values)}}}};
     return rules;
   };
   const auto constraint_of = [&](const std::string& name, const PodRules& rules) {
     see(under(pod(name, 1), rules));
     return tracker.translator().constraint_of(record(name).constraint);
   };
-  const Constraint models = constraint_of("models", rules_of(SelectorOp::kIn, {Text("A100"), Text("H100")}));
-  EXPECT_EQ(models.models, (std::vector<DeviceClassId>{tracker.names().models.find(Text("A100")), tracker.names().models.find(Text("H100"))}));
+  const Constraint models = constraint_of("models", rules_of(SelectorOp::kIn, {PooledString("A100"), PooledString("H100")}));
+  EXPECT_EQ(models.models,
+            (std::vector<DeviceClassId>{tracker.names().models.find(PooledString("A100")), tracker.names().models.find(PooledString("H100"))}));
   EXPECT_TRUE(models.any_of.empty());
   for (const auto& [name, rules] :
-       {std::pair("not-in", rules_of(SelectorOp::kNotIn, {Text("A100")})), std::pair("none", rules_of(SelectorOp::kIn, {})),
-        std::pair("other-key", rules_of(SelectorOp::kIn, {Text("A100")}, "l/rack"))}) {
+       {std::pair("not-in", rules_of(SelectorOp::kNotIn, {PooledString("A100")})), std::pair("none", rules_of(SelectorOp::kIn, {})),
+        std::pair("other-key", rules_of(SelectorOp::kIn, {PooledString("A100")}, "l/rack"))}) {
     const Constraint c = constraint_of(name, rules);
     EXPECT_TRUE(c.models.empty()) << name;
     EXPECT_EQ(c.any_of.size(), 1u) << name;
   }
-  PodRules both = rules_of(SelectorOp::kIn, {Text("A100")});
-  both.node_selector = {{Text("nvidia.com/gpu.product"), Text("H100")}};
+  PodRules both = rules_of(SelectorOp::kIn, {PooledString("A100")});
+  both.node_selector = {{PooledString("nvidia.com/gpu.product"), PooledString("H100")}};
   const Constraint c = constraint_of("both", both);
-  EXPECT_EQ(c.models, std::vector<DeviceClassId>{tracker.names().models.find(Text("H100"))});
+  EXPECT_EQ(c.models, std::vector<DeviceClassId>{tracker.names().models.find(PooledString("H100"))});
   EXPECT_EQ(c.any_of.size(), 1u) << "both must hold, so the second stays a rule about labels";
-  PodRules two = rules_of(SelectorOp::kIn, {Text("A100")});
+  PodRules two = rules_of(SelectorOp::kIn, {PooledString("A100")});
   two.required_affinity.push_back(two.required_affinity[0]);
   EXPECT_EQ(constraint_of("two", two).any_of.size(), 2u);
 }
@@ -252,44 +258,44 @@ TEST(Durations, MayBeDaysAndHaveALimit) {
 
 /// A table of rules is as quick as its hash tells them apart: what equality compares and the hash leaves out, a tenant can vary at will.
 TEST(Hashes, TellRulesApartByWhateverEqualityComparesOfThem) {
-  const Requirement in_x{Text("k"), SelectorOp::kIn, {Text("x")}}, in_y{Text("k"), SelectorOp::kIn, {Text("y")}};
+  const Requirement in_x{PooledString("k"), SelectorOp::kIn, {PooledString("x")}}, in_y{PooledString("k"), SelectorOp::kIn, {PooledString("y")}};
   const auto affinity = [](std::vector<NodeTerm> terms) { return PodRules{.has_required_affinity = true, .required_affinity = std::move(terms)}; };
   const auto anti = [](PodAffinityTerm term) { return PodRules{.required_anti_affinity = {std::move(term)}}; };
   const LabelSelector all{.present = true, .match_labels = {}, .expressions = {}};
   const LabelSelector some{.present = true, .match_labels = {}, .expressions = {in_x}};
-  const LabelSelector one{.present = true, .match_labels = {{Text("k"), Text("x")}}, .expressions = {}};
-  const Toleration t{Text("k"), Text("x"), false, TaintEffect::kNoSchedule};
+  const LabelSelector one{.present = true, .match_labels = {{PooledString("k"), PooledString("x")}}, .expressions = {}};
+  const Toleration t{PooledString("k"), PooledString("x"), false, TaintEffect::kNoSchedule};
   const std::vector<PodRules> different = {
       {},
-      {.node_selector = {{Text("k"), Text("x")}}},
-      {.node_selector = {{Text("k"), Text("y")}}},
+      {.node_selector = {{PooledString("k"), PooledString("x")}}},
+      {.node_selector = {{PooledString("k"), PooledString("y")}}},
       affinity({}),
       affinity({{{in_x}, {}}}),
       affinity({{{in_y}, {}}}),
       affinity({{{}, {in_x}}}),
       affinity({{{in_x}, {}}, {{in_x}, {}}}),
       affinity({{{in_x, in_x}, {}}}),
-      affinity({{{{Text("k"), SelectorOp::kNotIn, {Text("x")}}}, {}}}),
+      affinity({{{{PooledString("k"), SelectorOp::kNotIn, {PooledString("x")}}}, {}}}),
       {.preferred_affinity = {{1, {{in_x}, {}}}}},
       {.preferred_affinity = {{1, {{in_y}, {}}}}},
       {.preferred_affinity = {{2, {{in_x}, {}}}}},
       {.tolerations = {t}},
       {.tolerations = {{t.key, t.value, true, t.effect}}},
       {.tolerations = {{t.key, t.value, false, TaintEffect::kNoExecute}}},
-      {.tolerations = {{t.key, Text("y"), false, t.effect}}},
-      {.host_ports = {{HostPort::Protocol::kTcp, 80, Text()}}},
-      {.host_ports = {{HostPort::Protocol::kTcp, 81, Text()}}},
-      {.host_ports = {{HostPort::Protocol::kUdp, 80, Text()}}},
-      {.host_ports = {{HostPort::Protocol::kTcp, 80, Text("10.0.0.1")}}},
-      anti({all, {}, {}, Text("zone")}),
-      anti({some, {}, {}, Text("zone")}),
-      anti({one, {}, {}, Text("zone")}),
-      anti({one, {}, {}, Text("rack")}),
-      anti({one, all, {}, Text("zone")}),
-      anti({one, {}, {Text("a")}, Text("zone")}),
-      anti({one, {}, {Text("b")}, Text("zone")}),
-      {.unsupported = Text("spec.a")},
-      {.ignored_soft = {Text("spec.a")}},
+      {.tolerations = {{t.key, PooledString("y"), false, t.effect}}},
+      {.host_ports = {{HostPort::Protocol::kTcp, 80, PooledString()}}},
+      {.host_ports = {{HostPort::Protocol::kTcp, 81, PooledString()}}},
+      {.host_ports = {{HostPort::Protocol::kUdp, 80, PooledString()}}},
+      {.host_ports = {{HostPort::Protocol::kTcp, 80, PooledString("10.0.0.1")}}},
+      anti({all, {}, {}, PooledString("zone")}),
+      anti({some, {}, {}, PooledString("zone")}),
+      anti({one, {}, {}, PooledString("zone")}),
+      anti({one, {}, {}, PooledString("rack")}),
+      anti({one, all, {}, PooledString("zone")}),
+      anti({one, {}, {PooledString("a")}, PooledString("zone")}),
+      anti({one, {}, {PooledString("b")}, PooledString("zone")}),
+      {.unsupported = PooledString("spec.a")},
+      {.ignored_soft = {PooledString("spec.a")}},
   };
   std::map<std::uint64_t, std::size_t> had;
   for (std::size_t i = 0; i < different.size(); ++i) {
@@ -305,10 +311,10 @@ TEST(StandbyCache, HandsOverByAgeThenNameWithWhatWasNotReadAfterwards) {
   StandbyCache<Pod> cache;
   const auto pod = [](const char* ns, const char* name, std::int64_t created, const char* problem = "") {
     Pod p;
-    p.ns = Text(ns);
-    p.name = Text(name);
+    p.ns = PooledString(ns);
+    p.name = PooledString(name);
     p.created = Millis(created);
-    p.problem = Text(problem);
+    p.problem = PooledString(problem);
     return p;
   };
   const auto take = [&](Pod p, Change<Pod>::Kind kind = Change<Pod>::Kind::kAdded) { cache.take(Change<Pod>{kind, std::move(p)}); };

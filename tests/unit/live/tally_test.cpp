@@ -12,23 +12,27 @@ namespace {
 class Tally : public TrackerBench {
  protected:
   static Node tainted(const std::string& name, const std::string& value, const std::string& rack = "r0") {
-    Node n = node(name, 8, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text(rack)}, {Text("kubernetes.io/hostname"), Text(name)}});
-    n.taints = {{Text("team"), Text(value), kube::TaintEffect::kNoSchedule}};
+    Node n = node(name, 8,
+                  {{PooledString("l/block"), PooledString("b")},
+                   {PooledString("l/rack"), PooledString(rack)},
+                   {PooledString("kubernetes.io/hostname"), PooledString(name)}});
+    n.taints = {{PooledString("team"), PooledString(value), kube::TaintEffect::kNoSchedule}};
     return n;
   }
   /// A pod that tolerates a taint that only it knows, and of the nodes' the given one.
   static Pod tolerant(const std::string& name, const std::string& of_team = "") {
     PodRules rules;
-    rules.tolerations = {{Text("own-" + name), Text(""), true, kube::TaintEffect::kNoSchedule}};
-    if (!of_team.empty()) rules.tolerations.push_back({Text("team"), Text(of_team), false, kube::TaintEffect::kNoSchedule});
-    return under(pod(name, 1, {{Text("app"), Text("web")}}), rules);
+    rules.tolerations = {{PooledString("own-" + name), PooledString(""), true, kube::TaintEffect::kNoSchedule}};
+    if (!of_team.empty()) rules.tolerations.push_back({PooledString("team"), PooledString(of_team), false, kube::TaintEffect::kNoSchedule});
+    return under(pod(name, 1, {{PooledString("app"), PooledString("web")}}), rules);
   }
   /// It is on that node, and wants no pod of its kind beside it.
   static Pod lonely(const std::string& name, const std::string& node_name, const std::string& key = "kubernetes.io/hostname") {
     PodRules rules;
-    rules.required_anti_affinity = {{.selector = {.present = true, .match_labels = {{Text("app"), Text("web")}}}, .topology_key = Text(key)}};
+    rules.required_anti_affinity = {
+        {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}}, .topology_key = PooledString(key)}};
     Pod p = under(pod(name, 0), rules);
-    p.node_name = Text(node_name);
+    p.node_name = PooledString(node_name);
     return p;
   }
   std::string said_of(const std::string& pod_name) {
@@ -65,11 +69,11 @@ TEST_F(Tally, ANodeThatComesGoesOrChangesIsCountedAsItIs) {
 
 TEST_F(Tally, ATaintCountsByTheFirstThatIsNotToleratedOfTheNodes) {
   Node both = tainted("n0", "blue");
-  both.taints.push_back({Text("disk"), Text("slow"), kube::TaintEffect::kNoExecute});
-  both.taints.push_back({Text("heat"), Text("high"), kube::TaintEffect::kPreferNoSchedule});
+  both.taints.push_back({PooledString("disk"), PooledString("slow"), kube::TaintEffect::kNoExecute});
+  both.taints.push_back({PooledString("heat"), PooledString("high"), kube::TaintEffect::kPreferNoSchedule});
   see(both);
   Node mild = tainted("n1", "blue");
-  mild.taints.push_back({Text("heat"), Text("low"), kube::TaintEffect::kPreferNoSchedule});
+  mild.taints.push_back({PooledString("heat"), PooledString("low"), kube::TaintEffect::kPreferNoSchedule});
   see(mild);
   see(tolerant("of-blue", "blue"));
   see(tolerant("of-none"));
@@ -107,7 +111,7 @@ TEST_F(Tally, ARowThatAnotherConstraintHasNowIsCountedAnew) {
   EXPECT_EQ(tally.refused_company(state.cluster, row), 1);
   EXPECT_EQ(tally.refused_company(state.cluster, ConstraintId(state.cluster.constraint_rows())), 0) << "no such row";
   Constraint other = state.cluster.constraint(row);
-  const LabelKeyId rack = tracker.names().label_keys.find(Text("l/rack"));
+  const LabelKeyId rack = tracker.names().label_keys.find(PooledString("l/rack"));
   LabelExpression& exclusion = other.selector.all.front();
   ASSERT_EQ(exclusion.op, LabelExpression::Op::kNotIn);
   exclusion = {.key = rack, .op = LabelExpression::Op::kNotIn, .values = {}, .number = 0};
@@ -127,12 +131,12 @@ class TextsOfATerm : public ::testing::Test, public TermBench {
   void see_waiting(int count) {
     for (int n = 0; n < 3; ++n) {
       Node tainted = node("n" + std::to_string(n), 8);
-      tainted.taints = {{Text("team"), Text("blue"), kube::TaintEffect::kNoSchedule}};
+      tainted.taints = {{PooledString("team"), PooledString("blue"), kube::TaintEffect::kNoSchedule}};
       see(tainted);
     }
     for (int p = 0; p < count; ++p) {
       PodRules rules;
-      rules.tolerations = {{Text("own-" + std::to_string(p)), Text(""), true, kube::TaintEffect::kNoSchedule}};
+      rules.tolerations = {{PooledString("own-" + std::to_string(p)), PooledString(""), true, kube::TaintEffect::kNoSchedule}};
       see(under(pod("p" + std::to_string(p), 1), rules));
     }
   }
@@ -162,13 +166,14 @@ TEST_F(TextsOfATerm, ADecisionAboutAThousandPodsMakesNoTextAndEachIsMadeWithItsR
 TEST_F(TextsOfATerm, AnswersAboutTheQueueCountTheNodesOnceForAll) {
   Pod lonely = pod("lonely", 0);
   PodRules rules;
-  rules.required_anti_affinity = {{.selector = {.present = true, .match_labels = {{Text("app"), Text("web")}}}, .topology_key = Text("l/rack")}};
+  rules.required_anti_affinity = {
+      {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}}, .topology_key = PooledString("l/rack")}};
   lonely = under(std::move(lonely), rules);
-  lonely.node_name = Text("crowded");
+  lonely.node_name = PooledString("crowded");
   for (const char* name : {"crowded", "a", "b", "c"}) see(node_in("r0", name));
   see(lonely);
   for (int p = 0; p < 5; ++p) {
-    Pod web = pod("web" + std::to_string(p), 1, {{Text("app"), Text("web")}});
+    Pod web = pod("web" + std::to_string(p), 1, {{PooledString("app"), PooledString("web")}});
     web.requests.memory = Bytes(1024 + p);
     see(web);
   }

@@ -10,17 +10,17 @@ namespace {
 class Tenants : public TrackerBench {
  protected:
   static Pod asking(Pod p, const std::string& resource, std::int64_t amount = 1) {
-    p.requests.extended.push_back({Text(resource), amount});
+    p.requests.extended.push_back({PooledString(resource), amount});
     std::sort(p.requests.extended.begin(), p.requests.extended.end(), [](const Amount& a, const Amount& b) { return a.name < b.name; });
     return p;
   }
   static Node having(Node n, const std::string& resource, std::int64_t amount) {
-    n.allocatable.extended.push_back({Text(resource), amount});
+    n.allocatable.extended.push_back({PooledString(resource), amount});
     return n;
   }
   static Pod within(Pod p, const std::string& label) { return with(std::move(p), "ashlar.dev/within", label); }
   static Pod on(Pod p, const std::string& node_name) {
-    p.node_name = Text(node_name);
+    p.node_name = PooledString(node_name);
     return p;
   }
   void see_nodes(int count, const Labels& labels = {}) {
@@ -41,11 +41,11 @@ TEST_F(Tenants, AResourceThatNoNodeHasIsInsufficientOnAllAndTheFirstNodeWithItTa
   EXPECT_EQ(verdict_of("p").reason, "Unschedulable");
   EXPECT_EQ(verdict_of("p").message.find("0/4 nodes are available: 4 Insufficient example.com/foo."), 0u) << verdict_of("p").message;
   EXPECT_TRUE(remedies("p").empty()) << "nodes like those that are there would not help";
-  EXPECT_TRUE(tracker.names().find_resource(Text("example.com/foo")).is_none());
+  EXPECT_TRUE(tracker.names().find_resource(PooledString("example.com/foo")).is_none());
   see(having(node("with-foo", 8), "example.com/foo", 2));
   step();
   EXPECT_EQ(where("p"), "with-foo");
-  EXPECT_EQ(state.cluster.free(tracker.names().find_resource(Text("example.com/foo")))[4], 1);
+  EXPECT_EQ(state.cluster.free(tracker.names().find_resource(PooledString("example.com/foo")))[4], 1);
 }
 
 TEST_F(Tenants, AGangThatWaitsForAResourceStartsWithTheNodeThatBringsIt) {
@@ -61,7 +61,7 @@ TEST_F(Tenants, AGangThatWaitsForAResourceStartsWithTheNodeThatBringsIt) {
 TEST_F(Tenants, WhatABoundPodHoldsCountsWhenItsNodeComesToHaveIt) {
   see_nodes(1);
   Pod foreign = on(asking(pod("foreign", 1), "rdma/hca"), "n0");
-  foreign.scheduler_name = Text("somebody-else");
+  foreign.scheduler_name = PooledString("somebody-else");
   see(foreign);
   step();
   see(having(node("n0", 8), "rdma/hca", 1));  // its device plugin is back
@@ -89,7 +89,7 @@ TEST_F(Tenants, InventedResourcesTakeNoColumnFromOthers) {
 }
 
 TEST_F(Tenants, InventedLevelsTakeNoLevelFromOthers) {
-  see_nodes(2, {{Text("l/nvlink"), Text("a")}});
+  see_nodes(2, {{PooledString("l/nvlink"), PooledString("a")}});
   for (int i = 0; i < 16; ++i) see(within(gang_pod("bogus" + std::to_string(i), 0, 1, 1), "bogus" + std::to_string(i)));
   step();
   for (int i = 0; i < 2; ++i) see(within(gang_pod("g", i, 2, 8), "l/nvlink"));
@@ -107,10 +107,10 @@ TEST_F(Tenants, AGangWhoseLabelNoNodeHasStartsWhenNodesBringIt) {
   const ConditionText text = hold_condition(tracker, record("g-0"));
   EXPECT_EQ(text.reason, "Unschedulable");
   EXPECT_EQ(text.message, "0/2 nodes are available: gang g must stay within one domain of l/nvlink, and no node has that label.");
-  see(node("a0", 8, {{Text("l/nvlink"), Text("a")}}));
+  see(node("a0", 8, {{PooledString("l/nvlink"), PooledString("a")}}));
   step();
   EXPECT_EQ(where("g-0"), "") << "one node has not room for both";
-  see(node("a1", 8, {{Text("l/nvlink"), Text("a")}}));
+  see(node("a1", 8, {{PooledString("l/nvlink"), PooledString("a")}}));
   step();
   EXPECT_EQ(where("g-0"), "a0");
   EXPECT_EQ(where("g-1"), "a1");
@@ -120,7 +120,7 @@ TEST_F(Tenants, APreferenceForALabelThatNoNodeHasIsLookedAtWhenOneBringsIt) {
   see(node("small", 1));
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/prefer", "l/nvlink"));
   step();
-  for (const char* name : {"a", "b", "c"}) see(node(name, 8, {{Text("l/nvlink"), Text(name == std::string("b") ? "1" : "2")}}));
+  for (const char* name : {"a", "b", "c"}) see(node(name, 8, {{PooledString("l/nvlink"), PooledString(name == std::string("b") ? "1" : "2")}}));
   step();
   EXPECT_EQ(where("g-0"), "a");
   EXPECT_EQ(where("g-1"), "c");
@@ -135,7 +135,7 @@ TEST_F(Tenants, WhatNodesHaveBeyondTheColumnsIsSaidAndHeld) {
   see(asking(pod("late", 0), "example.com/r60"));
   see(asking(pod("fine", 0), "example.com/r59"));
   step();
-  EXPECT_EQ(tracker.names().refused_resources(), std::vector<Text>{Text("example.com/r60")});
+  EXPECT_EQ(tracker.names().refused_resources(), std::vector<PooledString>{PooledString("example.com/r60")});
   EXPECT_TRUE(has_said("node n has example.com/r60, but all 64 resource columns are taken"));
   for (const char* name : {"early", "late"}) {
     EXPECT_EQ(record(name).hold, HoldReason::kMalformed) << name;
@@ -151,7 +151,7 @@ class OneOffs : public Tenants {
   static Pod picky(const std::string& name, const std::string& key, const std::string& value, std::int64_t gpus = 0) {
     PodRules rules;
     rules.has_required_affinity = true;
-    rules.required_affinity.push_back({{{Text(key), SelectorOp::kIn, {Text(value)}}}, {}});
+    rules.required_affinity.push_back({{{PooledString(key), SelectorOp::kIn, {PooledString(value)}}}, {}});
     return under(pod(name, gpus), rules);
   }
   /// Pods that come, are placed, and go; each anywhere but where a label of its own says.
@@ -161,7 +161,7 @@ class OneOffs : public Tenants {
       PodRules rules;
       rules.has_required_affinity = true;
       const std::string value = are_alike ? "same" : "value-of-pod-" + std::to_string(i);
-      rules.required_affinity.push_back({{{Text("tenant/wish"), SelectorOp::kNotIn, {Text(value)}}}, {}});
+      rules.required_affinity.push_back({{{PooledString("tenant/wish"), SelectorOp::kNotIn, {PooledString(value)}}}, {}});
       pods.push_back(under(pod("p" + std::to_string(i), 0), rules));
       if (!are_alike) pods.back().requests.memory = Bytes(1'000'000 + i);
     }
@@ -179,14 +179,14 @@ class OneOffs : public Tenants {
     tracker.note_taken();
   }
   void relabel(int nodes, const std::string& value) {
-    for (int n = 0; n < nodes; ++n) see(node("n" + std::to_string(n), 8, {{Text("fleet/release"), Text(value)}}));
+    for (int n = 0; n < nodes; ++n) see(node("n" + std::to_string(n), 8, {{PooledString("fleet/release"), PooledString(value)}}));
   }
   static std::size_t allocated() { return ::mallinfo2().uordblks; }
 };
 
 TEST_F(OneOffs, ARowIsUsedAgainForAnotherConstraintAndDemand) {
-  see(node("a", 8, {{Text("zone"), Text("a")}}));
-  see(node("b", 8, {{Text("zone"), Text("b")}}));
+  see(node("a", 8, {{PooledString("zone"), PooledString("a")}}));
+  see(node("b", 8, {{PooledString("zone"), PooledString("b")}}));
   see(picky("p", "zone", "a", 2));
   step();
   EXPECT_EQ(where("p"), "a");
@@ -299,16 +299,16 @@ TEST_F(OneOffs, EightThousandThatRefuseCompanyLeaveNoMemoryBehind) {
   GTEST_SKIP() << "skipped, the sanitizer has an allocator of its own";
 #endif
   constexpr int kWave = 1000;
-  see(node("a", 8, {{Text("zone"), Text("a")}}));
+  see(node("a", 8, {{PooledString("zone"), PooledString("a")}}));
   for (int i = 0; i < 1000; ++i) see(pod("waits-" + std::to_string(i), 9));
   const auto refuse = [&](int first) {
     std::vector<Pod> pods;
     for (int i = first; i < first + kWave; ++i) {
-      const Text own("own-" + std::to_string(i));
+      const PooledString own("own-" + std::to_string(i));
       PodAffinityTerm term{.selector = {.present = true, .match_labels = {{own, own}}, .expressions = {}},
                            .namespace_selector = {},
                            .namespaces = {},
-                           .topology_key = Text("zone")};
+                           .topology_key = PooledString("zone")};
       PodRules rules;
       rules.required_anti_affinity.push_back(std::move(term));
       pods.push_back(on(under(pod("p", 0, {}, own.str()), std::move(rules)), "a"));
@@ -347,16 +347,17 @@ TEST_F(OneOffs, NamesOfNodesThatWentAreGivenBack) {
   see_nodes(1);
   for (int i = 0; i < 5000; ++i) {
     const Node n =
-        node("auto-" + std::to_string(i), 8, {{Text("l/block"), Text("b" + std::to_string(i))}, {Text("gfd.timestamp"), Text(std::to_string(i))}});
+        node("auto-" + std::to_string(i), 8,
+             {{PooledString("l/block"), PooledString("b" + std::to_string(i))}, {PooledString("gfd.timestamp"), PooledString(std::to_string(i))}});
     see(n);
     gone(n);
     if (i % 100 == 0) decide();
   }
   decide();
   EXPECT_LE(tracker.names().vocabulary(), 1500u);
-  see(node("last", 8, {{Text("l/block"), Text("b-last")}}));
+  see(node("last", 8, {{PooledString("l/block"), PooledString("b-last")}}));
   step();
-  const NodeId last = tracker.names().nodes.find(Text("last"));
+  const NodeId last = tracker.names().nodes.find(PooledString("last"));
   EXPECT_EQ(tracker.names().domain_name(LevelId(0u), state.cluster.facts(last).domains[0]), "b-last");
 }
 
@@ -406,7 +407,7 @@ TEST_F(Settings, PodsThatJoinAGangThatRunsNeedNotStateItsSize) {
 }
 
 TEST_F(Settings, AWrongDomainGoesWithThePodThatNamedIt) {
-  for (int n = 0; n < 2; ++n) see(node("n" + std::to_string(n), 8, {{Text("l/rack"), Text("r")}}));
+  for (int n = 0; n < 2; ++n) see(node("n" + std::to_string(n), 8, {{PooledString("l/rack"), PooledString("r")}}));
   see(within(gang_pod("g", 0, 2, 8), "rock"));
   see(within(gang_pod("g", 1, 2, 8), "rack"));
   step();
@@ -450,7 +451,7 @@ TEST_F(Tenants, WhatTheySayIsOneLineAndMovesNoCursor) {
   EXPECT_EQ(hold_text(record("q")), "ashlar.dev/gang is no name: it has control characters, or is too long");
   Pod bound = pod("b", 1);
   bound.annotations = with(bound, "ashlar.dev/cards", evil).labels;
-  bound.node_name = Text("n0");
+  bound.node_name = PooledString("n0");
   see(bound);
   ASSERT_FALSE(said.empty());
   EXPECT_NE(said.back().find("'x  [31mred yyy"), std::string::npos) << said.back().substr(0, 200);

@@ -67,7 +67,7 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
   for (const Case& c : cases) {
     PodRecord pod;
     pod.hold = c.reason;
-    pod.hold_detail = Text("X");
+    pod.hold_detail = PooledString("X");
     EXPECT_EQ(hold_reason_token(c.reason), c.token) << c.name;
     EXPECT_EQ(hold_reason_name(c.reason), c.name);
     EXPECT_EQ(hold_text(pod), c.sentence) << c.name;
@@ -79,23 +79,24 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
 class Texts : public TrackerBench {
  protected:
   static TrackerOptions options() {
-    return {.levels = {{Text("block"), Text("l/block")}, {Text("rack"), Text("l/rack")}}, .queues = {{"research", "", {2'000, 1'000, kUnlimited}}}};
+    return {.levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}},
+            .queues = {{"research", "", {2'000, 1'000, kUnlimited}}}};
   }
   Texts() : TrackerBench(options()) {}
   static Node tainted(const std::string& name, const std::string& key, const std::string& value,
                       kube::TaintEffect effect = kube::TaintEffect::kNoSchedule) {
     Node n = node(name, 8);
-    n.taints = {{Text(key), Text(value), effect}};
+    n.taints = {{PooledString(key), PooledString(value), effect}};
     return n;
   }
   static Node in_rack(const std::string& name, const std::string& rack, std::int64_t gpus = 8) {
-    return node(name, gpus, {{Text("l/block"), Text("b")}, {Text("l/rack"), Text(rack)}});
+    return node(name, gpus, {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString(rack)}});
   }
   static Pod within_rack(Pod p) { return with(std::move(p), "ashlar.dev/within", "rack"); }
   /// A node of which a part cannot be read.
   static Node unread(const std::string& name) {
     Node n = node(name, 8);
-    n.problem = Text("status: " + name + " is odd");
+    n.problem = PooledString("status: " + name + " is odd");
     return n;
   }
   TextContext context() { return {tracker, state, state.now()}; }
@@ -147,8 +148,8 @@ TEST_F(Texts, ANodeIsClosedForThePodThatCannotBeRead) {
   see(node("n1", 8));
   for (const char* name : {"n0", "n1"}) {
     Pod p = pod(std::string("on-") + name, 0);
-    p.node_name = Text(name);
-    p.problem = Text(std::string("spec: odd on ") + name);
+    p.node_name = PooledString(name);
+    p.problem = PooledString(std::string("spec: odd on ") + name);
     p.lacks_amounts = true;
     see(p);
   }
@@ -173,7 +174,7 @@ TEST_F(Texts, SentencesAboutGangsNameTheLevelAndTheDomain) {
 }
 
 TEST_F(Texts, SentencesAboutQueuesAndTurns) {
-  const std::uint32_t research = tracker.names().queues.find(Text("research")).value;
+  const std::uint32_t research = tracker.names().queues.find(PooledString("research")).value;
   EXPECT_EQ(text(ReasonCode::kQuotaExhausted, {0, 1'000, 2'000}, research), "queue research uses 1 GPU of its 2 GPU");
   EXPECT_EQ(text(ReasonCode::kExceedsQuota, {1, 3'000, 1'000}, research), "it asks for 3 cores, queue research has 1 core in all");
   EXPECT_EQ(text(ReasonCode::kQueueUnknown), "its queue is not configured");
@@ -282,7 +283,7 @@ TEST_F(Texts, TaintsAreNamedAndPreferencesAreNone) {
   busy.allocatable.cpu = MilliCores(500);
   see(busy);
   Node both = tainted("n5", "slow", "yes", kube::TaintEffect::kPreferNoSchedule);
-  both.taints.push_back({Text("team"), Text("red"), kube::TaintEffect::kNoSchedule});
+  both.taints.push_back({PooledString("team"), PooledString("red"), kube::TaintEffect::kNoSchedule});
   see(both);
   Node gone_soon = tainted("n6", "team", "green");
   see(gone_soon);
@@ -294,7 +295,7 @@ TEST_F(Texts, TaintsAreNamedAndPreferencesAreNone) {
             "0/6 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {team: red}, 1 node(s) had untolerated taint {team: }, 1 "
             "node(s) were unschedulable, 2 node(s) had untolerated taint {team: blue}.");
   PodRules tolerant;
-  tolerant.tolerations = {{Text("team"), Text("blue"), false, kube::TaintEffect::kNoSchedule}};
+  tolerant.tolerations = {{PooledString("team"), PooledString("blue"), false, kube::TaintEffect::kNoSchedule}};
   see(node("full", 0));
   see(under(pod("t", 8), tolerant));
   step();
@@ -330,8 +331,8 @@ TEST_F(Texts, ANodeIsCountedOnceWhereNoNodeHasDevices) {
 TEST_F(Texts, AShortageOfDevicesIsToldOnceWithTheLargerCount) {
   see(node("n0", 8));
   step();
-  const std::uint32_t gpu = tracker.names().find_resource(Text("nvidia.com/gpu")).value;
-  const std::uint32_t milli = tracker.names().find_resource(Text("ashlar.dev/gpu-milli")).value;
+  const std::uint32_t gpu = tracker.names().find_resource(PooledString("nvidia.com/gpu")).value;
+  const std::uint32_t milli = tracker.names().find_resource(PooledString("ashlar.dev/gpu-milli")).value;
   Verdict verdict;
   verdict.reasons = {{ReasonCode::kInsufficientResource, gpu, {4, 1, 2}},
                      {ReasonCode::kInsufficientResource, resource::kCpu.value, {9, 0, 0}},
@@ -378,7 +379,7 @@ TEST_F(Texts, WhatIsBoundOfAGangIsSaidOfOneAndOfMany) {
     for (int i = 0; i < bound; ++i) see(in_rack(gang + "-n" + std::to_string(i), gang));
     for (int i = 0; i < 3; ++i) {
       Pod p = within_rack(gang_pod(gang, i, 3, 8));
-      if (i < bound) p.node_name = Text(gang + "-n" + std::to_string(i));
+      if (i < bound) p.node_name = PooledString(gang + "-n" + std::to_string(i));
       see(p);
     }
   }
@@ -392,7 +393,7 @@ TEST_F(Texts, WhatIsBoundOfAGangIsSaidOfOneAndOfMany) {
 
 TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   const auto with_zone = [](Node n, const std::string& zone) {
-    n.labels.push_back({Text("l/zone"), Text(zone)});
+    n.labels.push_back({PooledString("l/zone"), PooledString(zone)});
     return n;
   };
   see(with_zone(in_rack("a", "r0"), "z"));
@@ -400,20 +401,21 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   see(with_zone(in_rack("other-rack", "r1"), "z"));
   see(with_zone(in_rack("other-zone", "r0"), "y"));
   Node closed = with_zone(in_rack("tainted", "r0"), "z");
-  closed.taints = {{Text("team"), Text("blue"), kube::TaintEffect::kNoSchedule}};
+  closed.taints = {{PooledString("team"), PooledString("blue"), kube::TaintEffect::kNoSchedule}};
   see(closed);
   see(with_zone(in_rack("gone", "r0"), "z"));
   PodRules rules;
-  rules.required_anti_affinity = {{.selector = {.present = true, .match_labels = {{Text("app"), Text("web")}}}, .topology_key = Text("l/rack")}};
+  rules.required_anti_affinity = {
+      {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}}, .topology_key = PooledString("l/rack")}};
   Pod first = under(pod("first", 1), rules);
-  first.node_name = Text("a");
+  first.node_name = PooledString("a");
   see(first);
   PodRules here;
-  here.node_selector = {{Text("l/rack"), Text("r0")}};
+  here.node_selector = {{PooledString("l/rack"), PooledString("r0")}};
   here.has_required_affinity = true;
-  here.required_affinity = {{.expressions = {{.key = Text("l/zone"), .values = {Text("z")}}}},
-                            {.expressions = {{.key = Text("l/zone"), .values = {Text("x")}}}}};
-  see(under(pod("web", 1, {{Text("app"), Text("web")}}), here));
+  here.required_affinity = {{.expressions = {{.key = PooledString("l/zone"), .values = {PooledString("z")}}}},
+                            {.expressions = {{.key = PooledString("l/zone"), .values = {PooledString("x")}}}}};
+  see(under(pod("web", 1, {{PooledString("app"), PooledString("web")}}), here));
   gone(node("gone", 8));
   step();
   const Verdict of_web = engine.verdict_of(record("web").job);
@@ -452,7 +454,7 @@ TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {
     PodRecord pod;
     pod.phase = PodRecord::Phase::kHeld;
     pod.hold = reason;
-    pod.hold_detail = Text("X");
+    pod.hold_detail = PooledString("X");
     EXPECT_EQ(hold_condition(tracker, pod).message, message);
     EXPECT_EQ(hold_condition(tracker, pod).reason, *message == '\0' ? "" : "SchedulerError");
     pod.phase = PodRecord::Phase::kBound;

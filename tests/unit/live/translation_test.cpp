@@ -36,7 +36,7 @@ TEST_F(Translation, DurationsAreReadInTheFormsPeopleWrite) {
 
 TEST_F(Translation, ANodeHasTheLargerOfItsTwoDeviceCounts) {
   Node n = node("n", 4);
-  n.allocatable.extended = {{Text("ashlar.dev/gpu-milli"), 8000}, {Text("nvidia.com/gpu"), 4}};
+  n.allocatable.extended = {{PooledString("ashlar.dev/gpu-milli"), 8000}, {PooledString("nvidia.com/gpu"), 4}};
   see(n);
   step();
   EXPECT_EQ(state.cluster.devices()[0], 8);
@@ -56,8 +56,8 @@ TEST_F(Translation, NodesTakeTheLowestFreeRow) {
   gone(node("a", 8));
   gone(node("b", 8));
   see(node("d", 8));
-  EXPECT_EQ(tracker.names().nodes.find(Text("d")), NodeId(0u));
-  EXPECT_EQ(tracker.names().nodes.find(Text("c")), NodeId(2u));
+  EXPECT_EQ(tracker.names().nodes.find(PooledString("d")), NodeId(0u));
+  EXPECT_EQ(tracker.names().nodes.find(PooledString("c")), NodeId(2u));
 }
 
 TEST_F(Translation, AnUnschedulableNodeIsLeftAlone) {
@@ -76,7 +76,7 @@ TEST_F(Translation, ATolerationOfEverythingEntersAnUnreadyNode) {
   n.ready = ConditionStatus::kFalse;
   see(n);
   PodRules rules;
-  rules.tolerations.push_back({Text(), Text(), true, TaintEffect::kAny});
+  rules.tolerations.push_back({PooledString(), PooledString(), true, TaintEffect::kAny});
   Pod p = pod("p", 1);
   p.rules = std::make_shared<const PodRules>(rules);
   see(p);
@@ -91,7 +91,7 @@ TEST_F(Translation, ANodeNameFieldSelectsThatNode) {
   see(node("b", 8));
   PodRules rules;
   rules.has_required_affinity = true;
-  rules.required_affinity.push_back({{}, {{Text("metadata.name"), SelectorOp::kIn, {Text("b")}}}});
+  rules.required_affinity.push_back({{}, {{PooledString("metadata.name"), SelectorOp::kIn, {PooledString("b")}}}});
   Pod p = pod("p", 1);
   p.rules = std::make_shared<const PodRules>(rules);
   see(p);
@@ -112,10 +112,10 @@ TEST_F(Translation, AnEmptyAffinityTermMatchesNothing) {
 }
 
 TEST_F(Translation, AModelByNodeSelector) {
-  see(node("a", 8, {{Text("nvidia.com/gpu.product"), Text("A100")}}));
-  see(node("h", 8, {{Text("nvidia.com/gpu.product"), Text("H100")}}));
+  see(node("a", 8, {{PooledString("nvidia.com/gpu.product"), PooledString("A100")}}));
+  see(node("h", 8, {{PooledString("nvidia.com/gpu.product"), PooledString("H100")}}));
   PodRules rules;
-  rules.node_selector = {{Text("nvidia.com/gpu.product"), Text("H100")}};
+  rules.node_selector = {{PooledString("nvidia.com/gpu.product"), PooledString("H100")}};
   Pod p = pod("p", 1);
   p.rules = std::make_shared<const PodRules>(rules);
   see(p);
@@ -135,11 +135,11 @@ TEST_F(Translation, PodsOfOneTemplateShareOneDemand) {
 TEST_F(Translation, ADemandListsItsResourcesInTheOrderOfTheirColumns) {
   for (const char* resource : {"z.example/nic", "a.example/nic"}) {
     Node n = node(std::string("n-") + resource[0], 8);
-    n.allocatable.extended.push_back({Text(resource), 4});
+    n.allocatable.extended.push_back({PooledString(resource), 4});
     see(n);
   }
   Pod p = pod("p", 1);
-  p.requests.extended = {{Text("a.example/nic"), 1}, {Text("nvidia.com/gpu"), 1}, {Text("z.example/nic"), 2}};
+  p.requests.extended = {{PooledString("a.example/nic"), 1}, {PooledString("nvidia.com/gpu"), 1}, {PooledString("z.example/nic"), 2}};
   see(p);
   const std::vector<ResourceAmount>& amounts = tracker.translator().demand_of(record("p").demand).amounts;
   EXPECT_EQ(amounts.size(), 5u) << "with CPU and pods";
@@ -159,7 +159,7 @@ TEST_F(Translation, SharesBeyondOneDeviceMustBeWholeDevices) {
 TEST_F(Translation, HostPortsClashOnANode) {
   see(node("n", 8));
   PodRules rules;
-  rules.host_ports.push_back({HostPort::Protocol::kTcp, 8080, Text()});
+  rules.host_ports.push_back({HostPort::Protocol::kTcp, 8080, PooledString()});
   Pod p = pod("p", 0), q = pod("q", 0);
   p.rules = q.rules = std::make_shared<const PodRules>(rules);
   see(p);
@@ -172,8 +172,8 @@ TEST_F(Translation, HostPortsClashOnANode) {
 TEST_F(Translation, BoundPodsOfOthersAreAccounted) {
   see(node("n", 8));
   Pod p = pod("p", 5);
-  p.scheduler_name = Text("default-scheduler");
-  p.node_name = Text("n");
+  p.scheduler_name = PooledString("default-scheduler");
+  p.node_name = PooledString("n");
   see(p);
   see(pod("q", 4));
   step();
@@ -186,14 +186,14 @@ TEST_F(Translation, BoundPodsOfOthersAreAccounted) {
 TEST_F(Translation, ThePlaceOfANominatedPodIsKept) {
   see(node("n", 8));
   Pod p = pod("p", 8);
-  p.scheduler_name = Text("default-scheduler");
-  p.nominated_node_name = Text("n");
+  p.scheduler_name = PooledString("default-scheduler");
+  p.nominated_node_name = PooledString("n");
   p.priority = 100;
   see(p);
   see(pod("q", 4));
   step();
   EXPECT_EQ(where("q"), "");
-  p.nominated_node_name = Text();
+  p.nominated_node_name = PooledString();
   see(p);
   step();
   EXPECT_EQ(where("q"), "n");
@@ -202,8 +202,8 @@ TEST_F(Translation, ThePlaceOfANominatedPodIsKept) {
 TEST_F(Translation, DevicesAreReadBackAfterARestart) {
   see(node("n", 2));
   Pod p = share("p", 600);
-  p.node_name = Text("n");
-  p.annotations = std::make_shared<const Labels>(Labels{{Text("ashlar.dev/cards"), Text("1")}});
+  p.node_name = PooledString("n");
+  p.annotations = std::make_shared<const Labels>(Labels{{PooledString("ashlar.dev/cards"), PooledString("1")}});
   see(p);
   step();
   EXPECT_EQ(state.cluster.device_free_milli(NodeId(0u))[0], 1000);
@@ -212,7 +212,7 @@ TEST_F(Translation, DevicesAreReadBackAfterARestart) {
 
 TEST_F(Translation, APodOnAnUnknownNodeCountsOnceTheNodeIsThere) {
   Pod p = pod("p", 5);
-  p.node_name = Text("n");
+  p.node_name = PooledString("n");
   see(p);
   step();
   EXPECT_EQ(tracker.on_unknown_nodes_count(), 1u);
@@ -232,7 +232,7 @@ TEST_F(Translation, APodOnAnUnknownNodeCountsOnceTheNodeIsThere) {
 
 TEST_F(Translation, AnUnknownQueueIsNamed) {
   see(node("n", 8));
-  see(pod("p", 1, {{Text("ashlar.dev/queue"), Text("nowhere")}}));
+  see(pod("p", 1, {{PooledString("ashlar.dev/queue"), PooledString("nowhere")}}));
   step();
   EXPECT_EQ(where("p"), "");
   EXPECT_EQ(record("p").hold, HoldReason::kQueueUnknown);
@@ -245,8 +245,8 @@ TEST_F(Translation, AnUnknownQueueIsNamed) {
 class Held : public TrackerBench {
  protected:
   static Pod bound(Pod p, const std::string& node_name = "n") {
-    p.scheduler_name = Text("default-scheduler");
-    p.node_name = Text(node_name);
+    p.scheduler_name = PooledString("default-scheduler");
+    p.node_name = PooledString(node_name);
     return p;
   }
 };
@@ -272,7 +272,7 @@ TEST_F(Held, AnUnreadableAnnotationOnARunningPodFreesNothing) {
 TEST_F(Held, DevicesAskedForInTwoWaysAreCountedWhole) {
   see(node("n", 8));
   Pod p = pod("p", 2);
-  p.requests.extended = {{Text("ashlar.dev/gpu-milli"), 500}, {Text("nvidia.com/gpu"), 2}};
+  p.requests.extended = {{PooledString("ashlar.dev/gpu-milli"), 500}, {PooledString("nvidia.com/gpu"), 2}};
   see(bound(p));
   step();
   EXPECT_EQ(idle_devices("n"), 5);
@@ -287,15 +287,15 @@ TEST_F(Held, AShareBeyondOneDeviceIsRoundedUpToWholeDevices) {
 
 TEST_F(Held, PortsAndOtherResourcesAreKeptToo) {
   Node n = node("n", 8);
-  n.allocatable.extended.insert(n.allocatable.extended.begin(), {Text("example.com/nic"), 4});
+  n.allocatable.extended.insert(n.allocatable.extended.begin(), {PooledString("example.com/nic"), 4});
   see(n);
   PodRules rules;
-  rules.host_ports.push_back({HostPort::Protocol::kTcp, 8080, Text()});
+  rules.host_ports.push_back({HostPort::Protocol::kTcp, 8080, PooledString()});
   Pod p = annotated(under(pod("p", 8), rules), "ashlar.dev/gpu-memory", "lots");
-  p.requests.extended.insert(p.requests.extended.begin(), {Text("example.com/nic"), 3});
+  p.requests.extended.insert(p.requests.extended.begin(), {PooledString("example.com/nic"), 3});
   see(bound(p));
   Pod nic = pod("nic", 0);
-  nic.requests.extended = {{Text("example.com/nic"), 2}};
+  nic.requests.extended = {{PooledString("example.com/nic"), 2}};
   see(nic);
   see(under(pod("port", 0), rules));
   step();
@@ -305,10 +305,10 @@ TEST_F(Held, PortsAndOtherResourcesAreKeptToo) {
 
 TEST_F(Held, DevicesCountAlthoughAllResourceColumnsAreTaken) {
   Node n = node("n", 8);
-  for (int i = 0; i < 70; ++i) n.allocatable.extended.insert(n.allocatable.extended.begin(), {Text("example.com/r" + std::to_string(i)), 1});
+  for (int i = 0; i < 70; ++i) n.allocatable.extended.insert(n.allocatable.extended.begin(), {PooledString("example.com/r" + std::to_string(i)), 1});
   see(n);
   Pod p = pod("p", 8);
-  p.requests.extended.insert(p.requests.extended.begin(), {Text("example.com/one-more"), 1});
+  p.requests.extended.insert(p.requests.extended.begin(), {PooledString("example.com/one-more"), 1});
   see(bound(p));
   step();
   EXPECT_EQ(idle_devices("n"), 0);
@@ -339,8 +339,8 @@ class Queues : public TrackerBench {
   Queues() : TrackerBench(TrackerOptions{.queues = {{"red"}, {"blue"}}}) {}
   static Namespace labelled(const std::string& queue) {
     Namespace n;
-    n.name = Text("ns");
-    if (!queue.empty()) n.labels = {{Text("ashlar.dev/queue"), Text(queue)}};
+    n.name = PooledString("ns");
+    if (!queue.empty()) n.labels = {{PooledString("ashlar.dev/queue"), PooledString(queue)}};
     return n;
   }
   std::string queue_of(const std::string& name) {
@@ -350,12 +350,12 @@ class Queues : public TrackerBench {
 };
 
 TEST_F(Queues, AWaitingPodMovesWithItsLabelAndKeepsItsAge) {
-  see(pod("p", 1, {{Text("ashlar.dev/queue"), Text("red")}}));
+  see(pod("p", 1, {{PooledString("ashlar.dev/queue"), PooledString("red")}}));
   step();
   EXPECT_EQ(queue_of("p"), "red");
   const Millis submitted = state.job(record("p").job).submitted;
   time = time + Millis(1000);
-  see(pod("p", 1, {{Text("ashlar.dev/queue"), Text("blue")}}));
+  see(pod("p", 1, {{PooledString("ashlar.dev/queue"), PooledString("blue")}}));
   step();
   EXPECT_EQ(queue_of("p"), "blue");
   EXPECT_EQ(state.job(record("p").job).submitted, submitted);
@@ -365,7 +365,7 @@ TEST_F(Queues, ANamespaceThatIsLabelledLaterMovesItsWaitingPods) {
   see(pod("p", 1));
   see(gang_pod("g", 0, 2, 1));
   see(gang_pod("g", 1, 2, 1));
-  see(pod("own", 1, {{Text("ashlar.dev/queue"), Text("blue")}}));
+  see(pod("own", 1, {{PooledString("ashlar.dev/queue"), PooledString("blue")}}));
   step();
   EXPECT_EQ(queue_of("p"), "default");
   see(labelled("red"));
@@ -394,7 +394,7 @@ TEST_F(Queues, AnExhaustedQuotaAsksNoAutoscalerForNodes) {
   Verdict verdict{VerdictKind::kOverQuota, WakeOn::kQuota, time, {}, {}};
   see(pod("p", 1));
   step();
-  verdict.reasons.push_back({ReasonCode::kQuotaExhausted, tracker.names().queues.find(Text("red")).value, {0, 8000, 8000}});
+  verdict.reasons.push_back({ReasonCode::kQuotaExhausted, tracker.names().queues.find(PooledString("red")).value, {0, 8000, 8000}});
   const ConditionText text = verdict_text({tracker, state}, record("p").job, verdict);
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_EQ(text.message, "QuotaExhausted: queue red uses 8 GPU of its 8 GPU");
@@ -406,15 +406,15 @@ class Selectors : public TrackerBench {
  protected:
   /// Nodes "one", "two" and "none" with the label rank=1, rank=2 and without it.
   void see_ranks() {
-    see(node("one", 8, {{Text("rank"), Text("1")}}));
-    see(node("two", 8, {{Text("rank"), Text("2")}}));
+    see(node("one", 8, {{PooledString("rank"), PooledString("1")}}));
+    see(node("two", 8, {{PooledString("rank"), PooledString("2")}}));
     see(node("none", 8));
   }
   /// The nodes on which a pod with this requirement may run, in order of name.
-  std::vector<std::string> allowed(SelectorOp op, std::vector<Text> values) {
+  std::vector<std::string> allowed(SelectorOp op, std::vector<PooledString> values) {
     PodRules rules;
     rules.has_required_affinity = true;
-    rules.required_affinity.push_back({{{Text("rank"), op, std::move(values)}}, {}});
+    rules.required_affinity.push_back({{{PooledString("rank"), op, std::move(values)}}, {}});
     std::vector<std::string> on;
     for (int i = 0; i < 4; ++i) see(under(pod("p" + std::to_string(i), 8), rules));
     step();
@@ -428,22 +428,22 @@ class Selectors : public TrackerBench {
 
 TEST_F(Selectors, Greater) {
   see_ranks();
-  EXPECT_EQ(allowed(SelectorOp::kGt, {Text("1")}), Names{"two"});
+  EXPECT_EQ(allowed(SelectorOp::kGt, {PooledString("1")}), Names{"two"});
 }
 
 TEST_F(Selectors, Less) {
   see_ranks();
-  EXPECT_EQ(allowed(SelectorOp::kLt, {Text("2")}), Names{"one"});
+  EXPECT_EQ(allowed(SelectorOp::kLt, {PooledString("2")}), Names{"one"});
 }
 
 TEST_F(Selectors, GreaterThanNoNumberMatchesNothing) {
   see_ranks();
-  EXPECT_EQ(allowed(SelectorOp::kGt, {Text("many")}), Names{});
+  EXPECT_EQ(allowed(SelectorOp::kGt, {PooledString("many")}), Names{});
 }
 
 TEST_F(Selectors, NotInMatchesNodesWithoutTheLabelToo) {
   see_ranks();
-  EXPECT_EQ(allowed(SelectorOp::kNotIn, {Text("1")}), (Names{"none", "two"}));
+  EXPECT_EQ(allowed(SelectorOp::kNotIn, {PooledString("1")}), (Names{"none", "two"}));
 }
 
 TEST_F(Selectors, Exists) {
@@ -458,7 +458,7 @@ TEST_F(Selectors, DoesNotExist) {
 
 TEST_F(Selectors, ATaintOfPreferNoScheduleKeepsNobodyOut) {
   Node n = node("n", 8);
-  n.taints = {{Text("team"), Text("blue"), TaintEffect::kPreferNoSchedule}};
+  n.taints = {{PooledString("team"), PooledString("blue"), TaintEffect::kPreferNoSchedule}};
   see(n);
   see(pod("p", 1));
   step();
@@ -468,8 +468,8 @@ TEST_F(Selectors, ATaintOfPreferNoScheduleKeepsNobodyOut) {
 TEST_F(Selectors, ANominationKeepsOutPodsOfItsPriorityAndLetsHigherOnesIn) {
   see(node("n", 8));
   Pod nominated = pod("nominated", 8);
-  nominated.scheduler_name = Text("default-scheduler");
-  nominated.nominated_node_name = Text("n");
+  nominated.scheduler_name = PooledString("default-scheduler");
+  nominated.nominated_node_name = PooledString("n");
   nominated.priority = 100;
   see(nominated);
   Pod equal = pod("equal", 8), higher = pod("higher", 8);

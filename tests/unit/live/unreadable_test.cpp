@@ -9,11 +9,11 @@ class Unreadable : public TrackerBench {
  protected:
   template <class T>
   static T unreadable(T object, const std::string& problem = "status.x: is no number") {
-    object.problem = Text(problem);
+    object.problem = PooledString(problem);
     return object;
   }
   static Pod bound(Pod p, const std::string& node_name) {
-    p.node_name = Text(node_name);
+    p.node_name = PooledString(node_name);
     return p;
   }
   /// A pod of which only the name and the place are known.
@@ -136,22 +136,22 @@ TEST_F(Unreadable, ANodeThatNeverCouldBeReadIsNotThere) {
 
 TEST_F(Unreadable, APodGroupKeepsItsLastGoodSpecAndOneThatHasNoneHoldsItsPods) {
   PodGroup group;
-  group.ns = Text("ns");
-  group.name = Text("g");
-  group.uid = Text("uid-g");
+  group.ns = PooledString("ns");
+  group.name = PooledString("g");
+  group.uid = PooledString("uid-g");
   group.min_count = 2;
   see(group);
   PodGroup broken = unreadable(group, "metadata.creationTimestamp: \"x\" is no time");
   broken.min_count = 0;
   see(broken);
   PodGroup other = broken;
-  other.name = Text("h");
-  other.uid = Text("uid-h");
+  other.name = PooledString("h");
+  other.uid = PooledString("uid-h");
   see(other);
   see(node("n", 8));
   const auto member = [](const std::string& name, const std::string& of) {
     Pod p = pod(name, 1);
-    p.group_name = Text(of);
+    p.group_name = PooledString(of);
     return p;
   };
   see(member("g-0", "g"));

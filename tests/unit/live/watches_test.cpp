@@ -46,11 +46,11 @@ class WatchesTest : public ::testing::Test {
     return is_done();
   }
   bool is_bound(const std::string& name) {
-    const PodSlot slot = leader_term->tracker().pods().find(Text("ns"), Text(name));
+    const PodSlot slot = leader_term->tracker().pods().find(PooledString("ns"), PooledString(name));
     return slot != kNoPod && leader_term->tracker().pods()[slot].phase == PodRecord::Phase::kBound;
   }
   std::string hold_of(const std::string& name) {
-    const PodSlot slot = leader_term->tracker().pods().find(Text("ns"), Text(name));
+    const PodSlot slot = leader_term->tracker().pods().find(PooledString("ns"), PooledString(name));
     if (slot == kNoPod) return "unknown";
     return hold_condition(leader_term->tracker(), leader_term->tracker().pods()[slot]).message;
   }

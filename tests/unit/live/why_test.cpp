@@ -9,7 +9,7 @@ TEST(Why, ListsThePreferencesThatAreNotEvaluated) {
   TermBench bench;
   bench.begin();
   PodRules rules;
-  rules.ignored_soft = {Text("spec.affinity.podAffinity.preferred"), Text("spec.topologySpreadConstraints[0]")};
+  rules.ignored_soft = {PooledString("spec.affinity.podAffinity.preferred"), PooledString("spec.topologySpreadConstraints[0]")};
   bench.see(TermBench::under(TermBench::pod("p", 0), rules));
   http::ServerRequest request;
   request.query = "name=ns%2Fp";
@@ -29,13 +29,13 @@ TEST(Why, OffersNoOtherDomainToAGangThatHasBegun) {
     const std::string body = answer_why(*bench.leader_term, request).body;
     return body.substr(std::min(body.find("\"remedies\""), body.size()));
   };
-  bench.see(TermBench::node("n0", 8, {{Text("l/rack"), Text("r0")}}));
-  bench.see(TermBench::node("n1", 8, {{Text("l/rack"), Text("r1")}}));
+  bench.see(TermBench::node("n0", 8, {{PooledString("l/rack"), PooledString("r0")}}));
+  bench.see(TermBench::node("n1", 8, {{PooledString("l/rack"), PooledString("r1")}}));
   for (int i = 0; i < 2; ++i) bench.see(member(i));
   bench.leader_term->turn();
   EXPECT_NE(remedies().find("DropWithin"), std::string::npos) << remedies();
   Pod begun = member(0);
-  begun.node_name = Text("n0");
+  begun.node_name = PooledString("n0");
   bench.see(begun);
   bench.leader_term->turn();
   EXPECT_EQ(remedies().find("DropWithin"), std::string::npos) << remedies();
