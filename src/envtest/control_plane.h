@@ -2,7 +2,7 @@
 // waits until they are ready, writes a kubeconfig, and removes everything with its destruction. Ready in about 3 s; both use about 320 MB.
 // Binaries: $KUBEBUILDER_ASSETS, then $ASHLAR_ASSETS, then the user's cache folder (tests/controlplane/build.sh fills it).
 //
-//   auto plane = local::ControlPlane::start({});
+//   auto plane = envtest::ControlPlane::start({});
 //   if (!plane) GTEST_SKIP() << plane.error().message;   // kNotFound: no binaries
 //   auto api = (*plane)->connect();
 #pragma once
@@ -22,7 +22,7 @@
 #include "kubeclient/api.h"
 #include "kubeclient/pod_group_api.h"
 
-namespace ashlar::local {
+namespace ashlar::envtest {
 
 struct ControlPlaneOptions {
   /// Which PodGroups are served, with the gates that gangs need: those of Kubernetes 1.37 (v1beta1) or 1.36 (v1alpha2), or none.
@@ -112,4 +112,4 @@ class ControlPlane {
 /// A loopback port that was free a moment ago.
 std::uint16_t free_port();
 
-}  // namespace ashlar::local
+}  // namespace ashlar::envtest

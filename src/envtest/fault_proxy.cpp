@@ -22,7 +22,7 @@
 
 #include "http/url.h"
 
-namespace ashlar::local {
+namespace ashlar::envtest {
 namespace {
 
 namespace asio = boost::asio;
@@ -355,4 +355,4 @@ std::vector<FaultProxy::Forwarded> FaultProxy::forwarded(std::string_view part) 
   return found;
 }
 
-}  // namespace ashlar::local
+}  // namespace ashlar::envtest

@@ -2,7 +2,7 @@
 // a loopback port, forwards over TLS, and applies each fault to the next requests (or watch events) that match it, counting every one that it hit, so
 // that a test can tell a fault that was survived from one that never happened. One thread a connection; for tests.
 //
-//   auto proxy = local::FaultProxy::start(plane.server()).value();
+//   auto proxy = envtest::FaultProxy::start(plane.server()).value();
 //   access.server = proxy->url();
 //   auto fault = proxy->inject({.kind = Fault::Kind::kResetAfter, .method = "POST", .path = "/binding", .times = 3});
 //   ...
@@ -19,7 +19,7 @@
 #include "base/quantity.h"
 #include "base/result.h"
 
-namespace ashlar::local {
+namespace ashlar::envtest {
 
 struct Fault {
   enum class Kind : std::uint8_t {
@@ -77,4 +77,4 @@ class FaultProxy {
   std::unique_ptr<Loop> loop_;
 };
 
-}  // namespace ashlar::local
+}  // namespace ashlar::envtest

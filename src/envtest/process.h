@@ -11,7 +11,7 @@
 #include "base/quantity.h"
 #include "base/result.h"
 
-namespace ashlar::local {
+namespace ashlar::envtest {
 
 class ChildProcess {
  public:
@@ -44,4 +44,4 @@ class ChildProcess {
 /// The last lines of a file, for messages.
 std::string tail_of(const std::string& file, int lines);
 
-}  // namespace ashlar::local
+}  // namespace ashlar::envtest

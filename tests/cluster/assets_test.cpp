@@ -8,7 +8,7 @@
 
 #include "envtest/control_plane.h"
 
-namespace ashlar::local {
+namespace ashlar::envtest {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,4 +59,4 @@ TEST_F(GivenServer, ThatStartsAndServesNoSuchPodGroupsIsNamedAndCountsAsAbsent) 
 }
 
 }  // namespace
-}  // namespace ashlar::local
+}  // namespace ashlar::envtest

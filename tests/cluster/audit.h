@@ -17,7 +17,7 @@ namespace ashlar::live_tests {
 
 class BindAudit {
  public:
-  using Forwarded = std::vector<local::FaultProxy::Forwarded>;
+  using Forwarded = std::vector<envtest::FaultProxy::Forwarded>;
   static constexpr std::size_t kNever = static_cast<std::size_t>(-1);
 
   struct Request {
@@ -119,7 +119,7 @@ class BindAudit {
     if (const auto* meta = body.if_contains("metadata"); meta != nullptr && meta->as_object().contains("uid"))
       r.uid = std::string(meta->at("uid").as_string());
   }
-  void add(const local::FaultProxy::Forwarded& f) {
+  void add(const envtest::FaultProxy::Forwarded& f) {
     const auto found = requests_.find(f.audit_id);
     if (found == requests_.end()) return;
     found->second.is_answer_lost = f.status == 0;

@@ -82,7 +82,7 @@ TEST_F(AuditOfAServer, FindsTheSecondTargetOfABindingWhoseAnswerWasLost) {
   }();
   post_pod(gated);
   for (const char* name : {"carried-out", "gated"}) {
-    proxy_->inject({.kind = local::Fault::Kind::kResetAfter, .method = "POST", .path = "/binding"});
+    proxy_->inject({.kind = envtest::Fault::Kind::kResetAfter, .method = "POST", .path = "/binding"});
     EXPECT_FALSE(bind(name, 0).ok());
     EXPECT_EQ(bind(name, 1).status, 409);
   }
@@ -117,7 +117,7 @@ BindAudit audit_of(const std::vector<std::string>& lines, const BindAudit::Forwa
 constexpr const char* kUs = "system:serviceaccount:ashlar:ashlar";
 
 /// What a proxy would have noted of the binding whose reception stands in this line.
-local::FaultProxy::Forwarded noted(const boost::json::object& event, const std::string& uid, const std::string& node, int status) {
+envtest::FaultProxy::Forwarded noted(const boost::json::object& event, const std::string& uid, const std::string& node, int status) {
   return {std::string(event.at("auditID").as_string()), "POST", std::string(event.at("requestURI").as_string()),
           R"({"apiVersion":"v1","kind":"Binding","metadata":{"uid":")" + uid + R"("},"target":{"kind":"Node","name":")" + node + "\"}}", status};
 }

@@ -9,7 +9,7 @@
 #include "folders.h"
 #include "kubeclient/api.h"
 
-namespace ashlar::local {
+namespace ashlar::envtest {
 
 /// kNotFound as of ControlPlane::start, and where kubectl is absent.
 inline Result<std::unique_ptr<ControlPlane>> start_deployed(ControlPlaneOptions options = {}) {
@@ -28,4 +28,4 @@ inline Result<std::unique_ptr<kube::Api>> connect_as_scheduler(const ControlPlan
   return kube::Api::create({.access = std::move(access).value()});
 }
 
-}  // namespace ashlar::local
+}  // namespace ashlar::envtest

@@ -6,7 +6,7 @@
 namespace ashlar::live_tests {
 namespace {
 
-using local::Fault;
+using envtest::Fault;
 
 struct FaultKind {
   const char* name;
@@ -95,7 +95,7 @@ TEST_F(HundredFaults, EveryPodIsBoundOnceAfterEachOfThem) {
     for (std::size_t k = 0; k < all.size(); ++k) {
       const std::string name = "f" + std::to_string(round) + "-" + std::to_string(k);
       SCOPED_TRACE(name + ": " + all[k].name);
-      const local::FaultProxy::FaultId id = proxy_->inject(all[k].fault);
+      const envtest::FaultProxy::FaultId id = proxy_->inject(all[k].fault);
       post_round(name);
       cause(all[k].by, name, round);
       ASSERT_TRUE(wait([&] { return proxy_->hits(id) == all[k].fault.times; }, std::chrono::seconds(20))) << "the fault hit nothing";

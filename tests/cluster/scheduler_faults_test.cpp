@@ -132,7 +132,7 @@ TEST_F(LiveSchedulerFaults, AServerKilledUnderBindingsInFlightIsSurvived) {
   ASSERT_NO_FATAL_FAILURE(start_proxy());
   kube::SchedulerOptions o = options_through_proxy();
   // The bindings lie in the proxy until the server can finish nothing any more: it dies with some of them in its hands.
-  const auto held = proxy_->inject({.kind = local::Fault::Kind::kDelay, .method = "POST", .path = "/binding", .times = 40, .delay = Millis(1000)});
+  const auto held = proxy_->inject({.kind = envtest::Fault::Kind::kDelay, .method = "POST", .path = "/binding", .times = 40, .delay = Millis(1000)});
   auto scheduler = start(o);
   std::vector<kube::PodSpec> specs;
   for (int i = 0; i < 40; ++i) specs.push_back(gpu_pod("before-" + std::to_string(i), 1));
@@ -180,7 +180,7 @@ TEST_F(LiveSchedulerFaults, HistoryThatTheServerForgotIsListedAgain) {
   ASSERT_TRUE(wait_bound(1));
   const std::int64_t lists = metric(*scheduler, "ashlar_watch_relists_total{resource=\"pods\"}");
   // The next watch of pods is told that its place in history is gone; the server's own history is gone too.
-  const auto gone = proxy_->inject({.kind = local::Fault::Kind::kStatus, .method = "GET", .path = "/pods?watch=1", .status = 410});
+  const auto gone = proxy_->inject({.kind = envtest::Fault::Kind::kStatus, .method = "GET", .path = "/pods?watch=1", .status = 410});
   plane_->kill_api_server();
   ASSERT_TRUE(plane_->start_api_server().ok());
   post_pods({gpu_pod("during", 1)});
@@ -200,7 +200,7 @@ TEST_F(LiveSchedulerFaults, RacesWithASecondBinderEndWithEveryPodBoundOnce) {
   ASSERT_NO_FATAL_FAILURE(start_proxy());
   kube::SchedulerOptions o = options_through_proxy();
   // Pods called race-1...: there the thief wins, however the machine shares its time; the others are a race.
-  proxy_->inject({.kind = local::Fault::Kind::kDelay, .method = "POST", .path = "/pods/race-1", .times = 1000, .delay = Millis(500)});
+  proxy_->inject({.kind = envtest::Fault::Kind::kDelay, .method = "POST", .path = "/pods/race-1", .times = 1000, .delay = Millis(500)});
   auto scheduler = start(o);
   ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
   std::size_t answered = 0, stolen = 0;

@@ -13,7 +13,7 @@
 namespace ashlar::live_tests {
 namespace {
 
-using local::Fault;
+using envtest::Fault;
 
 class SchedulerKills : public SchedulerWorld {
  protected:
@@ -56,26 +56,26 @@ class SchedulerKills : public SchedulerWorld {
       if (name.starts_with(prefix) && !p.node_name.empty()) racks.insert(std::stoi(p.node_name.str().substr(5)) / 4);
     return racks;
   }
-  const std::uint16_t probe_port_ = local::free_port();
+  const std::uint16_t probe_port_ = envtest::free_port();
 };
 
 TEST_F(SchedulerKills, BetweenTwoBindingsOfAGangTheSuccessorCompletesItInItsRack) {
   post_gpu_nodes(12, 4);
   cluster::ChildProcess first = run_program();
   post_pod(gpu_pod("warm", 1));  // it leads and has listed everything
-  ASSERT_TRUE(wait_bound(1, "warm")) << local::tail_of(file("log"), 20);
+  ASSERT_TRUE(wait_bound(1, "warm")) << envtest::tail_of(file("log"), 20);
   // Two of four bindings pass; the other two lie in the proxy when their sender dies, and are never carried out.
   const auto passed = proxy_->inject({.kind = Fault::Kind::kDelay, .method = "POST", .path = "/binding", .times = 2, .delay = Millis(1)});
   const auto lost = proxy_->inject({.kind = Fault::Kind::kDrop, .method = "POST", .path = "/binding", .times = 1000});
   post_gang("half");
-  ASSERT_TRUE(wait([&] { return proxy_->hits(passed) == 2 && proxy_->hits(lost) >= 2; })) << local::tail_of(file("log"), 20);
+  ASSERT_TRUE(wait([&] { return proxy_->hits(passed) == 2 && proxy_->hits(lost) >= 2; })) << envtest::tail_of(file("log"), 20);
   ASSERT_TRUE(wait_bound(2, "half"));
   first.kill();
   EXPECT_EQ(bound_count("half"), 2u) << "killed between two bindings of the gang";
   const std::set<int> begun = racks_of("half");
   proxy_->clear();
   cluster::ChildProcess second = run_program();
-  ASSERT_TRUE(wait_bound(4, "half", std::chrono::seconds(40))) << local::tail_of(file("log"), 20);
+  ASSERT_TRUE(wait_bound(4, "half", std::chrono::seconds(40))) << envtest::tail_of(file("log"), 20);
   EXPECT_EQ(racks_of("half"), begun);
   expect_no_oversubscription();
 }
@@ -84,7 +84,7 @@ TEST_F(SchedulerKills, WithABindingCarriedOutButNeverAnsweredTheSuccessorDoesNot
   post_gpu_nodes(4);
   cluster::ChildProcess first = run_program();
   post_pod(gpu_pod("warm", 1));
-  ASSERT_TRUE(wait_bound(1, "warm")) << local::tail_of(file("log"), 20);
+  ASSERT_TRUE(wait_bound(1, "warm")) << envtest::tail_of(file("log"), 20);
   // Every answer to a binding is lost from here on.
   const auto lost = proxy_->inject({.kind = Fault::Kind::kResetAfter, .method = "POST", .path = "/binding", .times = 1000});
   std::vector<kube::PodSpec> specs;
@@ -94,7 +94,7 @@ TEST_F(SchedulerKills, WithABindingCarriedOutButNeverAnsweredTheSuccessorDoesNot
   first.kill();
   proxy_->clear();
   cluster::ChildProcess second = run_program();
-  ASSERT_TRUE(wait_bound(20, "unanswered", std::chrono::seconds(40))) << local::tail_of(file("log"), 20);
+  ASSERT_TRUE(wait_bound(20, "unanswered", std::chrono::seconds(40))) << envtest::tail_of(file("log"), 20);
   expect_no_oversubscription();
   EXPECT_EQ(audit().taken("default/unanswered-"), 20u) << "each pod was bound once";
 }
@@ -115,7 +115,7 @@ TEST_F(SchedulerKills, AfterStoppingForABugTheSuccessorLeavesThatJobAloneSaysSoA
   const kube::Pod& alone = now.at("alone-stopped");
   ASSERT_TRUE(list->add(std::vector<kube::Quarantine::Entry>{{alone.uid, alone.ns, alone.name, {}}}, Millis(1'795'000'000'000)).ok());
   cluster::ChildProcess successor = run_program();
-  ASSERT_TRUE(wait_bound(4, "fine")) << local::tail_of(file("log"), 20);
+  ASSERT_TRUE(wait_bound(4, "fine")) << envtest::tail_of(file("log"), 20);
   ASSERT_TRUE(wait_bound(1, "alone-fine"));
   const std::string why = "deciding about it stopped the scheduler at 2026-11-18T11:06:40Z, which is a bug; recreate the pod";
   EXPECT_TRUE(wait_event("FailedScheduling", "Quarantined: " + why));
@@ -136,7 +136,7 @@ TEST_F(SchedulerKills, ASilentServerCostsTheLeaseAndNeverTheProcess) {
   post_gpu_nodes(1);
   cluster::ChildProcess program = run_program();
   post_pod(gpu_pod("before", 1));
-  ASSERT_TRUE(wait_bound(1, "before")) << local::tail_of(file("log"), 20);
+  ASSERT_TRUE(wait_bound(1, "before")) << envtest::tail_of(file("log"), 20);
   const auto says = [&](const std::string& path, const std::string& answer) {
     const Result<http::Response> got = http::ask("http://127.0.0.1:" + std::to_string(probe_port_), path, {.tries_max = 1});
     return got.ok() && std::to_string(got->status) + " " + got->body == answer;
@@ -145,14 +145,14 @@ TEST_F(SchedulerKills, ASilentServerCostsTheLeaseAndNeverTheProcess) {
   const bool is_lost = wait(
       [&] {
         EXPECT_TRUE(says("/livez", "200 ok\n"));
-        return local::tail_of(file("log"), 5).find("stands by") != std::string::npos;
+        return envtest::tail_of(file("log"), 5).find("stands by") != std::string::npos;
       },
       std::chrono::seconds(20));
-  EXPECT_TRUE(is_lost) << local::tail_of(file("log"), 20);
+  EXPECT_TRUE(is_lost) << envtest::tail_of(file("log"), 20);
   EXPECT_TRUE(says("/readyz", "503 caches are not filled\n"));
   plane_->api_server().signal(SIGCONT);
   post_pod(gpu_pod("after", 1));
-  EXPECT_TRUE(wait_bound(1, "after", std::chrono::seconds(60))) << local::tail_of(file("log"), 20);
+  EXPECT_TRUE(wait_bound(1, "after", std::chrono::seconds(60))) << envtest::tail_of(file("log"), 20);
   EXPECT_TRUE(program.is_running());
 }
 

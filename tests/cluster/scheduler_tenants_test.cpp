@@ -166,7 +166,7 @@ TEST_F(Tenants, SlowBindingsInOneNamespaceHoldUpNobodyElse) {
   post_gpu_nodes(2);
   must([&](OnAnswer done) { kube::create_namespace(*api_, "slow", std::move(done)); });
   const auto slow = proxy_->inject(
-      {.kind = local::Fault::Kind::kDelay, .method = "POST", .path = "/namespaces/slow/pods/", .times = 1000, .delay = Millis(10'000)});
+      {.kind = envtest::Fault::Kind::kDelay, .method = "POST", .path = "/namespaces/slow/pods/", .times = 1000, .delay = Millis(10'000)});
   auto scheduler = start(options_through_proxy());
   ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
   std::vector<kube::PodSpec> specs;

@@ -288,7 +288,7 @@ class SchedulerWorld : public ::testing::Test {
   }
   /// Puts a proxy between the server and whoever is given its address; it stays until the test has been judged.
   void start_proxy() {
-    Result<std::unique_ptr<local::FaultProxy>> proxy = local::FaultProxy::start(plane_->server());
+    Result<std::unique_ptr<envtest::FaultProxy>> proxy = envtest::FaultProxy::start(plane_->server());
     ASSERT_TRUE(proxy.ok()) << proxy.error().message;
     proxy_ = std::move(proxy).value();
   }
@@ -333,8 +333,8 @@ class SchedulerWorld : public ::testing::Test {
   inline static std::string why_;
   inline static bool absent_ = false;
   std::unique_ptr<kube::Api> api_;
-  std::unique_ptr<local::FaultProxy> proxy_;  ///< where the test has started one
-  std::size_t second_targets_ = 0;            ///< that the test itself has asked for
+  std::unique_ptr<envtest::FaultProxy> proxy_;  ///< where the test has started one
+  std::size_t second_targets_ = 0;              ///< that the test itself has asked for
   std::streamoff audit_from_ = 0;
   std::mutex log_lock_;
   std::vector<std::string> log_;

@@ -39,10 +39,10 @@ void on_interrupt(int) { is_interrupted = true; }
 
 /// The control plane, kwok and our scheduler; all stop with this object.
 struct Stage {
-  std::unique_ptr<local::ControlPlane> plane;
+  std::unique_ptr<envtest::ControlPlane> plane;
   std::unique_ptr<kube::Api> api;
-  local::ChildProcess* kwok = nullptr;
-  local::ChildProcess ashlar;
+  envtest::ChildProcess* kwok = nullptr;
+  envtest::ChildProcess ashlar;
   std::string program;
   std::uint16_t port = 0;
 
@@ -70,10 +70,10 @@ std::string scheduler_config() {
 void start_ashlar(Stage& stage) {
   const std::string config = stage.plane->folder() + "/ashlar.yaml";
   std::ofstream(config) << scheduler_config();
-  stage.port = local::free_port();
-  auto process = local::ChildProcess::start({stage.program, "scheduler", "--kubeconfig", stage.plane->kubeconfig(), "--config", config, "--listen",
-                                             "127.0.0.1:" + std::to_string(stage.port)},
-                                            stage.plane->folder() + "/ashlar.log");
+  stage.port = envtest::free_port();
+  auto process = envtest::ChildProcess::start({stage.program, "scheduler", "--kubeconfig", stage.plane->kubeconfig(), "--config", config, "--listen",
+                                               "127.0.0.1:" + std::to_string(stage.port)},
+                                              stage.plane->folder() + "/ashlar.log");
   if (!process) fail("cannot start the scheduler: " + process.error().message);
   stage.ashlar = std::move(*process);
 }
@@ -89,7 +89,7 @@ Stage set_up() {
   stage.program = std::filesystem::canonical("/proc/self/exe").string();
   std::printf("starting etcd and kube-apiserver on loopback ...\n");
   std::fflush(stdout);
-  auto plane = local::ControlPlane::start({});
+  auto plane = envtest::ControlPlane::start({});
   if (!plane) fail(plane.error().message + (plane.error().kind == Error::Kind::kNotFound ? "\n  ./dev demo builds and takes what it needs" : ""));
   stage.plane = std::move(*plane);
   auto api = stage.plane->connect();
@@ -126,19 +126,19 @@ demo::Score play(Stage& stage, const demo::Script& script, demo::PlayOptions opt
   demo::Score score = demo::Play(*stage.api, script, options).run();
   if (!dead.empty())
     fail(dead + " died; its last words:\n" +
-         local::tail_of(stage.plane->folder() + "/" + (dead == "ashlar scheduler" ? "ashlar" : dead) + ".log", 12));
+         envtest::tail_of(stage.plane->folder() + "/" + (dead == "ashlar scheduler" ? "ashlar" : dead) + ".log", 12));
   return score;
 }
 
 /// Waits for the yardstick's binary where it is still being built: ./dev demo says by which process.
 bool has_yardstick() {
-  if (local::ControlPlane::find_binary("kube-scheduler").ok()) return true;
+  if (envtest::ControlPlane::find_binary("kube-scheduler").ok()) return true;
   const char* building = std::getenv("ASHLAR_BUILDING");
   const pid_t builder = building == nullptr ? 0 : std::atoi(building);
   if (builder <= 0) return false;
   std::printf("waiting for kube-scheduler, which is still being built ...\n");
   std::fflush(stdout);
-  return local::ControlPlane::await_binary("kube-scheduler", builder, kYardstickPatience, [] { return !is_interrupted; });
+  return envtest::ControlPlane::await_binary("kube-scheduler", builder, kYardstickPatience, [] { return !is_interrupted; });
 }
 
 void print_row(const demo::Score& s) {
@@ -207,7 +207,7 @@ void run_demo(const DemoOptions& options) {
   std::printf("%d of %d gangs started, %d split across racks without need, %.0f idle GPU-seconds while work waited\n", score.gangs_started,
               score.gangs, score.gangs_split, score.idle_gpu_seconds);
   if (score.gangs_started == 0 && !is_interrupted)
-    fail("no gang started; the scheduler's last words:\n" + local::tail_of(stage.plane->folder() + "/ashlar.log", 12));
+    fail("no gang started; the scheduler's last words:\n" + envtest::tail_of(stage.plane->folder() + "/ashlar.log", 12));
   if (!options.is_short && !options.has_no_comparison && !is_interrupted) compare(stage, script);
   if (options.has_no_wait || is_interrupted) return;
   say_goodbye(stage);

@@ -14,7 +14,7 @@
 
 #include "folders.h"
 
-namespace ashlar::local {
+namespace ashlar::envtest {
 namespace {
 
 namespace fs = std::filesystem;
@@ -131,4 +131,4 @@ TEST(UnservedPodGroups, AreNotConcludedFromAnAnswerThatTellsNeither) {
 }
 
 }  // namespace
-}  // namespace ashlar::local
+}  // namespace ashlar::envtest
