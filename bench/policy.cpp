@@ -8,7 +8,7 @@
 
 #include "bench_report.h"
 #include "policy/profile.h"
-#include "policy/score/fgd_mix.h"
+#include "policy/score/fgd/mix.h"
 
 namespace ashlar {
 namespace {

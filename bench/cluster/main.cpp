@@ -1,5 +1,5 @@
 // bench_cluster: Ashlar and kube-scheduler in turn on the same real API server and machine, beside the rate of a plain client on pods of the same
-// shape, all in every round. Prints each figure beside its reservation; --only chooses parts. The whole takes more than an hour on two cores.
+// shape, all in every round. Prints each figure beside its promise; --only chooses parts. The whole takes more than an hour on two cores.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>

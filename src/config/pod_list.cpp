@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "config/profile_file.h"
-#include "config/yaml_reader.h"
+#include "config/yaml/reader.h"
 
 namespace ashlar::config {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "config/yaml_profile.h"
+#include "config/yaml/profile.h"
 #include "text/nearest_name.h"
 
 namespace ashlar::config {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "config/yaml_profile.h"
-#include "config/yaml_reader.h"
+#include "config/yaml/profile.h"
+#include "config/yaml/reader.h"
 #include "state/cluster/topology.h"
 #include "state/queues/queue_tree.h"
 #include "text/duration_text.h"

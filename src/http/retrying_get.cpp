@@ -6,7 +6,7 @@
 
 namespace ashlar::http {
 
-Result<Response> ask(const std::string& base_url, const std::string& path, AskOptions options) {
+Result<Response> retrying_get(const std::string& base_url, const std::string& path, RetryingGetOptions options) {
   for (int left = options.tries_max;; --left) {
     Result<std::unique_ptr<Client>> client = Client::create({.base_url = base_url});
     if (!client) return client.error();

@@ -1,5 +1,5 @@
-// How does one put a question to a service of which only one replica can answer at a time? ask(): a GET that is repeated on a new connection while
-// the answer is 503, since the address may lead to another replica then. Blocks; for command lines.
+// A GET to a service of which one replica at a time can answer: repeated on a new connection while the answer is 503, since the address may lead to
+// another replica then. Blocks; for command lines.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace ashlar::http {
 
-struct AskOptions {
+struct RetryingGetOptions {
   int tries_max = 12;      ///< of two replicas behind an address that chooses at random, all are the wrong one once in 4,096 questions
   Millis pause{150};       ///< between two tries; all of them take less than two seconds where the answers come at once
   Millis timeout{10'000};  ///< of one try
 };
 
 /// The first answer that is not 503, else the last one. Trouble (nobody there, a time-out) is not repeated.
-Result<Response> ask(const std::string& base_url, const std::string& path, AskOptions options = {});
+Result<Response> retrying_get(const std::string& base_url, const std::string& path, RetryingGetOptions options = {});
 
 }  // namespace ashlar::http

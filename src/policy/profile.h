@@ -13,7 +13,7 @@
 #include "base/quantity.h"
 #include "base/result.h"
 #include "policy/policy.h"
-#include "policy/score/fgd_mix.h"
+#include "policy/score/fgd/mix.h"
 
 namespace ashlar {
 

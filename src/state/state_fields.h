@@ -1,4 +1,4 @@
-// Columns: every private column of the state, listed once, so that a state can be written out and read back exactly (the decision log's snapshots) by
+// StateFields: every private column of the state, listed once, so that a state can be written out and read back exactly (the decision log's snapshots) by
 // code that knows how to write numbers and lists. `visit(column)` is called for each in a fixed order, with const access for a const state.
 // Caches that rebuild themselves (feasibility sets, the change log) are not listed; after reading, forget_caches makes them start anew.
 #pragma once

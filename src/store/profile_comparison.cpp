@@ -11,15 +11,15 @@ JobId job_of(const Action& action) {
   return std::visit([](const auto& a) { return a.job; }, action);
 }
 
-void note_stances(const Plan& plan, std::map<JobId, std::pair<Stance, Stance>>& jobs, Stance std::pair<Stance, Stance>::*side) {
+void note_decisions(const Plan& plan, std::map<JobId, std::pair<JobDecision, JobDecision>>& jobs, JobDecision std::pair<JobDecision, JobDecision>::*side) {
   for (const Action& action : plan.actions) {
-    Stance& stance = jobs[job_of(action)].*side;
-    if (const auto* bind = std::get_if<Bind>(&action)) stance.binds.push_back(*bind);
-    if (std::holds_alternative<Evict>(action)) stance.is_evicted = true;
+    JobDecision& decision = jobs[job_of(action)].*side;
+    if (const auto* bind = std::get_if<Bind>(&action)) decision.binds.push_back(*bind);
+    if (std::holds_alternative<Evict>(action)) decision.is_evicted = true;
   }
 }
 
-bool are_equal(Stance& a, Stance& b) {
+bool are_equal(JobDecision& a, JobDecision& b) {
   const auto by_member = [](const Bind& x, const Bind& y) { return x.member < y.member; };
   std::sort(a.binds.begin(), a.binds.end(), by_member);
   std::sort(b.binds.begin(), b.binds.end(), by_member);
@@ -61,9 +61,9 @@ void ProfileComparison::decide(const State& recorded, const Plan& plan) {
 }
 
 void ProfileComparison::compare(const Plan& recorded, const Plan& other) {
-  std::map<JobId, std::pair<Stance, Stance>> jobs;
-  note_stances(recorded, jobs, &std::pair<Stance, Stance>::first);
-  note_stances(other, jobs, &std::pair<Stance, Stance>::second);
+  std::map<JobId, std::pair<JobDecision, JobDecision>> jobs;
+  note_decisions(recorded, jobs, &std::pair<JobDecision, JobDecision>::first);
+  note_decisions(other, jobs, &std::pair<JobDecision, JobDecision>::second);
   for (auto& [job, stances] : jobs) {
     auto& [was, is] = stances;
     Judged& judged = grown(judged_, job.row());
@@ -71,7 +71,7 @@ void ProfileComparison::compare(const Plan& recorded, const Plan& other) {
     const bool is_same = are_equal(was, is);
     was.verdict = grown(recorded_verdicts_, job.row());
     is.verdict = grown(verdicts_, job.row());
-    opinions_.push_back({job, is_same, judged == Judged::kNo, was, is});
+    comparisons_.push_back({job, is_same, judged == Judged::kNo, was, is});
     judged = is_same ? Judged::kSame : Judged::kDifferent;
   }
 }

@@ -15,17 +15,17 @@
 namespace ashlar::store {
 
 /// What one engine did with a job in one step.
-struct Stance {
+struct JobDecision {
   std::vector<Bind> binds;  ///< by member
   bool is_evicted = false;
   Verdict verdict;  ///< the last one told, for jobs that were not placed
 };
 
-struct Opinion {
+struct JobComparison {
   JobId job;
   bool is_same = true;
   bool is_first = true;  ///< the job was not compared before
-  Stance recorded, other;
+  JobDecision recorded, other;
 };
 
 class ProfileComparison {
@@ -35,7 +35,7 @@ class ProfileComparison {
   void apply(const Event& event);
   /// After the recorded engine has decided: `recorded` is its state, `plan` its plan. Jobs already told as different are not told again.
   void decide(const State& recorded, const Plan& plan);
-  std::vector<Opinion> take_opinions() { return std::exchange(opinions_, {}); }
+  std::vector<JobComparison> take_comparisons() { return std::exchange(comparisons_, {}); }
   const State& state() const { return state_; }
 
  private:
@@ -47,7 +47,7 @@ class ProfileComparison {
   Engine engine_;
   std::vector<Judged> judged_;                         ///< by job
   std::vector<Verdict> recorded_verdicts_, verdicts_;  ///< by job: last told
-  std::vector<Opinion> opinions_;
+  std::vector<JobComparison> comparisons_;
 };
 
 }  // namespace ashlar::store

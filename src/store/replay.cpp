@@ -103,7 +103,7 @@ class FileReplay {
     const Plan plan = engine_->decide(state_, step.plan.at);
     if (second_) second_->decide(state_, plan);
     if (plan.based_on < options_.from) {
-      if (second_) static_cast<void>(second_->take_opinions());
+      if (second_) static_cast<void>(second_->take_comparisons());
       return {};
     }
     count(step, plan);
@@ -135,20 +135,20 @@ class FileReplay {
   }
 
   void report_opinions(const Plan& plan) {
-    for (const Opinion& o : second_->take_opinions()) {
+    for (const JobComparison& o : second_->take_comparisons()) {
       report_.jobs_compared += o.is_first ? 1 : 0;
       if (o.is_same) continue;
       ++report_.jobs_different;
       if (report_.differences.size() >= options_.differences_max) continue;
       const NameTable& names = log_.names();
       report_.differences.push_back(
-          {step_, plan.based_on, plan.at, job_in_words(o.job, names), opinion_in_words(o.recorded, names), opinion_in_words(o.other, names)});
+          {step_, plan.based_on, plan.at, job_in_words(o.job, names), decision_in_words(o.recorded, names), decision_in_words(o.other, names)});
     }
   }
-  static std::string opinion_in_words(const Stance& stance, const NameTable& names) {
-    if (stance.is_evicted && stance.binds.empty()) return "evicted";
-    const std::string placed = stance.binds.empty() ? verdict_in_words(stance.verdict, names) : placement_in_words(stance.binds, names);
-    return (stance.is_evicted ? "evicted, then " : "") + placed;
+  static std::string decision_in_words(const JobDecision& decision, const NameTable& names) {
+    if (decision.is_evicted && decision.binds.empty()) return "evicted";
+    const std::string placed = decision.binds.empty() ? verdict_in_words(decision.verdict, names) : placement_in_words(decision.binds, names);
+    return (decision.is_evicted ? "evicted, then " : "") + placed;
   }
 
   Error in_file(const Error& error) const { return {error.kind, path_ + ": " + error.message}; }

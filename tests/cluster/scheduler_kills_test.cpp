@@ -138,7 +138,7 @@ TEST_F(SchedulerKills, ASilentServerCostsTheLeaseAndNeverTheProcess) {
   post_pod(gpu_pod("before", 1));
   ASSERT_TRUE(wait_bound(1, "before")) << envtest::tail_of(file("log"), 20);
   const auto says = [&](const std::string& path, const std::string& answer) {
-    const Result<http::Response> got = http::ask("http://127.0.0.1:" + std::to_string(probe_port_), path, {.tries_max = 1});
+    const Result<http::Response> got = http::retrying_get("http://127.0.0.1:" + std::to_string(probe_port_), path, {.tries_max = 1});
     return got.ok() && std::to_string(got->status) + " " + got->body == answer;
   };
   plane_->api_server().signal(SIGSTOP);

@@ -12,6 +12,7 @@ import re
 import sys
 from pathlib import Path
 
+import house
 from cpp_text import functions_of, strip
 
 FILE_LINES_MAX = 500
@@ -181,7 +182,7 @@ def check_readmes(tree):
 
 
 def is_policy(stem, tree):
-    """Whether a table in src/policy names it; fgd_mix, say, is a part of fgd and has no name of its own."""
+    """Whether a table in src/policy names it; best_fit_parts, say, is a part of best_fit and has no name of its own."""
     spoken = '"' + stem.replace("_", "-") + '"'
     return any(spoken in text for name, text in tree.raw.items() if tree.folder(name) == "policy")
 
@@ -265,7 +266,7 @@ CHECKS = (
     ("codes documented", check_codes),
     ("floating-point flags", check_float_flags),
     ("compile commands", check_compile_commands),
-)
+) + house.CHECKS
 
 
 def violations(root):

@@ -184,6 +184,30 @@ class House(unittest.TestCase):
         self.assertEqual(checks_of({"src/model/plan.cpp": source(names), **rows}), set())
 
 
+class WordsAndRooms(unittest.TestCase):
+    def test_a_word_that_is_gone(self):
+        self.assertEqual(checks_of({"src/engine/a.h": source("struct Agenda;\n")}), {"words that are gone"})
+        self.assertEqual(checks_of({"src/engine/a.h": source("struct AgendaOfMeetings;  // not the Agenda\n")}), set())
+
+    def test_a_folder_has_at_most_15_sources(self):
+        names = "abcdefghijklmnop"
+        files = {f"src/engine/{name}{end}": source("") for name in names[:15] for end in (".h", ".cpp")}
+        self.assertEqual(checks_of(files), set())
+        self.assertEqual(checks_of({**files, "src/engine/p.h": source("")}), {"rooms"})
+
+    def test_three_files_of_one_first_word_want_a_folder(self):
+        files = {f"src/engine/gang_{name}.h": source("") for name in ("a", "b")}
+        self.assertEqual(checks_of(files), set())
+        self.assertEqual(checks_of({**files, "src/engine/gang.cpp": source("")}), {"rooms"})
+        self.assertEqual(checks_of({f"src/engine/gang/gang_{name}.h": source("") for name in "abc"}), set())
+
+    def test_what_is_linked_is_what_is_included(self):
+        files = {"src/state/a.h": source('#include "base/id.h"\n'), "src/base/id.h": source(""), "src/model/b.h": source(""), "src/state/README.md": "# state\n"}
+        self.assertEqual(checks_of({**files, "src/state/CMakeLists.txt": "ashlar_library(state DEPENDS base)\n"}), set())
+        self.assertEqual(checks_of({**files, "src/state/CMakeLists.txt": "ashlar_library(state DEPENDS base model)\n"}), {"dependencies"})
+        self.assertEqual(checks_of({**files, "src/state/CMakeLists.txt": "ashlar_library(state DEPENDS Threads::Threads)\n"}), {"dependencies"})
+
+
 class FloatingPoint(unittest.TestCase):
     def test_fast_math_in_a_preset(self):
         preset = json.dumps({"configurePresets": [{"name": "release", "cacheVariables": {"CMAKE_CXX_FLAGS_RELEASE": "-O3 -ffast-math"}}]})

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "apps/ashlar/ask.h"
-#include "apps/ashlar/table.h"
+#include "apps/ashlar/shared/ask.h"
+#include "apps/ashlar/shared/table.h"
 #include "apps/ashlar/verbs.h"
 
 namespace ashlar {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/ashlar/live_setup.h"
+#include "apps/ashlar/shared/live_setup.h"
 #include "apps/ashlar/verbs.h"
 #include "config/scheduler_config.h"
 #include "kubeclient/credentials/kubeconfig.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/ashlar/report_pages.h"
+#include "apps/ashlar/shared/report_pages.h"
 #include "apps/ashlar/verbs.h"
 #include "cli/progress.h"
 #include "cli/table.h"

@@ -4,7 +4,7 @@
 #include <boost/json.hpp>
 #include <sstream>
 
-#include "apps/ashlar/ask.h"
+#include "apps/ashlar/shared/ask.h"
 #include "apps/ashlar/verbs.h"
 
 namespace ashlar {

@@ -41,7 +41,7 @@ class Rehearsal {
                  .submitted = j.submitted,
                  .estimate = j.estimate,
                  .is_ours = true,
-                 .rank = j.order_hint,
+                 .order_hint = j.order_hint,
                  .members = {}};
     reserve_for_those_ahead();
   }

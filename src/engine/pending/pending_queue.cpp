@@ -167,7 +167,7 @@ void PendingQueue::activate_behind_moved_heads() {
 
 void PendingQueue::hold(const Head& head) {
   if (head.entry.is_surplus) return;
-  const auto [it, is_first] = held_heads_.try_emplace(job_class(head.job_class).key.queue, head);
+  const auto [it, is_first] = held_heads_.try_emplace(class_at(head.job_class).key.queue, head);
   if (!is_first && head < it->second) it->second = head;
 }
 

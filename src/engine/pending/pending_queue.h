@@ -123,8 +123,8 @@ class PendingQueue {
   std::vector<Entry> entry_of_job_;
   std::set<Head> active_heads_;
   std::map<QueueId, std::set<Head>> blocked_heads_;
-  std::set<QueueId>
-      changed_queues_;  ///< of blocked heads, or heads that were closed for quota; lost in a snapshot: who reads it anew asks all queues first
+  /// Of blocked heads, or heads that were closed for quota; lost in a snapshot: who reads it anew asks all queues first.
+  std::set<QueueId> changed_queues_;
   std::map<QueueId, Head> held_heads_;  ///< of one decision
   std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>> waiting_for_capacity_;
   std::set<ClassId> waiting_for_quota_;

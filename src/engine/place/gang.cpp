@@ -273,8 +273,7 @@ class GangSearch {
     if (place_in_order(hard, soft, runs)) return true;
     std::vector<Run> other = runs;
     for (std::size_t first = 1; first < std::min(runs.size(), kRunsInFrontMax); ++first) {
-      std::preempt_by_count(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(first),
-                            other.begin() + static_cast<std::ptrdiff_t>(first) + 1);
+      std::rotate(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(first), other.begin() + static_cast<std::ptrdiff_t>(first) + 1);
       if (place_in_order(hard, soft, other)) return true;
       other = runs;
     }

@@ -222,7 +222,7 @@ void add_pending(Snapshot& out, LeaderTerm& leader_term, MetricsReader reader) {
       jobs[labels_of(shape.key.queue, "reason", std::string(reason_name(code)))] += static_cast<double>(count_of_jobs);
       devices[labels_of(shape.key.queue, "model", "any")] += static_cast<double>(count_of_jobs) * static_cast<double>(shape.devices);
     };
-    if (!shape.is_open) return count(shape.verdict, shape.jobs.size());
+    if (!shape.is_active) return count(shape.verdict, shape.jobs.size());
     for (const PendingQueue::Entry& e : shape.jobs) count(leader_term.engine().verdict_of(e.job), 1);  // some are held, some were not looked at yet
   });
   for (const auto& [labels, n] : jobs) out.set("ashlar_queue_pending_jobs", "Jobs that wait", labels, n);

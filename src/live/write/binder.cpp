@@ -67,8 +67,8 @@ void Binder::pump_resends(Millis now) {
   for (auto it = resends_.begin(); it != resends_.end() && it->first <= now;) {
     const Millis kept_max = rule_of(it->second.outcome).place_kept_max;
     const bool is_too_late = kept_max.value > 0 && now >= it->second.first_sent + kept_max;
-    const bool may_send = !is_too_late && may_send(now) && hooks_.may_write();
-    if (!is_too_late && !may_send) {
+    const bool goes_now = !is_too_late && may_send(now) && hooks_.may_write();
+    if (!is_too_late && !goes_now) {
       ++it;
       continue;
     }

@@ -1,6 +1,6 @@
 // fgd: see device.h.
 #include "policy/device/device.h"
-#include "policy/score/fgd_mix.h"
+#include "policy/score/fgd/mix.h"
 
 namespace ashlar {
 

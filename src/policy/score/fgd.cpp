@@ -1,6 +1,6 @@
 #include "policy/score/fgd.h"
 
-#include "policy/score/fgd_mix.h"
+#include "policy/score/fgd/mix.h"
 
 namespace ashlar {
 namespace {

@@ -98,7 +98,7 @@ SiteResult run_site(const QueueReplay& replay, const Profile& profile, const Sit
     out = {.submit = job.submit,
            .duration = job.duration,
            .estimate = {job.duration, job.duration},
-           .rank = (profile.replay.ranks_by_estimate ? job.estimate : job.duration).value,
+           .order_hint = (profile.replay.ranks_by_estimate ? job.estimate : job.duration).value,
            .kind = kinds.of(job.gpus),
            .vc = job.vc};
     return true;

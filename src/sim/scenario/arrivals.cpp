@@ -199,7 +199,7 @@ class TraceSource final : public Source {
     out = {.submit = Millis(std::llround(static_cast<double>(job.submit.value) * trace_.law->time_scale)),
            .duration = job.duration,
            .estimate = {believed, believed},
-           .rank = job.estimate.value,
+           .order_hint = job.estimate.value,
            .queue = queue_row(queue),
            .kind = kind->second,
            .vc = queue};

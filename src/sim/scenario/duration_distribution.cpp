@@ -9,15 +9,15 @@ namespace {
 constexpr int kMeanShares = 1 << 16;
 constexpr double kMillisMax = 9e15;  ///< longer than any run; keeps the conversion to integers defined
 
-double seconds_at(const DurationLaw& law, double u) {
+double seconds_at(const DurationDistribution& law, double u) {
   switch (law.kind) {
-    case DurationLaw::Kind::kFixed:
+    case DurationDistribution::Kind::kFixed:
       return law.first;
-    case DurationLaw::Kind::kExponential:
+    case DurationDistribution::Kind::kExponential:
       return -law.first * std::log1p(-u);
-    case DurationLaw::Kind::kLognormal:
+    case DurationDistribution::Kind::kLognormal:
       return law.first * std::exp(law.second * normal_quantile(u));
-    case DurationLaw::Kind::kUniform:
+    case DurationDistribution::Kind::kUniform:
       return law.first + (law.second - law.first) * u;
   }
   return law.first;
@@ -44,14 +44,14 @@ double normal_quantile(double u) {
          (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
 }
 
-Millis quantile_of(const DurationLaw& law, double u) {
+Millis quantile_of(const DurationDistribution& law, double u) {
   const double millis = std::clamp(seconds_at(law, u) * 1000.0, 0.0, kMillisMax);
   return std::clamp(Millis(std::llround(millis)), law.min, std::max(law.min, law.max));
 }
 
-Millis draw_duration(const DurationLaw& law, Rng& rng) { return quantile_of(law, law.kind == DurationLaw::Kind::kFixed ? 0.5 : rng.uniform()); }
+Millis draw_duration(const DurationDistribution& law, Rng& rng) { return quantile_of(law, law.kind == DurationDistribution::Kind::kFixed ? 0.5 : rng.uniform()); }
 
-double mean_of(const DurationLaw& law) {
+double mean_of(const DurationDistribution& law) {
   double sum = 0;
   for (int i = 0; i < kMeanShares; ++i) sum += static_cast<double>(quantile_of(law, (i + 0.5) / kMeanShares).value);
   return sum / kMeanShares;

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "config/profile_file.h"
-#include "config/yaml_document.h"
+#include "config/yaml/document.h"
 #include "sim/scenario/name_pattern.h"
 #include "sim/scenario/scenario_parts.h"
 #include "sim/scenario/units.h"

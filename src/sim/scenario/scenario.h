@@ -47,7 +47,7 @@ struct ScenarioQueue {
 };
 
 /// How long jobs run. Parameters in seconds.
-struct DurationLaw {
+struct DurationDistribution {
   enum class Kind : std::uint8_t { kFixed, kExponential, kLognormal, kUniform };
   Kind kind = Kind::kFixed;
   double first = 0;   ///< fixed: the value; exponential: mean; lognormal: median; uniform: smallest
@@ -69,7 +69,7 @@ struct JobShape {
   std::vector<std::string> models;  ///< empty = any
   std::string within, prefer;       ///< names of levels, or empty
   std::int32_t priority = 0;
-  DurationLaw duration;
+  DurationDistribution duration;
   double estimate_error = 0;                            ///< sigma of the logarithm of (estimate / duration); 0 = exact
   bool has_estimate = true;                             ///< false: nothing is known of the duration
   std::vector<std::pair<std::int32_t, double>> queues;  ///< index into Scenario::queues and weight; never empty

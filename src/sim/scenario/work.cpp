@@ -19,23 +19,23 @@ constexpr IntegerForm kJobs{1, kScenarioJobsMax, "a number of jobs, a whole numb
 double seconds(const std::optional<Millis>& time) { return time ? static_cast<double>(time->value) / 1000.0 : 0.0; }
 
 /// The one law of a `duration:` map.
-DurationLaw read_law(YamlMap& map, YamlMistake& mistake) {
-  DurationLaw law;
+DurationDistribution read_law(YamlMap& map, YamlMistake& mistake) {
+  DurationDistribution law;
   int laws = 0;
   if (map.has("fixed")) {
     ++laws;
-    law = {.kind = DurationLaw::Kind::kFixed, .first = seconds(map.duration("fixed")), .second = 0};
+    law = {.kind = DurationDistribution::Kind::kFixed, .first = seconds(map.duration("fixed")), .second = 0};
   }
   if (map.has("exponential")) {
     ++laws;
-    law = {.kind = DurationLaw::Kind::kExponential, .first = seconds(map.duration("exponential")), .second = 0};
+    law = {.kind = DurationDistribution::Kind::kExponential, .first = seconds(map.duration("exponential")), .second = 0};
   }
   if (const YAML::Node* node = map.find("lognormal")) {
     ++laws;
     YamlMap pair(mistake, *node, map.path("lognormal"));
     pair.require("median", kDurationForm);
     pair.require("sigma", "the standard deviation of the logarithm, 0..10");
-    law = {.kind = DurationLaw::Kind::kLognormal,
+    law = {.kind = DurationDistribution::Kind::kLognormal,
            .first = seconds(pair.duration("median")),
            .second = pair.real("sigma", 0, 10, "the standard deviation of the logarithm, 0..10").value_or(0)};
     pair.finish();
@@ -45,7 +45,7 @@ DurationLaw read_law(YamlMap& map, YamlMistake& mistake) {
     YamlMap pair(mistake, *node, map.path("uniform"));
     pair.require("from", kDurationForm);
     pair.require("to", kDurationForm);
-    law = {.kind = DurationLaw::Kind::kUniform, .first = seconds(pair.duration("from")), .second = seconds(pair.duration("to"))};
+    law = {.kind = DurationDistribution::Kind::kUniform, .first = seconds(pair.duration("from")), .second = seconds(pair.duration("to"))};
     if (law.second < law.first) pair.reject("to", "expected a time not before \"from\"");
     pair.finish();
   }
@@ -54,10 +54,10 @@ DurationLaw read_law(YamlMap& map, YamlMistake& mistake) {
 }
 
 /// `duration: 1h`, or a map with a law and optionally min and max.
-DurationLaw read_duration(YamlMap& shape, YamlMistake& mistake) {
+DurationDistribution read_duration(YamlMap& shape, YamlMistake& mistake) {
   shape.require("duration", "a time, or a law such as {exponential: 1h}");
   const YAML::Node* node = shape.find("duration");
-  DurationLaw law;
+  DurationDistribution law;
   if (node == nullptr) return law;
   if (node->IsScalar()) {
     law.first = seconds(shape.duration("duration"));
@@ -69,7 +69,7 @@ DurationLaw read_duration(YamlMap& shape, YamlMistake& mistake) {
     if (law.max < law.min) map.reject("max", "expected a time not below \"min\"");
     map.finish();
   }
-  if (law.first <= 0 && law.kind != DurationLaw::Kind::kUniform) shape.reject("duration", "expected a time above 0, got 0");
+  if (law.first <= 0 && law.kind != DurationDistribution::Kind::kUniform) shape.reject("duration", "expected a time above 0, got 0");
   return law;
 }
 

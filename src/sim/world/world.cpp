@@ -193,7 +193,7 @@ void World::arrive(std::vector<Event>& out) {
   w.prefer = kind.prefer;
   w.submitted = next_job_.submit;
   w.estimate = next_job_.estimate;
-  w.order_hint = next_job_.rank;
+  w.order_hint = next_job_.order_hint;
   w.members.reserve(kind.members);
   for (const MemberNeed& need : kind.needs) {
     for (std::uint32_t i = 0; i < need.count; ++i) {

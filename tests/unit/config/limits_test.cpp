@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "config/scheduler_config.h"
-#include "config/yaml_reader.h"
+#include "config/yaml/reader.h"
 #include "text/duration_text.h"
 
 namespace ashlar::config {

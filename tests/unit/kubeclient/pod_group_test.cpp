@@ -15,7 +15,7 @@ namespace ashlar::kube {
 namespace {
 
 std::string answer(const std::string& name) {
-  std::ifstream in(std::string(ASHLAR_SOURCE_DIR) + "/tests/unit/kube_client/answers/" + name, std::ios::binary);
+  std::ifstream in(std::string(ASHLAR_SOURCE_DIR) + "/tests/unit/kubeclient/answers/" + name, std::ios::binary);
   EXPECT_TRUE(in.good()) << name;
   std::ostringstream text;
   text << in.rdbuf();

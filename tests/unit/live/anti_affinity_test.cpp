@@ -1,5 +1,5 @@
 // Pods already bound that refuse company keep others out of their domain.
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 namespace {

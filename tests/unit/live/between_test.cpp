@@ -1,6 +1,6 @@
 // Between a decision and the next one: what a binding that was put off is checked against when its time comes, and what readers see meanwhile.
 #include "live/read/read_api.h"
-#include "reign_bench.h"
+#include "term_bench.h"
 #include "scripted_api.h"
 
 namespace ashlar::kube {

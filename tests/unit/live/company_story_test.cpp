@@ -3,7 +3,7 @@
 #include <set>
 
 #include "base/rng.h"
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 namespace {

@@ -1,5 +1,5 @@
 // What becomes of a gang when its PodGroup, its pods' wishes or what they belong to change; and what holds it, in which words.
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 namespace {

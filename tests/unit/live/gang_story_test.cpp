@@ -1,5 +1,5 @@
 // Stories of gangs: when the engine hears of them, as what, and who is told why they wait.
-#include "intake_story.h"
+#include "tracker_story.h"
 
 namespace ashlar::kube {
 namespace {

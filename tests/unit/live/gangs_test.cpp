@@ -1,5 +1,5 @@
 // When gangs are complete, what the engine hears of them, and what becomes of them when pods, nodes and bindings fail.
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 namespace {

@@ -1,5 +1,5 @@
 // Nodes that go, and nodes that move: what becomes of the pods there, bound, chosen or nominated.
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 namespace {

@@ -1,6 +1,6 @@
 // What changes while something else is under way: levels that are all taken, a PodGroup made anew under a gang that has begun, labels and neighbours of pods
 // whose binding is not answered yet, pods that were first said to be of another gang.
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 namespace {

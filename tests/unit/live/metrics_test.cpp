@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "reign_bench.h"
+#include "term_bench.h"
 #include "scripted_api.h"
 
 namespace ashlar::kube {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "live/read/read_api.h"
-#include "reign_bench.h"
+#include "term_bench.h"
 #include "scripted_api.h"
 
 namespace ashlar::kube {

@@ -32,7 +32,7 @@ class Probes : public testing::Test {
     loop.join();
   }
   static std::string get(std::uint16_t port, const std::string& path) {
-    const Result<http::Response> answer = http::ask("http://127.0.0.1:" + std::to_string(port), path);
+    const Result<http::Response> answer = http::retrying_get("http://127.0.0.1:" + std::to_string(port), path);
     return answer.ok() ? std::to_string(answer->status) + " " + answer->body : answer.error().message;
   }
   void open_idle(std::uint16_t port, int count) {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "bench_of_intake.h"
-#include "reign_bench.h"
+#include "tracker_bench.h"
+#include "term_bench.h"
 
 namespace ashlar::kube {
 namespace {

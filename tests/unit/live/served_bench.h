@@ -1,7 +1,7 @@
 // The tracker and the engine behind it, before a server that says what a test wants: for what writes, pumped after each poll as the loop does.
 #pragma once
 
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 #include "scripted_api.h"
 
 namespace ashlar::kube {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 #include "live/lead/standby_cache.h"
 #include "live/track/gangs.h"
 #include "live/track/hashes.h"

@@ -1,7 +1,7 @@
 // What one tenant can do to others: invented names, wrong wishes, and pods that come and go in thousands.
 #include <malloc.h>
 
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 #include "engine/explain/explain.h"
 
 namespace ashlar::kube {

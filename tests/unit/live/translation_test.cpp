@@ -1,7 +1,7 @@
 // What pods and nodes mean to the engine.
 #include <algorithm>
 
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 namespace {

@@ -1,5 +1,5 @@
 // Objects of which a part cannot be read: what is known of them stays, what is bound is counted, what is not certain is closed, nothing is taken for gone.
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 #include "live/lead/standby_cache.h"
 
 namespace ashlar::kube {

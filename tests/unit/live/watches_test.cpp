@@ -13,13 +13,13 @@ namespace {
 
 class WatchesTest : public ::testing::Test {
  protected:
-  Watches() {
+  WatchesTest() {
     auto made = Api::create({.access = cluster.access(), .seed = 7});
     EXPECT_TRUE(made.ok());
     api = std::move(made).value();
     cluster.put_node("n", 8);
   }
-  ~Watches() override {
+  ~WatchesTest() override {
     if (watches) watches->stop();
     leader_term.reset();
   }

@@ -1,6 +1,6 @@
 // What `ashlar why` answers, from the pod as the API server has it to the document.
 #include "live/read/read_api.h"
-#include "reign_bench.h"
+#include "term_bench.h"
 
 namespace ashlar::kube {
 namespace {

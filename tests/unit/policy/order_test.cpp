@@ -26,7 +26,7 @@ class Queue {
   JobId submit(const JobSketch& sketch) {
     const JobId job(count_++);
     apply(state, {Millis(0), DemandDefined{DemandId(job.value), demand_of(0, sketch.devices)}});
-    Workload w{.job = job, .priority = sketch.priority, .submitted = Millis(sketch.submitted_s * 1000), .rank = sketch.rank_s * 1000};
+    Workload w{.job = job, .priority = sketch.priority, .submitted = Millis(sketch.submitted_s * 1000), .order_hint = sketch.rank_s * 1000};
     if (sketch.duration_s > 0) w.estimate = {Millis(sketch.duration_s * 1000), Millis(sketch.duration_s * 1000)};
     w.members = {{MemberId(job.value), DemandId(job.value), ConstraintId(0u)}};
     apply(state, {Millis(0), Submitted{w}});

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "policy/policy.h"
-#include "policy/score/fgd_mix.h"
+#include "policy/score/fgd/mix.h"
 
 namespace ashlar {
 

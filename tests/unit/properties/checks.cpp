@@ -161,7 +161,7 @@ std::string broken_order(const State& before, const State& after, const std::set
   };
   // A like job that is expected to end sooner may pass: that is backfill.
   const auto are_alike = [&](JobId a, JobId b) {
-    return shape_of(before, a) == shape_of(before, b) && before.job(a).remaining == before.job(b).remaining &&
+    return class_of(before, a) == class_of(before, b) && before.job(a).remaining == before.job(b).remaining &&
            before.job(a).estimate == before.job(b).estimate;
   };
   for (const JobId late : waiting) {
@@ -245,7 +245,7 @@ std::string missed_wake_up(State& state, Engine& engine) {
     const JobId job(row);
     if (!state.is_live(job) || !state.job(job).is_in_backlog) continue;
     if (!engine.pending().contains(job)) return named("not in the agenda though it waits: job", row);
-    if (engine.pending().class_at(engine.pending().class_id(job)).is_open) continue;
+    if (engine.pending().class_at(engine.pending().class_id(job)).is_active) continue;
     // For gangs of unlike members the search does not go back on its choices, so less free capacity may by luck be enough for them.
     if (are_waiting_members_alike(state, job)) {
       Trial trial(state);

@@ -95,7 +95,7 @@ RC_GTEST_PROP(WakeUps, AreNeverMissed, ()) {
 std::string baseless_sleep(const Engine& engine) {
   std::string found;
   engine.pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
-    if (shape.is_open || shape.verdict.wake_on != WakeOn::kHeadOfQueue) return;
+    if (shape.is_active || shape.verdict.wake_on != WakeOn::kHeadOfQueue) return;
     const PendingQueue::Head* head = engine.pending().first_blocked(shape.key.queue);
     if (head == nullptr || !(head->entry < *shape.jobs.begin())) found = "job " + std::to_string(shape.jobs.begin()->job.row());
   });

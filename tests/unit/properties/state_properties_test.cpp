@@ -88,7 +88,7 @@ void nest(State& state, Trial& outer, const std::vector<Move>& moves, std::size_
       Trial inner(state);
       nest(state, inner, moves, at, depth + 1);
       if (move.c % 2 == 0) {
-        inner.keep_in(outer);
+        inner.commit_to(outer);
       } else {
         inner.rollback_to(0);
         RC_ASSERT(state.digest() == before);

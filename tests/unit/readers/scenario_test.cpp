@@ -108,7 +108,7 @@ TEST(Scenario, ReadsArrivalStreams) {
   const JobShape& gang = training.jobs[1];
   EXPECT_EQ(gang.members, 4);
   EXPECT_EQ(gang.within, "rack");
-  EXPECT_EQ(gang.duration.kind, DurationLaw::Kind::kLognormal);
+  EXPECT_EQ(gang.duration.kind, DurationDistribution::Kind::kLognormal);
   EXPECT_DOUBLE_EQ(gang.duration.second, 1.5);
   EXPECT_EQ(gang.duration.max, Millis(86'400'000));
   EXPECT_DOUBLE_EQ(gang.estimate_error, 0.4);

@@ -58,7 +58,7 @@ constexpr std::int64_t kMibMax = std::int64_t{1} << 50;
 
 TEST(StateFields, TimesAndRanksOfJobsStayFarFromOverflow) {
   const std::function<void(Job&, std::int64_t)> known[] = {
-      [](Job& j, std::int64_t v) { j.rank = v; }, [](Job& j, std::int64_t v) { j.submitted = Millis(v); },
+      [](Job& j, std::int64_t v) { j.order_hint = v; }, [](Job& j, std::int64_t v) { j.submitted = Millis(v); },
       [](Job& j, std::int64_t v) { j.started_at = Millis(v); }, [](Job& j, std::int64_t v) { j.served = Millis(v); },
       [](Job& j, std::int64_t v) { j.devices_total = v; }};
   const std::function<void(Job&, std::int64_t)> perhaps_unknown[] = {

@@ -1,4 +1,4 @@
-#include "config/yaml_document.h"
+#include "config/yaml/document.h"
 
 #include <yaml-cpp/eventhandler.h>
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 

@@ -1,4 +1,4 @@
-#include "policy/score/fgd_evaluator.h"
+#include "policy/score/fgd/evaluator.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/digest.h"
-#include "policy/score/fgd_mix.h"
+#include "policy/score/fgd/mix.h"
 
 namespace ashlar {
 namespace {

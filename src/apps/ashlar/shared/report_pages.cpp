@@ -1,4 +1,4 @@
-#include "apps/ashlar/report_pages.h"
+#include "apps/ashlar/shared/report_pages.h"
 
 #include <algorithm>
 #include <utility>

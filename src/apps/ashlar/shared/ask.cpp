@@ -1,4 +1,4 @@
-#include "apps/ashlar/ask.h"
+#include "apps/ashlar/shared/ask.h"
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
@@ -31,7 +31,7 @@ std::string server_of(const AskOptions& options) {
 std::string ask_scheduler(const AskOptions& options, const std::string& path) {
   const std::string server = server_of(options);
   if (const Result<http::Url> url = http::parse_url(server); !url) fail(2, url.error().message);
-  Result<http::Response> answer = http::ask(server, path);
+  Result<http::Response> answer = http::retrying_get(server, path);
   if (!answer)
     fail(1, "no scheduler answers at " + server + " (" + answer.error().message +
                 "); name it with --server or ASHLAR_SERVER, or forward its port (kubectl port-forward)");

@@ -1,4 +1,4 @@
-#include "policy/score/fgd_mix.h"
+#include "policy/score/fgd/mix.h"
 
 #include <algorithm>
 #include <tuple>

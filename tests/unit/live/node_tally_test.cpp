@@ -1,9 +1,9 @@
 // What texts count over all nodes: right at every moment, and counted once for many rules.
 #include "live/read/node_tally.h"
 
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 #include "live/read/read_api.h"
-#include "reign_bench.h"
+#include "term_bench.h"
 #include "scripted_api.h"
 
 namespace ashlar::kube {

@@ -11,7 +11,7 @@
 
 #include "base/id.h"
 #include "base/result.h"
-#include "policy/score/fgd_evaluator.h"
+#include "policy/score/fgd/evaluator.h"
 
 namespace ashlar {
 

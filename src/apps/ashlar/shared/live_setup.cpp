@@ -1,4 +1,4 @@
-#include "apps/ashlar/live_setup.h"
+#include "apps/ashlar/shared/live_setup.h"
 
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -144,7 +144,7 @@ kube::SchedulerOptions live_options(const config::SchedulerConfig& config, kube:
   options.leader_term.profile = [spec = config.profile](const std::function<DeviceClassId(std::string_view)>& model_of) {
     return config::resolved(spec, model_of);
   };
-  options.leader_term.actuator.in_flight_max = static_cast<std::size_t>(config.batch.binds_in_flight);
+  options.leader_term.binder.in_flight_max = static_cast<std::size_t>(config.batch.binds_in_flight);
   // What is decided is sent before anything else is: more than a window of it would keep an urgent newcomer waiting.
   options.leader_term.binds_per_step_max = static_cast<std::uint32_t>(std::min(config.batch.binds_per_step, config.batch.binds_in_flight));
   options.leader_term.window = config.batch.window;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/profile_file.h"
-#include "config/yaml_reader.h"
+#include "config/yaml/reader.h"
 
 namespace ashlar::config {
 

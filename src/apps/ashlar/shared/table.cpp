@@ -1,4 +1,4 @@
-#include "apps/ashlar/table.h"
+#include "apps/ashlar/shared/table.h"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 #include "live/lead/leader_term.h"
 
 #include "live/read/read_api.h"
-#include "reign_bench.h"
+#include "term_bench.h"
 
 namespace ashlar::kube {
 namespace {

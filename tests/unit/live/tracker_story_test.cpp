@@ -1,5 +1,5 @@
 // Stories of single pods: every event that the engine hears, in order.
-#include "intake_story.h"
+#include "tracker_story.h"
 
 namespace ashlar::kube {
 namespace {

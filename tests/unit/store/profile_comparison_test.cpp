@@ -1,4 +1,4 @@
-// A second opinion stands on the recorded state at every step, and tells each job that it would have treated otherwise once.
+// A second comparison stands on the recorded state at every step, and tells each job that it would have treated otherwise once.
 #include "store/profile_comparison.h"
 
 #include <gtest/gtest.h>
@@ -53,19 +53,19 @@ Told told(std::string_view profile, std::string_view other, std::uint64_t seed, 
     second.decide(life.state, life.plan);
     expect_aligned(life.state, second.state(), i);
     if (::testing::Test::HasFatalFailure()) return sum;
-    for (const Opinion& o : second.take_opinions()) {
+    for (const JobComparison& o : second.take_comparisons()) {
       const auto known = judged.find(o.job);
       EXPECT_EQ(o.is_first, known == judged.end()) << "job " << o.job.value;
       EXPECT_FALSE(known != judged.end() && known->second) << "told twice";
       judged[o.job] = !o.is_same;
       (o.is_same ? sum.same : sum.different) += 1;
-      for (const Stance* stance : {&o.recorded, &o.other}) {
+      for (const JobDecision* stance : {&o.recorded, &o.other}) {
         sum.evicted += stance->is_evicted ? 1 : 0;
         sum.placed += stance->binds.empty() ? 0 : 1;
         sum.waiting += stance->binds.empty() && stance->verdict.kind == VerdictKind::kWaits ? 1 : 0;
       }
     }
-    EXPECT_TRUE(second.take_opinions().empty()) << "taken";
+    EXPECT_TRUE(second.take_comparisons().empty()) << "taken";
   }
   return sum;
 }

@@ -2,7 +2,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 #include "folders.h"
 #include "kubeclient/decode/decode.h"
 

@@ -1,5 +1,5 @@
 // What is said about a pod that waits: every sentence in full, of one and of many.
-#include "bench_of_intake.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 namespace {

@@ -21,7 +21,7 @@ TEST(Question, IsRepeatedOnNewConnectionsWhileAStandbyAnswers) {
                                       remotes.insert(request.remote);
                                       return remotes.size() < 3 ? json(503, R"({"reason":"Standby"})") : text(200, "because");
                                     }}});
-  const Result<Response> answer = ask(url_of(**server), "/why", {.pause = Millis(1)});
+  const Result<Response> answer = retrying_get(url_of(**server), "/why", {.pause = Millis(1)});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->body, "because");
   EXPECT_EQ(remotes.size(), 3u) << "a kept connection would lead to the same replica each time";
@@ -33,7 +33,7 @@ TEST(Question, EndsWithTheLastAnswerWhenNobodyLeads) {
                                       ++asked;
                                       return json(503, R"({"reason":"Standby"})");
                                     }}});
-  const Result<Response> answer = ask(url_of(**server), "/why", {.tries_max = 4, .pause = Millis(1)});
+  const Result<Response> answer = retrying_get(url_of(**server), "/why", {.tries_max = 4, .pause = Millis(1)});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->status, 503);
   EXPECT_EQ(asked, 4);
@@ -45,9 +45,9 @@ TEST(Question, OtherAnswersAndTroubleAreFinal) {
                                       ++asked;
                                       return text(404, "nobody knows");
                                     }}});
-  EXPECT_EQ(ask(url_of(**server), "/why")->status, 404);
+  EXPECT_EQ(retrying_get(url_of(**server), "/why")->status, 404);
   EXPECT_EQ(asked, 1);
-  EXPECT_FALSE(ask("http://127.0.0.1:1", "/why").ok());
+  EXPECT_FALSE(retrying_get("http://127.0.0.1:1", "/why").ok());
 }
 
 TEST(Client, ARequestIsAskedWhetherItMayLeaveWhenItWouldLeave) {

@@ -1,4 +1,4 @@
-#include "config/yaml_reader.h"
+#include "config/yaml/reader.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "config/scheduler_config.h"
-#include "config/yaml_document.h"
+#include "config/yaml/document.h"
 #include "text/duration_text.h"
 #include "text/nearest_name.h"
 #include "text/quantity_text.h"

@@ -1,0 +1,75 @@
+"""The second part of tidy: the words and the rooms. Each check takes the tree that tidy.py has read and yields (file, line, what is wrong)."""
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+
+STEMS_MAX = 15           # sources of one folder, a header and its .cpp being one
+SAME_FIRST_WORD_MAX = 2  # of them
+
+# What things are called no longer, and what they are called now. Whole identifiers; words of the case language, profile keys and annotations are strings
+# and stay.
+GONE = {
+    "Agenda": "PendingQueue", "ShapeKey": "EquivalenceClass", "ShapeId": "ClassId", "Round": "Cycle", "Promise": "Reservation", "EndSearch": "EarliestStart",
+    "ClassView": "FitTable", "ViewCache": "FitTables", "EngineMemory": "EngineFields", "by_quota": "by_count",
+    "rises": "freed_nodes", "losses": "changed_nodes", "gains": "unforeseen_frees", "backlog_turn": "backlog_seq", "start_turn": "start_seq",
+    "bind_turn": "bind_attempt", "CardAsk": "DeviceRequest", "CardMask": "DeviceMask", "ModelId": "DeviceClassId",
+    "keeps_the_laws": "is_allowed_live", "stands_alone": "is_exclusive", "problem_of": "validate", "LiveReign": "LeaderTerm", "LiveLane": "StatusWriter",
+    "LiveIntake": "Tracker", "LiveActuator": "Binder", "LiveSource": "EventBuffer", "LiveCache": "StandbyCache", "PodDraft": "PodBuilder",
+    "may_leave": "may_send", "Fence": "SendGuard", "SecondOpinion": "ProfileComparison", "Stance": "JobDecision", "Happening": "ScriptedEvent",
+    "DurationLaw": "DurationDistribution", "stranger": "foreign_pod",
+}
+
+
+def check_gone_words(tree):
+    gone = re.compile(r"\b(" + "|".join(GONE) + r")\b")
+    for name, code in tree.code.items():
+        for number, line in enumerate(code.splitlines(), 1):
+            match = gone.search(line)
+            if match:
+                yield name, number, f"{match.group(0)} is called {GONE[match.group(0)]} now"
+
+
+def check_rooms(tree):
+    """A folder that has grown too large, or holds files that want a folder of their own."""
+    folders = defaultdict(set)
+    for name in tree.raw:
+        path = Path(name)
+        folders[path.parent.as_posix()].add(path.stem)
+    for folder, stems in sorted(folders.items()):
+        if len(stems) > STEMS_MAX:
+            yield folder, 1, f"{len(stems)} sources; a folder has at most {STEMS_MAX}: which of them are a room of their own?"
+        words = Counter(stem.split("_")[0] for stem in stems)
+        for word, count in sorted(words.items()):
+            if count > SAME_FIRST_WORD_MAX and word != folder.split("/")[-1]:
+                yield folder, 1, f"{count} sources begin with {word}: they want a folder"
+
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"/]+)/', re.M)
+LIBRARY = re.compile(r"ashlar_library\(\s*(\w+)\s+DEPENDS\s+([^)]*)\)")
+
+
+def check_dependencies(tree):
+    """CMake links what is included, and nothing else of ours."""
+    ours = {tree.folder(name) for name in tree.raw}
+    for makefile in sorted(tree.root.glob("src/**/CMakeLists.txt")):
+        text = makefile.read_text(encoding="utf-8")
+        library = LIBRARY.search(text)
+        if not library:
+            continue
+        folder = makefile.parent.relative_to(tree.root).as_posix()
+        files = {name: raw for name, raw in tree.raw.items() if name.startswith(folder + "/")}
+        included = {target for raw in files.values() for target in INCLUDE.findall(raw)} & ours - {tree.folder(folder + "/x"), "apps"}
+        linked = {word for word in library.group(2).split() if word in ours}
+        line = text.count("\n", 0, library.start()) + 1
+        where = makefile.relative_to(tree.root).as_posix()
+        for name in sorted(included - linked):
+            yield where, line, f"includes {name}/ and does not depend on it"
+        for name in sorted(linked - included):
+            yield where, line, f"depends on {name} and includes nothing of it"
+
+
+CHECKS = (
+    ("words that are gone", check_gone_words),
+    ("rooms", check_rooms),
+    ("dependencies", check_dependencies),
+)
