@@ -1,4 +1,4 @@
-// Names of reasons, wake-ups and verdicts, and the fingerprint of a plan. The names are part of what users see in status, metrics, logs and cases:
+// Names of wake-ups and verdicts, and the fingerprint of a plan. The names are part of what users see in status, metrics, logs and cases:
 // they never change. Cost of a fingerprint: a few multiplications for each action and reason.
 #include "model/plan.h"
 
@@ -41,56 +41,6 @@ void add_verdict(Hash& hash, const VerdictChange& change) {
 }
 
 }  // namespace
-
-std::string_view reason_name(ReasonCode code) {
-  switch (code) {
-    case ReasonCode::kNone:
-      return "None";
-    case ReasonCode::kInsufficientResource:
-      return "InsufficientResource";
-    case ReasonCode::kInsufficientGpu:
-      return "InsufficientGPU";
-    case ReasonCode::kModelMismatch:
-      return "NoMatchingDevice";
-    case ReasonCode::kSelectorMismatch:
-      return "SelectorMismatch";
-    case ReasonCode::kTaintNotTolerated:
-      return "TaintNotTolerated";
-    case ReasonCode::kNotReady:
-      return "NodesNotReady";
-    case ReasonCode::kPortTaken:
-      return "PortTaken";
-    case ReasonCode::kNominatedElsewhere:
-      return "NominatedElsewhere";
-    case ReasonCode::kTopologyFragmented:
-      return "TopologyFragmented";
-    case ReasonCode::kGangPartial:
-      return "GangPartial";
-    case ReasonCode::kNoSuchDomain:
-      return "NoSuchDomain";
-    case ReasonCode::kExceedsCluster:
-      return "ExceedsClusterMax";
-    case ReasonCode::kQuotaExhausted:
-      return "QuotaExhausted";
-    case ReasonCode::kExceedsQuota:
-      return "ExceedsMaxQuota";
-    case ReasonCode::kQueueUnknown:
-      return "QueueNotFound";
-    case ReasonCode::kBehindHead:
-      return "BehindHead";
-    case ReasonCode::kReservationHeld:
-      return "ReservationHeld";
-    case ReasonCode::kMembersMissing:
-      return "MembersMissing";
-    case ReasonCode::kNoNodes:
-      return "NoNodes";
-    case ReasonCode::kLimitReached:
-      return "LimitReached";
-    case ReasonCode::kInsufficientGpuMemory:
-      return "InsufficientGPUMemory";
-  }
-  return "Unknown";
-}
 
 std::string_view wake_name(WakeOn wake) {
   switch (wake) {

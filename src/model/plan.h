@@ -1,7 +1,6 @@
 // Plan: what the engine decided in one step and why. Values only; the actuator carries it out, the recorder keeps it, every reader shows the same reasons.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 #include <variant>
@@ -10,48 +9,11 @@
 #include "base/id.h"
 #include "base/quantity.h"
 #include "model/demand.h"
+#include "model/reason.h"
 
 namespace ashlar {
 
 using Revision = std::uint64_t;  ///< number of events applied so far
-
-/// Why something waits or was refused. Names are stable: they appear in status, metrics and logs.
-enum class ReasonCode : std::uint8_t {
-  kNone,
-  kInsufficientResource,  ///< subject = ResourceId; numbers: nodes short, best free, needed
-  kInsufficientGpu,     ///< subject = DemandId; numbers: nodes short, best free milli-GPU on one node (for a share: on one device), needed milli-GPU
-  kModelMismatch,       ///< numbers: nodes of another accelerator model
-  kSelectorMismatch,    ///< subject = ConstraintId; numbers: nodes whose labels do not match
-  kTaintNotTolerated,   ///< subject = ConstraintId; numbers: nodes
-  kNotReady,            ///< numbers: nodes
-  kPortTaken,           ///< numbers: nodes
-  kNominatedElsewhere,  ///< numbers: nodes held for other schedulers' nominated pods
-  kTopologyFragmented,  ///< subject = LevelId; numbers: members that fit in the best domain, members needed, domain
-  kGangPartial,         ///< numbers: members that fit anywhere, members needed
-  kNoSuchDomain,        ///< subject = LevelId: no node carries the level's label
-  kExceedsCluster,      ///< would not fit an empty cluster; numbers as of the binding shortage
-  kQuotaExhausted,      ///< subject = QueueId; numbers: dimension, used, limit
-  kExceedsQuota,        ///< asks more than the queue's whole quota; subject = QueueId; numbers: dimension, asked, limit
-  kQueueUnknown,        ///< subject = QueueId
-  kBehindHead,          ///< numbers: 1 = the head of the queue blocks
-  kReservationHeld,     ///< would delay the head's reservation; numbers: its time
-  kMembersMissing,      ///< numbers: members present, members needed
-  kNoNodes,             ///< the cluster has no nodes
-  kLimitReached,        ///< a work budget ran out before the search ended; subject = kLimitOf..., numbers: budget
-  kInsufficientGpuMemory,  ///< devices enough, but not with so much memory; numbers: nodes short, best free MiB on one device, needed MiB
-};
-std::string_view reason_name(ReasonCode code);
-
-/// What kLimitReached is about: the search for a place, or for a proof that the job could or could not run on the empty cluster.
-inline constexpr std::uint32_t kLimitOfSearch = 0, kLimitOfProof = 1;
-
-/// One reason with its numbers; the meaning of `subject` and `numbers` is given by the code.
-struct Reason {
-  ReasonCode code = ReasonCode::kNone;
-  std::uint32_t subject = 0;
-  std::array<std::int64_t, 3> numbers{};
-  friend bool operator==(const Reason&, const Reason&) = default;
-};
 
 /// What a waiting job needs to happen before it is worth another look.
 enum class WakeOn : std::uint8_t { kNothing, kCapacity, kQuota, kMembers, kHeadOfQueue, kTime, kConfiguration };

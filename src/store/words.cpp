@@ -13,21 +13,13 @@ std::string one_placement(NodeId node, const DeviceMask& devices, const NameTabl
   return text;
 }
 
-/// What a reason is about, if its code has a subject.
+/// What a reason is about, if it has a name here.
 std::string subject_in_words(const Reason& reason, const NameTable& names) {
-  switch (reason.code) {
-    case ReasonCode::kInsufficientResource:
-      return " " + names.of({NameKind::kResource, reason.subject});
-    case ReasonCode::kTopologyFragmented:
-    case ReasonCode::kNoSuchDomain:
-      return " " + names.of({NameKind::kLevel, reason.subject});
-    case ReasonCode::kQuotaExhausted:
-    case ReasonCode::kExceedsQuota:
-    case ReasonCode::kQueueUnknown:
-      return " " + names.of({NameKind::kQueue, reason.subject});
-    default:
-      return {};
-  }
+  const ReasonSubject subject = row_of(reason.code).subject;
+  if (subject == ReasonSubject::kResource) return " " + names.of({NameKind::kResource, reason.subject});
+  if (subject == ReasonSubject::kLevel) return " " + names.of({NameKind::kLevel, reason.subject});
+  if (subject == ReasonSubject::kQueue) return " " + names.of({NameKind::kQueue, reason.subject});
+  return {};
 }
 
 std::string reason_in_words(const Reason& reason, const NameTable& names) {

@@ -1,5 +1,6 @@
 #include "text/duration_text.h"
 
+#include <cstdio>
 #include <string>
 
 namespace ashlar {
@@ -67,6 +68,22 @@ Result<Millis> parse_duration(std::string_view text) {
   }
   if (text.empty()) return bad_duration(text);
   return Millis(static_cast<std::int64_t>(millis));
+}
+
+std::string duration_text(Millis duration) {
+  char text[64];
+  const long long ms = static_cast<long long>(duration.value);
+  if (ms < 1000)
+    std::snprintf(text, sizeof text, "%lldms", ms);
+  else if (ms < 60'000)
+    std::snprintf(text, sizeof text, "%.1fs", static_cast<double>(ms) / 1000);
+  else if (ms < 3'600'000)
+    std::snprintf(text, sizeof text, "%lldm%02llds", ms / 60'000, ms / 1000 % 60);
+  else if (ms < 172'800'000)
+    std::snprintf(text, sizeof text, "%lldh%02lldm", ms / 3'600'000, ms / 60'000 % 60);
+  else
+    std::snprintf(text, sizeof text, "%lldd%lldh", ms / 86'400'000, ms / 3'600'000 % 24);
+  return text;
 }
 
 }  // namespace ashlar

@@ -68,8 +68,22 @@ def check_dependencies(tree):
             yield where, line, f"depends on {name} and includes nothing of it"
 
 
+REASON_SWITCH = re.compile(r"\bcase\s+ReasonCode::k\w+")
+
+
+def check_reason_switches(tree):
+    """What a reason means stands once: a switch over reason codes is in model/ or text/ only."""
+    for name, code in tree.code.items():
+        if tree.folder(name) in ("model", "text"):
+            continue
+        match = REASON_SWITCH.search(code)
+        if match:
+            yield name, code.count("\n", 0, match.start()) + 1, "a switch over reason codes outside model/ and text/"
+
+
 CHECKS = (
     ("words that are gone", check_gone_words),
     ("rooms", check_rooms),
     ("dependencies", check_dependencies),
+    ("reasons stand once", check_reason_switches),
 )

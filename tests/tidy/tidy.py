@@ -24,7 +24,7 @@ MAY_INCLUDE = {
     "base": (),
     "model": ("base",),
     "state": ("base", "model"),
-    "text": ("base",),
+    "text": ("base", "model"),
     "policy": ("base", "model", "state", "text"),
     "learn": ("base", "model"),
     "engine": ("base", "model", "state", "policy", "learn", "text"),
@@ -211,14 +211,16 @@ def check_policies(tree):
 
 
 def check_codes(tree):
-    """Every code that a user reads has a row: what the functions called *reason_name return."""
+    """Every code that a user reads has a row: what the functions called *reason_name return, and the table of reasons."""
     docs = tree.root / "docs/reference/reasons.md"
     rows = docs.read_text(encoding="utf-8") if docs.exists() else ""
     for name, text in tree.raw.items():
-        for function in re.finditer(r"^std::string_view \w*reason_name\(.*?^}", text, re.M | re.S):
-            for code in dict.fromkeys(re.findall(r'return "(\w+)"', function[0])):
-                if f"\n| `{code}` |" not in rows:
-                    yield name, text.count("\n", 0, function.start()) + 1, f"no row of docs/reference/reasons.md explains {code}"
+        blocks = list(re.finditer(r"^std::string_view \w*reason_name\(.*?^}", text, re.M | re.S))
+        codes = [(code, block.start()) for block in blocks for code in re.findall(r'return "(\w+)"', block[0])]
+        codes += [(match[1], match.start()) for match in re.finditer(r'\.code = ReasonCode::k\w+,\s*\.name = "(\w+)"', text)]
+        for code, at in dict(codes).items():
+            if f"\n| `{code}` |" not in rows:
+                yield name, text.count("\n", 0, at) + 1, f"no row of docs/reference/reasons.md explains {code}"
 
 
 def check_float_flags(tree):

@@ -7,33 +7,12 @@
 
 #include "base/digest.h"
 #include "state/cluster/cluster.h"
+#include "text/amount_text.h"
+#include "text/duration_text.h"
+#include "text/reason_text.h"
 
 namespace ashlar::kube {
 namespace {
-
-/// Reasons for which more or other nodes would help: autoscalers act on exactly these.
-bool is_about_nodes(ReasonCode code) {
-  switch (code) {
-    case ReasonCode::kInsufficientResource:
-    case ReasonCode::kInsufficientGpu:
-    case ReasonCode::kInsufficientGpuMemory:
-    case ReasonCode::kModelMismatch:
-    case ReasonCode::kSelectorMismatch:
-    case ReasonCode::kTaintNotTolerated:
-    case ReasonCode::kNotReady:
-    case ReasonCode::kPortTaken:
-    case ReasonCode::kNominatedElsewhere:
-    case ReasonCode::kTopologyFragmented:
-    case ReasonCode::kGangPartial:
-    case ReasonCode::kNoSuchDomain:
-    case ReasonCode::kExceedsCluster:
-    case ReasonCode::kNoNodes:
-    case ReasonCode::kLimitReached:
-      return true;
-    default:
-      return false;
-  }
-}
 
 /// Live nodes by the first taint that the constraint does not tolerate, in words.
 std::map<std::string, std::int64_t> untolerated(const TextContext& c, ConstraintId id) {
@@ -63,47 +42,60 @@ std::string gpu_resource_of(const TextContext& c, DemandId demand) {
   return std::string(is_share ? kGpuMilliResource : kGpuResource);
 }
 
-constexpr std::string_view kWouldDelay = "there may be room for it, but starting it now would delay a job ahead of it";
-const std::string kAffinityWords = "node(s) didn't match Pod's node affinity/selector";
+/// The names of what reasons are about, as the API server gives them.
+class NamesOf final : public ReasonNames {
+ public:
+  /// `has_times`: a time is told as what is left of it now, which a text that is read later must not say.
+  explicit NamesOf(const TextContext& context, bool has_times = true) : c_(context), names_(context.tracker.names()), has_times_(has_times) {}
+
+  std::string subject(const Reason& r) const override {
+    const ReasonSubject subject = row_of(r.code).subject;
+    if (subject == ReasonSubject::kResource) return names_.resource_name(ResourceId(r.subject)).str();
+    if (subject == ReasonSubject::kDemand) return gpu_resource_of(c_, DemandId(r.subject));
+    if (subject == ReasonSubject::kQueue) return names_.queues.name(QueueId(r.subject)).str();
+    if (subject == ReasonSubject::kLevel) return level_of(r) == nullptr ? "domain" : level_of(r)->name.str();
+    return {};
+  }
+  std::string amount(const Reason& r, std::int64_t amount) const override { return amount_text(ResourceId(r.subject), amount); }
+  std::string domain(const Reason& r, std::int64_t domain) const override {
+    return names_.domain_name(LevelId(r.subject), DomainId(static_cast<std::uint32_t>(domain))).str();
+  }
+  std::string detail(const Reason& r) const override {
+    if (r.code == ReasonCode::kNotReady) return c_.tracker.closed_nodes_text();
+    if (r.code == ReasonCode::kNoSuchDomain) return level_of(r) == nullptr ? "?" : level_of(r)->label.str();
+    if (r.code == ReasonCode::kLimitReached) {
+      const std::string limit = std::to_string(r.numbers[0]);
+      return r.subject == kLimitOfProof ? "whether it could run if nothing else did was not settled in " + limit + " steps"
+                                        : "the search stopped at its limit of " + limit;
+    }
+    const Millis wait = Millis(r.numbers[0]) - c_.now;  // kReservationHeld
+    return has_times_ && wait.value > 0 ? ", which can start in " + duration_text(wait) + " at the latest if running jobs end as estimated" : "";
+  }
+
+ private:
+  const LevelName* level_of(const Reason& r) const {
+    const LevelId level(r.subject);
+    return level.row() < names_.levels().size() ? &names_.levels()[level.row()] : nullptr;
+  }
+
+  const TextContext& c_;
+  const ObjectNames& names_;
+  bool has_times_;
+};
 
 /// Nodes by kube-scheduler's words for what refused them.
 std::map<std::string, std::int64_t> histogram(const TextContext& c, const Verdict& verdict) {
   std::map<std::string, std::int64_t> counts;
   for (const Reason& r : told_reasons(c, verdict)) {
-    switch (r.code) {
-      case ReasonCode::kInsufficientResource:
-        counts["Insufficient " + c.tracker.names().resource_name(ResourceId(r.subject)).str()] += r.numbers[0];
-        break;
-      case ReasonCode::kInsufficientGpu:
-        counts["Insufficient " + gpu_resource_of(c, DemandId(r.subject))] += r.numbers[0];
-        break;
-      case ReasonCode::kInsufficientGpuMemory:
-        counts["Insufficient GPU memory"] += r.numbers[0];
-        break;
-      case ReasonCode::kModelMismatch:
-        counts[kAffinityWords] += r.numbers[0];
-        break;
-      case ReasonCode::kSelectorMismatch: {
-        const std::int64_t company = company_of(c, r);
-        if (company > 0) counts["node(s) didn't satisfy existing pods anti-affinity rules"] += company;
-        if (company < r.numbers[0]) counts[kAffinityWords] += r.numbers[0] - company;
-        break;
-      }
-      case ReasonCode::kNotReady:  // nodes that say so themselves have a taint; these are closed by us
-        counts["node(s) were closed by the scheduler"] += r.numbers[0];
-        break;
-      case ReasonCode::kPortTaken:
-        counts["node(s) didn't have free ports for the requested pod ports"] += r.numbers[0];
-        break;
-      case ReasonCode::kNominatedElsewhere:
-        counts["node(s) are held for nominated pods"] += r.numbers[0];
-        break;
-      case ReasonCode::kTaintNotTolerated:
-        counts.merge(untolerated(c, ConstraintId(r.subject)));
-        break;
-      default:
-        break;
+    if (r.code == ReasonCode::kTaintNotTolerated) {
+      counts.merge(untolerated(c, ConstraintId(r.subject)));
+      continue;
     }
+    const std::string_view words = row_of(r.code).per_node;
+    if (words.empty()) continue;
+    const std::int64_t company = r.code == ReasonCode::kSelectorMismatch ? company_of(c, r) : 0;
+    if (company > 0) counts["node(s) didn't satisfy existing pods anti-affinity rules"] += company;
+    if (company == 0 || company < r.numbers[0]) counts[filled_in(words, r, NamesOf(c))] += r.numbers[0] - company;
   }
   return counts;
 }
@@ -228,128 +220,13 @@ std::string_view hold_reason_name(HoldReason reason) {
   return "None";
 }
 
-std::string quota_dimension_text(std::int64_t dimension, std::int64_t amount) {
-  char text[64];
-  switch (static_cast<QuotaDimension>(dimension)) {
-    case QuotaDimension::kMilliGpu:
-      if (amount % 1000 == 0)
-        std::snprintf(text, sizeof text, "%lld GPU", static_cast<long long>(amount / 1000));
-      else
-        std::snprintf(text, sizeof text, "%.3f GPU", static_cast<double>(amount) / 1000);
-      return text;
-    case QuotaDimension::kMilliCores:
-      std::snprintf(text, sizeof text, amount == 1000 ? "%.6g core" : "%.6g cores", static_cast<double>(amount) / 1000);
-      return text;
-    case QuotaDimension::kMemoryBytes:
-      std::snprintf(text, sizeof text, "%.6g GiB", static_cast<double>(amount) / (1 << 30));
-      return text;
-  }
-  return std::to_string(amount);
-}
-
-std::string amount_text(ResourceId resource, std::int64_t amount) {
-  if (resource == resource::kCpu) return quota_dimension_text(static_cast<std::int64_t>(QuotaDimension::kMilliCores), amount);
-  if (resource == resource::kMemory || resource == resource::kEphemeralStorage)
-    return quota_dimension_text(static_cast<std::int64_t>(QuotaDimension::kMemoryBytes), amount);
-  return std::to_string(amount);
-}
-
-std::string duration_text(Millis duration) {
-  char text[64];
-  const long long ms = static_cast<long long>(duration.value);
-  if (ms < 1000)
-    std::snprintf(text, sizeof text, "%lldms", ms);
-  else if (ms < 60'000)
-    std::snprintf(text, sizeof text, "%.1fs", static_cast<double>(ms) / 1000);
-  else if (ms < 3'600'000)
-    std::snprintf(text, sizeof text, "%lldm%02llds", ms / 60'000, ms / 1000 % 60);
-  else if (ms < 172'800'000)
-    std::snprintf(text, sizeof text, "%lldh%02lldm", ms / 3'600'000, ms / 60'000 % 60);
-  else
-    std::snprintf(text, sizeof text, "%lldd%lldh", ms / 86'400'000, ms / 3'600'000 % 24);
-  return text;
-}
-
-namespace {
-
-std::string node_count(std::int64_t count) { return std::to_string(count) + (count == 1 ? " node" : " nodes"); }
-
-std::string selector_text(const TextContext& c, const Reason& r) {
-  const std::int64_t company = company_of(c, r);
-  const std::int64_t others = r.numbers[0] - company;
-  std::string of_company = node_count(company) + (company == 1 ? " is" : " are") + " refused by the anti-affinity of pods there";
-  if (company > 0 && others == 0) return of_company;
-  return node_count(others) + (others == 1 ? " does" : " do") + " not match the node selector or affinity" + (company > 0 ? ", " + of_company : "");
-}
-
-}  // namespace
-
 std::string reason_text(const TextContext& c, const Reason& r) {
-  const auto n = [&](int i) { return std::to_string(r.numbers[static_cast<std::size_t>(i)]); };
-  const ObjectNames& names = c.tracker.names();
-  const auto nodes = [&](const char* of_one, const char* of_many) { return node_count(r.numbers[0]) + " " + (r.numbers[0] == 1 ? of_one : of_many); };
-  const auto members = [&] { return n(0) + " of " + n(1) + (r.numbers[1] == 1 ? " member" : " members"); };
-  const auto gpus = [&](int i) { return quota_dimension_text(0, r.numbers[static_cast<std::size_t>(i)]); };
-  const LevelId level(r.subject);  // where the reason is about one
-  switch (r.code) {
-    case ReasonCode::kInsufficientResource: {
-      const ResourceId resource(r.subject);
-      return nodes("is", "are") + " short of " + names.resource_name(resource).str() + ": at most " + amount_text(resource, r.numbers[1]) +
-             " free on one, " + amount_text(resource, r.numbers[2]) + " asked";
-    }
-    case ReasonCode::kInsufficientGpu:
-      return nodes("is", "are") + " short of cards: at most " + gpus(1) + " free on one, " + gpus(2) + " asked";
-    case ReasonCode::kInsufficientGpuMemory:
-      return nodes("has", "have") + " no card with memory enough: at most " + n(1) + " MiB free on one, " + n(2) + " MiB asked";
-    case ReasonCode::kModelMismatch:
-      return nodes("has", "have") + " cards of another model";
-    case ReasonCode::kSelectorMismatch:
-      return selector_text(c, r);
-    case ReasonCode::kTaintNotTolerated:
-      return nodes("has a taint that is", "have taints that are") + " not tolerated";
-    case ReasonCode::kNotReady:
-      return nodes("is closed", "are closed") + ": " + c.tracker.closed_nodes_text();
-    case ReasonCode::kPortTaken:
-      return nodes("has", "have") + " the host port taken";
-    case ReasonCode::kNominatedElsewhere:
-      return nodes("is", "are") + " held for pods that other schedulers nominated";
-    case ReasonCode::kTopologyFragmented: {
-      const std::string level_name = level.row() < names.levels().size() ? names.levels()[level.row()].name.str() : "domain";
-      return "the best " + level_name + " (" + names.domain_name(level, DomainId(static_cast<std::uint32_t>(r.numbers[2]))).str() +
-             ") has room for " + members();
-    }
-    case ReasonCode::kGangPartial:
-      return "all nodes together have room for " + members();
-    case ReasonCode::kNoSuchDomain:
-      return "no node has the label " + (level.row() < names.levels().size() ? names.levels()[level.row()].label.str() : std::string("?"));
-    case ReasonCode::kExceedsCluster:
-      return "it would not fit this cluster even if it were empty";
-    case ReasonCode::kQuotaExhausted:
-      return "queue " + names.queues.name(QueueId(r.subject)).str() + " uses " + quota_dimension_text(r.numbers[0], r.numbers[1]) + " of its " +
-             quota_dimension_text(r.numbers[0], r.numbers[2]);
-    case ReasonCode::kExceedsQuota:
-      return "it asks for " + quota_dimension_text(r.numbers[0], r.numbers[1]) + ", queue " + names.queues.name(QueueId(r.subject)).str() + " has " +
-             quota_dimension_text(r.numbers[0], r.numbers[2]) + " in all";
-    case ReasonCode::kQueueUnknown:
-      return "its queue is not configured";
-    case ReasonCode::kBehindHead:
-      return "a job ahead of it in its queue must start first";
-    case ReasonCode::kReservationHeld: {
-      const Millis wait = Millis(r.numbers[0]) - c.now;
-      return std::string(kWouldDelay) +
-             (wait.value > 0 ? ", which can start in " + duration_text(wait) + " at the latest if running jobs end as estimated" : "");
-    }
-    case ReasonCode::kMembersMissing:
-      return members() + (r.numbers[0] == 1 ? " exists" : " exist");
-    case ReasonCode::kNoNodes:
-      return "there are no nodes";
-    case ReasonCode::kLimitReached:
-      if (r.subject == kLimitOfProof) return "whether it could run if nothing else did was not settled in " + n(0) + " steps";
-      return "the search stopped at its limit of " + n(0);
-    case ReasonCode::kNone:
-      return {};
-  }
-  return {};
+  const std::int64_t company = r.code == ReasonCode::kSelectorMismatch ? company_of(c, r) : 0;
+  if (company == 0) return ashlar::reason_text(r, NamesOf(c));
+  Reason others = r;
+  others.numbers[0] -= company;
+  const std::string of_company = node_count_text(company) + (company == 1 ? " is" : " are") + " refused by the anti-affinity of pods there";
+  return others.numbers[0] == 0 ? of_company : ashlar::reason_text(others, NamesOf(c)) + ", " + of_company;
 }
 
 bool waits_for_company_to_leave(const TextContext& c, const Verdict& verdict) {
@@ -409,11 +286,10 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
   const JobOwner owner = c.tracker.owner(job);
   const bool is_gang = owner.gang != kNoGang && c.tracker.gangs()[owner.gang].is_gang && !c.tracker.gangs()[owner.gang].is_lone_pod();
   const std::string prefix = is_gang ? gang_prefix(c.tracker.gangs()[owner.gang], c.state.job(job)) : std::string();
-  if (first != ReasonCode::kNone && !is_about_nodes(first)) {
+  if (first != ReasonCode::kNone && !row_of(first).is_about_nodes) {
     text.reason = kSchedulerError;
     // A time would be out of date when it is read; `why` has it.
-    text.message = std::string(reason_name(first)) + ": " + prefix +
-                   (first == ReasonCode::kReservationHeld ? std::string(kWouldDelay) : reason_text(c, verdict.reasons.front()));
+    text.message = std::string(reason_name(first)) + ": " + prefix + ashlar::reason_text(verdict.reasons.front(), NamesOf(c, false));
     return text;
   }
   text.reason = kUnschedulable;

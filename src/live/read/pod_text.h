@@ -61,10 +61,5 @@ std::vector<Reason> told_reasons(const TextContext& context, const Verdict& verd
 std::string headline_text(const TextContext& context, const std::vector<Reason>& told);
 /// One reason in our own words with its numbers as of now, for `why`.
 std::string reason_text(const TextContext& context, const Reason& reason);
-std::string quota_dimension_text(std::int64_t dimension, std::int64_t amount);
-/// "2 cores", "16 GiB", pieces as a number.
-std::string amount_text(ResourceId resource, std::int64_t amount);
-/// "1h12m", "3.2s"
-std::string duration_text(Millis duration);
 
 }  // namespace ashlar::kube

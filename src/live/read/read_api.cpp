@@ -10,6 +10,7 @@
 #include "kubeclient/json_writer.h"
 #include "live/read/pod_text.h"
 #include "live/track/held.h"
+#include "text/amount_text.h"
 
 namespace ashlar::kube {
 namespace {
@@ -87,7 +88,7 @@ std::string remedy_text(const Tracker& tracker, const GangRecord* gang, const Re
       std::string text;
       for (const Remedy::Limit& l : r.limits)
         text += (text.empty() ? "queue " : " and queue ") + names.queues.name(l.queue).str() + " had " +
-                quota_dimension_text(static_cast<std::int64_t>(l.dimension), l.lacking) + " more quota";
+                quota_text(static_cast<std::int64_t>(l.dimension), l.lacking) + " more quota";
       return text;
     }
     case Remedy::Kind::kFreeDevices:

@@ -127,47 +127,44 @@ std::string within_text(const CaseFile& file, const State& state, JobId job, Ver
   return fmt::format("Within {}  best-{}-members={} needs-members={}", name, word, reason.numbers[0], reason.numbers[1]);
 }
 
-std::string reason_text(const CaseFile& file, const State& state, JobId job, VerdictKind kind, const Reason& r) {
-  const std::string_view name = reason_name(r.code);
-  const auto& n = r.numbers;
-  switch (r.code) {
-    case ReasonCode::kInsufficientResource: {
-      const ResourceId resource(r.subject);
-      return fmt::format("{} {}  best-free={} needs={} nodes={}", name, file.names.resources.name(resource), amount_text(resource, n[1]),
-                         amount_text(resource, n[2]), n[0]);
-    }
-    case ReasonCode::kInsufficientGpu:
-      return fmt::format("{}  best-free={} needs={} nodes={}", name, decimal(n[1]), decimal(n[2]), n[0]);
-    case ReasonCode::kInsufficientGpuMemory:
-      return fmt::format("{}  best-free={}MiB needs={}MiB nodes={}", name, n[1], n[2], n[0]);
-    case ReasonCode::kModelMismatch:
-    case ReasonCode::kSelectorMismatch:
-    case ReasonCode::kTaintNotTolerated:
-    case ReasonCode::kNotReady:
-    case ReasonCode::kPortTaken:
-    case ReasonCode::kNominatedElsewhere:
-      return fmt::format("{}  nodes={}", name, n[0]);
-    case ReasonCode::kTopologyFragmented:
-      return within_text(file, state, job, kind, r);
-    case ReasonCode::kGangPartial:
-      return fmt::format("{}  members={} needs-members={}", name, n[0], n[1]);
-    case ReasonCode::kNoSuchDomain:
-      return fmt::format("{} {}", name, file.names.levels.name(LevelId(r.subject)));
-    case ReasonCode::kQuotaExhausted:
-      return fmt::format("{} {}  {}-used={} limit={}", name, file.names.queues.name(QueueId(r.subject)), dimension_name(n[0]),
-                         dimension_text(n[0], n[1]), dimension_text(n[0], n[2]));
-    case ReasonCode::kExceedsQuota:
-      return fmt::format("{} {}  {}-asked={} limit={}", name, file.names.queues.name(QueueId(r.subject)), dimension_name(n[0]),
-                         dimension_text(n[0], n[1]), dimension_text(n[0], n[2]));
-    case ReasonCode::kReservationHeld:
-      return fmt::format("{}  until={}s", name, decimal(n[0]));
-    case ReasonCode::kMembersMissing:
-      return fmt::format("{}  members={} needs-members={}", name, n[0], n[1]);
-    case ReasonCode::kLimitReached:
-      return fmt::format("{}  budget={}", name, n[0]);
+std::string number_text(const Reason& r, std::size_t index) {
+  const std::int64_t number = r.numbers[index];
+  switch (row_of(r.code).numbers[index].unit) {
+    case ReasonUnit::kAmount:
+      return amount_text(ResourceId(r.subject), number);
+    case ReasonUnit::kMilliGpu:
+      return decimal(number);
+    case ReasonUnit::kMiB:
+      return std::to_string(number) + "MiB";
+    case ReasonUnit::kQuota:
+      return dimension_text(r.numbers[0], number);
+    case ReasonUnit::kInstant:
+      return decimal(number) + "s";
     default:
-      return std::string(name);
+      return std::to_string(number);
   }
+}
+
+std::string subject_text(const CaseFile& file, const Reason& r) {
+  const ReasonSubject subject = row_of(r.code).subject;
+  if (subject == ReasonSubject::kResource) return " " + file.names.resources.name(ResourceId(r.subject));
+  if (subject == ReasonSubject::kLevel) return " " + file.names.levels.name(LevelId(r.subject));
+  if (subject == ReasonSubject::kQueue) return " " + file.names.queues.name(QueueId(r.subject));
+  return {};
+}
+
+/// "Name subject  best-free=1 needs=2 nodes=3": the numbers by their names, nodes last.
+std::string reason_text(const CaseFile& file, const State& state, JobId job, VerdictKind kind, const Reason& r) {
+  if (r.code == ReasonCode::kTopologyFragmented) return within_text(file, state, job, kind, r);
+  const ReasonRow& row = row_of(r.code);
+  std::string numbers, nodes;
+  for (std::size_t i = 0; i < row.numbers.size(); ++i) {
+    std::string name(row.numbers[i].name);
+    if (name.empty()) continue;
+    if (name.front() == '%') name = std::string(dimension_name(r.numbers[0])) + name.substr(1);
+    (row.numbers[i].unit == ReasonUnit::kNodes ? nodes : numbers) += fmt::format(" {}={}", name, number_text(r, i));
+  }
+  return std::string(row.name) + subject_text(file, r) + (numbers.empty() && nodes.empty() ? "" : " ") + numbers + nodes;
 }
 
 std::string_view verdict_words(VerdictKind kind) {

@@ -9,6 +9,7 @@
 #include "http/url.h"
 #include "kubeclient/bind_outcome.h"
 #include "live/read/pod_text.h"
+#include "text/duration_text.h"
 
 namespace ashlar {
 namespace {
@@ -83,6 +84,6 @@ std::int64_t number_of(const boost::json::object& object, const char* key) {
   return value != nullptr && value->is_int64() ? value->as_int64() : 0;
 }
 
-std::string span_text(std::int64_t millis) { return kube::duration_text(Millis(millis)); }
+std::string span_text(std::int64_t millis) { return duration_text(Millis(millis)); }
 
 }  // namespace ashlar
