@@ -38,12 +38,20 @@ inline constexpr std::uint16_t kFitsMax = 1024;  ///< members of one demand on o
 
 /// Lowers fits[i] to the number of such members that the node could take by this rule alone.
 using FeasibleKernel = void (*)(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits);
+/// A node rule. One of `holds` and `lower` is set.
 struct FeasiblePolicy {
   std::string_view name;
-  FeasibleKernel lower;
-  bool is_static;     ///< depends on node facts only; the state keeps its result per constraint (Cluster::allowed)
-  ReasonCode reason;  ///< what a node is counted under when this is the first rule to refuse it
+  ReasonCode reason;               ///< what a node is counted under when this is the first rule to refuse it
+  NodeRule holds = nullptr;        ///< by facts of the node alone; the state keeps the result per constraint (Cluster::allowed)
+  FeasibleKernel lower = nullptr;  ///< by what is free
+  bool is_lasting = false;         ///< of those by facts: what the node is meant for, not how it is at the moment (cordoned, tainted)
+
+  bool is_by_facts() const { return holds != nullptr; }
 };
+/// All rules by facts. The state's feasibility sets are of this one.
+bool is_allowed_by_facts(const Constraint& constraint, const NodeFacts& facts);
+/// Those of them that last: could the node ever be allowed, as its labels and devices are?
+bool is_meant_for(const Constraint& constraint, const NodeFacts& facts);
 
 using Points = std::int32_t;
 inline constexpr Points kPointsMax = 1000;  ///< a policy adds 0..kPointsMax (domain policies 0..kDomainPointsMax)

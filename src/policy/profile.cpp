@@ -112,14 +112,19 @@ bool Profile::needs_mix() const {
   return scores || (device != nullptr && device->name == "fgd");
 }
 
+void Profile::lower_by_what_is_free(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) const {
+  for (const FeasiblePolicy* policy : feasible)
+    if (!policy->is_by_facts()) policy->lower(view, rows, fits);
+}
+
 void add_mandatory_rules(std::vector<const FeasiblePolicy*>& feasible) {
   std::vector<const FeasiblePolicy*> all;
-  const auto add = [&](const FeasiblePolicy& policy, bool is_static) {
-    if (policy.is_static == is_static && std::find(all.begin(), all.end(), &policy) == all.end()) all.push_back(&policy);
+  const auto add = [&](const FeasiblePolicy& policy, bool is_by_facts) {
+    if (policy.is_by_facts() == is_by_facts && std::find(all.begin(), all.end(), &policy) == all.end()) all.push_back(&policy);
   };
-  for (const bool is_static : {true, false}) {
-    for (const FeasiblePolicy* policy : feasible) add(*policy, is_static);
-    for (const FeasiblePolicy& policy : feasible_policies()) add(policy, is_static);
+  for (const bool is_by_facts : {true, false}) {
+    for (const FeasiblePolicy* policy : feasible) add(*policy, is_by_facts);
+    for (const FeasiblePolicy& policy : feasible_policies()) add(policy, is_by_facts);
   }
   feasible = std::move(all);
 }

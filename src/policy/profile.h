@@ -60,6 +60,8 @@ struct Profile {
   bool is_default_domain_search = true;  ///< gangs without wishes still prefer few innermost domains
   ReplayRules replay;
 
+  /// Lowers fits[i] by all rules but those by facts, which Cluster::allowed keeps.
+  void lower_by_what_is_free(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) const;
   /// Whether a policy of it scores by a target workload (`mix`).
   bool needs_mix() const;
   /// Laws that bind every profile but those that reproduce a paper: verified preemption (DESIGN section 3).

@@ -11,7 +11,8 @@ JobId job_of(const Action& action) {
   return std::visit([](const auto& a) { return a.job; }, action);
 }
 
-void note_decisions(const Plan& plan, std::map<JobId, std::pair<JobDecision, JobDecision>>& jobs, JobDecision std::pair<JobDecision, JobDecision>::*side) {
+void note_decisions(const Plan& plan, std::map<JobId, std::pair<JobDecision, JobDecision>>& jobs,
+                    JobDecision std::pair<JobDecision, JobDecision>::*side) {
   for (const Action& action : plan.actions) {
     JobDecision& decision = jobs[job_of(action)].*side;
     if (const auto* bind = std::get_if<Bind>(&action)) decision.binds.push_back(*bind);

@@ -7,6 +7,6 @@ inline constexpr bool kTiresiasComesToRest =
     false;  ///< published: it may stop a job each beat for one that finds no place, for ever (history 2); counted
 inline constexpr bool kSharesAreSeatedWhereMemoryIsNotKnown =
     false;  ///< a share that names memory and is told or nominated without devices, on a node whose device memory is not known, is counted on no device: the node
-    ///< owes an idle device instead. With the mend, recorded logs decide otherwise
+            ///< owes an idle device instead. With the mend, recorded logs decide otherwise
 
 }  // namespace ashlar::oracle

@@ -55,15 +55,16 @@ bool lacks_only_memory(const Cluster& cluster, const DeviceRequest& ask, NodeId 
   return cluster.facts(n).memory_per_device.value != 0 && free_for(cluster, ask, n) >= (ask.is_whole() ? ask.milli_total() : ask.milli_each.value);
 }
 
-/// Counts the node under everything that refuses it: as kube-scheduler does, the first static rule, or every resource that is short.
+/// Counts the node under everything that refuses it: as kube-scheduler does, the first rule by facts, or every resource that is short.
 void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
   const auto refuses = [&](const FeasiblePolicy& policy) {
+    if (policy.is_by_facts()) return !policy.holds(view.constraint, state.cluster.facts(n));
     std::uint16_t fits = kFitsMax;
     policy.lower(view, {n.row(), 1}, {&fits, 1});
     return fits == 0;
   };
   for (const FeasiblePolicy* policy : profile.feasible) {
-    if (!policy->is_static || !refuses(*policy)) continue;
+    if (!policy->is_by_facts() || !refuses(*policy)) continue;
     ++tally.of(policy->reason).numbers[0];
     return;
   }
@@ -76,7 +77,7 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
     r.numbers[2] = a.amount;
   }
   for (const FeasiblePolicy* policy : profile.feasible) {
-    if (policy->is_static || policy->reason == ReasonCode::kInsufficientResource || !refuses(*policy)) continue;
+    if (policy->is_by_facts() || policy->reason == ReasonCode::kInsufficientResource || !refuses(*policy)) continue;
     if (policy->reason == ReasonCode::kInsufficientGpu && lacks_only_memory(state.cluster, view.demand.devices, n)) {
       Reason& r = tally.of(ReasonCode::kInsufficientGpuMemory, 0);
       ++r.numbers[0];

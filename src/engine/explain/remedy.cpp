@@ -243,11 +243,10 @@ std::vector<std::vector<NodeId>> places_for(const State& state, JobId job) {
 
 /// Does the member fit on the node by everything that changes, with these demands in place of its own?
 bool fits(State& state, const Profile& profile, const Demand& demand, ConstraintId constraint, NodeId n) {
-  if (!state.cluster.allowed(constraint).test(n.row())) return false;
+  if (!state.cluster.allowed(constraint, is_allowed_by_facts).test(n.row())) return false;
   const NodeView view{state.cluster, demand, state.cluster.constraint(constraint), &profile.mix, 0};
   std::uint16_t fit = kFitsMax;
-  for (const FeasiblePolicy* policy : profile.feasible)
-    if (!policy->is_static) policy->lower(view, {n.row(), 1}, {&fit, 1});
+  profile.lower_by_what_is_free(view, {n.row(), 1}, {&fit, 1});
   return fit > 0;
 }
 
@@ -368,7 +367,7 @@ NodeId template_for(Rehearsal& r, const std::vector<NodeId>& nodes) {
     const bool is_large_enough = std::all_of(demand.amounts.begin(), demand.amounts.end(), [&](const ResourceAmount& a) {
       return a.resource.row() < facts.allocatable.size() && facts.allocatable[a.resource.row()] >= a.amount;
     });
-    if (!is_large_enough || facts.devices < demand.devices.count || !state.cluster.allowed(m.constraint).test(n.row())) continue;
+    if (!is_large_enough || facts.devices < demand.devices.count || !state.cluster.allowed(m.constraint, is_allowed_by_facts).test(n.row())) continue;
     if (best.is_none() || facts.devices > state.cluster.facts(best).devices) best = n;
   }
   return best;

@@ -25,11 +25,10 @@ bool could_take(State& state, const Profile& profile, DemandId demand_id, Constr
                                   : cluster.free_milli()[n.row()] < demand.devices.milli_each.value)
       return false;
   }
-  if (!state.cluster.allowed(constraint).test(n.row())) return false;
+  if (!state.cluster.allowed(constraint, is_allowed_by_facts).test(n.row())) return false;
   const NodeView view{cluster, demand, cluster.constraint(constraint), &profile.mix, 0};
   std::uint16_t fits = kFitsMax;
-  for (const FeasiblePolicy* policy : profile.feasible)
-    if (!policy->is_static) policy->lower(view, {n.row(), 1}, {&fits, 1});
+  profile.lower_by_what_is_free(view, {n.row(), 1}, {&fits, 1});
   return fits > 0;
 }
 

@@ -25,12 +25,11 @@ NodeView FitTable::node_view(const State& state, std::uint64_t draw) const {
 
 void FitTable::compute(State& state, NodeRange rows, std::uint64_t draw) {
   const NodeView view = node_view(state, draw);
-  const BitSet& allowed = state.cluster.allowed(constraint_);
+  const BitSet& allowed = state.cluster.allowed(constraint_, is_allowed_by_facts);
   fits_scratch_.resize(rows.count);
   for (std::size_t i = 0; i < rows.count; ++i) fits_scratch_[i] = allowed.test(rows.first + i) ? kFitsMax : 0;
   const std::span<std::uint16_t> fits(fits_scratch_);
-  for (const FeasiblePolicy* policy : profile_->feasible)
-    if (!policy->is_static) policy->lower(view, rows, fits);
+  profile_->lower_by_what_is_free(view, rows, fits);
   for (std::size_t i = 0; i < rows.count; ++i) keys_[rows.first + i] = 0;
   points_.resize(rows.count);
   for (std::size_t tier = 0; tier < profile_->tiers.size(); ++tier) {

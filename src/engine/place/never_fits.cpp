@@ -10,13 +10,6 @@
 namespace ashlar {
 namespace {
 
-/// What the administrator says of the node: its model and labels.
-bool is_meant_for(const Constraint& c, const NodeFacts& f) {
-  if (!c.models.empty() && std::find(c.models.begin(), c.models.end(), f.model) == c.models.end()) return false;
-  if (!term_holds(c.selector, f)) return false;
-  return c.any_of.empty() || std::any_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); });
-}
-
 /// What members of the job that run hold of a node, and keep: they are not placed anew. Shares of a device are left out, so less may be counted than is held.
 struct Held {
   std::int32_t devices = 0;

@@ -23,11 +23,6 @@ Result<Profile> live_profile(Profile profile) {
   if (!profile.is_allowed_live())
     return invalid("profile '" + profile.name +
                    "' stops running jobs for waiting ones, which the live scheduler does not do; choose one without preemption");
-  for (const std::string_view name : {"ready", "taints", "selector", "model", "ports", "card-fit", "resources"}) {
-    const FeasiblePolicy* policy = find_feasible(name);
-    const bool is_there = std::find(profile.feasible.begin(), profile.feasible.end(), policy) != profile.feasible.end();
-    if (policy != nullptr && !is_there) profile.feasible.push_back(policy);
-  }
   return profile;
 }
 

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/bitset.h"
+#include "policy/node/selector.h"
 
 namespace ashlar::kube {
 namespace {

@@ -4,12 +4,9 @@
 
 namespace ashlar {
 
-void lower_by_model(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
-  const auto& accepted = view.constraint.models;
-  if (accepted.empty()) return;
-  const auto models = view.cluster.models().subspan(rows.first, rows.count);
-  for (std::size_t i = 0; i < rows.count; ++i)
-    if (std::find(accepted.begin(), accepted.end(), models[i]) == accepted.end()) fits[i] = 0;
+bool has_accepted_model(const Constraint& constraint, const NodeFacts& facts) {
+  const auto& accepted = constraint.models;
+  return accepted.empty() || std::find(accepted.begin(), accepted.end(), facts.model) != accepted.end();
 }
 
 }  // namespace ashlar

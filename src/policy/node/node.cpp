@@ -1,6 +1,9 @@
 // The table of feasible policies. The order is the one in which a node that nobody can use is counted under a reason: facts of the node first, in
 // kube-scheduler's order, then what is free now. The hard topology wish (`within`) is not in this table: it concerns all members of a gang together,
 // so the engine's domain search keeps it (see docs/reference/policies.md).
+#include <algorithm>
+#include <iterator>
+
 #include "policy/node/device_fit.h"
 #include "policy/node/model.h"
 #include "policy/node/ports.h"
@@ -13,18 +16,28 @@ namespace ashlar {
 namespace {
 
 constexpr FeasiblePolicy kFeasible[] = {
-    {"ready", lower_by_ready, true, ReasonCode::kNotReady},
-    {"taints", lower_by_taints, true, ReasonCode::kTaintNotTolerated},
-    {"selector", lower_by_selector, true, ReasonCode::kSelectorMismatch},
-    {"model", lower_by_model, true, ReasonCode::kModelMismatch},
-    {"ports", lower_by_ports, false, ReasonCode::kPortTaken},
-    {"card-fit", lower_by_device_fit, false, ReasonCode::kInsufficientGpu},
-    {"resources", lower_by_resources, false, ReasonCode::kInsufficientResource},
+    {.name = "ready", .reason = ReasonCode::kNotReady, .holds = is_ready},
+    {.name = "taints", .reason = ReasonCode::kTaintNotTolerated, .holds = taints_tolerated},
+    {.name = "selector", .reason = ReasonCode::kSelectorMismatch, .holds = is_selected, .is_lasting = true},
+    {.name = "model", .reason = ReasonCode::kModelMismatch, .holds = has_accepted_model, .is_lasting = true},
+    {.name = "ports", .reason = ReasonCode::kPortTaken, .lower = lower_by_ports},
+    {.name = "card-fit", .reason = ReasonCode::kInsufficientGpu, .lower = lower_by_device_fit},
+    {.name = "resources", .reason = ReasonCode::kInsufficientResource, .lower = lower_by_resources},
 };
 
 }  // namespace
 
 std::span<const FeasiblePolicy> feasible_policies() { return kFeasible; }
+
+bool is_allowed_by_facts(const Constraint& constraint, const NodeFacts& facts) {
+  return std::all_of(std::begin(kFeasible), std::end(kFeasible),
+                     [&](const FeasiblePolicy& policy) { return !policy.is_by_facts() || policy.holds(constraint, facts); });
+}
+
+bool is_meant_for(const Constraint& constraint, const NodeFacts& facts) {
+  return std::all_of(std::begin(kFeasible), std::end(kFeasible),
+                     [&](const FeasiblePolicy& policy) { return !policy.is_lasting || policy.holds(constraint, facts); });
+}
 
 const FeasiblePolicy* find_feasible(std::string_view name) {
   for (const FeasiblePolicy& policy : kFeasible)

@@ -1,11 +1,11 @@
-// ready: the node exists and takes new pods (Ready, not cordoned).
-// Example: a cordoned node keeps its pods and gets no more. Static. Cost: two bytes a node.
+// ready: the node takes new pods (Ready, not cordoned).
+// Example: a cordoned node keeps its pods and gets no more. By facts. Cost: a byte a node.
 #pragma once
 
 #include "policy/policy.h"
 
 namespace ashlar {
 
-void lower_by_ready(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits);
+bool is_ready(const Constraint& constraint, const NodeFacts& facts);
 
 }  // namespace ashlar

@@ -3,17 +3,51 @@
 #include <algorithm>
 
 namespace ashlar {
+namespace {
 
-void lower_by_selector(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
-  const Constraint& c = view.constraint;
-  if (c.selector.all.empty() && c.any_of.empty()) return;
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    if (fits[i] == 0) continue;
-    const NodeFacts& facts = view.cluster.facts(NodeId(rows.first + i));
-    const bool has_a_term =
-        c.any_of.empty() || std::any_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, facts); });
-    if (!has_a_term || !term_holds(c.selector, facts)) fits[i] = 0;
+/// In blocks without a way out between, which the compiler turns into wide comparisons: a pod that thousands of nodes refuse names each of them, and
+/// is asked about each of them.
+bool names(const std::vector<LabelId>& labels, LabelId wanted) {
+  constexpr std::size_t kBlock = 64;
+  std::size_t i = 0;
+  for (; i + kBlock <= labels.size(); i += kBlock) {
+    std::uint32_t is_here = 0;
+    for (std::size_t j = 0; j < kBlock; ++j) is_here |= labels[i + j].value == wanted.value ? 1u : 0u;
+    if (is_here != 0) return true;
   }
+  return std::find(labels.begin() + static_cast<std::ptrdiff_t>(i), labels.end(), wanted) != labels.end();
+}
+
+bool expression_holds(const LabelExpression& e, const NodeFacts& facts) {
+  const auto it = std::lower_bound(facts.labels.begin(), facts.labels.end(), e.key, [](const NodeLabel& l, LabelKeyId key) { return l.key < key; });
+  const bool is_present = it != facts.labels.end() && it->key == e.key;
+  const auto is_listed = [&] { return names(e.values, it->id); };
+  switch (e.op) {
+    case LabelExpression::Op::kIn:
+      return is_present && is_listed();
+    case LabelExpression::Op::kNotIn:
+      return !is_present || !is_listed();
+    case LabelExpression::Op::kExists:
+      return is_present;
+    case LabelExpression::Op::kDoesNotExist:
+      return !is_present;
+    case LabelExpression::Op::kGreater:
+      return is_present && it->number != NodeLabel::kNotANumber && it->number > e.number;
+    case LabelExpression::Op::kLess:
+      return is_present && it->number != NodeLabel::kNotANumber && it->number < e.number;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool term_holds(const NodeTerm& term, const NodeFacts& facts) {
+  return std::all_of(term.all.begin(), term.all.end(), [&](const LabelExpression& e) { return expression_holds(e, facts); });
+}
+
+bool is_selected(const Constraint& constraint, const NodeFacts& facts) {
+  const auto holds = [&](const NodeTerm& term) { return term_holds(term, facts); };
+  return holds(constraint.selector) && (constraint.any_of.empty() || std::any_of(constraint.any_of.begin(), constraint.any_of.end(), holds));
 }
 
 }  // namespace ashlar

@@ -1,10 +1,14 @@
 #include "policy/node/taints.h"
 
+#include <algorithm>
+
 namespace ashlar {
 
-void lower_by_taints(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
-  for (std::size_t i = 0; i < rows.count; ++i)
-    if (fits[i] != 0 && !taints_tolerated(view.constraint, view.cluster.facts(NodeId(rows.first + i)))) fits[i] = 0;
+bool taints_tolerated(const Constraint& constraint, const NodeFacts& facts) {
+  return std::all_of(facts.taints.begin(), facts.taints.end(), [&](const Taint& taint) {
+    if (taint.effect == TaintEffect::kPreferNoSchedule) return true;
+    return std::any_of(constraint.tolerations.begin(), constraint.tolerations.end(), [&](const Toleration& t) { return t.tolerates(taint); });
+  });
 }
 
 }  // namespace ashlar

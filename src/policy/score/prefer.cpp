@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "policy/node/selector.h"
+
 namespace ashlar {
 namespace {
 

@@ -49,7 +49,9 @@ Millis quantile_of(const DurationDistribution& law, double u) {
   return std::clamp(Millis(std::llround(millis)), law.min, std::max(law.min, law.max));
 }
 
-Millis draw_duration(const DurationDistribution& law, Rng& rng) { return quantile_of(law, law.kind == DurationDistribution::Kind::kFixed ? 0.5 : rng.uniform()); }
+Millis draw_duration(const DurationDistribution& law, Rng& rng) {
+  return quantile_of(law, law.kind == DurationDistribution::Kind::kFixed ? 0.5 : rng.uniform());
+}
 
 double mean_of(const DurationDistribution& law) {
   double sum = 0;

@@ -34,85 +34,31 @@ std::int64_t facts_value(const NodeFacts& f) {
   return static_cast<std::int64_t>(h);
 }
 
-/// In blocks without a way out between, which the compiler turns into wide comparisons: a pod that thousands of nodes refuse names each of them, and
-/// is asked about each of them.
-bool names(const std::vector<LabelId>& labels, LabelId wanted) {
-  constexpr std::size_t kBlock = 64;
-  std::size_t i = 0;
-  for (; i + kBlock <= labels.size(); i += kBlock) {
-    std::uint32_t is_here = 0;
-    for (std::size_t j = 0; j < kBlock; ++j) is_here |= labels[i + j].value == wanted.value ? 1u : 0u;
-    if (is_here != 0) return true;
-  }
-  return std::find(labels.begin() + static_cast<std::ptrdiff_t>(i), labels.end(), wanted) != labels.end();
-}
-
-bool expression_holds(const LabelExpression& e, const NodeFacts& facts) {
-  const auto it = std::lower_bound(facts.labels.begin(), facts.labels.end(), e.key, [](const NodeLabel& l, LabelKeyId key) { return l.key < key; });
-  const bool is_present = it != facts.labels.end() && it->key == e.key;
-  const auto is_listed = [&] { return names(e.values, it->id); };
-  switch (e.op) {
-    case LabelExpression::Op::kIn:
-      return is_present && is_listed();
-    case LabelExpression::Op::kNotIn:
-      return !is_present || !is_listed();
-    case LabelExpression::Op::kExists:
-      return is_present;
-    case LabelExpression::Op::kDoesNotExist:
-      return !is_present;
-    case LabelExpression::Op::kGreater:
-      return is_present && it->number != NodeLabel::kNotANumber && it->number > e.number;
-    case LabelExpression::Op::kLess:
-      return is_present && it->number != NodeLabel::kNotANumber && it->number < e.number;
-  }
-  return false;
-}
-
 }  // namespace
 
-bool term_holds(const NodeTerm& term, const NodeFacts& facts) {
-  return std::all_of(term.all.begin(), term.all.end(), [&](const LabelExpression& e) { return expression_holds(e, facts); });
-}
-
-bool taints_tolerated(const Constraint& constraint, const NodeFacts& facts) {
-  return std::all_of(facts.taints.begin(), facts.taints.end(), [&](const Taint& taint) {
-    if (taint.effect == TaintEffect::kPreferNoSchedule) return true;
-    return std::any_of(constraint.tolerations.begin(), constraint.tolerations.end(), [&](const Toleration& t) { return t.tolerates(taint); });
-  });
-}
-
-bool Cluster::evaluate(const Constraint& c, std::size_t row) const {
-  if (is_live_[row] == 0) return false;
-  const NodeFacts& f = facts_[row];
-  if (!f.is_ready) return false;
-  if (!c.models.empty() && std::find(c.models.begin(), c.models.end(), f.model) == c.models.end()) return false;
-  if (!term_holds(c.selector, f)) return false;
-  if (!c.any_of.empty() && std::none_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); })) return false;
-  return taints_tolerated(c, f);
-}
-
 /// Evaluates the nodes whose facts changed after the first `seen` changes, or all where that is no more work. Returns how many.
-std::uint64_t Cluster::bring_up(const Constraint& constraint, BitSet& nodes, std::uint64_t seen) const {
+std::uint64_t Cluster::bring_up(const Constraint& constraint, NodeRule rule, BitSet& nodes, std::uint64_t seen) const {
+  const auto look_at = [&](std::size_t n) { nodes.assign(n, is_live_[n] != 0 && rule(constraint, facts_[n])); };
   nodes.resize(rows());
   const std::uint64_t logged_from = facts_change_count_ - facts_log_.size();
   if (seen < logged_from || facts_change_count_ - seen >= rows()) {
-    for (std::size_t n = 0; n < rows(); ++n) nodes.assign(n, evaluate(constraint, n));
+    for (std::size_t n = 0; n < rows(); ++n) look_at(n);
     return rows();
   }
-  for (std::uint64_t i = seen - logged_from; i < facts_log_.size(); ++i) nodes.assign(facts_log_[i].row(), evaluate(constraint, facts_log_[i].row()));
+  for (std::uint64_t i = seen - logged_from; i < facts_log_.size(); ++i) look_at(facts_log_[i].row());
   return facts_change_count() - seen;
 }
 
-const BitSet& Cluster::allowed(ConstraintId id) {
+const BitSet& Cluster::allowed(ConstraintId id, NodeRule rule) {
   ASHLAR_CHECK(id.row() < constraints_.size());
   Allowed& set = allowed_[id.row()];
+  if (set.rule != rule) set.seen = 0;
   if (set.seen == facts_change_count()) return set.nodes;
-  evaluation_count_ += bring_up(constraints_[id.row()], set.nodes, set.seen);
+  evaluation_count_ += bring_up(constraints_[id.row()], rule, set.nodes, set.seen);
+  set.rule = rule;
   set.seen = facts_change_count();
   return set.nodes;
 }
-
-bool Cluster::is_allowed(ConstraintId id, NodeId n) const { return evaluate(constraints_[id.row()], n.row()); }
 
 void Cluster::define_levels(std::uint32_t nested, std::uint32_t orthogonal) { topology_.define_levels(nested, orthogonal); }
 
@@ -122,7 +68,7 @@ void Cluster::define_constraint(ConstraintId id, Constraint constraint) {
     allowed_.resize(id.row() + 1);
   }
   constraints_[id.row()] = std::move(constraint);
-  allowed_[id.row()] = {.nodes = {}, .seen = 0, .definition = ++definition_count_};
+  allowed_[id.row()] = {.nodes = {}, .rule = nullptr, .seen = 0, .definition = ++definition_count_};
 }
 
 void Cluster::ensure_resource(std::size_t count) {
@@ -433,9 +379,9 @@ bool Cluster::is_consistent() const {
   for (std::size_t c = 0; c < constraints_.size(); ++c) {
     if (allowed_[c].seen == 0) continue;
     BitSet nodes = allowed_[c].nodes;
-    bring_up(constraints_[c], nodes, allowed_[c].seen);
+    bring_up(constraints_[c], allowed_[c].rule, nodes, allowed_[c].seen);
     for (std::size_t row = 0; row < rows(); ++row)
-      if (nodes.test(row) != evaluate(constraints_[c], row)) return false;
+      if (nodes.test(row) != (is_live_[row] != 0 && allowed_[c].rule(constraints_[c], facts_[row]))) return false;
   }
   return live == live_count_ && counted.matches(buckets_) && group_idle == group_idle_devices_;
 }

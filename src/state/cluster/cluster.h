@@ -28,6 +28,9 @@ inline std::size_t device_class_of(const DeviceRequest& ask) {
                         : 0;
 }
 
+/// Does the constraint allow a node of these facts? What runs there does not count. The rules stand in src/policy/node.
+using NodeRule = bool (*)(const Constraint& constraint, const NodeFacts& facts);
+
 class Cluster {
  public:
   static constexpr std::size_t kChangeLogMax = 1 << 16;  ///< older changes are forgotten; caches that lag further start anew
@@ -75,10 +78,9 @@ class Cluster {
   std::size_t constraint_rows() const { return constraints_.size(); }
   /// Another number each time that the row is defined, for caches of what follows from its content.
   std::uint64_t definition(ConstraintId id) const { return allowed_[id.row()].definition; }
-  /// Live and ready nodes that the constraint allows. Costs one evaluation for each node whose facts changed since it was asked for last, so
-  /// constraints that nobody asks for cost nothing.
-  const BitSet& allowed(ConstraintId id);
-  bool is_allowed(ConstraintId id, NodeId n) const;
+  /// Live nodes that the constraint allows by this rule, which should be the same at each call. Costs one evaluation for each node whose facts changed
+  /// since it was asked for last, so constraints that nobody asks for cost nothing.
+  const BitSet& allowed(ConstraintId id, NodeRule rule);
   /// Pairs of a constraint and a node looked at by allowed() so far.
   std::uint64_t evaluation_count() const { return evaluation_count_; }
 
@@ -134,7 +136,6 @@ class Cluster {
   std::uint64_t counted_overfull() const;
   void note_change(NodeId n);
   void note_facts_change(NodeId n);
-  bool evaluate(const Constraint& constraint, std::size_t row) const;
   void apply_ask(NodeId n, const Demand& demand, const DeviceMask& devices, int sign);
 
   std::vector<NodeFacts> facts_;
@@ -156,10 +157,11 @@ class Cluster {
   /// The feasibility set of a constraint as of the first `seen` changes of facts; 0: not worked out.
   struct Allowed {
     BitSet nodes;
+    NodeRule rule = nullptr;  ///< by which it was worked out
     std::uint64_t seen = 0;
     std::uint64_t definition = 0;
   };
-  std::uint64_t bring_up(const Constraint& constraint, BitSet& nodes, std::uint64_t seen) const;
+  std::uint64_t bring_up(const Constraint& constraint, NodeRule rule, BitSet& nodes, std::uint64_t seen) const;
 
   std::vector<Constraint> constraints_;
   std::vector<Allowed> allowed_;
@@ -171,10 +173,5 @@ class Cluster {
   std::uint64_t change_base_ = 0;
   std::uint64_t digest_ = 0;
 };
-
-/// Does this label term hold on these facts? Semantics of Kubernetes node affinity: a missing key satisfies kNotIn and kDoesNotExist only.
-bool term_holds(const NodeTerm& term, const NodeFacts& facts);
-/// Are all NoSchedule and NoExecute taints tolerated?
-bool taints_tolerated(const Constraint& constraint, const NodeFacts& facts);
 
 }  // namespace ashlar

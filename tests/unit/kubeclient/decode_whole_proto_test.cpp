@@ -1,8 +1,8 @@
 // The objects that say everything, as protobuf messages: they must be read as their JSON is.
 #include <gtest/gtest.h>
 
-#include "kubeclient/proto/kubernetes.pb.h"
 #include "kubeclient/decode/decode.h"
+#include "kubeclient/proto/kubernetes.pb.h"
 #include "whole_objects.h"
 
 namespace ashlar::kube {

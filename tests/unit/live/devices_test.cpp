@@ -2,9 +2,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "tracker_bench.h"
 #include "folders.h"
 #include "kubeclient/decode/decode.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "term_bench.h"
 #include "scripted_api.h"
+#include "term_bench.h"
 
 namespace ashlar::kube {
 namespace {

@@ -1,10 +1,10 @@
 // What texts count over all nodes: right at every moment, and counted once for many rules.
 #include "live/read/node_tally.h"
 
-#include "tracker_bench.h"
 #include "live/read/read_api.h"
-#include "term_bench.h"
 #include "scripted_api.h"
+#include "term_bench.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 namespace {

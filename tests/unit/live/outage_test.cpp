@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "live/read/read_api.h"
-#include "term_bench.h"
 #include "scripted_api.h"
+#include "term_bench.h"
 
 namespace ashlar::kube {
 namespace {

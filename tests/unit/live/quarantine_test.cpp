@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "tracker_bench.h"
 #include "term_bench.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 namespace {

@@ -1,8 +1,8 @@
 // The tracker and the engine behind it, before a server that says what a test wants: for what writes, pumped after each poll as the loop does.
 #pragma once
 
-#include "tracker_bench.h"
 #include "scripted_api.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 

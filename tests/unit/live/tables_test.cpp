@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <map>
 
-#include "tracker_bench.h"
 #include "live/lead/standby_cache.h"
 #include "live/track/gangs.h"
 #include "live/track/hashes.h"
 #include "live/track/value_rows.h"
 #include "live/track/watches.h"
 #include "small_cluster.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 namespace {

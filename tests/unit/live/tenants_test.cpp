@@ -1,8 +1,8 @@
 // What one tenant can do to others: invented names, wrong wishes, and pods that come and go in thousands.
 #include <malloc.h>
 
-#include "tracker_bench.h"
 #include "engine/explain/explain.h"
+#include "tracker_bench.h"
 
 namespace ashlar::kube {
 namespace {

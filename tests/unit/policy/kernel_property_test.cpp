@@ -63,8 +63,8 @@ RC_GTEST_PROP(Kernels, ARangeGivesWhatItsRowsGiveOneByOne, ()) {
   const std::size_t count = *rc::gen::inRange<std::size_t>(1, rows - first + 1);
   for (const FeasiblePolicy& p : feasible_policies()) {
     std::vector<std::uint16_t> together(count, kFitsMax), alone(count, kFitsMax);
-    p.lower(view, {first, count}, together);
-    for (std::size_t i = 0; i < count; ++i) p.lower(view, {first + i, 1}, std::span(alone).subspan(i, 1));
+    SmallCluster::lower(p, view, {first, count}, together);
+    for (std::size_t i = 0; i < count; ++i) SmallCluster::lower(p, view, {first + i, 1}, std::span(alone).subspan(i, 1));
     RC_ASSERT(together == alone);
   }
   for (const ScorePolicy& p : score_policies()) {
@@ -83,11 +83,11 @@ RC_GTEST_PROP(Kernels, FeasiblePoliciesOnlyLowerAndAgreeInAnyOrder, ()) {
   std::vector<std::uint16_t> forward(rows, kFitsMax), backward(rows, kFitsMax);
   for (const FeasiblePolicy& p : feasible_policies()) {
     const std::vector<std::uint16_t> before = forward;
-    p.lower(view, {0, rows}, forward);
+    SmallCluster::lower(p, view, {0, rows}, forward);
     for (std::size_t i = 0; i < rows; ++i) RC_ASSERT(forward[i] <= before[i]);
   }
   const auto table = feasible_policies();
-  for (auto p = table.rbegin(); p != table.rend(); ++p) p->lower(view, {0, rows}, backward);
+  for (auto p = table.rbegin(); p != table.rend(); ++p) SmallCluster::lower(*p, view, {0, rows}, backward);
   RC_ASSERT(forward == backward);
 }
 
@@ -100,7 +100,7 @@ RC_GTEST_PROP(Kernels, WhatFitsCanBeTakenThatOftenAndNotOnceMore, ()) {
     const NodeId n(row);
     const auto room = [&] {
       std::vector<std::uint16_t> fits(1, kFitsMax);
-      for (const FeasiblePolicy& p : feasible_policies()) p.lower(any.nodes.view(any.demand, any.constraint), {row, 1}, fits);
+      for (const FeasiblePolicy& p : feasible_policies()) SmallCluster::lower(p, any.nodes.view(any.demand, any.constraint), {row, 1}, fits);
       return fits[0];
     };
     if (any.demand.devices.count > 0 && !any.demand.devices.is_whole() && devices.name != "best-fit")

@@ -147,5 +147,12 @@ TEST(FeasibleTable, EveryPolicyIsFoundByItsNameAndOnlyByIt) {
   EXPECT_EQ(find_feasible("nonsense"), nullptr);
 }
 
+TEST(FeasibleTable, ARuleIsByFactsOrByWhatIsFree) {
+  for (const FeasiblePolicy& p : feasible_policies()) {
+    EXPECT_NE(p.holds == nullptr, p.lower == nullptr) << p.name;
+    EXPECT_TRUE(p.is_by_facts() || !p.is_lasting) << p.name;
+  }
+}
+
 }  // namespace
 }  // namespace ashlar

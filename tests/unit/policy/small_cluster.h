@@ -63,9 +63,16 @@ class SmallCluster {
 
   NodeView view(const Demand& demand, const Constraint& constraint = kAnywhere) const { return {cluster, demand, constraint, mix, draw}; }
 
+  /// By one rule of the table, of whichever kind.
+  static void lower(const FeasiblePolicy& policy, const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
+    if (!policy.is_by_facts()) return policy.lower(view, rows, fits);
+    for (std::size_t i = 0; i < rows.count; ++i)
+      if (!policy.holds(view.constraint, view.cluster.facts(NodeId(rows.first + i)))) fits[i] = 0;
+  }
+
   std::vector<int> fits(std::string_view policy, const Demand& demand, const Constraint& constraint = kAnywhere) const {
     std::vector<std::uint16_t> out(cluster.rows(), kFitsMax);
-    find_feasible(policy)->lower(view(demand, constraint), {0, cluster.rows()}, out);
+    lower(*find_feasible(policy), view(demand, constraint), {0, cluster.rows()}, out);
     return {out.begin(), out.end()};
   }
   std::vector<Points> points(std::string_view policy, const Demand& demand, const Constraint& constraint = kAnywhere) const {

@@ -7,6 +7,7 @@
 
 #include "engine/pending/pending_queue.h"
 #include "history.h"
+#include "policy/node/selector.h"
 
 namespace ashlar {
 namespace {

@@ -238,9 +238,9 @@ TEST(ScenarioRun, EveryStreamThatTheReaderAcceptsRuns) {
 TEST(DurationDistribution, DrawsFollowTheLawAndItsMean) {
   Rng rng(3);
   const DurationDistribution laws[] = {{.kind = DurationDistribution::Kind::kExponential, .first = 100},
-                              {.kind = DurationDistribution::Kind::kLognormal, .first = 100, .second = 1},
-                              {.kind = DurationDistribution::Kind::kUniform, .first = 50, .second = 150},
-                              {.kind = DurationDistribution::Kind::kLognormal, .first = 100, .second = 1, .max = Millis(200000)}};
+                                       {.kind = DurationDistribution::Kind::kLognormal, .first = 100, .second = 1},
+                                       {.kind = DurationDistribution::Kind::kUniform, .first = 50, .second = 150},
+                                       {.kind = DurationDistribution::Kind::kLognormal, .first = 100, .second = 1, .max = Millis(200000)}};
   const double means[] = {100000, 100000 * std::exp(0.5), 100000, 0};
   for (std::size_t i = 0; i < std::size(laws); ++i) {
     double sum = 0;

@@ -1,0 +1,81 @@
+// Rules by facts of a node: label terms and taints, read as Kubernetes reads them.
+#include <gtest/gtest.h>
+
+#include "policy/node/selector.h"
+#include "policy/node/taints.h"
+
+namespace ashlar {
+namespace {
+
+constexpr LabelKeyId kZone{1u}, kCores{2u};
+constexpr LabelId kZoneA{10u}, kZoneB{11u};
+
+NodeFacts in_zone(LabelId zone, std::int64_t cores) {
+  NodeFacts f;
+  f.labels = {{kZone, zone, NodeLabel::kNotANumber}, {kCores, LabelId(20u), cores}};
+  return f;
+}
+
+bool holds(LabelExpression e, const NodeFacts& facts) { return term_holds({{std::move(e)}}, facts); }
+
+TEST(NodeTerm, HoldsAsInKubernetesNodeAffinity) {
+  using Op = LabelExpression::Op;
+  const NodeFacts f = in_zone(kZoneA, 16);
+  const LabelKeyId absent(9u);
+  EXPECT_TRUE(holds({kZone, Op::kIn, {kZoneB, kZoneA}, 0}, f));
+  EXPECT_FALSE(holds({kZone, Op::kIn, {kZoneB}, 0}, f));
+  EXPECT_TRUE(holds({kZone, Op::kNotIn, {kZoneB}, 0}, f));
+  EXPECT_TRUE(holds({absent, Op::kNotIn, {kZoneB}, 0}, f));
+  EXPECT_FALSE(holds({absent, Op::kIn, {kZoneB}, 0}, f));
+  EXPECT_TRUE(holds({kZone, Op::kExists, {}, 0}, f));
+  EXPECT_TRUE(holds({absent, Op::kDoesNotExist, {}, 0}, f));
+  EXPECT_TRUE(holds({kCores, Op::kGreater, {}, 15}, f));
+  EXPECT_FALSE(holds({kCores, Op::kGreater, {}, 16}, f));
+  EXPECT_TRUE(holds({kCores, Op::kLess, {}, 17}, f));
+  EXPECT_FALSE(holds({kZone, Op::kLess, {}, 17}, f));
+  EXPECT_TRUE(term_holds({}, f));
+}
+
+/// Long lists are looked through in blocks: whatever the length, each value counts, and no other.
+TEST(NodeTerm, ALongListNamesEachOfItsValues) {
+  using Op = LabelExpression::Op;
+  for (const std::uint32_t length : {0u, 1u, 63u, 64u, 65u, 127u, 128u, 200u}) {
+    LabelExpression in{kZone, Op::kIn, {}, 0};
+    for (std::uint32_t i = 0; i < length; ++i) in.values.push_back(LabelId(1000 + (i * 7919) % 1009 * 2));
+    LabelExpression not_in = in;
+    not_in.op = Op::kNotIn;
+    for (const LabelId value : in.values) {
+      EXPECT_TRUE(holds(in, in_zone(value, 1))) << value.value << " of " << length;
+      EXPECT_FALSE(holds(not_in, in_zone(value, 1))) << value.value << " of " << length;
+      EXPECT_FALSE(holds(in, in_zone(LabelId(value.value + 1), 1))) << "not " << value.value << " of " << length;
+      EXPECT_TRUE(holds(not_in, in_zone(LabelId(value.value + 1), 1))) << "not " << value.value << " of " << length;
+    }
+  }
+}
+
+TEST(Taints, TaintsMustBeToleratedUnlessTheyAreSoft) {
+  NodeFacts f = NodeFacts();
+  f.taints = {{LabelKeyId(1u), LabelId(1u), TaintEffect::kPreferNoSchedule}};
+  EXPECT_TRUE(taints_tolerated({}, f));
+  f.taints.push_back({LabelKeyId(1u), LabelId(1u), TaintEffect::kNoExecute});
+  EXPECT_FALSE(taints_tolerated({}, f));
+  Constraint all;
+  all.tolerations = {Toleration{}};
+  EXPECT_TRUE(taints_tolerated(all, f));
+}
+
+TEST(Facts, ANodeIsMeantForAMemberWhateverIsTheMatterWithItNow) {
+  NodeFacts f = in_zone(kZoneA, 1);
+  f.is_ready = false;
+  f.taints = {{LabelKeyId(1u), LabelId(1u), TaintEffect::kNoExecute}};
+  EXPECT_FALSE(is_allowed_by_facts({}, f));
+  EXPECT_TRUE(is_meant_for({}, f));
+  Constraint zone_b, model;
+  zone_b.selector.all = {{kZone, LabelExpression::Op::kIn, {kZoneB}, 0}};
+  model.models = {DeviceClassId(1u)};
+  EXPECT_FALSE(is_meant_for(zone_b, f));
+  EXPECT_FALSE(is_meant_for(model, f));
+}
+
+}  // namespace
+}  // namespace ashlar
