@@ -237,12 +237,12 @@ void Engine::commit(State& state, Cycle& cycle, Trial& trial, const PendingQueue
   if (!is_within_one_domain && before_stop_) before_stop_(job);
   ASHLAR_CHECK(is_within_one_domain);
   for (const Trial::Step& step : trial.steps()) {
-    if (!step.is_placement) {  // another scheduler's claim that the job outranks
-      state.drop_nomination(step.member, step.node);
+    if (const auto* claim = std::get_if<Trial::Eviction>(&step)) {  // another scheduler's, which the job outranks
+      state.drop_nomination(claim->member, claim->node);
       cycle.plan.look_again_at = cycle.plan.at;  // those who wait were woken before
-      continue;
+    } else if (const auto* placement = std::get_if<Trial::Placement>(&step)) {
+      cycle.plan.actions.push_back(Bind{placement->member, job, placement->node, placement->devices});
     }
-    cycle.plan.actions.push_back(Bind{step.member, job, step.node, step.devices});
   }
   const std::vector<Trial::Step> steps = trial.commit();
   state.start(job, cycle.plan.at);

@@ -1,75 +1,92 @@
-// Trial: try placements and evictions on the real state and undo them exactly. The journal is the list of what was done; leaving the scope without
-// commit() undoes it backwards, indexes and digest included. Trials nest: an inner commit() hands its work to the outer trial. Cannot fail.
+// Trial: try placements, evictions and blocks on the real state and undo them exactly. The journal is the list of what was done; leaving the scope without
+// commit() undoes it backwards, indexes and digest included. Trials nest: an inner commit_to() hands its work to the outer trial. Cannot fail.
 // Cost per step: that of State::place (about 100 ns for an 8-device member); opening a trial is free.
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "base/check.h"
 #include "state/state.h"
 
 namespace ashlar {
 
 class Trial {
  public:
+  /// A waiting member was assumed on a node.
+  struct Placement {
+    MemberId member;
+    NodeId node;
+    DeviceMask devices;
+  };
+  /// A placed member was taken off its node.
+  struct Eviction {
+    MemberId member;
+    NodeId node;
+    DeviceMask devices;
+    Member::Phase phase = Member::Phase::kWaiting;  ///< before
+  };
+  /// Capacity of a node is kept from everybody: amounts and ports, or on these devices.
+  struct Block {
+    NodeId node;
+    DeviceMask devices;
+    std::uint32_t demand = 0;  ///< row of blocked_
+  };
+  using Step = std::variant<Placement, Eviction, Block>;
+
   explicit Trial(State& state) : state_(&state) {}
   Trial(Trial&& other) noexcept : state_(other.state_), steps_(std::exchange(other.steps_, {})), blocked_(std::exchange(other.blocked_, {})) {}
   Trial& operator=(Trial&&) = delete;
   Trial(const Trial&) = delete;
-  ~Trial() {
-    unblock();
-    rollback_to(0);
-  }
+  ~Trial() { rollback_to(0); }
 
-  /// Assumes a waiting member on a node.
   void place(MemberId member, NodeId node, const DeviceMask& devices) {
     state_->place(member, node, devices, Member::Phase::kAssumed);
-    steps_.push_back({member, node, devices, true, Member::Phase::kWaiting});
+    steps_.emplace_back(Placement{member, node, devices});
   }
-  /// Takes a placed member off its node.
   void evict(MemberId member) {
     const Member before = state_->member(member);
     state_->unplace(member);
-    steps_.push_back({member, before.node, before.devices, false, before.phase});
+    steps_.emplace_back(Eviction{member, before.node, before.devices, before.phase});
   }
   void evict(JobId job) {
     for (MemberId m = state_->job(job).first; !m.is_none(); m = state_->member(m).next)
       if (state_->member(m).is_placed()) evict(m);
   }
-
-  /// Keeps capacity of a node from everybody until unblock(); not a step, cannot be committed.
   void block(NodeId node, Demand demand, const DeviceMask& devices) {
     state_->cluster.allocate(node, demand, devices);
-    blocked_.push_back({node, std::move(demand), devices});
+    steps_.emplace_back(Block{node, devices, static_cast<std::uint32_t>(blocked_.size())});
+    blocked_.push_back(std::move(demand));
   }
+  /// Gives back what is blocked, and leaves the other steps as they are. Checkpoints taken since the first block are void. Must be called before commit().
   void unblock() {
-    for (const Blocked& w : blocked_) state_->cluster.release(w.node, w.demand, w.devices);
+    if (blocked_.empty()) return;
+    std::erase_if(steps_, [&](const Step& step) {
+      const auto* block = std::get_if<Block>(&step);
+      if (block != nullptr) state_->cluster.release(block->node, blocked_[block->demand], block->devices);
+      return block != nullptr;
+    });
     blocked_.clear();
   }
 
   std::size_t checkpoint() const { return steps_.size(); }
   void rollback_to(std::size_t checkpoint) {
     while (steps_.size() > checkpoint) {
-      const Step& step = steps_.back();
-      if (step.is_placement)
-        state_->unplace(step.member);
-      else
-        state_->place(step.member, step.node, step.devices, step.phase_before);
+      std::visit([&](const auto& step) { undo(step); }, steps_.back());
       steps_.pop_back();
     }
   }
-  struct Step {
-    MemberId member;
-    NodeId node;
-    DeviceMask devices;
-    bool is_placement = true;
-    Member::Phase phase_before = Member::Phase::kWaiting;
-  };
-  /// What was done stays done, and is listed for whoever wants to know.
-  std::vector<Step> commit() { return std::exchange(steps_, {}); }
+  /// What was done stays done, and is listed for the caller.
+  std::vector<Step> commit() {
+    ASHLAR_CHECK(blocked_.empty());
+    return std::exchange(steps_, {});
+  }
   /// What was done becomes part of the outer trial.
   void commit_to(Trial& outer) {
+    ASHLAR_CHECK(blocked_.empty());
     outer.steps_.insert(outer.steps_.end(), steps_.begin(), steps_.end());
     steps_.clear();
   }
@@ -78,14 +95,23 @@ class Trial {
   State& state() { return *state_; }
 
  private:
+  void undo(const Placement& step) { state_->unplace(step.member); }
+  void undo(const Eviction& step) { state_->place(step.member, step.node, step.devices, step.phase); }
+  void undo(const Block& step) {
+    state_->cluster.release(step.node, blocked_[step.demand], step.devices);
+    blocked_.resize(step.demand);
+  }
+
   State* state_;
   std::vector<Step> steps_;
-  struct Blocked {
-    NodeId node;
-    Demand demand;
-    DeviceMask devices;
-  };
-  std::vector<Blocked> blocked_;
+  std::vector<Demand> blocked_;  ///< demands of the blocks among the steps, in their order
 };
+
+/// Calls `visit(const Trial::Placement&)` for each placement among the steps.
+template <class Visit>
+void each_placement(std::span<const Trial::Step> steps, Visit&& visit) {
+  for (const Trial::Step& step : steps)
+    if (const auto* placement = std::get_if<Trial::Placement>(&step)) visit(*placement);
+}
 
 }  // namespace ashlar

@@ -192,16 +192,17 @@ class GangSearch {
   /// to it that the domain is one with room for as many as possible.
   void give_back_surplus(std::size_t before, std::uint32_t needed) {
     Trial& trial = context_.trial;
-    const std::vector<Trial::Step> steps(trial.steps().begin() + static_cast<std::ptrdiff_t>(before), trial.steps().end());
+    std::vector<Trial::Placement> steps;
+    each_placement(std::span(trial.steps()).subspan(before), [&](const Trial::Placement& step) { steps.push_back(step); });
     if (steps.size() <= needed) return;
     std::vector<MemberId> placed, kept;
-    for (const Trial::Step& step : steps) placed.push_back(step.member);
+    for (const Trial::Placement& step : steps) placed.push_back(step.member);
     std::sort(placed.begin(), placed.end());
     state_.each_member(job_, [&](MemberId id, const Member&) {
       if (kept.size() < needed && std::binary_search(placed.begin(), placed.end(), id)) kept.push_back(id);
     });
     std::sort(kept.begin(), kept.end());
-    const auto is_kept = [&](const Trial::Step& step) { return std::binary_search(kept.begin(), kept.end(), step.member); };
+    const auto is_kept = [&](const Trial::Placement& step) { return std::binary_search(kept.begin(), kept.end(), step.member); };
     const auto first = std::find_if_not(steps.begin(), steps.end(), is_kept);
     trial.rollback_to(before + static_cast<std::size_t>(first - steps.begin()));
     for (auto it = first; it != steps.end(); ++it)

@@ -40,8 +40,7 @@ bool Engine::place_over_nominations(State& state, Trial& trial, JobId job) {
     return false;
   }
   std::vector<NodeId> used;
-  for (const Trial::Step& step : trial.steps())
-    if (step.is_placement) used.push_back(step.node);
+  each_placement(trial.steps(), [&](const Trial::Placement& placement) { used.push_back(placement.node); });
   trial.rollback_to(0);
   // Only claims on nodes that the job takes need to fall.
   for (std::size_t i = 0; i < outranked.size(); ++i)

@@ -30,8 +30,9 @@ bool stays_within(const State& state, JobId job, std::span<const Trial::Step> st
   DomainId chosen;
   std::size_t placed_now = 0;
   for (const Trial::Step& step : steps) {
-    if (!step.is_placement) continue;
-    const DomainId domain = domain_of(step.node);
+    const auto* placement = std::get_if<Trial::Placement>(&step);
+    if (placement == nullptr) continue;
+    const DomainId domain = domain_of(placement->node);
     if (domain.is_none() || (placed_now > 0 && domain != chosen)) return false;
     chosen = domain;
     ++placed_now;

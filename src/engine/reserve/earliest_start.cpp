@@ -214,8 +214,8 @@ bool EarliestStart::fits_after(std::size_t moments) {
   if (quota_refusal(state_, job_)) return false;
   for (const Reservation* p : later)
     if (!p->spares_quota_for(state_, job_)) return false;
-  for (const Reservation* p : later) p->block(trial, job_, Beside::kItsNeeds);
   const std::size_t before = trial.checkpoint();
+  for (const Reservation* p : later) p->block(trial, job_, Beside::kItsNeeds);
   const bool is_placed = place();
   trial.unblock();
   const std::span<const Trial::Step> placed = std::span(trial.steps()).subspan(before);

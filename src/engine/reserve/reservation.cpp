@@ -143,14 +143,14 @@ void note_spares(const Trial& trial, const State& state, Reservation& reservatio
       spare.room.amounts[r.row()] = cluster.free(r)[spare.node.row()];
     }
   }
-  for (const Trial::Step& step : trial.steps()) {
+  each_placement(trial.steps(), [&](const Trial::Placement& step) {
     const auto it = spare_of(spares, step.node);
-    if (!step.is_placement || it == spares.end()) continue;
+    if (it == spares.end()) return;
     const Member& m = state.member(step.member);
     const Demand& demand = state.demand(m.demand);
     take(it->room, demand, step.devices, -1);
     it->claims.push_back({m.job, demand});
-  }
+  });
 }
 
 void note_quota_spares(const State& state, QueueId queue, std::vector<Reservation::QuotaSpare>& spares) {
@@ -170,8 +170,10 @@ void note_quota_spares(const State& state, QueueId queue, std::vector<Reservatio
 /// Does the promised job take exactly the nodes that it was promised?
 bool are_places(const Reservation& reservation, std::span<const Trial::Step> steps) {
   return std::all_of(reservation.places.begin(), reservation.places.end(), [&](const Reservation::Place& place) {
-    return std::any_of(steps.begin(), steps.end(),
-                       [&](const Trial::Step& step) { return step.is_placement && step.member == place.member && step.node == place.node; });
+    return std::any_of(steps.begin(), steps.end(), [&](const Trial::Step& step) {
+      const auto* placement = std::get_if<Trial::Placement>(&step);
+      return placement != nullptr && placement->member == place.member && placement->node == place.node;
+    });
   });
 }
 
@@ -183,13 +185,12 @@ struct QuotaTaken {
 };
 QuotaTaken quota_taken(const State& state, std::span<const Trial::Step> steps) {
   QuotaTaken taken;
-  for (const Trial::Step& step : steps) {
-    if (!step.is_placement) continue;
+  each_placement(steps, [&](const Trial::Placement& step) {
     const Member& m = state.member(step.member);
     taken.job = m.job;
     taken.queue = state.job(m.job).queue;
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) taken.amounts[d] += state.quota_of_demand(m.demand)[d];
-  }
+  });
   return taken;
 }
 
@@ -283,17 +284,19 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
   if (!has_quota_for(state, *this, taken)) return false;
   std::vector<std::pair<const Spare*, Room>> left;  // only of nodes that are touched
   for (const Trial::Step& step : steps) {
-    const auto promised = spare_of(spares, step.node);
-    if (!step.is_placement || promised == spares.end()) continue;
-    const Demand& demand = state.demand(state.member(step.member).demand);
+    const auto* placement = std::get_if<Trial::Placement>(&step);
+    if (placement == nullptr) continue;
+    const auto promised = spare_of(spares, placement->node);
+    if (promised == spares.end()) continue;
+    const Demand& demand = state.demand(state.member(placement->member).demand);
     const Claims claims{promised->claims, taken.job};
     if (has_clash(claims, demand)) return false;
     if (beside == Beside::kItsDevices)
-      for (const auto& [device, ask] : seat_claims(promised->room, claims, state.cluster.facts(step.node).memory_per_device.value).shares)
-        if (step.devices.test(device)) return false;
+      for (const auto& [device, ask] : seat_claims(promised->room, claims, state.cluster.facts(placement->node).memory_per_device.value).shares)
+        if (placement->devices.test(device)) return false;
     auto it = std::find_if(left.begin(), left.end(), [&](const auto& l) { return l.first == &*promised; });
     if (it == left.end()) it = left.insert(left.end(), {&*promised, promised->room});
-    take(it->second, demand, step.devices);
+    take(it->second, demand, placement->devices);
   }
   return std::all_of(left.begin(), left.end(), [&](const auto& l) {
     return holds_claims(l.second, {l.first->claims, taken.job}, state.cluster.facts(l.first->node).memory_per_device.value);
@@ -334,11 +337,9 @@ void Reservation::charge(const State& state, std::span<const Trial::Step> steps)
   for (QuotaSpare& spare : quota_spares)
     if (!taken.queue.is_none() && state.queues.is_within(taken.queue, spare.queue))
       for (std::size_t d = 0; d < kQuotaDimensions; ++d) spare.left[d] -= taken.amounts[d];
-  for (const Trial::Step& step : steps) {
-    const auto it = spare_of(spares, step.node);
-    if (!step.is_placement || it == spares.end()) continue;
-    take(it->room, state.demand(state.member(step.member).demand), step.devices);
-  }
+  each_placement(steps, [&](const Trial::Placement& step) {
+    if (const auto it = spare_of(spares, step.node); it != spares.end()) take(it->room, state.demand(state.member(step.member).demand), step.devices);
+  });
 }
 
 bool Reservation::has_shares() const {
@@ -449,8 +450,9 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
     made.at = *at;
     made.ends = state.job(job).end_if_started(*at);
     made.lasts = state.job(job).late_end_if_started(*at);
-    for (const Trial::Step& step : context.trial.steps())
-      if (step.is_placement && state.member(step.member).job == job) made.places.push_back({step.member, step.node});
+    each_placement(context.trial.steps(), [&](const Trial::Placement& step) {
+      if (state.member(step.member).job == job) made.places.push_back({step.member, step.node});
+    });
     note_spares(context.trial, state, made);
     note_quota_spares(state, job_class.key.queue, made.quota_spares);
     // Those ahead that start while this job runs have so much less left over.

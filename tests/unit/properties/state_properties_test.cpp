@@ -20,17 +20,20 @@ State lived(const std::vector<Move>& moves, Outside& outside) {
   return state;
 }
 
-/// Puts a waiting member on a node or takes a placed one off; nothing if that is not possible.
-void try_something(Trial& trial, const Move& move) {
+/// Puts a waiting member on a node or takes a placed one off, or blocks what the member needs there; nothing if that is not possible.
+void try_something(Trial& trial, const Move& move, bool may_block = true) {
   State& state = trial.state();
   if (state.member_rows() == 0 || state.cluster.rows() == 0) return;
   const MemberId member(static_cast<std::size_t>(move.a) % state.member_rows());
   const NodeId node(static_cast<std::size_t>(move.b) % state.cluster.rows());
   if (!state.is_live(member)) return;
-  if (state.member(member).is_placed())
+  const Demand& demand = state.demand(state.member(member).demand);
+  if (may_block && move.kind % 5 == 0 && state.cluster.is_live(node))
+    trial.block(node, demand, choose_devices(state.cluster, node, demand.devices));
+  else if (state.member(member).is_placed())
     trial.evict(member);
   else if (state.cluster.is_live(node))
-    trial.place(member, node, choose_devices(state.cluster, node, state.demand(state.member(member).demand).devices));
+    trial.place(member, node, choose_devices(state.cluster, node, demand.devices));
 }
 
 RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
@@ -61,6 +64,7 @@ RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
   {
     Trial trial(state);
     for (const Move& move : tries) try_something(trial, move);
+    trial.unblock();
     RC_ASSERT(state.is_consistent());
   }
   RC_ASSERT(state.digest() == digest);
@@ -88,6 +92,7 @@ void nest(State& state, Trial& outer, const std::vector<Move>& moves, std::size_
       Trial inner(state);
       nest(state, inner, moves, at, depth + 1);
       if (move.c % 2 == 0) {
+        inner.unblock();
         inner.commit_to(outer);
       } else {
         inner.rollback_to(0);
@@ -124,13 +129,29 @@ RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
     const MemberId member(static_cast<std::size_t>(move.a) % std::max<std::size_t>(state.member_rows(), 1));
     if (!state.is_live(member) || state.member(member).is_placed()) continue;
     const std::size_t before = trial.steps().size();
-    try_something(trial, move);
+    try_something(trial, move, false);
     if (trial.steps().size() == before) continue;
-    const Trial::Step step = trial.steps().back();
-    apply(world, {outside.now(), Bound{step.member, step.node, step.devices}});
+    each_placement(std::span(trial.steps()).subspan(before),
+                   [&](const Trial::Placement& step) { apply(world, {outside.now(), Bound{step.member, step.node, step.devices}}); });
   }
   trial.commit();
   RC_ASSERT(state.digest() == world.digest());
+}
+
+RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
+  Outside outside;
+  State state = lived(*some_moves(), outside);
+  State other = state;
+  Trial trial(state), same(other);
+  for (const Move& move : *some_moves()) try_something(trial, move);
+  for (const Trial::Step& step : trial.steps()) {
+    if (const auto* placement = std::get_if<Trial::Placement>(&step)) same.place(placement->member, placement->node, placement->devices);
+    if (const auto* eviction = std::get_if<Trial::Eviction>(&step)) same.evict(eviction->member);
+  }
+  trial.unblock();
+  RC_ASSERT(state.digest() == other.digest());
+  RC_ASSERT(trial.steps().size() == same.steps().size());
+  RC_ASSERT(state.is_consistent());
 }
 
 RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
