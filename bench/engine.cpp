@@ -9,7 +9,6 @@
 
 #include "bench_report.h"
 #include "engine/engine.h"
-#include "engine/published/published.h"
 #include "policy/profile.h"
 #include "state/trial.h"
 
@@ -64,14 +63,14 @@ struct Bench {
   void fill(double share, std::uint32_t empty_nodes_per_block) {
     Rng rng(7);
     const DemandId sizes[] = {demand(1, 4000), demand(2, 8000), demand(4, 16'000), demand(8, 32'000)};
-    const auto rows = static_cast<std::uint32_t>(state.cluster.rows());
+    const auto rows = static_cast<std::uint32_t>(state.cluster().rows());
     const auto target = static_cast<std::int64_t>(share * rows * kDevices);
     for (std::int64_t used = 0; used < target;) {
       const NodeId n(static_cast<std::uint32_t>(rng.below(rows)));
       if (n.value % kNodesPerBlock < empty_nodes_per_block) continue;
       const std::size_t size = rng.below(4);
       const std::int32_t devices = 1 << size;
-      if (state.cluster.idle_devices()[n.row()] < devices) continue;
+      if (state.cluster().idle_devices()[n.row()] < devices) continue;
       const JobId job = submit(sizes[size], 1);
       tell(Bound{state.job(job).first, n, {}});
       used += devices;
@@ -140,7 +139,7 @@ double unrelated_event_seconds(Bench& b, int kinds) {
   b.engine.decide(b.state, b.state.now());
   NodeFacts cpu_only;
   cpu_only.allocatable = {64'000, std::int64_t{1} << 38, 0, 250};
-  const NodeId n(b.state.cluster.rows());
+  const NodeId n(b.state.cluster().rows());
   b.tell(NodeSeen{n, cpu_only});
   b.engine.decide(b.state, b.state.now());
   return best_of(5, [&] {
@@ -156,7 +155,7 @@ double unrelated_event_seconds(Bench& b, int kinds) {
 double impossible_event_seconds(Bench& b) {
   for (int g = 0; g < 10'000; ++g) b.submit(b.demand(8, 32'000 + g), 40, LevelId(1u));
   b.engine.decide(b.state, b.state.now());
-  NodeFacts facts = b.state.cluster.facts(NodeId(0u));
+  NodeFacts facts = b.state.cluster().facts(NodeId(0u));
   std::uint32_t release = 0;
   return best_of(5, [&] {
     facts.labels = {{LabelKeyId(0u), LabelId(++release), NodeLabel::kNotANumber}};
@@ -184,7 +183,7 @@ double relabelling_seconds(Bench& b, std::uint32_t nodes) {
     ++release;
     return seconds([&] {
       for (std::uint32_t n = 0; n < nodes; ++n) {
-        NodeFacts facts = b.state.cluster.facts(NodeId(n));
+        NodeFacts facts = b.state.cluster().facts(NodeId(n));
         facts.labels = {{LabelKeyId(0u), LabelId(release), NodeLabel::kNotANumber}};
         b.tell(NodeSeen{NodeId(n), std::move(facts)});
       }
@@ -212,13 +211,6 @@ int main() {
       report.note(at + "single placements", 1 / single, "per second");
     report.at_most(at + "gang of 64 x 8 within a block", best_of(5, [&] { return gang_seconds(b, eight); }) * 1e6, "us", nodes == 5000 ? 300 : 1000);
     report.at_most(at + "open a trial of that gang and roll it back", best_of(20, [&] { return trial_seconds(b, eight); }) * 1e6, "us", 20);
-    Published spare;
-    publish(b.state, spare);
-    const double copy = best_of(20, [&] { return seconds([&] { publish(b.state, spare); }); }) * 1e6;
-    if (nodes == 5000)
-      report.at_most(at + "publish node, card and queue columns", copy, "us", 100);
-    else
-      report.note(at + "publish node, card and queue columns", copy, "us");
   }
   for (const int kinds : {1, 100, 10'000}) {
     Bench b;

@@ -11,6 +11,7 @@
 #include "engine/explain/explain.h"
 #include "engine/place/placement.h"
 #include "engine/quota.h"
+#include "state/ledger.h"
 
 namespace ashlar {
 
@@ -39,7 +40,7 @@ Plan Engine::decide(State& state, Millis now) {
   }
   pending_.forget_held();
   reservations_.refresh(state, pending_, state.changed_nodes());
-  state.changed_nodes().clear();
+  Ledger(state).forget_changed_nodes();
   requeue(state, cycle);
   pending_.activate_behind_moved_heads();
   const bool is_on_beat = profile_->cadence.value == 0 || now.value % profile_->cadence.value == 0;
@@ -69,7 +70,7 @@ void Engine::absorb_changes(State& state) {
     // Its class may be closed for jobs of less priority than nominations that it outranks.
     if (!state.nominations().empty()) pending_.activate(pending_.class_id(change.job));
   }
-  state.backlog_changes().clear();
+  Ledger(state).forget_backlog_changes();
 }
 
 void Cycle::add_work(const PendingQueue::Head& head) {
@@ -238,18 +239,18 @@ void Engine::commit(State& state, Cycle& cycle, Trial& trial, const PendingQueue
   ASHLAR_CHECK(is_within_one_domain);
   for (const Trial::Step& step : trial.steps()) {
     if (const auto* claim = std::get_if<Trial::Eviction>(&step)) {  // another scheduler's, which the job outranks
-      state.drop_nomination(claim->member, claim->node);
+      Ledger(state).drop_nomination(claim->member, claim->node);
       cycle.plan.look_again_at = cycle.plan.at;  // those who wait were woken before
     } else if (const auto* placement = std::get_if<Trial::Placement>(&step)) {
       cycle.plan.actions.push_back(Bind{placement->member, job, placement->node, placement->devices});
     }
   }
   const std::vector<Trial::Step> steps = trial.commit();
-  state.start(job, cycle.plan.at);
+  Ledger(state).start(job, cycle.plan.at);
   cycle.account(state, job);
   reservations_.account(state, entry, state.job(job).late_end_if_started(cycle.plan.at), steps);
   if (state.job(job).is_in_backlog) {  // elastic members are left over: a class of its own, looked at next
-    state.refresh_backlog(job);
+    Ledger(state).refresh_backlog(job);
     cycle.plan.look_again_at = cycle.plan.at;
   }
   report(cycle, job, {VerdictKind::kPlaced, WakeOn::kNothing, cycle.plan.at, {}, {}});
@@ -260,7 +261,7 @@ void Engine::park(const State& state, Cycle& cycle, ClassId id, const Verdict& v
   pending_.park(id, verdict);
   if (!options_.has_verdicts) return;
   // What is closed for its quota was not looked at on the nodes.
-  grown(judged_on_, id.row()) = verdict.wake_on == WakeOn::kQuota ? 0 : state.cluster.facts_change_count();
+  grown(judged_on_, id.row()) = verdict.wake_on == WakeOn::kQuota ? 0 : state.cluster().facts_change_count();
   for (const PendingQueue::Entry& e : pending_.class_at(id).jobs) report(cycle, e.job, verdict);
 }
 

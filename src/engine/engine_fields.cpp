@@ -25,13 +25,13 @@ bool EngineFields::is_sound(const Engine& engine, const State& state) {
     if (!are_shapes(classes)) return false;
   for (const auto& [queue, classes] : a.behind_heads_)
     if (!are_shapes(classes)) return false;
-  const std::size_t nodes = state.cluster.rows();
+  const std::size_t nodes = state.cluster().rows();
   for (const Reservation& p : engine.reservations()) {
     const bool are_nodes = std::all_of(p.spares.begin(), p.spares.end(), [&](const Reservation::Spare& s) {
-      return s.node.row() < nodes && s.room.devices.size() <= static_cast<std::size_t>(state.cluster.devices()[s.node.row()]);
+      return s.node.row() < nodes && s.room.devices.size() <= static_cast<std::size_t>(state.cluster().devices()[s.node.row()]);
     });
     const bool are_queues = std::all_of(p.quota_spares.begin(), p.quota_spares.end(),
-                                        [&](const Reservation::QuotaSpare& s) { return s.queue.row() < state.queues.rows(); });
+                                        [&](const Reservation::QuotaSpare& s) { return s.queue.row() < state.queues().rows(); });
     const bool are_places = std::all_of(p.places.begin(), p.places.end(), [&](const Reservation::Place& at) { return at.node.row() < nodes; });
     if (!state.is_live(p.entry.job) || !are_nodes || !are_queues || !are_places) return false;
   }

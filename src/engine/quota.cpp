@@ -25,20 +25,20 @@ QuotaVector quota_needed(const State& state, JobId job) {
 
 std::optional<Reason> quota_refusal(const State& state, JobId job) {
   const QueueId queue = state.job(job).queue;
-  return state.queues.is_limited(queue) ? state.queues.refusal(queue, quota_needed(state, job)) : std::nullopt;
+  return state.queues().is_limited(queue) ? state.queues().refusal(queue, quota_needed(state, job)) : std::nullopt;
 }
 
 std::uint32_t members_within_quota(const State& state, JobId job) {
   const Job& j = state.job(job);
   const std::uint32_t waiting = j.members_present - j.members_placed;
   if (waiting == 1 || j.members_min >= j.members_present) return waiting;  // nothing elastic: quota_refusal has looked at all
-  if (!state.queues.is_limited(j.queue)) return waiting;
+  if (!state.queues().is_limited(j.queue)) return waiting;
   QuotaVector sum{};
   std::uint32_t within = 0;
   for (MemberId m = j.first; !m.is_none(); m = state.member(m).next) {
     if (state.member(m).is_placed()) continue;
     add(sum, state.quota_of_demand(state.member(m).demand));
-    if (state.queues.refusal(j.queue, sum)) break;
+    if (state.queues().refusal(j.queue, sum)) break;
     ++within;
   }
   return within;

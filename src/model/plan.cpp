@@ -28,7 +28,6 @@ class Hash {
 
 void add_action(Hash& hash, const Bind& a) { hash.add(a.member).add(a.job).add(a.node).add(a.devices.low).add(a.devices.high); }
 void add_action(Hash& hash, const Evict& a) { hash.add(a.job).add(a.grace); }
-void add_action(Hash& hash, const Reserve& a) { hash.add(a.job).add(a.from).add(a.until); }
 
 void add_verdict(Hash& hash, const VerdictChange& change) {
   const Verdict& v = change.verdict;
@@ -74,10 +73,6 @@ std::string_view verdict_name(VerdictKind kind) {
       return "NeverFits";
     case VerdictKind::kOverQuota:
       return "OverQuota";
-    case VerdictKind::kReserved:
-      return "Reserved";
-    case VerdictKind::kDeferred:
-      return "Deferred";
   }
   return "Unknown";
 }

@@ -20,14 +20,14 @@ enum class WakeOn : std::uint8_t { kNothing, kCapacity, kQuota, kMembers, kHeadO
 std::string_view wake_name(WakeOn wake);
 
 /// The outcome for one job. Not an error.
-enum class VerdictKind : std::uint8_t { kPending, kPlaced, kWaits, kNeverFits, kOverQuota, kReserved, kDeferred };
+enum class VerdictKind : std::uint8_t { kPending, kPlaced, kWaits, kNeverFits, kOverQuota };
 std::string_view verdict_name(VerdictKind kind);
 
 struct Verdict {
   VerdictKind kind = VerdictKind::kPending;
   WakeOn wake_on = WakeOn::kNothing;
   Millis at;                    ///< when it was reached
-  Millis until;                 ///< kReserved, kDeferred: from when it may run
+  Millis until;                 ///< from when it may run; zero where nobody knows
   std::vector<Reason> reasons;  ///< the binding one first
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
@@ -42,12 +42,7 @@ struct Evict {
   JobId job;
   Millis grace;
 };
-struct Reserve {
-  JobId job;
-  Millis from;
-  Millis until;
-};
-using Action = std::variant<Bind, Evict, Reserve>;
+using Action = std::variant<Bind, Evict>;
 
 /// A verdict that is new or has changed in this step.
 struct VerdictChange {

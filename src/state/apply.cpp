@@ -11,26 +11,26 @@ struct Applier {
   Millis now;
 
   void operator()(const Tick&) {}
-  void operator()(const LevelsDefined& e) { s.cluster.define_levels(e.nested, e.orthogonal); }
+  void operator()(const LevelsDefined& e) { s.cluster_.define_levels(e.nested, e.orthogonal); }
   void operator()(const DemandDefined& e) { s.define(e.id, e.demand); }
   void operator()(const ConstraintDefined& e) { s.define(e.id, e.constraint); }
-  void operator()(const QueueDefined& e) { s.queues.define(e.id, e.parent, e.quota); }
+  void operator()(const QueueDefined& e) { s.queues_.define(e.id, e.parent, e.quota); }
   void operator()(const NodeSeen& e) {
-    const bool has_lost_devices = s.cluster.is_live(e.node) && e.facts.devices < s.cluster.devices()[e.node.row()];
+    const bool has_lost_devices = s.cluster_.is_live(e.node) && e.facts.devices < s.cluster_.devices()[e.node.row()];
     const std::vector<Displaced> displaced = has_lost_devices ? lift_from_devices(e.node, e.facts.devices) : std::vector<Displaced>();
-    s.cluster.upsert_node(e.node, e.facts);
+    s.cluster_.upsert_node(e.node, e.facts);
     for (const Displaced& d : displaced) s.place(d.member, e.node, clip(d.devices, e.node), d.phase);
     s.note_freed(e.node);
     s.changed_nodes_.push_back(e.node);
     ++s.unforeseen_frees_;
   }
   void operator()(const NodeGone& e) {
-    if (!s.cluster.is_live(e.node)) return;
+    if (!s.cluster_.is_live(e.node)) return;
     std::vector<MemberId> lost;
     for (std::size_t m = 0; m < s.members_.size(); ++m)
       if (s.members_[m].node == e.node) lost.emplace_back(m);
     for (const MemberId m : lost) lose(m);
-    s.cluster.remove_node(e.node);
+    s.cluster_.remove_node(e.node);
     s.changed_nodes_.push_back(e.node);
   }
   void operator()(const Submitted& e) {
@@ -75,7 +75,7 @@ struct Applier {
     s.settle_backlog(e.job);
   }
   void operator()(const Bound& e) {
-    if (!s.is_live(e.member) || !s.cluster.is_live(e.node)) return;
+    if (!s.is_live(e.member) || !s.cluster_.is_live(e.node)) return;
     Member& m = s.member_row(e.member);
     const bool is_unknown = e.devices == DeviceMask::unknown();
     const bool is_as_assumed = m.node == e.node && (e.devices.is_empty() || is_unknown || e.devices == m.devices);
@@ -87,7 +87,7 @@ struct Applier {
       s.changed_nodes_.push_back(e.node);
       // Devices that the node does not have are owed, as those that nobody knows are.
       const DeviceMask stated = is_unknown ? DeviceMask{} : clip(e.devices, e.node);
-      s.place(e.member, e.node, e.devices.is_empty() ? choose_devices(s.cluster, e.node, s.demand(m.demand).devices) : stated, Member::Phase::kBound);
+      s.place(e.member, e.node, e.devices.is_empty() ? choose_devices(s.cluster_, e.node, s.demand(m.demand).devices) : stated, Member::Phase::kBound);
     }
     s.forget_nomination(e.member);
     s.member_row(e.member).phase = Member::Phase::kBound;
@@ -114,11 +114,11 @@ struct Applier {
   void operator()(const EstimateChanged& e) {
     if (!s.is_live(e.job)) return;
     Job& j = s.job_row(e.job);
-    if (j.is_started) s.timeline.remove_end({j.end_at, j.devices_total, e.job});
+    if (j.is_started) s.timeline_.remove_end({j.end_at, j.devices_total, e.job});
     j.revise(e.estimate);
     if (j.is_started) {
       j.end_at = j.end_if_started(j.started_at);
-      s.timeline.add_end({j.end_at, j.devices_total, e.job});
+      s.timeline_.add_end({j.end_at, j.devices_total, e.job});
       ++s.unforeseen_frees_;
     }
     s.refresh_backlog(e.job);
@@ -146,9 +146,9 @@ struct Applier {
     } else {
       s.forget_nomination(e.member);
     }
-    if (!e.node.is_none() && s.cluster.is_live(e.node)) {
+    if (!e.node.is_none() && s.cluster_.is_live(e.node)) {
       s.changed_nodes_.push_back(e.node);
-      s.place(e.member, e.node, choose_devices(s.cluster, e.node, s.demand(m.demand).devices), Member::Phase::kAssumed);
+      s.place(e.member, e.node, choose_devices(s.cluster_, e.node, s.demand(m.demand).devices), Member::Phase::kAssumed);
       if (!s.job(m.job).is_ours) {
         s.job_row(m.job).priority = e.priority;
         s.nominations_.push_back(e.member);
@@ -195,7 +195,7 @@ struct Applier {
   DeviceMask clip(const DeviceMask& devices, NodeId node) const {
     DeviceMask kept;
     devices.each([&](int i) {
-      if (i < s.cluster.devices()[node.row()]) kept.set(i);
+      if (i < s.cluster_.devices()[node.row()]) kept.set(i);
     });
     return kept;
   }

@@ -43,7 +43,7 @@ Member& State::member_row(MemberId id) {
 
 DomainId State::anchor(JobId id, LevelId level) const {
   for (MemberId m = job(id).first; !m.is_none(); m = member(m).next)
-    if (member(m).is_placed()) return cluster.topology().domain_of(level, member(m).node);
+    if (member(m).is_placed()) return cluster_.topology().domain_of(level, member(m).node);
   return DomainId::none();
 }
 
@@ -57,27 +57,27 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
   Member& m = members_[id.row()];
   ASHLAR_CHECK(!m.is_placed());
   ASHLAR_CHECK(m.phase == Member::Phase::kWaiting);
-  cluster.allocate(node, demand(m.demand), devices);
+  cluster_.allocate(node, demand(m.demand), devices);
   m.node = node;
   m.devices = devices;
   m.phase = phase;
   placement_digest_ += placement_cell(id);
   Job& j = jobs_[m.job.row()];
   ++j.members_placed;
-  queues.charge(j.queue, quota_of_demand(m.demand), 1);
+  queues_.charge(j.queue, quota_of_demand(m.demand), 1);
 }
 
 void State::unplace(MemberId id) {
   Member& m = members_[id.row()];
   ASHLAR_CHECK(m.is_placed());
   placement_digest_ -= placement_cell(id);
-  if (cluster.is_live(m.node)) cluster.release(m.node, demand(m.demand), m.devices);
+  if (cluster_.is_live(m.node)) cluster_.release(m.node, demand(m.demand), m.devices);
   m.node = NodeId::none();
   m.devices = {};
   m.phase = Member::Phase::kWaiting;
   Job& j = jobs_[m.job.row()];
   --j.members_placed;
-  queues.charge(j.queue, quota_of_demand(m.demand), -1);
+  queues_.charge(j.queue, quota_of_demand(m.demand), -1);
 }
 
 void State::start(JobId id, Millis now) {
@@ -87,7 +87,7 @@ void State::start(JobId id, Millis now) {
     j.started_at = now;
     j.start_seq = next_seq_++;
     j.end_at = j.end_if_started(now);
-    timeline.add_end({j.end_at, j.devices_total, id});
+    timeline_.add_end({j.end_at, j.devices_total, id});
   }
   settle_backlog(id);
 }
@@ -95,7 +95,7 @@ void State::start(JobId id, Millis now) {
 void State::stop(JobId id, Millis now) {
   Job& j = jobs_[id.row()];
   if (!j.is_started) return;
-  timeline.remove_end({j.end_at, j.devices_total, id});
+  timeline_.remove_end({j.end_at, j.devices_total, id});
   const Millis ran = now - j.started_at;
   j.is_started = false;
   j.served += ran;
@@ -144,12 +144,12 @@ void State::define(DemandId id, const Demand& demand) {
 }
 
 void State::define(ConstraintId id, const Constraint& constraint) {
-  if (id.row() >= cluster.constraint_rows())
+  if (id.row() >= cluster_.constraint_rows())
     constraint_uses_.resize(id.row() + 1);
-  else if (cluster.constraint(id) == constraint)
+  else if (cluster_.constraint(id) == constraint)
     return;  // told twice
   ASHLAR_CHECK(!is_used(id));
-  cluster.define_constraint(id, constraint);
+  cluster_.define_constraint(id, constraint);
   ++constraint_uses_[id.row()].edition;
   ++redefinitions_;
 }
@@ -162,7 +162,7 @@ std::vector<RowUse> State::counted_demand_uses() const {
 }
 
 std::vector<RowUse> State::counted_constraint_uses() const {
-  std::vector<RowUse> uses(cluster.constraint_rows());
+  std::vector<RowUse> uses(cluster_.constraint_rows());
   for (const Member& m : members_)
     if (m.phase != Member::Phase::kAbsent && m.constraint.row() < uses.size()) ++uses[m.constraint.row()].members;
   return uses;
@@ -170,7 +170,7 @@ std::vector<RowUse> State::counted_constraint_uses() const {
 
 void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
   bool was_started = jobs_[id.row()].is_started;
-  if (was_started) timeline.remove_end({jobs_[id.row()].end_at, jobs_[id.row()].devices_total, id});
+  if (was_started) timeline_.remove_end({jobs_[id.row()].end_at, jobs_[id.row()].devices_total, id});
   for (const MemberSpec& spec : members) {
     if (is_live(spec.member)) continue;  // told twice
     Member& m = member_row(spec.member);
@@ -192,7 +192,7 @@ void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
     ++j.members_present;
     j.devices_total += demand(spec.demand).devices.count;
   }
-  if (was_started) timeline.add_end({jobs_[id.row()].end_at, jobs_[id.row()].devices_total, id});
+  if (was_started) timeline_.add_end({jobs_[id.row()].end_at, jobs_[id.row()].devices_total, id});
 }
 
 void State::remove_member(MemberId id, Millis now) {
@@ -202,11 +202,11 @@ void State::remove_member(MemberId id, Millis now) {
   if (m.is_placed()) {
     const NodeId node = m.node;
     unplace(id);
-    if (cluster.is_live(node)) note_freed(node);
+    if (cluster_.is_live(node)) note_freed(node);
   }
   Job& j = jobs_[job_id.row()];
   const bool was_started = j.is_started;
-  if (was_started) timeline.remove_end({j.end_at, j.devices_total, job_id});
+  if (was_started) timeline_.remove_end({j.end_at, j.devices_total, job_id});
   MemberId before;
   for (MemberId at = j.first; at != id; at = members_[at.row()].next) before = at;
   if (before.is_none())
@@ -219,18 +219,18 @@ void State::remove_member(MemberId id, Millis now) {
   --demand_uses_[m.demand.row()].members;
   --constraint_uses_[m.constraint.row()].members;
   m = Member{};
-  if (was_started) timeline.add_end({j.end_at, j.devices_total, job_id});
+  if (was_started) timeline_.add_end({j.end_at, j.devices_total, job_id});
   if (j.members_placed == 0) stop(job_id, now);
   refresh_backlog(job_id);  // what is left may fit where the whole did not
   settle_backlog(job_id);
 }
 
 bool State::is_consistent() const {
-  if (!cluster.is_consistent()) return false;
-  QueueTree counted = queues;
+  if (!cluster_.is_consistent()) return false;
+  QueueTree counted = queues_;
   std::uint64_t digest = 0;
   std::uint64_t waiting = 0;
-  std::vector<DeviceClassCounts> classes(cluster.rows(), DeviceClassCounts{});
+  std::vector<DeviceClassCounts> classes(cluster_.rows(), DeviceClassCounts{});
   for (std::size_t row = 0; row < members_.size(); ++row) {
     const Member& m = members_[row];
     if (m.phase == Member::Phase::kAbsent) continue;
@@ -240,7 +240,7 @@ bool State::is_consistent() const {
     counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
     if (const DeviceRequest& ask = demand(m.demand).devices; ask.count > 0) ++classes[m.node.row()][device_class_of(ask)];
   }
-  if (!std::equal(classes.begin(), classes.end(), cluster.device_class_counts().begin(), cluster.device_class_counts().end())) return false;
+  if (!std::equal(classes.begin(), classes.end(), cluster_.device_class_counts().begin(), cluster_.device_class_counts().end())) return false;
   for (std::size_t q = 0; q < counted.rows(); ++q)
     if (counted.used(QueueId(q)) != QuotaVector{}) return false;
   for (std::size_t row = 0; row < jobs_.size(); ++row) {

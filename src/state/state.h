@@ -1,5 +1,5 @@
 // State: everything decide() looks at, and apply(), the only way in which the outside world changes it. Values in columns; two states that have seen
-// the same events are equal, digest included. Owned and changed by one thread; readers get a published copy.
+// the same events are equal, digest included. Decisions change it by a Ledger (or a Trial, which has one). Owned and changed by one thread.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,9 @@ struct BacklogChange {
 
 class State {
  public:
-  Cluster cluster;
-  QueueTree queues;
-  Timeline timeline;
-
-  // ---- reading -----------------------------------------------------------------------------------------------------------------------
+  const Cluster& cluster() const { return cluster_; }
+  const QueueTree& queues() const { return queues_; }
+  const Timeline& timeline() const { return timeline_; }
   const Demand& demand(DemandId id) const { return demands_[id.row()]; }
   const QuotaVector& quota_of_demand(DemandId id) const { return demand_quota_[id.row()]; }
   std::size_t demand_rows() const { return demands_.size(); }
@@ -78,11 +76,22 @@ class State {
     }
   }
   /// Fingerprint of cluster, queues and placements.
-  std::uint64_t digest() const { return cluster.digest() + queues.digest() + placement_digest_; }
+  std::uint64_t digest() const { return cluster_.digest() + queues_.digest() + placement_digest_; }
   /// Recounts everything derived. For checks.
   bool is_consistent() const;
 
-  // ---- changes (apply, Trial and the engine's bookkeeping only) ----------------------------------------------------------------------
+  /// What happened since the engine last looked; Ledger::forget_news clears it. Freed nodes are those that got freer, changed nodes those of which
+  /// somebody else took, or that are not what they were.
+  std::span<const BacklogChange> backlog_changes() const { return backlog_changes_; }
+  std::span<const NodeId> freed_nodes() const { return freed_nodes_; }
+  std::span<const NodeId> changed_nodes() const { return changed_nodes_; }
+
+ private:
+  friend struct StateFields;
+  friend struct Applier;
+  friend class Ledger;
+  friend void apply(State& state, const Event& event);
+
   /// Puts a waiting member on a node: cluster, quota and digest move together. Undone exactly by unplace.
   void place(MemberId id, NodeId node, const DeviceMask& devices, Member::Phase phase);
   void unplace(MemberId id);
@@ -106,17 +115,6 @@ class State {
   }
   void note_freed(NodeId node) { freed_nodes_.push_back(node); }
 
-  /// What happened since the engine last looked; it clears them after reading. Freed nodes are those that got freer, changed nodes those of which somebody else
-  /// took, or that are not what they were.
-  std::vector<BacklogChange>& backlog_changes() { return backlog_changes_; }
-  std::vector<NodeId>& freed_nodes() { return freed_nodes_; }
-  std::vector<NodeId>& changed_nodes() { return changed_nodes_; }
-
- private:
-  friend struct StateFields;
-  friend void apply(State& state, const Event& event);
-  friend struct Applier;
-
   Job& job_row(JobId id);
   Member& member_row(MemberId id);
   std::uint64_t placement_cell(MemberId id) const;
@@ -127,6 +125,9 @@ class State {
   std::vector<RowUse> counted_demand_uses() const;
   std::vector<RowUse> counted_constraint_uses() const;
 
+  Cluster cluster_;
+  QueueTree queues_;
+  Timeline timeline_;
   std::vector<Demand> demands_;
   std::vector<QuotaVector> demand_quota_;
   std::vector<RowUse> demand_uses_, constraint_uses_;

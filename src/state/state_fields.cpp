@@ -39,7 +39,7 @@ bool is_sound_job(const Job& j) {
 }  // namespace
 
 bool StateFields::are_numbers_sound(const State& s) {
-  const Cluster& c = s.cluster;
+  const Cluster& c = s.cluster_;
   const auto are_numbers = [](const auto& column) { return all_of(column, is_number); };
   const auto are_small = [](const auto& column) { return all_of(column, is_small_number); };
   if (!all_of(c.free_, are_numbers) || !all_of(c.allocatable_, are_numbers) || !are_numbers(c.group_idle_devices_)) return false;
@@ -49,8 +49,8 @@ bool StateFields::are_numbers_sound(const State& s) {
   const bool are_weights = all_of(c.constraints_, [](const Constraint& k) {
     return all_of(k.preferred, [](const PreferredTerm& p) { return p.weight >= -1'000'000 && p.weight <= 1'000'000; });
   });
-  const bool are_ends = all_of(s.timeline.ends_, [](const Timeline::End& e) { return is_time_or_unknown(e.at) && is_number(e.devices); });
-  return are_facts && are_weights && are_ends && all_of(s.queues.used_, are_numbers) &&
+  const bool are_ends = all_of(s.timeline_.ends_, [](const Timeline::End& e) { return is_time_or_unknown(e.at) && is_number(e.devices); });
+  return are_facts && are_weights && are_ends && all_of(s.queues_.used_, are_numbers) &&
          all_of(s.demand_quota_, [](const QuotaVector& q) { return all_of(q, is_amount); }) && all_of(s.demands_, is_sound_demand) &&
          all_of(s.jobs_, is_sound_job) && all_of(s.nominations_, [&](MemberId m) { return m.row() < s.members_.size(); }) && is_time(s.now_);
 }
@@ -89,12 +89,12 @@ bool StateFields::is_topology_sound(const Cluster& c) {
   if (t.group_of_.size() > rows || !all_of(t.group_of_, is_group) || !all_of(t.group_of_domain_, is_group) || !all_of(t.group_of_chunk_, is_group))
     return false;
   if (!all_of(t.nodes_of_group_, are_nodes) || c.group_idle_devices_.size() > groups) return false;
-  for (std::size_t n = 0; n < rows; ++n) {  // counters of the ready nodes' groups and models are there
+  for (std::size_t n = 0; n < rows; ++n) {  // counters of the ready nodes' groups are there
     if (c.is_live_[n] == 0 || !c.facts_[n].is_ready) continue;
     const GroupId group = t.group_of(NodeId(n));
-    if (group.row() >= c.group_idle_devices_.size() || c.buckets_.slot(c.model_[n]) >= c.buckets_.total_.size()) return false;
+    if (group.row() >= c.group_idle_devices_.size()) return false;
   }
-  return c.buckets_.total_.size() == c.buckets_.by_domain_.size();
+  return true;
 }
 
 bool StateFields::are_jobs_sound(const State& s) {
@@ -103,8 +103,8 @@ bool StateFields::are_jobs_sound(const State& s) {
   for (const Member& m : s.members_) {
     if (m.phase == Member::Phase::kAbsent) continue;
     if (m.job.row() >= jobs || !s.jobs_[m.job.row()].is_live || m.demand.row() >= s.demands_.size()) return false;
-    if (m.constraint.row() >= s.cluster.constraints_.size() || !is_row_or_none(m.next, members)) return false;
-    if (m.is_placed() && (!s.cluster.is_live(m.node) || !all_of(s.demand_quota_[m.demand.row()], is_number))) return false;
+    if (m.constraint.row() >= s.cluster_.constraints_.size() || !is_row_or_none(m.next, members)) return false;
+    if (m.is_placed() && (!s.cluster_.is_live(m.node) || !all_of(s.demand_quota_[m.demand.row()], is_number))) return false;
   }
   // Every live job's members form one list of the stated length; a list that bends back on itself would be longer.
   for (std::size_t row = 0; row < jobs; ++row) {
@@ -113,13 +113,13 @@ bool StateFields::are_jobs_sound(const State& s) {
     std::uint32_t counted = 0;
     for (MemberId m = j.first; !m.is_none() && counted <= j.members_present; m = s.members_[m.row()].next, ++counted)
       if (m.row() >= members || s.members_[m.row()].job != JobId(row)) return false;
-    if (counted != j.members_present || j.queue.is_none() || !is_row_or_none(j.within, s.cluster.topology_.domain_of_.size())) return false;
+    if (counted != j.members_present || j.queue.is_none() || !is_row_or_none(j.within, s.cluster_.topology_.domain_of_.size())) return false;
   }
-  return all_of(s.timeline.ends_, [&](const Timeline::End& e) { return s.is_live(e.job); });
+  return all_of(s.timeline_.ends_, [&](const Timeline::End& e) { return s.is_live(e.job); });
 }
 
 bool StateFields::are_sound(const State& s) {
-  const QueueTree& q = s.queues;
+  const QueueTree& q = s.queues_;
   const std::size_t queues = q.parent_.size();
   if (queues == 0 || q.quota_.size() != queues || q.used_.size() != queues || q.is_known_.size() != queues) return false;
   for (std::size_t row = 0; row < queues; ++row) {
@@ -127,7 +127,7 @@ bool StateFields::are_sound(const State& s) {
     for (QueueId at(row); !at.is_none(); at = q.parent_[at.row()])
       if (at.row() >= queues || ++depth > queues) return false;
   }
-  return s.demand_quota_.size() == s.demands_.size() && are_numbers_sound(s) && is_cluster_sound(s.cluster) && are_jobs_sound(s);
+  return s.demand_quota_.size() == s.demands_.size() && are_numbers_sound(s) && is_cluster_sound(s.cluster_) && are_jobs_sound(s);
 }
 
 }  // namespace ashlar

@@ -14,16 +14,16 @@ struct StateFields {
   template <class S, class Visit>
   requires std::same_as<std::remove_const_t<S>, State>
   static void each(S& s, Visit&& visit) {
-    cluster(s.cluster, visit);
-    visit(s.queues.parent_), visit(s.queues.quota_), visit(s.queues.used_), visit(s.queues.is_known_), visit(s.queues.change_count_);
-    visit(s.timeline.ends_), visit(s.timeline.holds_);
+    cluster(s.cluster_, visit);
+    visit(s.queues_.parent_), visit(s.queues_.quota_), visit(s.queues_.used_), visit(s.queues_.is_known_), visit(s.queues_.change_count_);
+    visit(s.timeline_.ends_);
     visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_), visit(s.freed_nodes_),
         visit(s.changed_nodes_), visit(s.unforeseen_frees_), visit(s.nominations_);
     visit(s.placement_digest_), visit(s.backlog_size_), visit(s.next_seq_), visit(s.revision_), visit(s.now_);
   }
 
   static void forget_caches(State& s) {
-    Cluster& c = s.cluster;
+    Cluster& c = s.cluster_;
     c.allowed_.assign(c.constraints_.size(), {});
     c.facts_log_.clear();
     c.change_log_.clear();
@@ -33,7 +33,7 @@ struct StateFields {
     s.constraint_uses_ = s.counted_constraint_uses();
   }
 
-  static std::size_t constraint_count(const State& s) { return s.cluster.constraints_.size(); }
+  static std::size_t constraint_count(const State& s) { return s.cluster_.constraints_.size(); }
 
   /// Do all columns have the lengths and all rows the bounds that the code relies on? False for columns that no state ever had.
   static bool are_sound(const State& state);
@@ -49,7 +49,6 @@ struct StateFields {
     auto& t = c.topology_;
     visit(t.nested_), visit(t.shape_version_), visit(t.domain_of_), visit(t.nodes_of_), visit(t.group_of_), visit(t.nodes_of_group_);
     visit(t.group_of_domain_), visit(t.group_of_chunk_);
-    visit(c.buckets_.total_), visit(c.buckets_.by_domain_);
   }
   static bool is_cluster_sound(const Cluster& c);
   static bool are_numbers_sound(const State& s);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "state/state.h"
+#include "state/ledger.h"
 
 namespace ashlar {
 
@@ -37,27 +37,27 @@ class Trial {
   };
   using Step = std::variant<Placement, Eviction, Block>;
 
-  explicit Trial(State& state) : state_(&state) {}
-  Trial(Trial&& other) noexcept : state_(other.state_), steps_(std::exchange(other.steps_, {})), blocked_(std::exchange(other.blocked_, {})) {}
+  explicit Trial(State& state) : ledger_(state) {}
+  Trial(Trial&& other) noexcept : ledger_(other.ledger_), steps_(std::exchange(other.steps_, {})), blocked_(std::exchange(other.blocked_, {})) {}
   Trial& operator=(Trial&&) = delete;
   Trial(const Trial&) = delete;
   ~Trial() { rollback_to(0); }
 
   void place(MemberId member, NodeId node, const DeviceMask& devices) {
-    state_->place(member, node, devices, Member::Phase::kAssumed);
+    ledger_.place(member, node, devices, Member::Phase::kAssumed);
     steps_.emplace_back(Placement{member, node, devices});
   }
   void evict(MemberId member) {
-    const Member before = state_->member(member);
-    state_->unplace(member);
+    const Member before = ledger_.state().member(member);
+    ledger_.unplace(member);
     steps_.emplace_back(Eviction{member, before.node, before.devices, before.phase});
   }
   void evict(JobId job) {
-    for (MemberId m = state_->job(job).first; !m.is_none(); m = state_->member(m).next)
-      if (state_->member(m).is_placed()) evict(m);
+    for (MemberId m = state().job(job).first; !m.is_none(); m = state().member(m).next)
+      if (state().member(m).is_placed()) evict(m);
   }
   void block(NodeId node, Demand demand, const DeviceMask& devices) {
-    state_->cluster.allocate(node, demand, devices);
+    ledger_.allocate(node, demand, devices);
     steps_.emplace_back(Block{node, devices, static_cast<std::uint32_t>(blocked_.size())});
     blocked_.push_back(std::move(demand));
   }
@@ -66,7 +66,7 @@ class Trial {
     if (blocked_.empty()) return;
     std::erase_if(steps_, [&](const Step& step) {
       const auto* block = std::get_if<Block>(&step);
-      if (block != nullptr) state_->cluster.release(block->node, blocked_[block->demand], block->devices);
+      if (block != nullptr) ledger_.release(block->node, blocked_[block->demand], block->devices);
       return block != nullptr;
     });
     blocked_.clear();
@@ -92,17 +92,17 @@ class Trial {
   }
 
   const std::vector<Step>& steps() const { return steps_; }
-  State& state() { return *state_; }
+  State& state() { return ledger_.state(); }
 
  private:
-  void undo(const Placement& step) { state_->unplace(step.member); }
-  void undo(const Eviction& step) { state_->place(step.member, step.node, step.devices, step.phase); }
+  void undo(const Placement& step) { ledger_.unplace(step.member); }
+  void undo(const Eviction& step) { ledger_.place(step.member, step.node, step.devices, step.phase); }
   void undo(const Block& step) {
-    state_->cluster.release(step.node, blocked_[step.demand], step.devices);
+    ledger_.release(step.node, blocked_[step.demand], step.devices);
     blocked_.resize(step.demand);
   }
 
-  State* state_;
+  Ledger ledger_;
   std::vector<Step> steps_;
   std::vector<Demand> blocked_;  ///< demands of the blocks among the steps, in their order
 };

@@ -28,7 +28,7 @@ struct Guard {
   const State& s;
 
   const char* operator()(const LevelsDefined& e) const {
-    const Topology& t = s.cluster.topology();
+    const Topology& t = s.cluster().topology();
     if (e.nested > Topology::kLevelsMax || e.orthogonal > Topology::kLevelsMax - e.nested) return "more levels than there may be";
     if (t.level_count() > 0 && e.nested != t.nested_count()) return "the nested levels change";
     return e.nested + e.orthogonal < t.level_count() ? "levels vanish" : nullptr;
@@ -46,16 +46,16 @@ struct Guard {
     return are_known ? nullptr : "a demand names a resource or an amount out of bounds";
   }
   const char* operator()(const ConstraintDefined& e) const {
-    if (s.is_used(e.id) && s.cluster.constraint(e.id) != e.constraint) return "a constraint in use is defined anew";
+    if (s.is_used(e.id) && s.cluster().constraint(e.id) != e.constraint) return "a constraint in use is defined anew";
     for (const PreferredTerm& p : e.constraint.preferred)
       if (p.weight < -kWeightMax || p.weight > kWeightMax) return "a preference's weight is out of bounds";
     return is_near(e.id, StateFields::constraint_count(s)) ? nullptr : "a constraint's row is out of bounds";
   }
   const char* operator()(const Evicted& e) const { return is_time_or_unknown(e.remaining) ? nullptr : "a remaining time is impossible"; }
   const char* operator()(const EstimateChanged& e) const { return is_estimate(e.estimate) ? nullptr : "an estimate is impossible"; }
-  const char* operator()(const QueueDefined& e) const { return is_near(e.id, s.queues.rows()) ? nullptr : "a queue's row is out of bounds"; }
+  const char* operator()(const QueueDefined& e) const { return is_near(e.id, s.queues().rows()) ? nullptr : "a queue's row is out of bounds"; }
   const char* operator()(const NodeSeen& e) const {
-    if (!is_near(e.node, s.cluster.rows())) return "a node's row is out of bounds";
+    if (!is_near(e.node, s.cluster().rows())) return "a node's row is out of bounds";
     if (e.facts.devices < 0 || e.facts.devices > kDevicesPerNodeMax) return "a node has an impossible number of cards";
     if (e.facts.allocatable.size() > resource::kColumnsMax) return "a node has more resources than there may be";
     if (!std::all_of(e.facts.allocatable.begin(), e.facts.allocatable.end(), is_amount)) return "a node has an impossible amount of a resource";
@@ -67,11 +67,11 @@ struct Guard {
   const char* operator()(const Submitted& e) const {
     const Workload& w = e.workload;
     if (!is_near(w.job, s.job_rows())) return "a job's row is out of bounds";
-    if (!is_near(w.queue, s.queues.rows())) return "a job's queue is out of bounds";
+    if (!is_near(w.queue, s.queues().rows())) return "a job's queue is out of bounds";
     if (!is_amount(w.submitted.value) || !is_estimate(w.estimate) || !is_amount(w.order_hint < 0 ? -(w.order_hint + 1) : w.order_hint))
       return "a job's times are impossible";
     for (const LevelId level : {w.within, w.prefer})
-      if (!level.is_none() && level.row() >= s.cluster.topology().level_count()) return "a job names a level that does not exist";
+      if (!level.is_none() && level.row() >= s.cluster().topology().level_count()) return "a job names a level that does not exist";
     return members(w.members);
   }
   const char* operator()(const MembersAdded& e) const { return members(e.members); }

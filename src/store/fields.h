@@ -47,7 +47,7 @@ inline constexpr ReasonCode kLastOf<ReasonCode> = ReasonCode::kInsufficientGpuMe
 template <>
 inline constexpr WakeOn kLastOf<WakeOn> = WakeOn::kConfiguration;
 template <>
-inline constexpr VerdictKind kLastOf<VerdictKind> = VerdictKind::kDeferred;
+inline constexpr VerdictKind kLastOf<VerdictKind> = VerdictKind::kOverQuota;
 template <>
 inline constexpr Member::Phase kLastOf<Member::Phase> = Member::Phase::kBound;
 

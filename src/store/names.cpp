@@ -103,14 +103,14 @@ void NameLedger::tell_all(const State& state, ByteWriter& out) {
   for (auto& column : told_) column.clear();
   told_domains_.clear();
   if (source_ != nullptr) {
-    for (std::uint32_t l = 0; l < state.cluster.topology().level_count(); ++l) tell_once({NameKind::kLevel, l}, out);
-    for (std::uint32_t r = 0; r < state.cluster.resource_count(); ++r) tell_once({NameKind::kResource, r}, out);
-    for (std::uint32_t q = 0; q < state.queues.rows(); ++q)
-      if (state.queues.is_known(QueueId(q))) tell({NameKind::kQueue, q}, out);
-    for (std::uint32_t n = 0; n < state.cluster.rows(); ++n) {
-      if (!state.cluster.is_live(NodeId(n))) continue;
+    for (std::uint32_t l = 0; l < state.cluster().topology().level_count(); ++l) tell_once({NameKind::kLevel, l}, out);
+    for (std::uint32_t r = 0; r < state.cluster().resource_count(); ++r) tell_once({NameKind::kResource, r}, out);
+    for (std::uint32_t q = 0; q < state.queues().rows(); ++q)
+      if (state.queues().is_known(QueueId(q))) tell({NameKind::kQueue, q}, out);
+    for (std::uint32_t n = 0; n < state.cluster().rows(); ++n) {
+      if (!state.cluster().is_live(NodeId(n))) continue;
       tell_once({NameKind::kNode, n}, out);
-      tell_facts(state.cluster.facts(NodeId(n)), out);
+      tell_facts(state.cluster().facts(NodeId(n)), out);
     }
     for (std::uint32_t j = 0; j < state.job_rows(); ++j)
       if (state.is_live(JobId(j))) tell({NameKind::kJob, j}, out);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/grown.h"
+#include "state/ledger.h"
 
 namespace ashlar::store {
 namespace {
@@ -38,7 +39,7 @@ ProfileComparison::ProfileComparison(Profile profile, EngineOptions options, con
   for (std::size_t j = 0; j < state_.job_rows(); ++j)
     if (const Job& job = state_.job(JobId(j)); job.is_live && job.is_in_backlog) waiting.emplace_back(job.backlog_seq, JobId(j));
   std::sort(waiting.begin(), waiting.end());
-  for (const auto& [turn, job] : waiting) state_.refresh_backlog(job);
+  for (const auto& [turn, job] : waiting) Ledger(state_).refresh_backlog(job);
 }
 
 void ProfileComparison::apply(const Event& event) {
@@ -83,19 +84,19 @@ void ProfileComparison::align(const State& recorded, JobId job, Millis now) {
   state_.each_member(job, [&](MemberId id, const Member& m) {
     const Member& wanted = recorded.member(id);
     if (!m.is_placed() || (m.node == wanted.node && m.devices == wanted.devices)) return;
-    state_.note_freed(m.node);
-    state_.unplace(id);
+    Ledger(state_).note_freed(m.node);
+    Ledger(state_).unplace(id);
   });
   state_.each_member(job, [&](MemberId id, const Member& m) {
     const Member& wanted = recorded.member(id);
     if (m.is_placed() || !wanted.is_placed()) return;
-    state_.place(id, wanted.node, wanted.devices, wanted.phase);
+    Ledger(state_).place(id, wanted.node, wanted.devices, wanted.phase);
   });
   const bool should_run = recorded.job(job).is_started;
-  if (state_.job(job).is_started && !should_run) state_.stop(job, now);
-  if (!state_.job(job).is_started && should_run) state_.start(job, now);
-  state_.refresh_backlog(job);
-  state_.settle_backlog(job);
+  if (state_.job(job).is_started && !should_run) Ledger(state_).stop(job, now);
+  if (!state_.job(job).is_started && should_run) Ledger(state_).start(job, now);
+  Ledger(state_).refresh_backlog(job);
+  Ledger(state_).settle_backlog(job);
 }
 
 }  // namespace ashlar::store

@@ -67,11 +67,8 @@ std::string action_in_words(const Action& action, const NameTable& names) {
     const std::string who = names.has(member) ? job_in_words(bind->job, names) + " " + names.of(member) : job_in_words(bind->job, names);
     return "bind " + who + " to " + one_placement(bind->node, bind->devices, names);
   }
-  if (const auto* evict = std::get_if<Evict>(&action))
-    return "evict " + job_in_words(evict->job, names) + " with " + std::to_string(evict->grace.value) + " ms of grace";
-  const auto& reserve = std::get<Reserve>(action);
-  return "reserve for " + job_in_words(reserve.job, names) + " from " + std::to_string(reserve.from.value) + " to " +
-         std::to_string(reserve.until.value) + " ms";
+  const auto& evict = std::get<Evict>(action);
+  return "evict " + job_in_words(evict.job, names) + " with " + std::to_string(evict.grace.value) + " ms of grace";
 }
 
 }  // namespace ashlar::store

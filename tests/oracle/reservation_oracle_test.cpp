@@ -68,7 +68,7 @@ Starts starts_of(const Story& story) {
       each_ahead(state, engine, job, [&](JobId head, const Reservation* reservation) {
         const QueueId limiting = reservation != nullptr ? reservation->limiting : limiting_queue(engine.verdict_of(head));
         // Who waits for quota is promised against jobs under the same limit only (docs/reference/policies.md).
-        if (!limiting.is_none() && !state.queues.is_within(state.job(job).queue, limiting))
+        if (!limiting.is_none() && !state.queues().is_within(state.job(job).queue, limiting))
           starts.by_outsiders.push_back({head, plan.at});
         else if (reservation != nullptr)
           passer.passed.push_back({head, reservation->at, reservation->made_at, {}});

@@ -13,6 +13,7 @@
 #include "engine/engine_fields.h"
 #include "engine/quota.h"
 #include "state/state_fields.h"
+#include "state/ledger.h"
 #include "story.h"
 
 namespace ashlar::oracle {
@@ -39,8 +40,11 @@ void open_everything(State& state) {
   std::vector<JobId> waiting;
   for (std::size_t row = 0; row < state.job_rows(); ++row)
     if (state.is_live(JobId(row)) && state.job(JobId(row)).is_in_backlog) waiting.emplace_back(row);
-  for (const bool has_entered : {false, true})
-    for (const JobId job : waiting) state.backlog_changes().push_back({job, has_entered});
+  StateFields::each(state, [&](auto& column) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(column)>, std::vector<BacklogChange>>)
+      for (const bool has_entered : {false, true})
+        for (const JobId job : waiting) column.push_back({job, has_entered});
+  });
 }
 
 /// What an engine would start that looks at everybody; promises are kept as they were made.
@@ -228,7 +232,7 @@ TEST(WakeUpOracle, SeesWhoIsAsleep) {
   Engine engine(*builtin_profile("ashlar"));
   EXPECT_TRUE(started_by(engine.decide(state, Millis(0))).empty());
   apply(state, {Millis(1), Ended{JobId(0u)}});
-  state.freed_nodes().clear();  // nobody says that the device is free
+  Ledger(state).forget_freed_nodes();  // nobody says that the device is free
   EXPECT_EQ(text_of(started_by_looking_at_all(state, engine, Millis(1))), "1 of job 1");
   EXPECT_TRUE(started_by(engine.decide(state, Millis(1))).empty());
 }

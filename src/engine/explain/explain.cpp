@@ -58,7 +58,7 @@ bool lacks_only_memory(const Cluster& cluster, const DeviceRequest& ask, NodeId 
 /// Counts the node under everything that refuses it: as kube-scheduler does, the first rule by facts, or every resource that is short.
 void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
   const auto refuses = [&](const FeasiblePolicy& policy) {
-    if (policy.is_by_facts()) return !policy.holds(view.constraint, state.cluster.facts(n));
+    if (policy.is_by_facts()) return !policy.holds(view.constraint, state.cluster().facts(n));
     std::uint16_t fits = kFitsMax;
     policy.lower(view, {n.row(), 1}, {&fits, 1});
     return fits == 0;
@@ -69,7 +69,7 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
     return;
   }
   for (const ResourceAmount& a : view.demand.amounts) {
-    const std::int64_t free = a.resource.row() < state.cluster.resource_count() ? state.cluster.free(a.resource)[n.row()] : 0;
+    const std::int64_t free = a.resource.row() < state.cluster().resource_count() ? state.cluster().free(a.resource)[n.row()] : 0;
     if (free >= a.amount) continue;
     Reason& r = tally.of(ReasonCode::kInsufficientResource, a.resource.value);
     ++r.numbers[0];
@@ -78,17 +78,17 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
   }
   for (const FeasiblePolicy* policy : profile.feasible) {
     if (policy->is_by_facts() || policy->reason == ReasonCode::kInsufficientResource || !refuses(*policy)) continue;
-    if (policy->reason == ReasonCode::kInsufficientGpu && lacks_only_memory(state.cluster, view.demand.devices, n)) {
+    if (policy->reason == ReasonCode::kInsufficientGpu && lacks_only_memory(state.cluster(), view.demand.devices, n)) {
       Reason& r = tally.of(ReasonCode::kInsufficientGpuMemory, 0);
       ++r.numbers[0];
-      r.numbers[1] = std::max(r.numbers[1], most_device_memory(state.cluster, view.demand.devices, n));
+      r.numbers[1] = std::max(r.numbers[1], most_device_memory(state.cluster(), view.demand.devices, n));
       r.numbers[2] = std::max<std::int64_t>(view.demand.devices.memory_each.value, 1);  // a share that names none needs some
       continue;
     }
     Reason& r = tally.of(policy->reason);
     ++r.numbers[0];
     if (policy->reason == ReasonCode::kInsufficientGpu) {
-      r.numbers[1] = std::max(r.numbers[1], free_for(state.cluster, view.demand.devices, n));
+      r.numbers[1] = std::max(r.numbers[1], free_for(state.cluster(), view.demand.devices, n));
       r.numbers[2] = view.demand.devices.milli_total();
     }
   }
@@ -152,7 +152,7 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
     FitTable& view = fit_tables.get(state, m.demand, m.constraint, 0);
     NodeId best = domain.is_none() ? view.best(state) : NodeId::none();
     if (!domain.is_none())
-      for (const NodeId n : state.cluster.topology().nodes_of(j.within, domain))
+      for (const NodeId n : state.cluster().topology().nodes_of(j.within, domain))
         if (view.fits(n) > 0 && (best.is_none() || view.key(n) > view.key(best))) best = n;
     if (best.is_none()) return;
     trial.place(id, best, profile.device->choose(view.node_view(state, 0), best));
@@ -185,7 +185,7 @@ std::size_t nodes_kept_for_others(const State& state) {
 
 Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& profile, JobId job, Millis now) {
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, now, {}, {}};
-  if (state.cluster.live_count() == 0) {
+  if (state.cluster().live_count() == 0) {
     verdict.reasons.push_back({ReasonCode::kNoNodes, 0, {}});
     return verdict;
   }
@@ -196,8 +196,8 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   FitTable& view = fit_tables.get(state, short_ask.demand, short_ask.constraint, 0);
   const NodeView node_view = view.node_view(state, 0);
   Tally tally{short_ask.demand, short_ask.constraint, {}};
-  for (std::size_t n = 0; n < state.cluster.rows(); ++n)
-    if (state.cluster.is_live(NodeId(n)) && view.fits(NodeId(n)) == 0) count_node(state, profile, node_view, NodeId(n), tally);
+  for (std::size_t n = 0; n < state.cluster().rows(); ++n)
+    if (state.cluster().is_live(NodeId(n)) && view.fits(NodeId(n)) == 0) count_node(state, profile, node_view, NodeId(n), tally);
   if (const std::size_t kept = nodes_kept_for_others(state); kept > 0)
     tally.of(ReasonCode::kNominatedElsewhere, 0).numbers[0] = static_cast<std::int64_t>(kept);
   std::sort(tally.reasons.begin(), tally.reasons.end(), is_told_first);
@@ -209,13 +209,13 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   const std::int64_t everywhere = j.within.is_none() ? together(room.everywhere, DomainId::none()) : static_cast<std::int64_t>(room.everywhere);
   if (!j.within.is_none()) {
     const std::vector<std::uint64_t>& by_domain = room.by_domain;
-    const std::vector<std::int64_t> idle = idle_by_domain(state.cluster, j.within);
+    const std::vector<std::int64_t> idle = idle_by_domain(state.cluster(), j.within);
     std::size_t best = 0;
     for (std::size_t d = 1; d < by_domain.size(); ++d)
       if (by_domain[d] != by_domain[best] ? by_domain[d] > by_domain[best] : idle[d] > idle[best]) best = d;
     const DomainId anchor = j.members_placed > 0 ? state.anchor(job, j.within) : DomainId::none();
     if (!anchor.is_none() && anchor.row() < by_domain.size()) best = anchor.row();
-    if (by_domain.empty() || !has_nodes(state.cluster, j.within))
+    if (by_domain.empty() || !has_nodes(state.cluster(), j.within))
       verdict.reasons.push_back({ReasonCode::kNoSuchDomain, j.within.value, {}});
     else
       verdict.reasons.push_back(

@@ -9,6 +9,7 @@
 #include "engine/explain/explain.h"
 #include "engine/place/placement.h"
 #include "engine/quota.h"
+#include "state/ledger.h"
 
 namespace ashlar {
 namespace {
@@ -179,11 +180,11 @@ std::int64_t largest(std::int64_t high, Works&& works) {
 std::vector<Remedy::Limit> limits_in_the_way(const State& state, JobId job) {
   const QuotaVector asked = quota_needed(state, job);
   std::vector<Remedy::Limit> limits;
-  for (QueueId q = state.job(job).queue; !q.is_none() && q.row() < state.queues.rows(); q = state.queues.parent(q))
+  for (QueueId q = state.job(job).queue; !q.is_none() && q.row() < state.queues().rows(); q = state.queues().parent(q))
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
-      const std::int64_t limit = state.queues.quota(q)[d];
+      const std::int64_t limit = state.queues().quota(q)[d];
       if (limit == kUnlimited || asked[d] == 0) continue;
-      const std::int64_t lacking = asked[d] - (limit - state.queues.used(q)[d]);
+      const std::int64_t lacking = asked[d] - (limit - state.queues().used(q)[d]);
       if (lacking > 0) limits.push_back({q, static_cast<QuotaDimension>(d), lacking});
     }
   return limits;
@@ -192,7 +193,7 @@ std::vector<Remedy::Limit> limits_in_the_way(const State& state, JobId job) {
 void add_topology_remedies(Rehearsal& r, std::vector<Remedy>& out) {
   const LevelId within = r.original().within;
   if (within.is_none()) return;
-  const std::uint32_t nested = r.state().cluster.topology().nested_count();
+  const std::uint32_t nested = r.state().cluster().topology().nested_count();
   for (std::uint32_t l = std::min(within.value, nested); l-- > 0;) {
     if (!r.starts({.within = LevelId(l)})) continue;
     out.push_back({.kind = Remedy::Kind::kWidenWithin, .amount = r.needed(), .level = LevelId(l)});
@@ -216,7 +217,7 @@ void add_smaller_jobs(Rehearsal& r, std::vector<Remedy>& out) {
 
 /// Where devices are freed or nodes are added for the job: one list for the whole cluster, or one for each of the roomiest domains it may be in.
 std::vector<std::vector<NodeId>> places_for(const State& state, JobId job) {
-  const Cluster& cluster = state.cluster;
+  const Cluster& cluster = state.cluster();
   const LevelId within = state.job(job).within;
   std::vector<std::vector<NodeId>> places;
   if (within.is_none()) {
@@ -243,8 +244,8 @@ std::vector<std::vector<NodeId>> places_for(const State& state, JobId job) {
 
 /// Does the member fit on the node by everything that changes, with these demands in place of its own?
 bool fits(State& state, const Profile& profile, const Demand& demand, ConstraintId constraint, NodeId n) {
-  if (!state.cluster.allowed(constraint, is_allowed_by_facts).test(n.row())) return false;
-  const NodeView view{state.cluster, demand, state.cluster.constraint(constraint), &profile.mix, 0};
+  if (!state.cluster().allowed(constraint, is_allowed_by_facts).test(n.row())) return false;
+  const NodeView view{state.cluster(), demand, state.cluster().constraint(constraint), &profile.mix, 0};
   std::uint16_t fit = kFitsMax;
   profile.lower_by_what_is_free(view, {n.row(), 1}, {&fit, 1});
   return fit > 0;
@@ -255,23 +256,23 @@ class FreedDevices {
  public:
   FreedDevices(State& state, const std::vector<NodeId>& nodes) : state_(state) {
     for (const NodeId n : nodes) {
-      const auto milli = state.cluster.device_free_milli(n);
-      const auto mib = state.cluster.device_free_mib(n);
+      const auto milli = state.cluster().device_free_milli(n);
+      const auto mib = state.cluster().device_free_mib(n);
       for (std::size_t c = milli.size(); c-- > 0;)
-        if (milli[c] != kWholeDevice || mib[c] != state.cluster.facts(n).memory_per_device.value) in_use_[n].push_back(static_cast<int>(c));
+        if (milli[c] != kWholeDevice || mib[c] != state.cluster().facts(n).memory_per_device.value) in_use_[n].push_back(static_cast<int>(c));
     }
   }
   FreedDevices(const FreedDevices&) = delete;
   ~FreedDevices() {
-    for (auto it = freed_.rbegin(); it != freed_.rend(); ++it) state_.cluster.allocate(it->node, it->demand, it->devices);
+    for (auto it = freed_.rbegin(); it != freed_.rend(); ++it) Ledger(state_).allocate(it->node, it->demand, it->devices);
   }
   /// Frees so many devices that are in use, and as much of the resource that counts them; false if there are not so many.
   bool free(NodeId n, std::int64_t devices, std::int64_t counted, ResourceId counts_devices) {
-    const std::int64_t full = state_.cluster.facts(n).memory_per_device.value;
+    const std::int64_t full = state_.cluster().facts(n).memory_per_device.value;
     for (std::vector<int>& in_use = in_use_[n]; devices > 0 && !in_use.empty(); in_use.pop_back()) {
       const auto i = static_cast<std::size_t>(in_use.back());
-      const auto milli = state_.cluster.device_free_milli(n);
-      const auto mib = state_.cluster.device_free_mib(n);
+      const auto milli = state_.cluster().device_free_milli(n);
+      const auto mib = state_.cluster().device_free_mib(n);
       DeviceMask one;
       one.set(in_use.back());
       give({n, {.amounts = {}, .devices = {1, MilliGpu(kWholeDevice - milli[i]), MiB(full - mib[i])}, .ports = {}}, one});
@@ -295,7 +296,7 @@ class FreedDevices {
     DeviceMask devices;
   };
   void give(Freed freed) {
-    state_.cluster.release(freed.node, freed.demand, freed.devices);
+    Ledger(state_).release(freed.node, freed.demand, freed.devices);
     freed_.push_back(std::move(freed));
   }
   State& state_;
@@ -315,24 +316,24 @@ bool free_devices_for(Rehearsal& r, const Profile& profile, const std::vector<No
     without.devices.count = 0;
     std::erase_if(without.amounts, [&](const ResourceAmount& a) { return a.resource == r.counts_devices(); });
     const std::int64_t counted = amount_of(demand, r.counts_devices());
-    if (counted > 0 && r.counts_devices().row() >= state.cluster.resource_count()) return false;  // no node has it
+    if (counted > 0 && r.counts_devices().row() >= state.cluster().resource_count()) return false;  // no node has it
     NodeId best;
     std::int64_t least = INT64_MAX, least_counted = 0;
     for (const NodeId n : nodes) {
-      const std::int64_t memory = state.cluster.facts(n).memory_per_device.value;
-      if (state.cluster.devices()[n.row()] < demand.devices.count || (memory != 0 && memory < demand.devices.memory_each.value)) continue;
-      if (counted > 0 && state.cluster.allocatable(r.counts_devices())[n.row()] < counted) continue;  // what nobody holds cannot be freed
-      const std::int64_t lacking = std::max<std::int64_t>(demand.devices.count - state.cluster.idle_devices()[n.row()], 0);
-      const std::int64_t uncounted = counted == 0 ? 0 : std::max<std::int64_t>(counted - state.cluster.free(r.counts_devices())[n.row()], 0);
+      const std::int64_t memory = state.cluster().facts(n).memory_per_device.value;
+      if (state.cluster().devices()[n.row()] < demand.devices.count || (memory != 0 && memory < demand.devices.memory_each.value)) continue;
+      if (counted > 0 && state.cluster().allocatable(r.counts_devices())[n.row()] < counted) continue;  // what nobody holds cannot be freed
+      const std::int64_t lacking = std::max<std::int64_t>(demand.devices.count - state.cluster().idle_devices()[n.row()], 0);
+      const std::int64_t uncounted = counted == 0 ? 0 : std::max<std::int64_t>(counted - state.cluster().free(r.counts_devices())[n.row()], 0);
       if (lacking > freed.in_use(n) || std::max(lacking, uncounted) >= least || !fits(state, profile, without, m.constraint, n)) continue;
       best = n;
       least = std::max(lacking, uncounted);
       least_counted = uncounted;
     }
-    if (best.is_none() || !freed.free(best, demand.devices.count - std::min(state.cluster.idle_devices()[best.row()], demand.devices.count),
+    if (best.is_none() || !freed.free(best, demand.devices.count - std::min(state.cluster().idle_devices()[best.row()], demand.devices.count),
                                       least_counted, r.counts_devices()))
       return false;
-    trial.place(m.member, best, choose_devices(state.cluster, best, demand.devices));
+    trial.place(m.member, best, choose_devices(state.cluster(), best, demand.devices));
   }
   return true;
 }
@@ -363,12 +364,12 @@ NodeId template_for(Rehearsal& r, const std::vector<NodeId>& nodes) {
   const Demand& demand = state.demand(m.demand);
   NodeId best;
   for (const NodeId n : nodes) {
-    const NodeFacts& facts = state.cluster.facts(n);
+    const NodeFacts& facts = state.cluster().facts(n);
     const bool is_large_enough = std::all_of(demand.amounts.begin(), demand.amounts.end(), [&](const ResourceAmount& a) {
       return a.resource.row() < facts.allocatable.size() && facts.allocatable[a.resource.row()] >= a.amount;
     });
-    if (!is_large_enough || facts.devices < demand.devices.count || !state.cluster.allowed(m.constraint, is_allowed_by_facts).test(n.row())) continue;
-    if (best.is_none() || facts.devices > state.cluster.facts(best).devices) best = n;
+    if (!is_large_enough || facts.devices < demand.devices.count || !state.cluster().allowed(m.constraint, is_allowed_by_facts).test(n.row())) continue;
+    if (best.is_none() || facts.devices > state.cluster().facts(best).devices) best = n;
   }
   return best;
 }
@@ -384,15 +385,15 @@ void add_more_nodes(Rehearsal& r, JobId job, std::span<const LabelKeyId> names, 
   r.become({});
   State& state = r.state();
   const LevelId within = r.original().within;
-  if (!within.is_none() && is_each_domain_one_node(state.cluster.topology(), within)) return;
+  if (!within.is_none() && is_each_domain_one_node(state.cluster().topology(), within)) return;
   const Millis now = state.now();
   std::int64_t least = INT64_MAX;
   NodeId like;
   for (const std::vector<NodeId>& nodes : places_for(state, job)) {
     const NodeId model = template_for(r, nodes);
     if (model.is_none()) continue;
-    const NodeFacts facts = copy_of(state.cluster.facts(model), names);
-    const auto first = static_cast<std::uint32_t>(state.cluster.rows());
+    const NodeFacts facts = copy_of(state.cluster().facts(model), names);
+    const auto first = static_cast<std::uint32_t>(state.cluster().rows());
     std::uint32_t there = 0;
     const auto start_with = [&](std::int64_t count) {
       for (; there < count; ++there) ashlar::apply(state, {now, NodeSeen{NodeId(first + there), facts}});

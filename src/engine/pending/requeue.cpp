@@ -11,13 +11,14 @@
 #include "engine/engine.h"
 #include "engine/place/never_fits.h"
 #include "engine/quota.h"
+#include "state/ledger.h"
 
 namespace ashlar {
 namespace {
 
 /// Could this node take one such member now?
 bool could_take(State& state, const Profile& profile, DemandId demand_id, ConstraintId constraint, NodeId n) {
-  const Cluster& cluster = state.cluster;
+  const Cluster& cluster = state.cluster();
   const Demand& demand = state.demand(demand_id);
   if (!cluster.is_live(n)) return false;
   if (demand.devices.count > 0) {
@@ -25,7 +26,7 @@ bool could_take(State& state, const Profile& profile, DemandId demand_id, Constr
                                   : cluster.free_milli()[n.row()] < demand.devices.milli_each.value)
       return false;
   }
-  if (!state.cluster.allowed(constraint, is_allowed_by_facts).test(n.row())) return false;
+  if (!state.cluster().allowed(constraint, is_allowed_by_facts).test(n.row())) return false;
   const NodeView view{cluster, demand, cluster.constraint(constraint), &profile.mix, 0};
   std::uint16_t fits = kFitsMax;
   profile.lower_by_what_is_free(view, {n.row(), 1}, {&fits, 1});
@@ -55,19 +56,20 @@ bool exceeds_quota(const State& state, const PendingQueue::Class& job_class) {
 }  // namespace
 
 void Engine::requeue(State& state, Cycle& cycle) {
-  std::vector<NodeId>& freed_nodes = state.freed_nodes();
-  const bool has_quota_news = queue_changes_seen_ != state.queues.change_count();
-  const bool has_other_nodes = facts_seen_ != state.cluster.facts_change_count();
+  std::vector<NodeId> freed_nodes(state.freed_nodes().begin(), state.freed_nodes().end());
+  Ledger(state).forget_freed_nodes();
+  const bool has_quota_news = queue_changes_seen_ != state.queues().change_count();
+  const bool has_other_nodes = facts_seen_ != state.cluster().facts_change_count();
   if (freed_nodes.empty() && !has_quota_news && !has_other_nodes && to_prove_.empty()) return;
-  facts_seen_ = state.cluster.facts_change_count();
-  queue_changes_seen_ = state.queues.change_count();
+  facts_seen_ = state.cluster().facts_change_count();
+  queue_changes_seen_ = state.queues().change_count();
   std::sort(freed_nodes.begin(), freed_nodes.end());
   freed_nodes.erase(std::unique(freed_nodes.begin(), freed_nodes.end()), freed_nodes.end());
   std::vector<ClassId> activated;
   // Of those found never to fit, the ones that might on a node that came or changed.
   const auto could_ever = [&](DemandId demand, ConstraintId constraint) {
     return std::any_of(freed_nodes.begin(), freed_nodes.end(),
-                       [&](NodeId n) { return state.cluster.is_live(n) && could_ever_take(state, demand, constraint, n); });
+                       [&](NodeId n) { return state.cluster().is_live(n) && could_ever_take(state, demand, constraint, n); });
   };
   for (const ClassId id : pending_.waiting_for_quota())
     if (is_quota_news_for(state, pending_.class_at(id))) activated.push_back(id);
@@ -75,7 +77,7 @@ void Engine::requeue(State& state, Cycle& cycle) {
     pending_.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
       if (!job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity && exceeds_quota(state, job_class)) activated.push_back(id);
     });
-  const std::int32_t devices_max = most_devices(state.cluster, freed_nodes);
+  const std::int32_t devices_max = most_devices(state.cluster(), freed_nodes);
   for (const auto& [of, classes] : pending_.waiting_for_capacity()) {
     const DemandId demand = of.first;
     const ConstraintId constraint = of.second;
@@ -116,7 +118,6 @@ void Engine::requeue(State& state, Cycle& cycle) {
     });
   find_possible(state, cycle, activated);
   for (const ClassId id : activated) pending_.activate(id);
-  freed_nodes.clear();
   if (has_other_nodes) activate_impossible_heads(state, cycle);
 }
 
@@ -133,9 +134,9 @@ void Engine::find_possible(const State& state, Cycle& cycle, std::vector<ClassId
 }
 
 bool Engine::is_outdated(const State& state, const PendingQueue::Head& head) const {
-  if (state.cluster.live_count() == 0) return false;  // everybody waits for the first node
+  if (state.cluster().live_count() == 0) return false;  // everybody waits for the first node
   const std::size_t row = head.job_class.row();
-  const bool is_judged = row < judged_on_.size() && judged_on_[row] == state.cluster.facts_change_count();
+  const bool is_judged = row < judged_on_.size() && judged_on_[row] == state.cluster().facts_change_count();
   const WakeOn wake_on = pending_.class_at(head.job_class).verdict.wake_on;
   return !is_judged && (wake_on == WakeOn::kCapacity || wake_on == WakeOn::kQuota);
 }
@@ -146,7 +147,7 @@ bool Engine::activate_impossible_heads(const State& state, Cycle& cycle, QueueId
   for (const PendingQueue::Head* first = pending_.first_blocked(queue); first != nullptr; first = pending_.first_blocked(queue)) {
     const PendingQueue::Head head = *first;
     if (!is_outdated(state, head)) return has_activated;
-    grown(judged_on_, head.job_class.row()) = state.cluster.facts_change_count();
+    grown(judged_on_, head.job_class.row()) = state.cluster().facts_change_count();
     if (ever_fits(state, head.entry.job) != EverFits::kNo) return has_activated;
     cycle.impossible.insert(head.job_class);
     pending_.activate(head.job_class);
@@ -160,7 +161,7 @@ bool Engine::activate_impossible_heads(const State& state, Cycle& cycle) {
   bool has_activated = false;
   if (profile_->blocking == Blocking::kSkip || !options_.has_verdicts) return has_activated;
   std::set<QueueId> changed = pending_.take_changed_queues();
-  if (std::exchange(heads_walked_on_, state.cluster.facts_change_count()) != state.cluster.facts_change_count())
+  if (std::exchange(heads_walked_on_, state.cluster().facts_change_count()) != state.cluster().facts_change_count())
     for (const auto& [queue, heads] : pending_.blocked_heads()) changed.insert(queue);
   for (const QueueId queue : changed) has_activated = activate_impossible_heads(state, cycle, queue) || has_activated;
   return has_activated;

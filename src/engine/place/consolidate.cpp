@@ -12,7 +12,7 @@ namespace {
 void take(const PlacementContext& context, MemberId member, NodeId node) {
   State& state = context.trial.state();
   const Member& m = state.member(member);
-  const NodeView view{state.cluster, state.demand(m.demand), state.cluster.constraint(m.constraint), &context.profile.mix, 0};
+  const NodeView view{state.cluster(), state.demand(m.demand), state.cluster().constraint(m.constraint), &context.profile.mix, 0};
   context.trial.place(member, node, context.profile.device->choose(view, node));
 }
 
@@ -21,7 +21,7 @@ NodeId tightest(const PlacementContext& context, MemberId member) {
   State& state = context.trial.state();
   const Member& m = state.member(member);
   const FitTable& view = context.fit_tables.get(state, m.demand, m.constraint, 0);
-  const auto idle = state.cluster.idle_devices();
+  const auto idle = state.cluster().idle_devices();
   NodeId best;
   for (std::size_t n = 0; n < idle.size(); ++n)
     if (view.fits(NodeId(n)) > 0 && (best.is_none() || idle[n] < idle[best.row()])) best = NodeId(n);
@@ -36,10 +36,10 @@ bool fits(const PlacementContext& context, MemberId member, NodeId node) {
 
 /// Nodes with idle devices, most first, stable by row.
 std::vector<NodeId> walk_of(const State& state) {
-  const auto idle = state.cluster.idle_devices();
+  const auto idle = state.cluster().idle_devices();
   std::vector<NodeId> walk;
   for (std::size_t n = 0; n < idle.size(); ++n)
-    if (idle[n] > 0 && state.cluster.is_live(NodeId(n))) walk.emplace_back(n);
+    if (idle[n] > 0 && state.cluster().is_live(NodeId(n))) walk.emplace_back(n);
   std::stable_sort(walk.begin(), walk.end(), [&](NodeId a, NodeId b) { return idle[a.row()] > idle[b.row()]; });
   return walk;
 }
@@ -49,7 +49,7 @@ std::vector<NodeId> walk_of(const State& state) {
 bool is_consolidated(const State& state, JobId job) {
   const Job& j = state.job(job);
   if (!j.within.is_none() || !j.prefer.is_none()) return false;
-  const auto devices = state.cluster.devices();
+  const auto devices = state.cluster().devices();
   const std::int32_t largest = devices.empty() ? 0 : *std::max_element(devices.begin(), devices.end());
   const std::uint32_t waiting = j.members_present - j.members_placed;
   std::uint32_t seen = 0;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "state/ledger.h"
 
 namespace ashlar {
 namespace {
@@ -20,12 +21,12 @@ std::uint64_t tier_bits(Points points, std::size_t tier) {
 }  // namespace
 
 NodeView FitTable::node_view(const State& state, std::uint64_t draw) const {
-  return {state.cluster, state.demand(demand_), state.cluster.constraint(constraint_), &profile_->mix, draw};
+  return {state.cluster(), state.demand(demand_), state.cluster().constraint(constraint_), &profile_->mix, draw};
 }
 
 void FitTable::compute(State& state, NodeRange rows, std::uint64_t draw) {
   const NodeView view = node_view(state, draw);
-  const BitSet& allowed = state.cluster.allowed(constraint_, is_allowed_by_facts);
+  const BitSet& allowed = state.cluster().allowed(constraint_, is_allowed_by_facts);
   fits_scratch_.resize(rows.count);
   for (std::size_t i = 0; i < rows.count; ++i) fits_scratch_[i] = allowed.test(rows.first + i) ? kFitsMax : 0;
   const std::span<std::uint16_t> fits(fits_scratch_);
@@ -53,8 +54,8 @@ void FitTable::compute(State& state, NodeRange rows, std::uint64_t draw) {
 }
 
 void FitTable::start_anew(State& state, std::uint64_t draw) {
-  const std::size_t rows = state.cluster.rows();
-  shape_version_ = state.cluster.topology().shape_version();
+  const std::size_t rows = state.cluster().rows();
+  shape_version_ = state.cluster().topology().shape_version();
   edition_ = state.edition(demand_, constraint_);
   keys_.assign(rows, 0);
   stamp_.assign(rows, 0);
@@ -63,7 +64,7 @@ void FitTable::start_anew(State& state, std::uint64_t draw) {
   fits_ = fits_scratch_;
   total_ = 0;
   for (const std::uint16_t f : fits_) total_ += f;
-  const std::size_t groups = state.cluster.topology().group_count();
+  const std::size_t groups = state.cluster().topology().group_count();
   group_best_.assign(groups, NodeId::none());
   is_group_stale_.assign(groups, 1);
   has_rooms_ = false;
@@ -74,7 +75,7 @@ void FitTable::update(State& state, NodeId n, std::uint64_t draw) {
   const std::uint16_t before = fits_[n.row()];
   const std::uint16_t after = fits_scratch_[0];
   fits_[n.row()] = after;
-  const Topology& topology = state.cluster.topology();
+  const Topology& topology = state.cluster().topology();
   if (const GroupId group = topology.group_of(n); !group.is_none()) is_group_stale_[group.row()] = 1;
   if (before == after) return;
   total_ += std::uint64_t(after) - before;
@@ -92,7 +93,7 @@ FitTable::FitTable(const Profile& profile, DemandId demand, ConstraintId constra
       })) {}
 
 void FitTable::refresh(State& state, std::uint64_t draw) {
-  const Cluster& cluster = state.cluster;
+  const Cluster& cluster = state.cluster();
   const bool is_redefined = redefinitions_seen_ != state.redefinitions() && !is_of(state);
   const bool must_start = !is_fresh_ || is_drawn_ || is_redefined || !cluster.remembers(cursor_) ||
                           shape_version_ != cluster.topology().shape_version() || keys_.size() != cluster.rows() ||
@@ -115,7 +116,7 @@ void FitTable::refresh(State& state, std::uint64_t draw) {
 void FitTable::find_group_best(const State& state, std::size_t group) {
   NodeId best;
   std::uint64_t best_key = 0;
-  for (const NodeId n : state.cluster.topology().nodes_of_group(GroupId(group))) {
+  for (const NodeId n : state.cluster().topology().nodes_of_group(GroupId(group))) {
     if (keys_[n.row()] > best_key) {
       best = n;
       best_key = keys_[n.row()];
@@ -152,7 +153,7 @@ NodeId FitTable::best(const State& state) {
 }
 
 void FitTable::build_rooms(const State& state) {
-  const Topology& topology = state.cluster.topology();
+  const Topology& topology = state.cluster().topology();
   rooms_.assign(topology.level_count(), {});
   for (std::uint32_t l = 0; l < topology.level_count(); ++l) {
     rooms_[l].assign(topology.domain_count(LevelId(l)), 0);
@@ -170,7 +171,7 @@ std::span<const std::uint32_t> FitTable::room(const State& state, LevelId level)
 }
 
 FitTable& FitTables::get(State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw) {
-  const std::size_t bytes_each = 14 * (state.cluster.rows() + 1);
+  const std::size_t bytes_each = 14 * (state.cluster().rows() + 1);
   const std::size_t views_max = std::max<std::size_t>(8, bytes_max_ / bytes_each);
   auto it = fit_tables_.find({demand, constraint});
   if (it == fit_tables_.end()) {
@@ -187,13 +188,13 @@ FitTable& FitTables::get(State& state, DemandId demand, ConstraintId constraint,
 }
 
 void FitTables::pass_over_undone_changes(State& state, std::uint64_t since) {
-  if (!state.cluster.remembers(since)) return;
+  if (!state.cluster().remembers(since)) return;
   for (auto& [of, slot] : fit_tables_) {
     if (slot.view->cursor() <= since) continue;
     slot.view->refresh(state, 0);
     slot.view->rewind(since);
   }
-  state.cluster.forget_undone_changes(since);
+  Ledger(state).forget_undone_changes(since);
 }
 
 void FitTables::forget_outdated(const State& state) {

@@ -32,7 +32,7 @@ class Spreader {
   /// Distributes `count` members over nodes that have room for at least as many. `nodes` is reordered.
   void spread(std::span<NodeId> nodes, std::uint32_t level, std::uint64_t count) {
     if (count == 0) return;
-    if (level >= state_.cluster.topology().nested_count()) {
+    if (level >= state_.cluster().topology().nested_count()) {
       spread_over_nodes(nodes, count);
       return;
     }
@@ -70,7 +70,7 @@ class Spreader {
   }
 
   std::vector<Part> split(std::span<NodeId> nodes, std::uint32_t level) const {
-    const auto domains = state_.cluster.topology().domains(LevelId(level));
+    const auto domains = state_.cluster().topology().domains(LevelId(level));
     std::sort(nodes.begin(), nodes.end(),
               [&](NodeId a, NodeId b) { return domains[a.row()] != domains[b.row()] ? domains[a.row()] < domains[b.row()] : a < b; });
     std::vector<Part> parts;
@@ -234,8 +234,8 @@ class GangSearch {
     if (runs.size() == 1) return true;
     std::int64_t milli = 0;
     for (const Run& run : runs) milli += run.devices * static_cast<std::int64_t>(run.members.size());
-    const auto free = state_.cluster.free_milli();
-    for (const NodeId n : state_.cluster.topology().nodes_of(scope.level, scope.domain)) milli -= free[n.row()];
+    const auto free = state_.cluster().free_milli();
+    for (const NodeId n : state_.cluster().topology().nodes_of(scope.level, scope.domain)) milli -= free[n.row()];
     return milli <= 0;
   }
 
@@ -319,7 +319,7 @@ class GangSearch {
     if (nodes.empty()) return false;
     std::vector<PackingNode> free;
     free.reserve(nodes.size());
-    for (const NodeId n : nodes) free.push_back(node_as_it_is(state_.cluster, n));
+    for (const NodeId n : nodes) free.push_back(node_as_it_is(state_.cluster(), n));
     std::vector<PackingGroup> groups;
     for (const Run& run : runs) {
       const FitTable& v = view(run);
@@ -348,8 +348,8 @@ class GangSearch {
   /// Where any of them fits, in ascending order; none if those are too many to try everything.
   std::vector<NodeId> nodes_for_exact_search(const Scope& hard, const std::vector<Run>& runs) {
     std::vector<NodeId> nodes;
-    const Topology& topology = state_.cluster.topology();
-    const std::size_t count = hard.is_everywhere() ? state_.cluster.rows() : topology.nodes_of(hard.level, hard.domain).size();
+    const Topology& topology = state_.cluster().topology();
+    const std::size_t count = hard.is_everywhere() ? state_.cluster().rows() : topology.nodes_of(hard.level, hard.domain).size();
     for (const Run& run : runs) {
       const FitTable& v = view(run);
       for (std::size_t i = 0; i < count; ++i) {
@@ -377,20 +377,20 @@ class GangSearch {
 
   /// The nodes that the members may go to. No other place gives the search its nodes, so that nothing soft leads out of the hard domain.
   void gather(const FitTable& v, const Scope& hard, const Scope& soft) {
-    const Topology& topology = state_.cluster.topology();
+    const Topology& topology = state_.cluster().topology();
     nodes_.clear();
     const auto add = [&](NodeId n) {
       if (v.fits(n) > 0 && hard.holds(topology, n) && soft.holds(topology, n)) nodes_.push_back(n);
     };
     const Scope& narrower = soft.is_everywhere() ? hard : soft;
     if (narrower.is_everywhere())
-      for (std::size_t n = 0; n < state_.cluster.rows(); ++n) add(NodeId(n));
+      for (std::size_t n = 0; n < state_.cluster().rows(); ++n) add(NodeId(n));
     else
       for (const NodeId n : topology.nodes_of(narrower.level, narrower.domain)) add(n);
   }
 
   std::uint64_t room_in(const FitTable& v, const Scope& hard, const Scope& part) const {
-    const Topology& topology = state_.cluster.topology();
+    const Topology& topology = state_.cluster().topology();
     std::uint64_t room = 0;
     for (const NodeId n : topology.nodes_of(part.level, part.domain)) room += hard.holds(topology, n) ? std::uint64_t{v.fits(n)} : 0;
     return room;
@@ -407,7 +407,7 @@ class GangSearch {
     if (!j.prefer.is_none()) return joined(j.prefer);
     if (hard.is_everywhere() && !context_.profile.is_default_domain_search) return {};
     const std::uint32_t outermost = hard.is_everywhere() ? 0 : next_level(hard.level);
-    for (std::uint32_t level = state_.cluster.topology().nested_count(); level-- > outermost;)
+    for (std::uint32_t level = state_.cluster().topology().nested_count(); level-- > outermost;)
       if (const Scope scope = joined(LevelId(level)); !scope.is_everywhere()) return scope;
     return {};
   }
@@ -418,7 +418,7 @@ class GangSearch {
     bool is_first = true, is_one = true;
     state_.each_member(job_, [&](MemberId, const Member& m) {
       if (!m.is_placed()) return;
-      const DomainId d = state_.cluster.topology().domain_of(level, m.node);
+      const DomainId d = state_.cluster().topology().domain_of(level, m.node);
       is_one = is_one && (is_first || d == domain);
       domain = d;
       is_first = false;
@@ -439,7 +439,7 @@ class GangSearch {
 
   /// Members that fit in each domain of `level`, counting the nodes of `hard` alone.
   std::span<const std::uint32_t> room_inside(const FitTable& v, const Scope& hard, LevelId level) {
-    const Topology& topology = state_.cluster.topology();
+    const Topology& topology = state_.cluster().topology();
     room_inside_.assign(topology.domain_count(level), 0);
     for (const NodeId n : topology.nodes_of(hard.level, hard.domain))
       if (const DomainId d = topology.domain_of(level, n); !d.is_none()) room_inside_[d.row()] += v.fits(n);
@@ -447,7 +447,7 @@ class GangSearch {
   }
 
   /// The nested level to split by below `level`; free-standing levels are split from the outermost on.
-  std::uint32_t next_level(LevelId level) const { return level.value < state_.cluster.topology().nested_count() ? level.value + 1 : 0; }
+  std::uint32_t next_level(LevelId level) const { return level.value < state_.cluster().topology().nested_count() ? level.value + 1 : 0; }
 
   void take(const FitTable& v, std::uint64_t draw, const Run& run, const std::vector<Share>& shares) {
     std::size_t rank = 0;

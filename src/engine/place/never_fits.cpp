@@ -67,12 +67,12 @@ class EmptyDomain {
   EmptyDomain(const State& state, const std::vector<Ask>& asks, const HeldByNode& held) : state_(state), asks_(asks), held_(held) {}
 
   void add(NodeId n) {
-    if (!state_.cluster.is_live(n)) return;
+    if (!state_.cluster().is_live(n)) return;
     const std::size_t at = fits_.size();
     bool is_useful = false;
     for (const Ask& ask : asks_) {
-      const bool is_meant = is_meant_for(state_.cluster.constraint(ask.constraint), state_.cluster.facts(n));
-      fits_.push_back(is_meant ? fits_when_empty(state_.cluster, state_.demand(ask.demand), n, held_on(n)) : 0);
+      const bool is_meant = is_meant_for(state_.cluster().constraint(ask.constraint), state_.cluster().facts(n));
+      fits_.push_back(is_meant ? fits_when_empty(state_.cluster(), state_.demand(ask.demand), n, held_on(n)) : 0);
       is_useful = is_useful || fits_.back() > 0;
     }
     if (is_useful)
@@ -106,7 +106,7 @@ class EmptyDomain {
 
   /// Is there as much of each resource, and of devices, as all of them ask together?
   bool has_enough_for_all() const {
-    const Cluster& cluster = state_.cluster;
+    const Cluster& cluster = state_.cluster();
     double milli = 0;
     std::vector<double> asked(cluster.resource_count(), 0);  // sums of int64 amounts may leave the range; a part in 2^50 is no matter
     for (const Ask& ask : asks_) {
@@ -139,7 +139,7 @@ class EmptyDomain {
   }
 
   PackingNode node_beside(const Held& held, NodeId n) const {
-    PackingNode node = node_when_empty(state_.cluster, n);
+    PackingNode node = node_when_empty(state_.cluster(), n);
     for (std::size_t r = 0; r < node.free.size(); ++r) node.free[r] -= held.of(r);
     const std::int32_t devices = std::min(held.devices, node.idle_devices);
     std::fill_n(node.milli.begin(), devices, 0);
@@ -178,8 +178,8 @@ class EmptyDomain {
 }  // namespace
 
 bool could_ever_take(const State& state, DemandId demand, ConstraintId constraint, NodeId n) {
-  return fits_when_empty(state.cluster, state.demand(demand), n, {}) > 0 &&
-         is_meant_for(state.cluster.constraint(constraint), state.cluster.facts(n));
+  return fits_when_empty(state.cluster(), state.demand(demand), n, {}) > 0 &&
+         is_meant_for(state.cluster().constraint(constraint), state.cluster().facts(n));
 }
 
 std::vector<Ask> asks_of(const State& state, JobId job) {
@@ -205,7 +205,7 @@ DomainId domain_held(const State& state, JobId job) {
   const DomainId held = state.anchor(job, j.within);
   bool is_one = true;
   state.each_member(job, [&](MemberId, const Member& m) {
-    if (m.is_placed()) is_one = is_one && state.cluster.topology().domain_of(j.within, m.node) == held;
+    if (m.is_placed()) is_one = is_one && state.cluster().topology().domain_of(j.within, m.node) == held;
   });
   return is_one ? held : DomainId::none();
 }
@@ -218,13 +218,13 @@ EverFits ever_fits(const State& state, JobId job) {
     return state.demand(a.demand).devices.milli_total() > state.demand(b.demand).devices.milli_total();
   });
   const LevelId within = state.job(job).within;
-  const Topology& topology = state.cluster.topology();
+  const Topology& topology = state.cluster().topology();
   std::uint32_t steps = kProofStepsMax;
   // Surplus may wait for its own siblings too: when they end it can take their place.
   const HeldByNode held = state.job(job).waits_for_surplus() ? HeldByNode{} : held_by(state, job);
   if (within.is_none()) {
     EmptyDomain all(state, asks, held);
-    for (std::size_t n = 0; n < state.cluster.rows(); ++n) all.add(NodeId(n));
+    for (std::size_t n = 0; n < state.cluster().rows(); ++n) all.add(NodeId(n));
     return all.judge(steps);
   }
   const DomainId only = domain_held(state, job);

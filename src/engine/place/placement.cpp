@@ -26,7 +26,7 @@ PlacementOutcome place_job(const PlacementContext& context, JobId job) {
 bool stays_within(const State& state, JobId job, std::span<const Trial::Step> steps) {
   const LevelId level = state.job(job).within;
   if (level.is_none()) return true;
-  const auto domain_of = [&](NodeId n) { return state.cluster.topology().domain_of(level, n); };
+  const auto domain_of = [&](NodeId n) { return state.cluster().topology().domain_of(level, n); };
   DomainId chosen;
   std::size_t placed_now = 0;
   for (const Trial::Step& step : steps) {

@@ -12,6 +12,7 @@
 #include "engine/place/placement.h"
 #include "engine/quota.h"
 #include "policy/victim/by_count.h"
+#include "state/ledger.h"
 
 namespace ashlar {
 namespace {
@@ -43,8 +44,8 @@ void sort_by_key_and_turn(std::vector<Running>& running) {
 
 std::vector<Running> running_in_order(const State& state, const OrderPolicy& order, Millis now) {
   std::vector<Running> running;
-  running.reserve(state.timeline.ends().size());
-  for (const Timeline::End& end : state.timeline.ends())
+  running.reserve(state.timeline().ends().size());
+  for (const Timeline::End& end : state.timeline().ends())
     if (state.job(end.job).is_ours) running.push_back({order.running(state, end.job, now), state.job(end.job).start_seq, end.job});
   sort_by_key_and_turn(running);
   return running;
@@ -88,8 +89,8 @@ class WaitingWalk {
 class QueueShares {
  public:
   QueueShares(const State& state, const std::vector<Running>& running) : state_(state) {
-    if (!state.queues.has_limits()) return;
-    left_ = state.queues;
+    if (!state.queues().has_limits()) return;
+    left_ = state.queues();
     for (const Running& r : running) left_->charge(state.job(r.job).queue, held_by(r.job), -1);
   }
   /// Does the queue take it? What it takes is counted.
@@ -132,7 +133,7 @@ class QueueShares {
 
 CountMarks mark(const State& state, const PendingQueue& pending, const std::vector<Running>& running, Millis now) {
   CountMarks marks;
-  CountWalk walk(devices_of(state.cluster));
+  CountWalk walk(devices_of(state.cluster()));
   QueueShares shares(state, running);
   WaitingWalk waiting(pending);
   std::size_t r = 0;
@@ -173,8 +174,8 @@ void Engine::preempt_by_count(State& state, Cycle& cycle) {
     Trial trial(state);
     trial.evict(job);
     trial.commit();
-    state.stop(job, now);
-    state.settle_backlog(job);
+    Ledger(state).stop(job, now);
+    Ledger(state).settle_backlog(job);
     cycle.plan.actions.push_back(Evict{job, Millis(0)});
   }
   absorb_changes(state);

@@ -95,7 +95,7 @@ const Cycle::ShadowTime& Cycle::shadow_time_for(const State& state, JobId job, s
   for (const ShadowTime& r : shadow_times)
     if (r.job == job) return r;
   std::int64_t free = 0;
-  for (const std::int64_t idle : state.cluster.group_idle_devices()) free += idle;
+  for (const std::int64_t idle : state.cluster().group_idle_devices()) free += idle;
   ShadowTime r{job, Millis::max(), 0};
   std::vector<Timeline::End> put_off;
   const std::span<const Timeline::End> ends = expected_ends(state, plan.at, put_off);

@@ -7,7 +7,7 @@
 namespace ashlar {
 
 std::span<const Timeline::End> expected_ends(const State& state, Millis now, std::vector<Timeline::End>& ends) {
-  const auto known = state.timeline.ends();
+  const auto known = state.timeline().ends();
   if (known.empty() || known.front().at > now) return known;
   ends.clear();
   ends.reserve(known.size());
@@ -116,7 +116,7 @@ std::size_t EarliestStart::between(std::size_t failed, std::size_t enough) {
 
 std::size_t EarliestStart::enough_devices() {
   std::int64_t free = 0, asked = 0;
-  for (const std::int64_t idle : state_.cluster.group_idle_devices()) free += std::max<std::int64_t>(idle, 0);
+  for (const std::int64_t idle : state_.cluster().group_idle_devices()) free += std::max<std::int64_t>(idle, 0);
   for (const MemberId m : outranked_nominations(state_, job_)) free += state_.demand(state_.member(m).demand).devices.count;
   const Job& j = state_.job(job_);
   const std::uint32_t needed = j.members_needed();
@@ -138,7 +138,7 @@ std::size_t EarliestStart::enough_quota() {
   if (!refusal || refusal->code != ReasonCode::kQuotaExhausted) return 0;
   const QueueId limiting(refusal->subject);
   const auto dimension = static_cast<std::size_t>(refusal->numbers[0]);
-  std::int64_t lacking = state_.queues.used(limiting)[dimension] + quota_needed(state_, job_)[dimension] - state_.queues.quota(limiting)[dimension];
+  std::int64_t lacking = state_.queues().used(limiting)[dimension] + quota_needed(state_, job_)[dimension] - state_.queues().quota(limiting)[dimension];
   std::size_t count = 0;
   for (std::size_t e = 0; lacking > 0 && reaches(count + 1); ++count)
     for (; e < moments_[count].ends; ++e) lacking -= held_of(ends_[e].job, limiting)[dimension];
@@ -147,7 +147,7 @@ std::size_t EarliestStart::enough_quota() {
 
 QuotaVector EarliestStart::held_of(JobId job, QueueId queue) const {
   QuotaVector held{};
-  if (job == job_ || !state_.queues.is_within(state_.job(job).queue, queue)) return held;
+  if (job == job_ || !state_.queues().is_within(state_.job(job).queue, queue)) return held;
   state_.each_member(job, [&](MemberId, const Member& m) {
     if (!m.is_placed()) return;
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) held[d] += state_.quota_of_demand(m.demand)[d];
@@ -170,12 +170,12 @@ void EarliestStart::evict_until(std::size_t moments) {
 
 bool EarliestStart::seat(const Reservation& reservation) {
   for (const Reservation::Place& place : reservation.places) {
-    if (!state_.is_live(place.member) || !state_.cluster.is_live(place.node)) return false;
+    if (!state_.is_live(place.member) || !state_.cluster().is_live(place.node)) return false;
     const Member& m = state_.member(place.member);
     if (m.job != reservation.entry.job || m.is_placed()) return false;
     const DeviceRequest& ask = state_.demand(m.demand).devices;
-    DeviceMask devices = choose_devices(state_.cluster, place.node, ask);
-    if (devices.count() < ask.count && drop_outranked(m.job, place.node)) devices = choose_devices(state_.cluster, place.node, ask);
+    DeviceMask devices = choose_devices(state_.cluster(), place.node, ask);
+    if (devices.count() < ask.count && drop_outranked(m.job, place.node)) devices = choose_devices(state_.cluster(), place.node, ask);
     if (devices.count() < ask.count) return false;
     context_.trial.place(place.member, place.node, devices);
   }

@@ -124,7 +124,7 @@ void note_spares(const Trial& trial, const State& state, Reservation& reservatio
   for (const Reservation::Place& place : reservation.places) spares.push_back({place.node, {}, {}});
   std::sort(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node < b.node; });
   spares.erase(std::unique(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node == b.node; }), spares.end());
-  const Cluster& cluster = state.cluster;
+  const Cluster& cluster = state.cluster();
   for (Spare& spare : spares) {
     if (requests_devices) {
       const auto milli = cluster.device_free_milli(spare.node);
@@ -154,13 +154,13 @@ void note_spares(const Trial& trial, const State& state, Reservation& reservatio
 }
 
 void note_quota_spares(const State& state, QueueId queue, std::vector<Reservation::QuotaSpare>& spares) {
-  if (queue.row() >= state.queues.rows()) return;
-  for (; !queue.is_none(); queue = state.queues.parent(queue)) {
+  if (queue.row() >= state.queues().rows()) return;
+  for (; !queue.is_none(); queue = state.queues().parent(queue)) {
     Reservation::QuotaSpare spare{queue, {}};
     bool has_limit = false;
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
-      const std::int64_t limit = state.queues.quota(queue)[d];
-      spare.left[d] = limit == kUnlimited ? Reservation::kPlenty : limit - state.queues.used(queue)[d];
+      const std::int64_t limit = state.queues().quota(queue)[d];
+      spare.left[d] = limit == kUnlimited ? Reservation::kPlenty : limit - state.queues().used(queue)[d];
       has_limit = has_limit || limit != kUnlimited;
     }
     if (has_limit) spares.push_back(spare);
@@ -197,10 +197,10 @@ QuotaTaken quota_taken(const State& state, std::span<const Trial::Step> steps) {
 /// Has every queue above the promised job so much left for the taker, beyond all that is promised to others?
 bool has_quota_for(const State& state, const Reservation& reservation, const QuotaTaken& taken) {
   return std::all_of(reservation.quota_spares.begin(), reservation.quota_spares.end(), [&](const Reservation::QuotaSpare& spare) {
-    if (taken.queue.is_none() || !state.queues.is_within(taken.queue, spare.queue)) return true;
+    if (taken.queue.is_none() || !state.queues().is_within(taken.queue, spare.queue)) return true;
     QuotaVector left = spare.left;
     for (const Reservation::QuotaClaim& claim : reservation.quota_claims)
-      if (claim.job != taken.job && state.queues.is_within(claim.queue, spare.queue))
+      if (claim.job != taken.job && state.queues().is_within(claim.queue, spare.queue))
         for (std::size_t d = 0; d < kQuotaDimensions; ++d) left[d] -= claim.amounts[d];
     for (std::size_t d = 0; d < kQuotaDimensions; ++d)
       if (taken.amounts[d] > 0 && taken.amounts[d] > left[d]) return false;
@@ -220,7 +220,7 @@ bool has_clash(const Claims& claims, const Demand& demand) {
 
 /// Takes from the device, in the trial, all that is free beyond so much.
 void block_device(Trial& trial, NodeId node, int device, DeviceRoom leave) {
-  const Cluster& cluster = trial.state().cluster;
+  const Cluster& cluster = trial.state().cluster();
   const auto i = static_cast<std::size_t>(device);
   const std::int32_t milli = std::max(cluster.device_free_milli(node)[i] - std::max(leave.milli, 0), 0);
   const std::int64_t mib = std::max<std::int64_t>(cluster.device_free_mib(node)[i] - std::max<std::int64_t>(leave.mib, 0), 0);
@@ -242,7 +242,7 @@ bool requests_whole_devices(const State& state, JobId job) {
 /// Of the devices that will be idle, keeps as many as the whole asks need, those first that are of least use to the other job: to one of whole devices
 /// those in use now, to one of shares those that are idle now.
 void block_whole(Trial& trial, const Spare& spare, const Seating& seating, bool from_whole) {
-  const Cluster& cluster = trial.state().cluster;
+  const Cluster& cluster = trial.state().cluster();
   const std::int64_t full_mib = cluster.facts(spare.node).memory_per_device.value;
   const auto milli = cluster.device_free_milli(spare.node);
   const auto mib = cluster.device_free_mib(spare.node);
@@ -272,7 +272,7 @@ void block_whole(Trial& trial, const Spare& spare, const Seating& seating, bool 
 }  // namespace
 
 bool Reservation::is_due(const State& state, Millis now) const {
-  return queue_changes_seen != state.queues.change_count() || (has_news(state, now) && now - made_at >= Reservations::kRenewedAfter);
+  return queue_changes_seen != state.queues().change_count() || (has_news(state, now) && now - made_at >= Reservations::kRenewedAfter);
 }
 
 Millis Reservation::next_look(const State& state, Millis now) const { return has_news(state, now) ? made_at + Reservations::kRenewedAfter : at; }
@@ -292,14 +292,14 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
     const Claims claims{promised->claims, taken.job};
     if (has_clash(claims, demand)) return false;
     if (beside == Beside::kItsDevices)
-      for (const auto& [device, ask] : seat_claims(promised->room, claims, state.cluster.facts(placement->node).memory_per_device.value).shares)
+      for (const auto& [device, ask] : seat_claims(promised->room, claims, state.cluster().facts(placement->node).memory_per_device.value).shares)
         if (placement->devices.test(device)) return false;
     auto it = std::find_if(left.begin(), left.end(), [&](const auto& l) { return l.first == &*promised; });
     if (it == left.end()) it = left.insert(left.end(), {&*promised, promised->room});
     take(it->second, demand, placement->devices);
   }
   return std::all_of(left.begin(), left.end(), [&](const auto& l) {
-    return holds_claims(l.second, {l.first->claims, taken.job}, state.cluster.facts(l.first->node).memory_per_device.value);
+    return holds_claims(l.second, {l.first->claims, taken.job}, state.cluster().facts(l.first->node).memory_per_device.value);
   });
 }
 
@@ -308,7 +308,7 @@ bool Reservation::spares_quota_for(const State& state, JobId job) const {
 }
 
 void Reservation::block(Trial& trial, JobId from, Beside beside) const {
-  const Cluster& cluster = trial.state().cluster;
+  const Cluster& cluster = trial.state().cluster();
   const bool from_whole = requests_whole_devices(trial.state(), from);
   for (const Spare& spare : spares) {
     const Claims claims{spare.claims, from};
@@ -335,7 +335,7 @@ void Reservation::block(Trial& trial, JobId from, Beside beside) const {
 void Reservation::charge(const State& state, std::span<const Trial::Step> steps) {
   const QuotaTaken taken = quota_taken(state, steps);
   for (QuotaSpare& spare : quota_spares)
-    if (!taken.queue.is_none() && state.queues.is_within(taken.queue, spare.queue))
+    if (!taken.queue.is_none() && state.queues().is_within(taken.queue, spare.queue))
       for (std::size_t d = 0; d < kQuotaDimensions; ++d) spare.left[d] -= taken.amounts[d];
   each_placement(steps, [&](const Trial::Placement& step) {
     if (const auto it = spare_of(spares, step.node); it != spares.end()) take(it->room, state.demand(state.member(step.member).demand), step.devices);
@@ -408,7 +408,7 @@ std::vector<PendingQueue::Head> Reservations::heads_ahead(const State& state, co
   const auto add = [&](const PendingQueue::Head& first) {
     if (!(first.entry < entry)) return;
     const QueueId limiting = this->limiting(pending, first, nullptr);
-    if (limiting.is_none() || state.queues.is_within(queue, limiting)) ahead.push_back(first);
+    if (limiting.is_none() || state.queues().is_within(queue, limiting)) ahead.push_back(first);
   };
   for (const auto& [of, heads] : pending.blocked_heads()) add(*pending.first_waiting(of));
   for (const auto& [of, held] : pending.held_heads())
@@ -438,14 +438,14 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
                    .limiting = limiting,
                    .made_at = now,
                    .unforeseen_frees_seen = state.unforeseen_frees(),
-                   .queue_changes_seen = state.queues.change_count(),
+                   .queue_changes_seen = state.queues().change_count(),
                    .places = {},
                    .spares = {},
                    .quota_spares = {},
                    .quota_claims = {}};
   const std::vector<const Reservation*> ahead = ahead_of(state, blocked.entry, job_class.key.queue);
   const QuotaVector counted = quota_needed(state, job);
-  const std::uint64_t changes_before = state.cluster.change_count();
+  const std::uint64_t changes_before = state.cluster().change_count();
   if (const auto at = EarliestStart(context, job, now, ahead).run()) {
     made.at = *at;
     made.ends = state.job(job).end_if_started(*at);
@@ -471,7 +471,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
 
 bool Reservations::can_be_earlier(const PlacementContext& context, const Reservation& reservation, Millis now) const {
   const State& state = context.trial.state();
-  const std::uint64_t changes_before = state.cluster.change_count();
+  const std::uint64_t changes_before = state.cluster().change_count();
   const std::vector<const Reservation*> ahead = ahead_of(state, reservation.entry, reservation.job_class.queue);
   const bool can = EarliestStart(context, reservation.entry.job, now, ahead).run(reservation.at).has_value();
   context.trial.rollback_to(0);

@@ -91,7 +91,7 @@ struct Reservation {
   /// The promised time as it can be told: never a time that has passed.
   Millis told_at(Millis now) const;
   /// Is that job, of that queue, delayed for nothing if it keeps off? Who waits for quota is delayed only by jobs under the same limit.
-  bool concerns(const State& state, QueueId queue) const { return limiting.is_none() || state.queues.is_within(queue, limiting); }
+  bool concerns(const State& state, QueueId queue) const { return limiting.is_none() || state.queues().is_within(queue, limiting); }
 
   /// Does it hold if these placements, all of one job, last beyond it?
   bool allows(const State& state, std::span<const Trial::Step> steps, Beside beside) const;

@@ -127,7 +127,7 @@ const Cluster& LeaderTerm::cluster_now() {
     tracker_.settle_bound();
     driver_->catch_up();
   }
-  return state_->cluster;
+  return state_->cluster();
 }
 
 void LeaderTerm::step() {
@@ -180,7 +180,7 @@ void LeaderTerm::note_placed(JobId job, const Plan& plan) {
 }
 
 std::string LeaderTerm::level_of_placement(JobId job) const {
-  const Cluster& cluster = state_->cluster;
+  const Cluster& cluster = state_->cluster();
   std::vector<DomainId> common;
   NodeId first;
   bool is_one_node = true;
@@ -255,7 +255,7 @@ void LeaderTerm::restore_devices(PodSlot slot) {
 
 /// Devices that pods claim beyond what they have take nothing new; whose claims these are.
 void LeaderTerm::say_overfull_devices() {
-  const Cluster& cluster = state_->cluster;
+  const Cluster& cluster = state_->cluster();
   if (cluster.overfull_device_count() == 0) return overfull_told_.clear();
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const DeviceMask devices = cluster.is_live(NodeId(row)) ? cluster.overfull_devices(NodeId(row)) : DeviceMask{};
@@ -302,7 +302,7 @@ ConditionText LeaderTerm::job_text(JobId job) {
     for (const std::int64_t number : r.numbers) key = hash_combine(key, static_cast<std::uint64_t>(number));
   }
   // Besides its verdict a text speaks of the nodes there are, and of the gang and how much of it is placed.
-  key = hash_combine(key, state_->cluster.live_count());
+  key = hash_combine(key, state_->cluster().live_count());
   const JobOwner owner = tracker_.owner(job);
   const Job& j = state_->job(job);
   if (owner.gang != kNoGang) key = hash_combine(hash_combine(key, owner.gang + 1), std::uint64_t{j.members_placed} << 32 | j.members_present);

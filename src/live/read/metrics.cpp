@@ -53,7 +53,7 @@ struct SchedulerMetrics::Series {
   prometheus::Histogram& decision_gang = decisions.Add({{"kind", "gang"}}, kLatencyBuckets);
   prometheus::Family<prometheus::Counter>& attempts =
       BuildCounter().Name("ashlar_scheduling_attempts_total").Help("Outcomes of looking at a job").Register(*registry);
-  std::array<prometheus::Counter*, 8> by_verdict{};
+  std::array<prometheus::Counter*, static_cast<std::size_t>(VerdictKind::kOverQuota) + 1> by_verdict{};
   /// The series that an operator sees by queue, and everybody as one.
   struct Placements {
     std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
@@ -67,8 +67,7 @@ struct SchedulerMetrics::Series {
   prometheus::Counter& examined = BuildCounter().Name("ashlar_jobs_examined_total").Help("Jobs looked at").Register(*registry).Add({});
   Series() {
     for (std::size_t v = 0; v < by_verdict.size(); ++v) {
-      const std::string_view name = v <= static_cast<std::size_t>(VerdictKind::kDeferred) ? verdict_name(static_cast<VerdictKind>(v)) : "other";
-      by_verdict[v] = &attempts.Add({{"result", std::string(name)}});
+      by_verdict[v] = &attempts.Add({{"result", std::string(verdict_name(static_cast<VerdictKind>(v)))}});
     }
   }
 };
@@ -79,7 +78,7 @@ SchedulerMetrics::~SchedulerMetrics() = default;
 void SchedulerMetrics::observe_step(double seconds, const Plan& plan) {
   series_->step.Observe(seconds);
   if (plan.examined > 0) series_->examined.Increment(plan.examined);
-  for (const VerdictChange& change : plan.verdicts) series_->by_verdict[static_cast<std::size_t>(change.verdict.kind) & 7]->Increment();
+  for (const VerdictChange& change : plan.verdicts) series_->by_verdict[static_cast<std::size_t>(change.verdict.kind)]->Increment();
 }
 
 void SchedulerMetrics::observe_decision(bool is_gang, Millis latency) {
@@ -159,7 +158,7 @@ void add_writes(Snapshot& out, const LeaderTerm& leader_term) {
 
 /// Wholly free devices of the best domain of each level, on nodes that take pods: what a gang within that level can get at most.
 void add_largest_gangs(Snapshot& out, LeaderTerm& leader_term) {
-  const Cluster& cluster = leader_term.state().cluster;
+  const Cluster& cluster = leader_term.state().cluster();
   const ObjectNames& names = leader_term.tracker().names();
   const std::size_t levels = names.levels().size();
   // Best sums by model and level; level `levels` is the node, one more is the whole cluster.
@@ -198,10 +197,10 @@ void add_quotas(Snapshot& out, LeaderTerm& leader_term) {
   const ObjectNames& names = leader_term.tracker().names();
   for (std::size_t q = 1; q < names.queues.size(); ++q) {
     const QueueId queue(q);
-    if (queue.row() >= state.queues.rows()) continue;
+    if (queue.row() >= state.queues().rows()) continue;
     const prometheus::Labels labels{{"queue", names.queues.name(queue).str()}, {"model", "any"}};
-    out.set("ashlar_queue_allocated_gpus", "Cards in use by the queue", labels, static_cast<double>(state.queues.used(queue)[0]) / 1000);
-    const std::int64_t quota = state.queues.quota(queue)[0];
+    out.set("ashlar_queue_allocated_gpus", "Cards in use by the queue", labels, static_cast<double>(state.queues().used(queue)[0]) / 1000);
+    const std::int64_t quota = state.queues().quota(queue)[0];
     out.set("ashlar_queue_guaranteed_gpus", "Cards that the queue may use", labels,
             quota == kUnlimited ? std::numeric_limits<double>::infinity() : static_cast<double>(quota) / 1000);
   }
@@ -249,7 +248,7 @@ std::string SchedulerMetrics::text(LeaderTerm* leader_term, const ProcessFacts& 
     add_largest_gangs(snapshot, *leader_term);
     snapshot.set("ashlar_snapshot_age_seconds", "How long the oldest change that the engine has not seen has waited", {},
                  static_cast<double>(leader_term->snapshot_age().value) * 1e-3);
-    snapshot.set("ashlar_nodes", "Nodes known", {}, static_cast<double>(leader_term->state().cluster.live_count()));
+    snapshot.set("ashlar_nodes", "Nodes known", {}, static_cast<double>(leader_term->state().cluster().live_count()));
     snapshot.set("ashlar_pods", "Pods known", {}, static_cast<double>(leader_term->tracker().pods().size()));
     snapshot.set("ashlar_quarantined_pods", "Pods not placed because the scheduler stopped for them before", {},
                  static_cast<double>(leader_term->tracker().quarantined_count()));
@@ -260,7 +259,7 @@ std::string SchedulerMetrics::text(LeaderTerm* leader_term, const ProcessFacts& 
     snapshot.set("ashlar_gangs_without_level", "Gangs that wait because their label would be a topology level too many", {},
                  static_cast<double>(leader_term->tracker().gangs_without_level()));
     snapshot.set("ashlar_cards_overclaimed", "Cards that pods claim for more than they have; they take nothing new", {},
-                 static_cast<double>(leader_term->state().cluster.overfull_device_count()));
+                 static_cast<double>(leader_term->state().cluster().overfull_device_count()));
     snapshot.count("ashlar_steps_total", "Decisions", {}, static_cast<double>(leader_term->steps()));
   }
   std::vector<prometheus::MetricFamily> families = series_->registry->Collect();

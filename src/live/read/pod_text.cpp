@@ -17,7 +17,7 @@ namespace {
 /// Live nodes by the first taint that the constraint does not tolerate, in words.
 std::map<std::string, std::int64_t> untolerated(const TextContext& c, ConstraintId id) {
   std::map<std::string, std::int64_t> counts;
-  const Cluster& cluster = c.state.cluster;
+  const Cluster& cluster = c.state.cluster();
   for (const NodeTally::Tainted& tainted : c.tally().untolerated(cluster, cluster.constraint(id))) {
     const PooledString key = c.tracker.names().label_keys.name(tainted.taint.key);
     const std::string pair = c.tracker.names().label_text(tainted.taint.value);
@@ -32,7 +32,7 @@ std::map<std::string, std::int64_t> untolerated(const TextContext& c, Constraint
 
 /// Of the nodes that do not match the selector: those that only the anti-affinity of pods there takes away.
 std::int64_t company_of(const TextContext& c, const Reason& r) {
-  return std::min(c.tally().refused_company(c.state.cluster, ConstraintId(r.subject)), r.numbers[0]);
+  return std::min(c.tally().refused_company(c.state.cluster(), ConstraintId(r.subject)), r.numbers[0]);
 }
 
 /// By name: where no node has a device there is no column that counts devices.
@@ -101,7 +101,7 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, const Verdic
 }
 
 std::string availability(const TextContext& c, const Verdict& verdict) {
-  const std::size_t nodes = c.state.cluster.live_count();
+  const std::size_t nodes = c.state.cluster().live_count();
   if (nodes == 0) return "no nodes available to schedule pods";
   std::vector<std::string> parts;
   for (const auto& [words, count] : histogram(c, verdict)) parts.push_back(std::to_string(count) + " " + words);

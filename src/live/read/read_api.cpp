@@ -331,7 +331,7 @@ http::ServerResponse answer_queue(LeaderTerm& leader_term, const http::ServerReq
   const std::string asked = request.query_value("queue");
   const std::optional<QueueId> only = asked.empty() ? std::nullopt : std::optional(names.queues.find(PooledString(asked)));
   std::size_t shown = 0, total = 0;
-  const QueueTree& tree = leader_term.state().queues;
+  const QueueTree& tree = leader_term.state().queues();
   std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_devices(names.queues.size(), 0);
   const TextContext context = leader_term.text_context();
   JsonWriter w = document("QueueList");
@@ -383,7 +383,7 @@ std::string taint_text(const ObjectNames& names, const ashlar::Taint& taint) {
 http::ServerResponse answer_nodes(LeaderTerm& leader_term, const http::ServerRequest& request) {
   const std::string only = request.query_value("name");
   const Tracker& tracker = leader_term.tracker();
-  const Cluster& cluster = leader_term.state().cluster;
+  const Cluster& cluster = leader_term.state().cluster();
   JsonWriter w = document("NodeList");
   w.key("nodes").begin_array();
   for (std::size_t row = 0; row < cluster.rows(); ++row) {

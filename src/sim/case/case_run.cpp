@@ -68,9 +68,9 @@ class CasePlay {
     }
     if (file_.shows.queues)
       for (std::size_t q = 0; q < file_.names.queues.size(); ++q)
-        if (state_.queues.is_known(QueueId(q))) lines.push_back(render_queue(file_, state_, QueueId(q)));
+        if (state_.queues().is_known(QueueId(q))) lines.push_back(render_queue(file_, state_, QueueId(q)));
     if (file_.shows.nodes)
-      for (std::size_t n = 0; n < state_.cluster.rows(); ++n) lines.push_back(render_node(file_, state_, NodeId(n)));
+      for (std::size_t n = 0; n < state_.cluster().rows(); ++n) lines.push_back(render_node(file_, state_, NodeId(n)));
     if (file_.shows.examined) lines.push_back({"examined", fmt::format("{}", examined_)});
     examined_ = 0;
     shown_at_ = clock_.now();

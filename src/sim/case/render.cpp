@@ -93,10 +93,10 @@ std::string placements(const CaseFile& file, const State& state, JobId job) {
 
 std::int64_t idle_devices_in(const State& state, LevelId level, DomainId domain) {
   std::int64_t idle = 0;
-  const Topology& topology = state.cluster.topology();
+  const Topology& topology = state.cluster().topology();
   if (level.row() >= topology.level_count() || domain.row() >= topology.domain_count(level)) return 0;
   for (const NodeId n : topology.nodes_of(level, domain))
-    if (state.cluster.facts(n).is_ready) idle += std::max(state.cluster.idle_devices()[n.row()], 0);
+    if (state.cluster().facts(n).is_ready) idle += std::max(state.cluster().idle_devices()[n.row()], 0);
   return idle;
 }
 
@@ -121,7 +121,7 @@ std::string within_text(const CaseFile& file, const State& state, JobId job, Ver
   const std::string_view word = name == "nvlink" ? std::string_view("island") : std::string_view(name);
   std::int64_t free = idle_devices_in(state, level, DomainId(static_cast<std::size_t>(reason.numbers[2])));
   if (kind == VerdictKind::kNeverFits)
-    for (std::size_t d = 0; d < state.cluster.topology().domain_count(level); ++d) free = std::max(free, idle_devices_in(state, level, DomainId(d)));
+    for (std::size_t d = 0; d < state.cluster().topology().domain_count(level); ++d) free = std::max(free, idle_devices_in(state, level, DomainId(d)));
   const std::int64_t needed = devices_needed(state, job);
   if (free < needed) return fmt::format("Within {}  best-{}-free={} needs={}", name, word, free, needed);
   return fmt::format("Within {}  best-{}-members={} needs-members={}", name, word, reason.numbers[0], reason.numbers[1]);
@@ -175,10 +175,6 @@ std::string_view verdict_words(VerdictKind kind) {
       return "never fits";
     case VerdictKind::kOverQuota:
       return "over quota";
-    case VerdictKind::kReserved:
-      return "reserved";
-    case VerdictKind::kDeferred:
-      return "deferred";
     default:
       return "pending";
   }
@@ -224,7 +220,7 @@ CaseLine render_queue(const CaseFile& file, const State& state, QueueId queue) {
   std::vector<std::string> parts;
   for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
     const auto dimension = static_cast<std::int64_t>(d);
-    const std::int64_t used = state.queues.used(queue)[d], limit = state.queues.quota(queue)[d];
+    const std::int64_t used = state.queues().used(queue)[d], limit = state.queues().quota(queue)[d];
     if (used == 0 && limit == kUnlimited) continue;
     parts.push_back(fmt::format("{}={}/{}", dimension_name(dimension), dimension_text(dimension, used), dimension_text(dimension, limit)));
   }
@@ -232,15 +228,15 @@ CaseLine render_queue(const CaseFile& file, const State& state, QueueId queue) {
 }
 
 CaseLine render_node(const CaseFile& file, const State& state, NodeId node) {
-  if (!state.cluster.is_live(node)) return {"node", fmt::format("{}  gone", file.names.nodes.name(node))};
+  if (!state.cluster().is_live(node)) return {"node", fmt::format("{}  gone", file.names.nodes.name(node))};
   std::string text =
-      fmt::format("{}  idle={}/{}", file.names.nodes.name(node), state.cluster.idle_devices()[node.row()], state.cluster.devices()[node.row()]);
-  for (std::size_t r = 0; r < state.cluster.resource_count(); ++r) {
-    const std::int64_t free = state.cluster.free(ResourceId(r))[node.row()], total = state.cluster.allocatable(ResourceId(r))[node.row()];
+      fmt::format("{}  idle={}/{}", file.names.nodes.name(node), state.cluster().idle_devices()[node.row()], state.cluster().devices()[node.row()]);
+  for (std::size_t r = 0; r < state.cluster().resource_count(); ++r) {
+    const std::int64_t free = state.cluster().free(ResourceId(r))[node.row()], total = state.cluster().allocatable(ResourceId(r))[node.row()];
     if (free != total && ResourceId(r) != resource::kPods)
       text += fmt::format(" {}={}/{}", file.names.resources.name(ResourceId(r)), amount_text(ResourceId(r), free), amount_text(ResourceId(r), total));
   }
-  return {"node", text + (state.cluster.facts(node).is_ready ? "" : " not-ready")};
+  return {"node", text + (state.cluster().facts(node).is_ready ? "" : " not-ready")};
 }
 
 std::vector<std::string> join_lines(const std::vector<CaseLine>& lines) {

@@ -116,7 +116,7 @@ PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Pro
   Engine engine(std::move(profile), {.has_verdicts = false});
   Driver driver(state, engine, {clock, world, world});
   driver.step();  // the nodes
-  FragmentSum fragments(trace.mix(), state.cluster);
+  FragmentSum fragments(trace.mix(), state.cluster());
   PackingMeter meter(trace.total_milli());
   PackingEvent event{.fragment_milli = fragments.value()};
   for (const PackingTrace::Pod& pod : pods) {

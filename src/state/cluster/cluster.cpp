@@ -49,7 +49,7 @@ std::uint64_t Cluster::bring_up(const Constraint& constraint, NodeRule rule, Bit
   return facts_change_count() - seen;
 }
 
-const BitSet& Cluster::allowed(ConstraintId id, NodeRule rule) {
+const BitSet& Cluster::allowed(ConstraintId id, NodeRule rule) const {
   ASHLAR_CHECK(id.row() < constraints_.size());
   Allowed& set = allowed_[id.row()];
   if (set.rule != rule) set.seen = 0;
@@ -122,9 +122,8 @@ void Cluster::set_debt(std::size_t row, std::int32_t debt) {
   device_debt_[row] = debt;
 }
 
-/// Buckets and group sums follow a ready node's idle devices; negative = not counted.
+/// Group sums follow a ready node's idle devices; negative = not counted.
 void Cluster::count_idle(NodeId n, std::int32_t before, std::int32_t after) {
-  buckets_.move(topology_, n, model_[n.row()], before, after);
   const GroupId group = topology_.group_of(n);
   if (group.row() >= group_idle_devices_.size()) group_idle_devices_.resize(topology_.group_count(), 0);
   group_idle_devices_[group.row()] += std::max(after, 0) - std::max(before, 0);
@@ -355,7 +354,6 @@ std::uint64_t Cluster::recount_digest() const {
 
 bool Cluster::is_consistent() const {
   if (recount_digest() != digest_ || counted_overfull() != overfull_devices_) return false;
-  FreeBuckets counted;
   std::vector<std::int64_t> group_idle(group_idle_devices_.size(), 0);
   std::size_t live = 0;
   for (std::size_t row = 0; row < rows(); ++row) {
@@ -368,7 +366,6 @@ bool Cluster::is_consistent() const {
     if (is_live_[row] == 0) continue;
     if (!facts_[row].is_ready) continue;
     const NodeId n(row);
-    counted.move(topology_, n, model_[row], -1, std::max(idle, 0));
     group_idle[topology_.group_of(n).row()] += std::max(idle, 0);
     for (std::uint32_t l = 0; l < topology_.level_count(); ++l) {
       const DomainId d = topology_.domain_of(LevelId(l), n);
@@ -383,7 +380,7 @@ bool Cluster::is_consistent() const {
     for (std::size_t row = 0; row < rows(); ++row)
       if (nodes.test(row) != (is_live_[row] != 0 && allowed_[c].rule(constraints_[c], facts_[row]))) return false;
   }
-  return live == live_count_ && counted.matches(buckets_) && group_idle == group_idle_devices_;
+  return live == live_count_ && group_idle == group_idle_devices_;
 }
 
 }  // namespace ashlar

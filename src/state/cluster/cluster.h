@@ -1,6 +1,6 @@
 // Cluster: what the nodes have and what is free, as flat integer columns by NodeId and GpuId, with the indexes that placement needs.
-// Every change goes through take/give/see_node/drop_node, which keep columns, free-device buckets, digest and change log together; feasibility sets follow
-// when they are asked for. take and give cost O(resources of the demand + devices), a fact change O(resources + levels). No strings, no pointers.
+// Every change goes through allocate/release/upsert_node/remove_node, which keep columns, sums, digest and change log together; feasibility sets follow
+// when they are asked for. allocate and release cost O(resources of the demand + devices), a fact change O(resources + levels). No strings, no pointers.
 #pragma once
 
 #include <array>
@@ -13,7 +13,6 @@
 #include "model/constraint.h"
 #include "model/demand.h"
 #include "model/event.h"
-#include "state/cluster/free_buckets.h"
 #include "state/cluster/topology.h"
 
 namespace ashlar {
@@ -73,14 +72,13 @@ class Cluster {
   /// Idle devices of the ready nodes of each topology group.
   std::span<const std::int64_t> group_idle_devices() const { return group_idle_devices_; }
   const Topology& topology() const { return topology_; }
-  const FreeBuckets& buckets() const { return buckets_; }
   const Constraint& constraint(ConstraintId id) const { return constraints_[id.row()]; }
   std::size_t constraint_rows() const { return constraints_.size(); }
   /// Another number each time that the row is defined, for caches of what follows from its content.
   std::uint64_t definition(ConstraintId id) const { return allowed_[id.row()].definition; }
   /// Live nodes that the constraint allows by this rule, which should be the same at each call. Costs one evaluation for each node whose facts changed
   /// since it was asked for last, so constraints that nobody asks for cost nothing.
-  const BitSet& allowed(ConstraintId id, NodeRule rule);
+  const BitSet& allowed(ConstraintId id, NodeRule rule) const;
   /// Pairs of a constraint and a node looked at by allowed() so far.
   std::uint64_t evaluation_count() const { return evaluation_count_; }
 
@@ -153,7 +151,6 @@ class Cluster {
   std::vector<std::vector<HostPort>> ports_;
   std::vector<std::vector<std::uint32_t>> spare_devices_;  ///< [devices per node] first rows of device ranges that dropped nodes left
   Topology topology_;
-  FreeBuckets buckets_;
   /// The feasibility set of a constraint as of the first `seen` changes of facts; 0: not worked out.
   struct Allowed {
     BitSet nodes;
@@ -164,10 +161,10 @@ class Cluster {
   std::uint64_t bring_up(const Constraint& constraint, NodeRule rule, BitSet& nodes, std::uint64_t seen) const;
 
   std::vector<Constraint> constraints_;
-  std::vector<Allowed> allowed_;
+  mutable std::vector<Allowed> allowed_;  ///< a cache: kept up when it is asked for
   std::vector<NodeId> facts_log_;  ///< nodes whose facts changed last, in the order of happening
   std::uint64_t facts_change_count_ = 1;
-  std::uint64_t evaluation_count_ = 0;
+  mutable std::uint64_t evaluation_count_ = 0;
   std::uint64_t definition_count_ = 0;
   std::vector<NodeId> change_log_;
   std::uint64_t change_base_ = 0;

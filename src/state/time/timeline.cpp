@@ -25,13 +25,4 @@ Timeline::Window Timeline::earliest(std::span<const End> ends, std::int64_t free
   return {Millis::max(), 0};
 }
 
-void Timeline::hold(const Hold& hold) {
-  release(hold.job);
-  holds_.push_back(hold);
-}
-
-void Timeline::release(JobId job) {
-  std::erase_if(holds_, [&](const Hold& h) { return h.job == job; });
-}
-
 }  // namespace ashlar

@@ -1,6 +1,6 @@
-// Timeline: when capacity comes back. The expected ends of running jobs in order, and holds that keep capacity for somebody until a time.
+// Timeline: when capacity comes back. The expected ends of running jobs in order.
 // Answers: from when are g devices free, if nothing else starts? Insertion and removal cost O(log n) plus a move of small entries (10,000 running
-// jobs = 240 kB), a walk O(ends until enough). Reservations, maintenance and power windows will be further holds.
+// jobs = 240 kB), a walk O(ends until enough).
 #pragma once
 
 #include <compare>
@@ -23,13 +23,6 @@ class Timeline {
     JobId job;
     friend auto operator<=>(const End&, const End&) = default;
   };
-  /// Capacity kept for a job in [from, until).
-  struct Hold {
-    JobId job;
-    Millis from;
-    Millis until;
-    std::int64_t devices = 0;
-  };
 
   void add_end(const End& end);
   /// The entry must be there.
@@ -45,14 +38,9 @@ class Timeline {
   Window earliest(std::int64_t free_now, std::int64_t devices) const { return earliest(ends_, free_now, devices); }
   static Window earliest(std::span<const End> ends, std::int64_t free_now, std::int64_t devices);
 
-  void hold(const Hold& hold);
-  void release(JobId job);
-  std::span<const Hold> holds() const { return holds_; }
-
  private:
   friend struct StateFields;
   std::vector<End> ends_;
-  std::vector<Hold> holds_;
 };
 
 }  // namespace ashlar

@@ -11,7 +11,6 @@
 #include "engine/explain/explain.h"
 #include "engine/place/never_fits.h"
 #include "engine/place/placement.h"
-#include "engine/published/published.h"
 
 namespace ashlar {
 namespace {
@@ -553,25 +552,6 @@ TEST(Remedies, DoNotPromiseNewNodesToAPodThatIsTiedToOne) {
   EXPECT_EQ(remedy(found, Remedy::Kind::kMoreNodes), nullptr);
   ASSERT_NE(remedy(found, Remedy::Kind::kFreeDevices), nullptr);
   EXPECT_EQ(remedy(found, Remedy::Kind::kFreeDevices)->amount, 4);
-}
-
-TEST(Published, IsACopyOfWhatReadersNeed) {
-  State s = cluster_of(2);
-  Engine engine = default_engine();
-  tell(s, Submitted{workload(0, 0, 1, kFourDevices)}, Millis(7));
-  engine.decide(s, Millis(7));
-  Published copy;
-  publish(s, copy);
-  EXPECT_EQ(copy.revision, s.revision());
-  EXPECT_EQ(copy.digest, s.digest());
-  EXPECT_EQ(copy.at, Millis(7));
-  EXPECT_EQ(copy.idle_devices, (std::vector<std::int32_t>{4, 8}));
-  EXPECT_EQ(copy.devices, (std::vector<std::int32_t>{8, 8}));
-  EXPECT_EQ(copy.first_device, (std::vector<std::uint32_t>{0, 8}));
-  EXPECT_EQ(copy.device_free_milli.size(), 16u);
-  EXPECT_EQ(copy.queue_used[0][0], 4'000);
-  tell(s, Ended{JobId(0u)});
-  EXPECT_EQ(copy.idle_devices[0], 4);
 }
 
 struct FakeClock final : Clock {

@@ -125,7 +125,7 @@ TEST(RemediesTold, NoNodeIsAddedWhereEachDomainIsOneNode) {
   EXPECT_EQ(World(10, 8, 1).runs(3, ask(2)).runs(4, ask(1)).waits(times(3, ask(4)), LevelId(0u)).offers(),
             "drop within 3, members 2 level 0, cards 2 level 0");
   World one_of_two(10, 8, 1);  // node9 stands beside node8
-  NodeFacts f = one_of_two.state.cluster.facts(NodeId(9u));
+  NodeFacts f = one_of_two.state.cluster().facts(NodeId(9u));
   f.domains = {DomainId(8u)};
   tell(one_of_two.state, NodeSeen{NodeId(9u), f});
   EXPECT_EQ(one_of_two.waits(times(5, ask(4)), LevelId(0u)).offers(), "drop within 5, members 4 level 0, cards 2 level 0, nodes 1 level 0 like 8");

@@ -41,7 +41,7 @@ class Actuation : public ServedBench {
                                                   .cluster_now = [this]() -> const Cluster& {
                                                     tracker.settle_bound();
                                                     driver.catch_up();
-                                                    return state.cluster;
+                                                    return state.cluster();
                                                   },
                                                   .log =
                                                       [this](LogLevel level, const LogLine& line) {

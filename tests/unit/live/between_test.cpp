@@ -111,7 +111,7 @@ TEST_F(Between, ReadersSeeAResizedPodOfAGangOnItsNode) {
   run(Millis(1'000));
   ASSERT_EQ(phase("p"), Phase::kBound);
   ASSERT_TRUE(leader_term->is_engine_behind());
-  EXPECT_EQ(leader_term->state().cluster.idle_devices()[record("p").node.row()], 3);
+  EXPECT_EQ(leader_term->state().cluster().idle_devices()[record("p").node.row()], 3);
 }
 
 /// A binding costs nothing for those that wait: they are looked at in the next decision.

@@ -30,10 +30,10 @@ class Devices : public TrackerBench {
     return p;
   }
   std::vector<std::int32_t> free_milli() const {
-    const auto milli = state.cluster.device_free_milli(NodeId(0u));
+    const auto milli = state.cluster().device_free_milli(NodeId(0u));
     return {milli.begin(), milli.end()};
   }
-  std::uint64_t overfull() const { return state.cluster.overfull_device_count(); }
+  std::uint64_t overfull() const { return state.cluster().overfull_device_count(); }
 };
 
 TEST_F(Devices, WhatWasWrittenWithTheBindingIsReadBack) {
@@ -97,7 +97,7 @@ TEST_F(Devices, ADeviceThatTwoPodsClaimIsClosedAndTheOtherIsCounted) {
   see(holding(pod("q", 1), "0"));
   step();
   EXPECT_EQ(overfull(), 1u);
-  EXPECT_TRUE(state.cluster.overfull_devices(NodeId(0u)) == parse_devices("0"));
+  EXPECT_TRUE(state.cluster().overfull_devices(NodeId(0u)) == parse_devices("0"));
   EXPECT_EQ(idle_devices("n"), 6);
   see(pod("seven", 7));
   see(pod("six", 6));

@@ -181,7 +181,7 @@ TEST_F(Gangs, ANodeThatGoesFreesWhatItsPodsHeld) {
   gone(node(on, 8));
   step();
   EXPECT_EQ(record("p").phase, PodRecord::Phase::kOnUnknownNode);
-  EXPECT_EQ(state.cluster.live_count(), 1u);
+  EXPECT_EQ(state.cluster().live_count(), 1u);
   gone(pod("p", 8));
   step();
   EXPECT_EQ(tracker.pods().size(), 0u);

@@ -107,19 +107,20 @@ TEST_F(Tally, ARowThatAnotherConstraintHasNowIsCountedAnew) {
   see(tolerant("first", "blue"));
   step();
   const ConstraintId row = record("first").constraint;
-  const std::uint64_t definition = state.cluster.definition(row);
-  EXPECT_EQ(tally.refused_company(state.cluster, row), 1);
-  EXPECT_EQ(tally.refused_company(state.cluster, ConstraintId(state.cluster.constraint_rows())), 0) << "no such row";
-  Constraint other = state.cluster.constraint(row);
+  const std::uint64_t definition = state.cluster().definition(row);
+  EXPECT_EQ(tally.refused_company(state.cluster(), row), 1);
+  EXPECT_EQ(tally.refused_company(state.cluster(), ConstraintId(state.cluster().constraint_rows())), 0) << "no such row";
+  Constraint other = state.cluster().constraint(row);
   const LabelKeyId rack = tracker.names().label_keys.find(PooledString("l/rack"));
   LabelExpression& exclusion = other.selector.all.front();
   ASSERT_EQ(exclusion.op, LabelExpression::Op::kNotIn);
   exclusion = {.key = rack, .op = LabelExpression::Op::kNotIn, .values = {}, .number = 0};
-  for (const NodeLabel& l : state.cluster.facts(NodeId(0)).labels)
+  for (const NodeLabel& l : state.cluster().facts(NodeId(0)).labels)
     if (l.key == rack) exclusion.values = {l.id};
-  state.cluster.define_constraint(row, other);
-  EXPECT_NE(state.cluster.definition(row), definition);
-  EXPECT_EQ(tally.refused_company(state.cluster, row), 2);
+  Cluster changed = state.cluster();
+  changed.define_constraint(row, other);
+  EXPECT_NE(changed.definition(row), definition);
+  EXPECT_EQ(tally.refused_company(changed, row), 2);
 }
 
 // ---- the same in a leadership -------------------------------------------------------------------------------------------------------------

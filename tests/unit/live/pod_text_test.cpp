@@ -6,34 +6,6 @@ namespace {
 
 // ---- amounts, durations, words of holds ------------------------------------------------------------------------------------------------
 
-TEST(TextForms, DurationsHaveAFormForEachLength) {
-  const std::pair<std::int64_t, const char*> cases[] = {
-      {0, "0ms"},           {999, "999ms"},          {1'000, "1.0s"},       {3'240, "3.2s"},        {59'900, "59.9s"},
-      {59'999, "60.0s"},    {60'000, "1m00s"},       {61'999, "1m01s"},     {3'599'999, "59m59s"},  {3'600'000, "1h00m"},
-      {4'320'000, "1h12m"}, {172'799'999, "47h59m"}, {172'800'000, "2d0h"}, {216'000'000, "2d12h"}, {345'599'999, "3d23h"},
-  };
-  for (const auto& [millis, text] : cases) EXPECT_EQ(duration_text(Millis(millis)), text) << millis;
-}
-
-TEST(TextForms, AmountsAreSaidInTheUnitOfTheirResource) {
-  constexpr std::int64_t kGiB = std::int64_t{1} << 30;
-  EXPECT_EQ(quota_dimension_text(0, 8'000), "8 GPU");
-  EXPECT_EQ(quota_dimension_text(0, 0), "0 GPU");
-  EXPECT_EQ(quota_dimension_text(0, 8'001), "8.001 GPU");
-  EXPECT_EQ(quota_dimension_text(0, 250), "0.250 GPU");
-  EXPECT_EQ(quota_dimension_text(1, 1'000), "1 core");
-  EXPECT_EQ(quota_dimension_text(1, 999), "0.999 cores");
-  EXPECT_EQ(quota_dimension_text(1, 2'500), "2.5 cores");
-  EXPECT_EQ(quota_dimension_text(2, 16 * kGiB), "16 GiB");
-  EXPECT_EQ(quota_dimension_text(2, kGiB / 2), "0.5 GiB");
-  EXPECT_EQ(quota_dimension_text(3, 77), "77") << "a dimension that this program does not know";
-  EXPECT_EQ(amount_text(resource::kCpu, 2'000), "2 cores");
-  EXPECT_EQ(amount_text(resource::kMemory, 3 * kGiB), "3 GiB");
-  EXPECT_EQ(amount_text(resource::kEphemeralStorage, 4 * kGiB), "4 GiB");
-  EXPECT_EQ(amount_text(resource::kPods, 5), "5");
-  EXPECT_EQ(amount_text(ResourceId(resource::kFirstExtended), 6'000), "6000");
-}
-
 TEST(TextForms, EqualHashesMeanEqualReasonsAndMessages) {
   EXPECT_EQ(condition_hash("a", "b"), condition_hash("a", "b"));
   EXPECT_NE(condition_hash("a", "b"), condition_hash("a", "c"));

@@ -45,7 +45,7 @@ TEST_F(Tenants, AResourceThatNoNodeHasIsInsufficientOnAllAndTheFirstNodeWithItTa
   see(having(node("with-foo", 8), "example.com/foo", 2));
   step();
   EXPECT_EQ(where("p"), "with-foo");
-  EXPECT_EQ(state.cluster.free(tracker.names().find_resource(PooledString("example.com/foo")))[4], 1);
+  EXPECT_EQ(state.cluster().free(tracker.names().find_resource(PooledString("example.com/foo")))[4], 1);
 }
 
 TEST_F(Tenants, AGangThatWaitsForAResourceStartsWithTheNodeThatBringsIt) {
@@ -265,10 +265,10 @@ TEST_F(OneOffs, ARelabellingLooksAtTheConstraintsInUseOnly) {
   see(picky("waits", "zone", "nowhere"));
   decide();
   const auto cost_of_relabelling = [&](const std::string& release) {
-    const std::uint64_t before = state.cluster.evaluation_count();
+    const std::uint64_t before = state.cluster().evaluation_count();
     relabel(kNodes, release);
     decide();
-    return state.cluster.evaluation_count() - before;
+    return state.cluster().evaluation_count() - before;
   };
   const std::uint64_t fresh = cost_of_relabelling("1");
   come_and_go(0, 1000, false);
@@ -358,7 +358,7 @@ TEST_F(OneOffs, NamesOfNodesThatWentAreGivenBack) {
   see(node("last", 8, {{PooledString("l/block"), PooledString("b-last")}}));
   step();
   const NodeId last = tracker.names().nodes.find(PooledString("last"));
-  EXPECT_EQ(tracker.names().domain_name(LevelId(0u), state.cluster.facts(last).domains[0]), "b-last");
+  EXPECT_EQ(tracker.names().domain_name(LevelId(0u), state.cluster().facts(last).domains[0]), "b-last");
 }
 
 // ---- wishes of a gang ------------------------------------------------------------------------------------------------------------------

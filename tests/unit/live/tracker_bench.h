@@ -72,7 +72,7 @@ class TrackerBench : public ::testing::Test, public ClusterObjects, public Actua
     return r.phase == PodRecord::Phase::kBound || r.phase == PodRecord::Phase::kAssumed ? tracker.names().nodes.name(r.node).str() : "";
   }
   std::int64_t idle_devices(const std::string& node_name) {
-    return state.cluster.idle_devices()[tracker.names().nodes.find(PooledString(node_name)).row()];
+    return state.cluster().idle_devices()[tracker.names().nodes.find(PooledString(node_name)).row()];
   }
   Tracker::Listeners listeners() {
     return {.on_condition_due = [this](PodSlot slot) { due.push_back(tracker.pods()[slot].name.str()); },

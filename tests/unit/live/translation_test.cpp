@@ -39,7 +39,7 @@ TEST_F(Translation, ANodeHasTheLargerOfItsTwoDeviceCounts) {
   n.allocatable.extended = {{PooledString("ashlar.dev/gpu-milli"), 8000}, {PooledString("nvidia.com/gpu"), 4}};
   see(n);
   step();
-  EXPECT_EQ(state.cluster.devices()[0], 8);
+  EXPECT_EQ(state.cluster().devices()[0], 8);
 }
 
 TEST_F(Translation, AHeartbeatIsNoNews) {
@@ -121,7 +121,7 @@ TEST_F(Translation, AModelByNodeSelector) {
   see(p);
   step();
   EXPECT_EQ(where("p"), "h");
-  EXPECT_EQ(state.cluster.constraint(record("p").constraint).models.size(), 1u);
+  EXPECT_EQ(state.cluster().constraint(record("p").constraint).models.size(), 1u);
 }
 
 TEST_F(Translation, PodsOfOneTemplateShareOneDemand) {
@@ -206,8 +206,8 @@ TEST_F(Translation, DevicesAreReadBackAfterARestart) {
   p.annotations = std::make_shared<const Labels>(Labels{{PooledString("ashlar.dev/cards"), PooledString("1")}});
   see(p);
   step();
-  EXPECT_EQ(state.cluster.device_free_milli(NodeId(0u))[0], 1000);
-  EXPECT_EQ(state.cluster.device_free_milli(NodeId(0u))[1], 400);
+  EXPECT_EQ(state.cluster().device_free_milli(NodeId(0u))[0], 1000);
+  EXPECT_EQ(state.cluster().device_free_milli(NodeId(0u))[1], 400);
 }
 
 TEST_F(Translation, APodOnAnUnknownNodeCountsOnceTheNodeIsThere) {

@@ -118,7 +118,7 @@ TEST_F(Unreadable, ANodeIsClosedWithItsLastGoodFactsAndItsPodsStay) {
   step();
   EXPECT_EQ(where("old"), "n");
   EXPECT_EQ(where("new"), "");
-  EXPECT_EQ(state.cluster.devices()[0], 8);
+  EXPECT_EQ(state.cluster().devices()[0], 8);
   EXPECT_EQ(tracker.closed_nodes_text(), "node n (status.allocatable: cpu: \"x\" is no quantity)");
   see(node("n", 8));
   step();
@@ -131,7 +131,7 @@ TEST_F(Unreadable, ANodeThatNeverCouldBeReadIsNotThere) {
   see(pod("p", 1));
   step();
   EXPECT_EQ(where("p"), "");
-  EXPECT_EQ(state.cluster.live_count(), 0u);
+  EXPECT_EQ(state.cluster().live_count(), 0u);
 }
 
 TEST_F(Unreadable, APodGroupKeepsItsLastGoodSpecAndOneThatHasNoneHoldsItsPods) {
@@ -172,8 +172,8 @@ TEST_F(Unreadable, AStandbyRemembersTheLastGoodState) {
   cache.take({Change<Node>::Kind::kAdded, unreadable(node("m", 8))});
   cache.drain([&](Change<Node>&& change) { tracker.take(std::move(change)); });
   step();
-  EXPECT_EQ(state.cluster.live_count(), 1u);
-  EXPECT_EQ(state.cluster.devices()[0], 8);
+  EXPECT_EQ(state.cluster().live_count(), 1u);
+  EXPECT_EQ(state.cluster().devices()[0], 8);
   EXPECT_EQ(tracker.node_trouble(NodeId(0u)), "status.x: is no number");
   EXPECT_EQ(cache.size(), 0u);
 }

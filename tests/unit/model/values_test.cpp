@@ -88,8 +88,8 @@ TEST(Names, OfWakeUpsAndVerdictsAreDistinct) {
   std::set<std::string> names;
   for (int w = 0; w <= static_cast<int>(WakeOn::kConfiguration); ++w) names.emplace(wake_name(static_cast<WakeOn>(w)));
   EXPECT_EQ(names.size(), 7u);
-  for (int v = 0; v <= static_cast<int>(VerdictKind::kDeferred); ++v) names.emplace(verdict_name(static_cast<VerdictKind>(v)));
-  EXPECT_EQ(names.size(), 14u);
+  for (int v = 0; v <= static_cast<int>(VerdictKind::kOverQuota); ++v) names.emplace(verdict_name(static_cast<VerdictKind>(v)));
+  EXPECT_EQ(names.size(), 12u);
   EXPECT_EQ(names.count("Unknown"), 0u);
 }
 
@@ -104,7 +104,7 @@ Plan some_plan() {
   Plan plan;
   plan.based_on = 7;
   plan.at = Millis(1000);
-  plan.actions = {Bind{MemberId(1u), JobId(2u), NodeId(3u), {0x0f, 0}}, Evict{JobId(4u), Millis(0)}, Reserve{JobId(5u), Millis(1), Millis(2)}};
+  plan.actions = {Bind{MemberId(1u), JobId(2u), NodeId(3u), {0x0f, 0}}, Evict{JobId(4u), Millis(0)}};
   plan.verdicts = {{JobId(6u), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(1000), Millis(0), {{ReasonCode::kInsufficientGpu, 0, {1, 2, 3}}}}}};
   return plan;
 }
@@ -130,7 +130,6 @@ TEST(PlanDigest, DiffersWithEveryPartOfThePlan) {
   expect_new("node", [](Plan& p) { std::get<Bind>(p.actions[0]).node = NodeId(4u); });
   expect_new("cards", [](Plan& p) { std::get<Bind>(p.actions[0]).devices.high = 1; });
   expect_new("grace", [](Plan& p) { std::get<Evict>(p.actions[1]).grace = Millis(9); });
-  expect_new("reservation", [](Plan& p) { std::get<Reserve>(p.actions[2]).until = Millis(3); });
   expect_new("verdict", [](Plan& p) { p.verdicts[0].verdict.kind = VerdictKind::kNeverFits; });
   expect_new("wake", [](Plan& p) { p.verdicts[0].verdict.wake_on = WakeOn::kQuota; });
   expect_new("reason", [](Plan& p) { p.verdicts[0].verdict.reasons[0].code = ReasonCode::kNoNodes; });

@@ -8,6 +8,7 @@
 #include "engine/pending/pending_queue.h"
 #include "history.h"
 #include "policy/node/selector.h"
+#include "state/ledger.h"
 
 namespace ashlar {
 namespace {
@@ -24,7 +25,7 @@ struct NodeUse {
 
 NodeUse use_of(const State& state, NodeId node) {
   NodeUse use;
-  const NodeFacts& facts = state.cluster.facts(node);
+  const NodeFacts& facts = state.cluster().facts(node);
   use.device_milli.assign(static_cast<std::size_t>(facts.devices), 0);
   use.device_mib.assign(static_cast<std::size_t>(facts.devices), 0);
   for (std::size_t row = 0; row < state.member_rows(); ++row) {
@@ -47,8 +48,8 @@ NodeUse use_of(const State& state, NodeId node) {
 }
 
 bool is_node_allowed(const State& state, const Constraint& c, NodeId node) {
-  if (!state.cluster.is_live(node)) return false;
-  const NodeFacts& f = state.cluster.facts(node);
+  if (!state.cluster().is_live(node)) return false;
+  const NodeFacts& f = state.cluster().facts(node);
   if (!f.is_ready) return false;
   if (!c.models.empty() && std::count(c.models.begin(), c.models.end(), f.model) == 0) return false;
   if (!term_holds(c.selector, f)) return false;
@@ -99,8 +100,8 @@ std::string device_fault(const NodeUse& use, const NodeFacts& facts, const Devic
 std::string node_fault(const State& state, MemberId member, NodeId node, const NodeUse& use) {
   const Member& m = state.member(member);
   const Demand& d = state.demand(m.demand);
-  if (!is_node_allowed(state, state.cluster.constraint(m.constraint), node)) return "a node that is not allowed";
-  const NodeFacts& facts = state.cluster.facts(node);
+  if (!is_node_allowed(state, state.cluster().constraint(m.constraint), node)) return "a node that is not allowed";
+  const NodeFacts& facts = state.cluster().facts(node);
   for (const ResourceAmount& a : d.amounts) {
     const std::int64_t total = a.resource.row() < facts.allocatable.size() ? facts.allocatable[a.resource.row()] : 0;
     const auto it = use.used.find(a.resource);
@@ -123,7 +124,7 @@ GangDomains domains_of(const State& before, const State& after, JobId job) {
   after.each_member(job, [&](MemberId id, const Member& m) {
     if (!m.is_placed()) return;
     auto& side = before.member(id).is_placed() ? domains.before : domains.now;
-    side.insert(after.cluster.topology().domain_of(level, m.node));
+    side.insert(after.cluster().topology().domain_of(level, m.node));
   });
   return domains;
 }
@@ -140,10 +141,10 @@ std::string broken_gang(const State& before, const State& after, JobId job) {
 }
 
 std::string broken_quota(const State& before, const State& after) {
-  for (std::size_t q = 0; q < after.queues.rows(); ++q) {
+  for (std::size_t q = 0; q < after.queues().rows(); ++q) {
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
-      const std::int64_t limit = after.queues.quota(QueueId(q))[d], now = after.queues.used(QueueId(q))[d];
-      const std::int64_t then = q < before.queues.rows() ? before.queues.used(QueueId(q))[d] : 0;
+      const std::int64_t limit = after.queues().quota(QueueId(q))[d], now = after.queues().used(QueueId(q))[d];
+      const std::int64_t then = q < before.queues().rows() ? before.queues().used(QueueId(q))[d] : 0;
       if (now > limit && now > then) return named("over its quota: queue", q) + ", used " + std::to_string(now) + " of " + std::to_string(limit);
     }
   }
@@ -196,11 +197,11 @@ bool lifts_outranked(const State& state, Trial& trial, JobId job) {
 }  // namespace
 
 std::string why_not(const State& state, MemberId member, NodeId node) {
-  if (!state.cluster.is_live(node)) return "no such node";
+  if (!state.cluster().is_live(node)) return "no such node";
   const NodeUse use = use_of(state, node);
   if (std::string fault = node_fault(state, member, node, use); !fault.empty()) return fault;
   const DeviceRequest& ask = state.demand(state.member(member).demand).devices;
-  const NodeFacts& facts = state.cluster.facts(node);
+  const NodeFacts& facts = state.cluster().facts(node);
   if (ask.count == 0) return "";
   if (ask.is_whole()) {
     if (ask.memory_each.value > 0 && facts.memory_per_device.value != 0 && facts.memory_per_device.value < ask.memory_each.value)
@@ -225,13 +226,13 @@ std::string broken_rule(const State& before, const State& after, const Plan& pla
       return named("a bind of a member that is not there", bind->member.row());
     if (replay.member(bind->member).is_placed()) return named("a bind of a member that is placed", bind->member.row());
     if (!replay.job(bind->job).is_ours) return named("a bind of another scheduler's job", bind->job.row());
-    if (!replay.cluster.is_live(bind->node)) return named("a bind to a node that is not there", bind->node.row());
+    if (!replay.cluster().is_live(bind->node)) return named("a bind to a node that is not there", bind->node.row());
     const NodeUse use = use_of(replay, bind->node);
     const Demand& demand = replay.demand(replay.member(bind->member).demand);
     std::string fault = node_fault(replay, bind->member, bind->node, use);
-    if (fault.empty()) fault = device_fault(use, replay.cluster.facts(bind->node), demand.devices, bind->devices);
+    if (fault.empty()) fault = device_fault(use, replay.cluster().facts(bind->node), demand.devices, bind->devices);
     if (!fault.empty()) return named("member", bind->member.row()) + named(" on node", bind->node.row()) + " takes " + fault;
-    replay.place(bind->member, bind->node, bind->devices, Member::Phase::kAssumed);
+    Ledger(replay).place(bind->member, bind->node, bind->devices, Member::Phase::kAssumed);
     started.insert(bind->job);
   }
   if (replay.digest() != after.digest()) return "the state after the plan is not the state before it and its binds";
@@ -264,8 +265,8 @@ std::string missed_wake_up(State& state, Engine& engine) {
     state.each_member(job, [&](MemberId member, const Member& m) {
       if (m.is_placed() || !is_first) return;  // members wait for their turn by rank
       is_first = false;
-      for (std::size_t n = 0; n < state.cluster.rows(); ++n) {
-        if (!j.within.is_none() && (!state.cluster.is_live(NodeId(n)) || state.cluster.topology().domain_of(j.within, NodeId(n)).is_none())) continue;
+      for (std::size_t n = 0; n < state.cluster().rows(); ++n) {
+        if (!j.within.is_none() && (!state.cluster().is_live(NodeId(n)) || state.cluster().topology().domain_of(j.within, NodeId(n)).is_none())) continue;
         if (why_not(state, member, NodeId(n)).empty()) found = named("has room on node", n) + named(" but is asleep: job", row);
       }
     });
@@ -283,11 +284,11 @@ std::string stale_view(State& state, Engine& engine) {
     fresh.refresh(state, 0);
     if (!std::equal(kept.fits().begin(), kept.fits().end(), fresh.fits().begin(), fresh.fits().end()))
       return named("stale fits of demand", demand.row());
-    for (std::size_t n = 0; n < state.cluster.rows(); ++n)
+    for (std::size_t n = 0; n < state.cluster().rows(); ++n)
       if (kept.key(NodeId(n)) != fresh.key(NodeId(n))) return named("stale key of demand", demand.row()) + named(" on node", n);
     if (kept.room_everywhere() != fresh.room_everywhere()) return named("stale sum of demand", demand.row());
     if (kept.best(state) != fresh.best(state)) return named("stale best node of demand", demand.row());
-    for (std::uint32_t l = 0; l < state.cluster.topology().level_count(); ++l) {
+    for (std::uint32_t l = 0; l < state.cluster().topology().level_count(); ++l) {
       const auto a = kept.room(state, LevelId(l)), b = fresh.room(state, LevelId(l));
       if (!std::equal(a.begin(), a.end(), b.begin(), b.end())) return named("stale room of level", l);
     }

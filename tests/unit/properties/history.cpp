@@ -203,7 +203,7 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
   }
   switch (move.kind) {
     case 24:
-      if (options_.has_node_changes || !state.cluster.is_live(node)) tell(out, NodeSeen{node, facts_of(move)});
+      if (options_.has_node_changes || !state.cluster().is_live(node)) tell(out, NodeSeen{node, facts_of(move)});
       break;
     case 25:
       tell(out, NodeGone{node});

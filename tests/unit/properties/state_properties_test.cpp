@@ -23,17 +23,17 @@ State lived(const std::vector<Move>& moves, Outside& outside) {
 /// Puts a waiting member on a node or takes a placed one off, or blocks what the member needs there; nothing if that is not possible.
 void try_something(Trial& trial, const Move& move, bool may_block = true) {
   State& state = trial.state();
-  if (state.member_rows() == 0 || state.cluster.rows() == 0) return;
+  if (state.member_rows() == 0 || state.cluster().rows() == 0) return;
   const MemberId member(static_cast<std::size_t>(move.a) % state.member_rows());
-  const NodeId node(static_cast<std::size_t>(move.b) % state.cluster.rows());
+  const NodeId node(static_cast<std::size_t>(move.b) % state.cluster().rows());
   if (!state.is_live(member)) return;
   const Demand& demand = state.demand(state.member(member).demand);
-  if (may_block && move.kind % 5 == 0 && state.cluster.is_live(node))
-    trial.block(node, demand, choose_devices(state.cluster, node, demand.devices));
+  if (may_block && move.kind % 5 == 0 && state.cluster().is_live(node))
+    trial.block(node, demand, choose_devices(state.cluster(), node, demand.devices));
   else if (state.member(member).is_placed())
     trial.evict(member);
-  else if (state.cluster.is_live(node))
-    trial.place(member, node, choose_devices(state.cluster, node, demand.devices));
+  else if (state.cluster().is_live(node))
+    trial.place(member, node, choose_devices(state.cluster(), node, demand.devices));
 }
 
 RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
@@ -162,12 +162,12 @@ RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
   const std::uint64_t digest = state.digest();
   const JobId job(state.job_rows());
   const MemberId member(state.member_rows());
-  const NodeId node(static_cast<std::size_t>(move[0].a) % state.cluster.rows());
+  const NodeId node(static_cast<std::size_t>(move[0].a) % state.cluster().rows());
   Workload w{.job = job, .members = {{member, DemandId(static_cast<std::size_t>(move[0].b % Outside::kDemands)), ConstraintId(0u)}}};
   apply(state, {outside.now(), Submitted{w}});
   RC_ASSERT(state.digest() == digest);
   apply(state, {outside.now(), Bound{member, node, {}}});
-  if (state.cluster.is_live(node)) RC_ASSERT(state.digest() != digest);
+  if (state.cluster().is_live(node)) RC_ASSERT(state.digest() != digest);
   const bool ends_member = move[0].c % 2 == 0;
   if (ends_member)
     apply(state, {outside.now(), MemberGone{member}});
@@ -181,7 +181,7 @@ RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
   Outside outside;
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
-  const NodeId node(state.cluster.rows() + 3);
+  const NodeId node(state.cluster().rows() + 3);
   NodeFacts facts;
   facts.devices = *rc::gen::inRange(0, kDevicesPerNodeMax + 1);
   facts.allocatable = {1000, 2000, 0, 5, 6, 7};
@@ -198,10 +198,10 @@ RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
 RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
   Outside outside;
   State state = lived(*some_moves(), outside);
-  const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster.rows()));
-  RC_PRE(state.cluster.is_live(node));
+  const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
+  RC_PRE(state.cluster().is_live(node));
   const std::uint64_t digest = state.digest();
-  const NodeFacts old = state.cluster.facts(node);
+  const NodeFacts old = state.cluster().facts(node);
   NodeFacts other = old;
   other.is_ready = !old.is_ready;
   other.memory_per_device = MiB(old.memory_per_device.value + 1000);

@@ -33,16 +33,16 @@ TEST(Cluster, AllowedNodesFollowFactsAsTheyChange) {
   tell(s, ConstraintDefined{ConstraintId(1u), zone_a});
   tell(s, NodeSeen{NodeId(0u), in_zone(kZoneA, 1)});
   tell(s, NodeSeen{NodeId(1u), in_zone(kZoneB, 1)});
-  EXPECT_TRUE(s.cluster.allowed(ConstraintId(1u), is_ready_in_zone).test(0));
-  EXPECT_FALSE(s.cluster.allowed(ConstraintId(1u), is_ready_in_zone).test(1));
+  EXPECT_TRUE(s.cluster().allowed(ConstraintId(1u), is_ready_in_zone).test(0));
+  EXPECT_FALSE(s.cluster().allowed(ConstraintId(1u), is_ready_in_zone).test(1));
   tell(s, NodeSeen{NodeId(1u), in_zone(kZoneA, 1)});
   NodeFacts cordoned = in_zone(kZoneA, 1);
   cordoned.is_ready = false;
   tell(s, NodeSeen{NodeId(0u), cordoned});
-  EXPECT_FALSE(s.cluster.allowed(ConstraintId(1u), is_ready_in_zone).test(0));
-  EXPECT_TRUE(s.cluster.allowed(ConstraintId(1u), is_ready_in_zone).test(1));
+  EXPECT_FALSE(s.cluster().allowed(ConstraintId(1u), is_ready_in_zone).test(0));
+  EXPECT_TRUE(s.cluster().allowed(ConstraintId(1u), is_ready_in_zone).test(1));
   tell(s, NodeGone{NodeId(1u)});
-  EXPECT_EQ(s.cluster.allowed(ConstraintId(1u), is_ready_in_zone).count(), 0u);
+  EXPECT_EQ(s.cluster().allowed(ConstraintId(1u), is_ready_in_zone).count(), 0u);
 }
 
 TEST(Cluster, AllowedNodesAreEvaluatedWhereFactsChangedAndWhenTheyAreAskedFor) {
@@ -51,15 +51,15 @@ TEST(Cluster, AllowedNodesAreEvaluatedWhereFactsChangedAndWhenTheyAreAskedFor) {
   zone_a.selector.all = {{kZone, LabelExpression::Op::kIn, {kZoneA}, 0}};
   for (std::uint32_t c = 1; c <= 50; ++c) {
     tell(s, ConstraintDefined{ConstraintId(c), zone_a});
-    EXPECT_EQ(s.cluster.allowed(ConstraintId(c), is_ready_in_zone).count(), 0u);
+    EXPECT_EQ(s.cluster().allowed(ConstraintId(c), is_ready_in_zone).count(), 0u);
   }
-  const std::uint64_t before = s.cluster.evaluation_count();
+  const std::uint64_t before = s.cluster().evaluation_count();
   for (std::uint32_t n = 0; n < 4; ++n) tell(s, NodeSeen{NodeId(n), in_zone(kZoneA, 1)});
-  EXPECT_EQ(s.cluster.evaluation_count(), before) << "nobody asked";
-  EXPECT_EQ(s.cluster.allowed(ConstraintId(7u), is_ready_in_zone).count(), 4u);
-  EXPECT_EQ(s.cluster.evaluation_count(), before + 4);
-  EXPECT_EQ(s.cluster.allowed(ConstraintId(7u), is_ready_in_zone).count(), 4u);
-  EXPECT_EQ(s.cluster.evaluation_count(), before + 4);
+  EXPECT_EQ(s.cluster().evaluation_count(), before) << "nobody asked";
+  EXPECT_EQ(s.cluster().allowed(ConstraintId(7u), is_ready_in_zone).count(), 4u);
+  EXPECT_EQ(s.cluster().evaluation_count(), before + 4);
+  EXPECT_EQ(s.cluster().allowed(ConstraintId(7u), is_ready_in_zone).count(), 4u);
+  EXPECT_EQ(s.cluster().evaluation_count(), before + 4);
   EXPECT_TRUE(s.is_consistent());
 }
 
@@ -68,21 +68,21 @@ TEST(Cluster, AllowedNodesAreRightAfterMoreChangesThanAreRemembered) {
   Constraint zone_a;
   zone_a.selector.all = {{kZone, LabelExpression::Op::kIn, {kZoneA}, 0}};
   tell(s, ConstraintDefined{ConstraintId(1u), zone_a});
-  EXPECT_EQ(s.cluster.allowed(ConstraintId(1u), is_ready_in_zone).count(), 0u);
+  EXPECT_EQ(s.cluster().allowed(ConstraintId(1u), is_ready_in_zone).count(), 0u);
   tell(s, NodeSeen{NodeId(5u), in_zone(kZoneA, 1)});
   for (std::size_t i = 0; i < Cluster::kFactsLogMax; ++i) tell(s, NodeSeen{NodeId(6u), in_zone(i % 2 == 0 ? kZoneA : kZoneB, 1)});
-  EXPECT_EQ(s.cluster.allowed(ConstraintId(1u), is_ready_in_zone).count(), 1u);
-  EXPECT_TRUE(s.cluster.allowed(ConstraintId(1u), is_ready_in_zone).test(5));
+  EXPECT_EQ(s.cluster().allowed(ConstraintId(1u), is_ready_in_zone).count(), 1u);
+  EXPECT_TRUE(s.cluster().allowed(ConstraintId(1u), is_ready_in_zone).test(5));
 }
 
 TEST(Cluster, WhatNoNodeHasIsNotAccounted) {
   State s = small_state(1);
-  const std::uint64_t digest = s.cluster.digest();
+  const std::uint64_t digest = s.cluster().digest();
   const Demand demand{.amounts = {{resource::kPods, 1}, {ResourceId(resource::kColumnsMax + 3), 5}}, .devices = {}, .ports = {}};
-  s.cluster.allocate(NodeId(0u), demand, {});
-  EXPECT_EQ(s.cluster.resource_count(), 4u);
-  s.cluster.release(NodeId(0u), demand, {});
-  EXPECT_EQ(s.cluster.digest(), digest);
+  Ledger(s).allocate(NodeId(0u), demand, {});
+  EXPECT_EQ(s.cluster().resource_count(), 4u);
+  Ledger(s).release(NodeId(0u), demand, {});
+  EXPECT_EQ(s.cluster().digest(), digest);
 }
 
 TEST(Cluster, AllowedNodesAreThoseOfTheRuleThatIsAsked) {
@@ -93,45 +93,45 @@ TEST(Cluster, AllowedNodesAreThoseOfTheRuleThatIsAsked) {
   NodeFacts cordoned = in_zone(kZoneA, 1);
   cordoned.is_ready = false;
   tell(s, NodeSeen{NodeId(0u), cordoned});
-  EXPECT_EQ(s.cluster.allowed(ConstraintId(1u), is_ready_in_zone).count(), 0u);
-  EXPECT_EQ(s.cluster.allowed(ConstraintId(1u), is_in_zone).count(), 1u);
+  EXPECT_EQ(s.cluster().allowed(ConstraintId(1u), is_ready_in_zone).count(), 0u);
+  EXPECT_EQ(s.cluster().allowed(ConstraintId(1u), is_in_zone).count(), 1u);
   EXPECT_TRUE(s.is_consistent());
-  EXPECT_EQ(s.cluster.allowed(ConstraintId(1u), is_ready_in_zone).count(), 0u);
+  EXPECT_EQ(s.cluster().allowed(ConstraintId(1u), is_ready_in_zone).count(), 0u);
 }
 
 TEST(Cluster, GiveUndoesTakeExactly) {
   State s = small_state(1);
   const Demand demand{
       .amounts = {{resource::kCpu, 500}, {resource::kPods, 1}}, .devices = {1, MilliGpu(300), MiB(1000)}, .ports = {{6, 0, 80}, {17, 0, 53}}};
-  const std::uint64_t digest = s.cluster.digest();
-  s.cluster.allocate(NodeId(0u), demand, devices(8));
-  EXPECT_EQ(s.cluster.device_free_milli(NodeId(0u))[3], 700);
-  EXPECT_EQ(s.cluster.free_milli()[0], 7700);
-  EXPECT_EQ(s.cluster.idle_devices()[0], 7);
-  EXPECT_EQ(s.cluster.ports_taken(NodeId(0u)).size(), 2u);
-  s.cluster.release(NodeId(0u), demand, devices(8));
-  EXPECT_EQ(s.cluster.digest(), digest);
-  EXPECT_TRUE(s.cluster.ports_taken(NodeId(0u)).empty());
-  EXPECT_TRUE(s.cluster.is_consistent());
+  const std::uint64_t digest = s.cluster().digest();
+  Ledger(s).allocate(NodeId(0u), demand, devices(8));
+  EXPECT_EQ(s.cluster().device_free_milli(NodeId(0u))[3], 700);
+  EXPECT_EQ(s.cluster().free_milli()[0], 7700);
+  EXPECT_EQ(s.cluster().idle_devices()[0], 7);
+  EXPECT_EQ(s.cluster().ports_taken(NodeId(0u)).size(), 2u);
+  Ledger(s).release(NodeId(0u), demand, devices(8));
+  EXPECT_EQ(s.cluster().digest(), digest);
+  EXPECT_TRUE(s.cluster().ports_taken(NodeId(0u)).empty());
+  EXPECT_TRUE(s.cluster().is_consistent());
 }
 
 TEST(Cluster, DevicesWithoutANameAreOwed) {
   State s = small_state(1);
   const Demand two{.amounts = {}, .devices = {2, MilliGpu(1000), MiB(0)}};
-  s.cluster.allocate(NodeId(0u), two, devices(1));
-  EXPECT_EQ(s.cluster.idle_devices()[0], 6);
-  s.cluster.release(NodeId(0u), two, devices(1));
-  EXPECT_EQ(s.cluster.idle_devices()[0], 8);
+  Ledger(s).allocate(NodeId(0u), two, devices(1));
+  EXPECT_EQ(s.cluster().idle_devices()[0], 6);
+  Ledger(s).release(NodeId(0u), two, devices(1));
+  EXPECT_EQ(s.cluster().idle_devices()[0], 8);
 }
 
 TEST(Cluster, AnOvercommittedDeviceDoesNotHideItsNeighbours) {
   State s = small_state(1);
   const Demand one{.amounts = {}, .devices = {1, MilliGpu(1000), MiB(0)}};
-  s.cluster.allocate(NodeId(0u), one, devices(1));
-  s.cluster.allocate(NodeId(0u), one, devices(1));
-  EXPECT_EQ(s.cluster.device_free_milli(NodeId(0u))[0], -1000);
-  EXPECT_EQ(s.cluster.free_milli()[0], 7000);
-  EXPECT_TRUE(s.cluster.is_consistent());
+  Ledger(s).allocate(NodeId(0u), one, devices(1));
+  Ledger(s).allocate(NodeId(0u), one, devices(1));
+  EXPECT_EQ(s.cluster().device_free_milli(NodeId(0u))[0], -1000);
+  EXPECT_EQ(s.cluster().free_milli()[0], 7000);
+  EXPECT_TRUE(s.cluster().is_consistent());
 }
 
 TEST(Cluster, IsOvercommittedInWhatADemandHoldsAPartOf) {
@@ -141,82 +141,82 @@ TEST(Cluster, IsOvercommittedInWhatADemandHoldsAPartOf) {
   facts.memory_per_device = MiB(1000);
   tell(s, NodeSeen{n, facts});
   Demand cpu, two, share, port;
-  cpu.amounts = {{resource::kCpu, s.cluster.free(resource::kCpu)[0]}};
+  cpu.amounts = {{resource::kCpu, s.cluster().free(resource::kCpu)[0]}};
   two.devices.count = 2;
-  share.devices = {1, MilliGpu(600), s.cluster.facts(n).memory_per_device};
+  share.devices = {1, MilliGpu(600), s.cluster().facts(n).memory_per_device};
   port.ports = {{6, 0, 80}, {6, 1, 80}};  // clash with each other
   const DeviceMask first{1, 0}, both{3, 0}, last{1u << 7, 0};
-  const auto is_over = [&](const Demand& d, const DeviceMask& devices = {}) { return s.cluster.is_overcommitted(n, d, devices); };
+  const auto is_over = [&](const Demand& d, const DeviceMask& devices = {}) { return s.cluster().is_overcommitted(n, d, devices); };
   for (const Demand& d : {cpu, port}) {
-    s.cluster.allocate(n, d, {});
+    Ledger(s).allocate(n, d, {});
     EXPECT_FALSE(is_over(d)) << "its own";
-    s.cluster.allocate(n, d, {});
+    Ledger(s).allocate(n, d, {});
     EXPECT_TRUE(is_over(d));
     EXPECT_FALSE(is_over(two, both)) << "of which it holds nothing";
-    for (int i = 0; i < 2; ++i) s.cluster.release(n, d, {});
+    for (int i = 0; i < 2; ++i) Ledger(s).release(n, d, {});
   }
-  s.cluster.allocate(n, two, both);
-  s.cluster.allocate(n, share, last);
+  Ledger(s).allocate(n, two, both);
+  Ledger(s).allocate(n, share, last);
   EXPECT_FALSE(is_over(two, both) || is_over(share, last));
   Demand small = share;
   small.devices.milli_each = MilliGpu(100);
-  s.cluster.allocate(n, small, last);
+  Ledger(s).allocate(n, small, last);
   EXPECT_TRUE(is_over(share, last)) << "memory";
   EXPECT_FALSE(is_over(two, both)) << "other cards";
-  s.cluster.release(n, small, last);
-  s.cluster.allocate(n, two, first);
+  Ledger(s).release(n, small, last);
+  Ledger(s).allocate(n, two, first);
   EXPECT_TRUE(is_over(two, both));
   EXPECT_FALSE(is_over(share, last)) << "another card, and room for the card that is owed";
-  s.cluster.release(n, two, first);
+  Ledger(s).release(n, two, first);
   Demand many;
   many.devices.count = 5;
-  s.cluster.allocate(n, many, {});
+  Ledger(s).allocate(n, many, {});
   EXPECT_FALSE(is_over(two, both) || is_over(share, last)) << "8 cards: 2, 5 of which nobody knows which, and a shared one";
   many.devices.count = 1;
-  s.cluster.allocate(n, many, {});
+  Ledger(s).allocate(n, many, {});
   EXPECT_TRUE(is_over(two, both) && is_over(share, last)) << "a shared card is no whole one";
   EXPECT_FALSE(is_over(cpu));
 }
 
 TEST(Cluster, ANodeWithLessThanIsTakenIsBelowZero) {
   State s = small_state(1);
-  s.cluster.allocate(NodeId(0u), {.amounts = {{resource::kCpu, 60'000}}}, {});
+  Ledger(s).allocate(NodeId(0u), {.amounts = {{resource::kCpu, 60'000}}}, {});
   NodeFacts smaller = eight_devices();
   smaller.allocatable[0] = 10'000;
   tell(s, NodeSeen{NodeId(0u), smaller});
-  EXPECT_EQ(s.cluster.free(resource::kCpu)[0], -50'000);
+  EXPECT_EQ(s.cluster().free(resource::kCpu)[0], -50'000);
 }
 
 TEST(Cluster, TheChangeLogNamesWhatChanged) {
   State s = small_state(3);
-  const std::uint64_t since = s.cluster.change_count();
-  s.cluster.allocate(NodeId(2u), {.amounts = {{resource::kCpu, 1}}}, {});
-  s.cluster.allocate(NodeId(0u), {.amounts = {{resource::kCpu, 1}}}, {});
-  const auto changed = s.cluster.changed_since(since);
+  const std::uint64_t since = s.cluster().change_count();
+  Ledger(s).allocate(NodeId(2u), {.amounts = {{resource::kCpu, 1}}}, {});
+  Ledger(s).allocate(NodeId(0u), {.amounts = {{resource::kCpu, 1}}}, {});
+  const auto changed = s.cluster().changed_since(since);
   EXPECT_EQ(std::vector<NodeId>(changed.begin(), changed.end()), (std::vector{NodeId(2u), NodeId(0u)}));
 }
 
 TEST(Cluster, TheChangeLogForgetsWhatIsLongAgo) {
   State s = small_state(1);
-  const std::uint64_t since = s.cluster.change_count();
+  const std::uint64_t since = s.cluster().change_count();
   const Demand demand{.amounts = {{resource::kCpu, 1}}};
   for (std::size_t i = 0; i <= Cluster::kChangeLogMax / 2; ++i) {
-    s.cluster.allocate(NodeId(0u), demand, {});
-    s.cluster.release(NodeId(0u), demand, {});
+    Ledger(s).allocate(NodeId(0u), demand, {});
+    Ledger(s).release(NodeId(0u), demand, {});
   }
-  EXPECT_FALSE(s.cluster.remembers(since));
-  EXPECT_TRUE(s.cluster.remembers(s.cluster.change_count()));
+  EXPECT_FALSE(s.cluster().remembers(since));
+  EXPECT_TRUE(s.cluster().remembers(s.cluster().change_count()));
 }
 
 TEST(Cluster, ADroppedNodeLeavesNoCapacityAndItsDevicesAreUsedAgain) {
   State s = small_state(2);
   tell(s, NodeGone{NodeId(0u)});
-  EXPECT_EQ(s.cluster.free(resource::kCpu)[0], 0);
-  EXPECT_EQ(s.cluster.devices()[0], 0);
-  const std::size_t device_rows = s.cluster.device_free_milli().size();
+  EXPECT_EQ(s.cluster().free(resource::kCpu)[0], 0);
+  EXPECT_EQ(s.cluster().devices()[0], 0);
+  const std::size_t device_rows = s.cluster().device_free_milli().size();
   tell(s, NodeSeen{NodeId(5u), eight_devices()});
-  EXPECT_EQ(s.cluster.device_free_milli().size(), device_rows);
-  EXPECT_TRUE(s.cluster.is_consistent());
+  EXPECT_EQ(s.cluster().device_free_milli().size(), device_rows);
+  EXPECT_TRUE(s.cluster().is_consistent());
 }
 
 TEST(Cluster, TheDigestDependsOnStateNotOnHistory) {
@@ -225,10 +225,10 @@ TEST(Cluster, TheDigestDependsOnStateNotOnHistory) {
   tell(a, NodeSeen{NodeId(1u), in_zone(kZoneA, 4)});
   tell(b, NodeSeen{NodeId(1u), eight_devices()});
   tell(b, NodeSeen{NodeId(0u), eight_devices()});
-  EXPECT_NE(a.cluster.digest(), b.cluster.digest());
+  EXPECT_NE(a.cluster().digest(), b.cluster().digest());
   tell(b, NodeSeen{NodeId(1u), in_zone(kZoneA, 4)});
-  EXPECT_EQ(a.cluster.digest(), b.cluster.digest());
-  EXPECT_EQ(a.cluster.digest(), a.cluster.recount_digest());
+  EXPECT_EQ(a.cluster().digest(), b.cluster().digest());
+  EXPECT_EQ(a.cluster().digest(), a.cluster().recount_digest());
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "state/state.h"
+#include "state/ledger.h"
 
 namespace ashlar {
 

@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "state/cluster/free_buckets.h"
 #include "state/queues/queue_tree.h"
 #include "state/time/timeline.h"
 
@@ -75,36 +74,6 @@ TEST(Topology, ForgetsARemovedNode) {
   EXPECT_EQ(nodes(t.nodes_of(LevelId(1u), domain(1))), (std::vector{NodeId(2u)}));
 }
 
-TEST(FreeBuckets, CountMembersThatADomainCouldHold) {
-  const Topology t = two_racks();
-  FreeBuckets buckets;
-  for (std::uint32_t n = 0; n < 4; ++n) buckets.move(t, NodeId(n), DeviceClassId(0u), -1, n == 0 ? 3 : 8);
-  EXPECT_EQ(buckets.members_at_most(4), 6u);
-  EXPECT_EQ(buckets.members_at_most(LevelId(1u), domain(0), 4), 2u);
-  EXPECT_EQ(buckets.members_at_most(LevelId(1u), domain(1), 8), 2u);
-  EXPECT_EQ(buckets.everywhere(DeviceClassId(0u))[8], 3u);
-  buckets.move(t, NodeId(1u), DeviceClassId(0u), 8, 0);
-  EXPECT_EQ(buckets.members_at_most(LevelId(1u), domain(0), 3), 1u);
-}
-
-TEST(FreeBuckets, DoNotBoundNodesWithMoreDevicesThanTheyCount) {
-  Topology t;
-  t.place(NodeId(0u), {});
-  FreeBuckets buckets;
-  buckets.move(t, NodeId(0u), DeviceClassId::none(), -1, FreeBuckets::kFreeMax + 4);
-  EXPECT_EQ(buckets.members_at_most(4), UINT64_MAX);
-}
-
-TEST(FreeBuckets, MatchWhereCountsAreEqualWhateverRowsExist) {
-  const Topology t = two_racks();
-  FreeBuckets a, b;
-  a.move(t, NodeId(0u), DeviceClassId(3u), -1, 8);
-  EXPECT_FALSE(a.matches(b));
-  a.move(t, NodeId(0u), DeviceClassId(3u), 8, -1);
-  EXPECT_TRUE(a.matches(b));
-  EXPECT_TRUE(b.matches(a));
-}
-
 TEST(Timeline, FindsTheFirstTimeAtWhichEnoughIsFree) {
   Timeline timeline;
   timeline.add_end({Millis(300), 8, JobId(1u)});
@@ -136,16 +105,6 @@ TEST(Timeline, ForgetsAnEndThatIsRemoved) {
 TEST(TimelineDeathTest, RemovingAnEndThatIsNotThereIsABug) {
   Timeline timeline;
   EXPECT_DEATH(timeline.remove_end({Millis(100), 8, JobId(1u)}), "this must hold");
-}
-
-TEST(Timeline, KeepsOneHoldForAJob) {
-  Timeline timeline;
-  timeline.hold({JobId(1u), Millis(0), Millis(10), 4});
-  timeline.hold({JobId(1u), Millis(5), Millis(15), 8});
-  ASSERT_EQ(timeline.holds().size(), 1u);
-  EXPECT_EQ(timeline.holds()[0].devices, 8);
-  timeline.release(JobId(1u));
-  EXPECT_TRUE(timeline.holds().empty());
 }
 
 QuotaVector gpus(std::int64_t milli) { return {milli, 0, 0}; }

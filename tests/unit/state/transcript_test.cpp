@@ -33,13 +33,13 @@ std::string news(State& s, JobId job) {
   for (const NodeId n : s.freed_nodes()) text += " up" + std::to_string(n.value);
   for (const NodeId n : s.changed_nodes()) text += " down" + std::to_string(n.value);
   text += " | gains " + std::to_string(s.unforeseen_frees()) + " backlog " + std::to_string(s.backlog_size()) + " used " +
-          std::to_string(s.queues.used(QueueId(0u))[0]);
-  for (const Timeline::End& e : s.timeline.ends())
+          std::to_string(s.queues().used(QueueId(0u))[0]);
+  for (const Timeline::End& e : s.timeline().ends())
     text += " j" + std::to_string(e.job.value) + " ends " + text_of(e.at) + " with " + std::to_string(e.devices);
   for (const MemberId m : s.nominations()) text += " nominated m" + std::to_string(m.value);
-  s.backlog_changes().clear();
-  s.freed_nodes().clear();
-  s.changed_nodes().clear();
+  Ledger(s).forget_backlog_changes();
+  Ledger(s).forget_freed_nodes();
+  Ledger(s).forget_changed_nodes();
   EXPECT_TRUE(s.is_consistent()) << text;
   return text;
 }
@@ -207,8 +207,8 @@ TEST(Transcript, WhatIsAssumedIsConfirmedOrRejected) {
   news(s, kJob);
   std::string text;
   const auto assume = [&](std::uint32_t member, std::uint32_t node, std::uint64_t low, std::int64_t at) {
-    s.place(MemberId(member), NodeId(node), devices(low), Member::Phase::kAssumed);
-    s.start(kJob, Millis(at));
+    Ledger(s).place(MemberId(member), NodeId(node), devices(low), Member::Phase::kAssumed);
+    Ledger(s).start(kJob, Millis(at));
     text += news(s, kJob) + "\n";
   };
   const auto then = [&](EventBody body, std::int64_t at) {

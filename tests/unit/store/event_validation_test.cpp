@@ -128,7 +128,7 @@ TEST_F(Guarded, times_that_are_left_or_expected_may_be_unknown) {
 }
 
 TEST_F(Guarded, queues_and_nodes_are_near_the_rows_there_are) {
-  const auto queues = static_cast<std::uint32_t>(state.queues.rows());
+  const auto queues = static_cast<std::uint32_t>(state.queues().rows());
   EXPECT_EQ(refusal(QueueDefined{QueueId(queues + kLeap - 1), QueueId(0), {}}), "");
   EXPECT_EQ(refusal(QueueDefined{QueueId(queues + kLeap), QueueId(0), {}}), "a queue's row is out of bounds");
   EXPECT_EQ(refusal(NodeSeen{NodeId(kLeap), {}}), "");
@@ -157,7 +157,7 @@ TEST_F(Guarded, facts_of_a_node_are_possible) {
 }
 
 TEST_F(Guarded, jobs_are_possible) {
-  const auto queues = static_cast<std::uint32_t>(state.queues.rows());
+  const auto queues = static_cast<std::uint32_t>(state.queues().rows());
   EXPECT_EQ(refusal_of_job([](Workload&) {}), "");
   EXPECT_EQ(refusal_of_job([](Workload& w) { w.job = JobId(kLeap); }), "");
   EXPECT_EQ(refusal_of_job([](Workload& w) { w.job = JobId(1 + kLeap); }), "a job's row is out of bounds");

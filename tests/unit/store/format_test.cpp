@@ -41,7 +41,7 @@ TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_5) {
   const Plan plan{5,
                   Millis(1'000'000),
                   Millis::max(),
-                  {Bind{MemberId(1), JobId(2), NodeId(3), {0xff, 0}}, Evict{JobId(4), Millis(30)}, Reserve{JobId(5), Millis(6), Millis(7)}},
+                  {Bind{MemberId(1), JobId(2), NodeId(3), {0xff, 0}}, Evict{JobId(4), Millis(30)}},
                   {{JobId(6), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(8), Millis(9), {{ReasonCode::kInsufficientGpu, 1, {2, 3, 4}}}}}},
                   10};
   const std::string bytes = bytes_of(plan) + bytes_of(profile_named("fgd"));

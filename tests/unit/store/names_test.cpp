@@ -149,7 +149,7 @@ TEST(NameLedger, a_state_is_told_whole_and_only_what_lives) {
   ByteWriter out(bytes);
   told.ledger.tell_all(state, out);
   std::string resources;
-  for (std::uint32_t r = 0; r < state.cluster.resource_count(); ++r) resources += " r" + std::to_string(r);
+  for (std::uint32_t r = 0; r < state.cluster().resource_count(); ++r) resources += " r" + std::to_string(r);
   EXPECT_EQ(list_of(bytes), "l0 l1" + resources + " q0 q2 n0 D0@0 M0 n2 D2@0 M2 J0 J2 m0 m4.") << "and what was told before is told again";
   EXPECT_EQ(told(NodeSeen{NodeId(0), {}}), "") << "told with the state";
 }

@@ -124,7 +124,6 @@ TEST(Words, actions_are_named) {
   EXPECT_EQ(action_in_words(Bind{MemberId(3), JobId(2), NodeId(1), devices_of({7})}, names()), "bind nlp/train worker-0 to node1 gpu 7");
   EXPECT_EQ(action_in_words(Bind{MemberId(4), JobId(9), NodeId(8), {}}, names()), "bind job 9 to node 8");
   EXPECT_EQ(action_in_words(Evict{JobId(2), Millis(30)}, names()), "evict nlp/train with 30 ms of grace");
-  EXPECT_EQ(action_in_words(Reserve{JobId(2), Millis(5), Millis(60)}, names()), "reserve for nlp/train from 5 to 60 ms");
 }
 
 TEST(Words, verdicts_have_their_reasons_and_what_they_are_about) {
