@@ -201,13 +201,13 @@ TEST(Fields, what_no_plan_says_is_told_with_its_place) {
   const std::string start = varint(1) + zigzag(0) + zigzag(0);  // revision, time, next look
   EXPECT_EQ(error(start + varint(0) + varint(0) + varint(0)), "");
   EXPECT_EQ(error(start + varint(0) + varint(0) + varint(0) + "x"), "at byte 6: there are bytes left over");
-  EXPECT_EQ(error(start + varint(1) + "\3\1\1"), "at byte 5: an unknown kind of event or action");
+  EXPECT_EQ(error(start + varint(1) + "\2\1\1"), "at byte 5: an unknown kind of event or action");
   const auto verdict = [&](std::string_view codes) {
     return error(start + varint(0) + varint(1) + varint(1) + std::string(codes) + zigzag(0) + zigzag(0) + varint(0) + varint(0));
   };
-  EXPECT_EQ(verdict("\6\6"), "");
-  EXPECT_EQ(verdict("\7\6"), "at byte 7: a code is unknown");
-  EXPECT_EQ(verdict("\6\7"), "at byte 8: a code is unknown");
+  EXPECT_EQ(verdict("\4\6"), "");
+  EXPECT_EQ(verdict("\5\6"), "at byte 7: a code is unknown");
+  EXPECT_EQ(verdict("\4\7"), "at byte 8: a code is unknown");
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST_F(Recorded, other_files_are_told_what_they_are_not) {
   write_bytes(path, "ALO");
   EXPECT_EQ(error(), "is not a decision log (it does not begin with ALOG)");
   write_bytes(path, std::string("ALOG\x04\0\0\0", 8));
-  EXPECT_EQ(error(), "has format version 4; this build reads version 5");
+  EXPECT_EQ(error(), "has format version 4; this build reads version 6");
   fs::resize_file(path, (4ull << 30) + 1);  // takes no room: it is a hole
   EXPECT_EQ(error(), "is not a decision log");
 }

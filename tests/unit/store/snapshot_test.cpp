@@ -116,8 +116,8 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Topology), 160u);
   EXPECT_EQ(sizeof(QueueTree), 104u);
   EXPECT_EQ(sizeof(Timeline), 24u);
-  EXPECT_EQ(sizeof(Cluster), 744u);
-  EXPECT_EQ(sizeof(State), 1192u);
+  EXPECT_EQ(sizeof(Cluster), 696u);
+  EXPECT_EQ(sizeof(State), 1120u);
   EXPECT_EQ(sizeof(PendingQueue), 616u);  // held_heads_ is of one decision and not kept
   EXPECT_EQ(sizeof(Engine), 904u);
 }
