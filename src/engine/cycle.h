@@ -27,6 +27,7 @@ struct Cycle {
   };
 
   Plan plan;
+  bool may_start_jobs = true;            ///< false between two beats
   std::vector<PendingQueue::Head> work;  ///< next job of every class still to look at: a heap with the first in order on top
   bool is_top_taken = false;             ///< the top is looked at now; the next job of its class may take its place
   bool is_listed_whole = false;          ///< work holds every job, not only the first of each class

@@ -5,7 +5,7 @@
 namespace ashlar {
 
 bool EngineFields::is_sound(const Engine& engine, const State& state) {
-  const PendingQueue& a = engine.pending_;
+  const PendingQueue& a = engine.data_.pending;
   const auto is_shape = [&](ClassId id) { return id.row() < a.classes_.size() && !a.classes_[id.row()].jobs.empty(); };
   const auto are_shapes = [&](const auto& ids) { return std::all_of(ids.begin(), ids.end(), is_shape); };
   const auto are_heads = [&](const std::set<PendingQueue::Head>& heads) {

@@ -15,15 +15,16 @@ struct EngineFields {
   template <class E, class Visit>
   requires std::same_as<std::remove_const_t<E>, Engine>
   static void each(E& e, Visit&& visit) {
-    visit(e.draws_), visit(e.reservations_.reservations_), visit(e.queue_changes_seen_), visit(e.facts_seen_), visit(e.judged_on_),
-        visit(e.to_prove_), visit(e.told_);
-    auto& a = e.pending_;
+    auto& d = e.data_;
+    visit(d.draws), visit(d.reservations.reservations_), visit(d.queue_changes_seen), visit(d.facts_seen), visit(d.judged_on), visit(d.to_prove),
+        visit(d.told);
+    auto& a = d.pending;
     visit(a.ids_), visit(a.classes_), visit(a.spare_), visit(a.class_of_job_), visit(a.entry_of_job_), visit(a.active_heads_),
         visit(a.blocked_heads_);
     visit(a.waiting_for_capacity_), visit(a.waiting_for_quota_), visit(a.behind_heads_), visit(a.moved_heads_), visit(a.waiting_for_anything_),
         visit(a.newcomers_of_parked_), visit(a.size_);
   }
-  static void forget_fit_tables(Engine& e) { e.fit_tables_.forget_all(); }
+  static void forget_fit_tables(Engine& e) { e.data_.fit_tables.forget_all(); }
 
   /// Do all rows that the pending queue names exist there and in the state?
   static bool is_sound(const Engine& engine, const State& state);

@@ -3,10 +3,10 @@
 
 namespace ashlar::oracle {
 
-inline constexpr bool kTiresiasComesToRest =
-    false;  ///< published: it may stop a job each beat for one that finds no place, for ever (history 2); counted
-inline constexpr bool kSharesAreSeatedWhereMemoryIsNotKnown =
-    false;  ///< a share that names memory and is told or nominated without devices, on a node whose device memory is not known, is counted on no device: the node
-            ///< owes an idle device instead. With the mend, recorded logs decide otherwise
+/// Published: tiresias may stop a job each beat for one that finds no place, for ever (history 2). Counted.
+inline constexpr bool kTiresiasComesToRest = false;
+/// A share that names memory and is told or nominated without devices, on a node whose device memory is not known, is counted on no device: the node owes
+/// an idle device instead. With the mend, recorded logs decide otherwise.
+inline constexpr bool kSharesAreSeatedWhereMemoryIsNotKnown = false;
 
 }  // namespace ashlar::oracle

@@ -12,8 +12,8 @@
 #include "draw.h"
 #include "engine/engine_fields.h"
 #include "engine/quota.h"
-#include "state/state_fields.h"
 #include "state/ledger.h"
+#include "state/state_fields.h"
 #include "story.h"
 
 namespace ashlar::oracle {

@@ -81,9 +81,22 @@ def check_reason_switches(tree):
             yield name, code.count("\n", 0, match.start()) + 1, "a switch over reason codes outside model/ and text/"
 
 
+RULE_BY_NAME = re.compile(r"\b(?:Blocking|PlacementRule|VictimRule)::k\w+")
+
+
+def check_rules_are_rows(tree):
+    """The engine takes a profile's rule from a table; it never asks which one it is."""
+    for name, code in tree.code.items():
+        if tree.folder(name) != "engine":
+            continue
+        for match in RULE_BY_NAME.finditer(code):
+            yield name, code.count("\n", 0, match.start()) + 1, f"{match[0]}: take the rule's row from its table instead of asking for it"
+
+
 CHECKS = (
     ("words that are gone", check_gone_words),
     ("rooms", check_rooms),
     ("dependencies", check_dependencies),
     ("reasons stand once", check_reason_switches),
+    ("rules are rows", check_rules_are_rows),
 )

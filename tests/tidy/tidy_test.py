@@ -208,6 +208,18 @@ class WordsAndRooms(unittest.TestCase):
         self.assertEqual(checks_of({**files, "src/state/CMakeLists.txt": "ashlar_library(state DEPENDS Threads::Threads)\n"}), {"dependencies"})
 
 
+class RulesStandOnce(unittest.TestCase):
+    def test_a_switch_over_reasons_belongs_to_the_table_and_its_printer(self):
+        switch = source("int f(ReasonCode c) {\n  switch (c) {\n    case ReasonCode::kNoNodes:\n      return 1;\n  }\n  return 0;\n}\n")
+        self.assertEqual(checks_of({"src/live/read/x.cpp": switch}), {"reasons stand once"})
+        self.assertEqual(checks_of({"src/text/x.cpp": switch}), set())
+
+    def test_the_engine_does_not_ask_which_rule_a_profile_names(self):
+        asks = source("bool f(const Profile& p) { return p.blocking == Blocking::kStrict; }\n")
+        self.assertEqual(checks_of({"src/engine/x.cpp": asks}), {"rules are rows"})
+        self.assertEqual(checks_of({"src/policy/x.cpp": asks}), set())
+
+
 class FloatingPoint(unittest.TestCase):
     def test_fast_math_in_a_preset(self):
         preset = json.dumps({"configurePresets": [{"name": "release", "cacheVariables": {"CMAKE_CXX_FLAGS_RELEASE": "-O3 -ffast-math"}}]})

@@ -9,6 +9,7 @@
 #include "engine/explain/explain.h"
 #include "engine/place/placement.h"
 #include "engine/quota.h"
+#include "engine/reserve/backfill.h"
 #include "state/ledger.h"
 
 namespace ashlar {
@@ -122,7 +123,7 @@ class Rehearsal {
   }
   /// What the heads of queues that stand before it are promised: as the engine has it, or worked out here where nobody came by yet.
   void reserve_for_those_ahead() {
-    if (engine_.profile().blocking != Blocking::kEasy || !entry_) return;
+    if (!backfill_rule(engine_.profile()).makes_reservations || !entry_) return;
     const PendingQueue& pending = engine_.pending();
     Reservations reservations = engine_.reservation_book();
     for (const PendingQueue::Head& head : reservations.heads_ahead(state_, pending, *entry_, original_.queue)) {
@@ -368,7 +369,8 @@ NodeId template_for(Rehearsal& r, const std::vector<NodeId>& nodes) {
     const bool is_large_enough = std::all_of(demand.amounts.begin(), demand.amounts.end(), [&](const ResourceAmount& a) {
       return a.resource.row() < facts.allocatable.size() && facts.allocatable[a.resource.row()] >= a.amount;
     });
-    if (!is_large_enough || facts.devices < demand.devices.count || !state.cluster().allowed(m.constraint, is_allowed_by_facts).test(n.row())) continue;
+    if (!is_large_enough || facts.devices < demand.devices.count || !state.cluster().allowed(m.constraint, is_allowed_by_facts).test(n.row()))
+      continue;
     if (best.is_none() || facts.devices > state.cluster().facts(best).devices) best = n;
   }
   return best;
@@ -426,7 +428,7 @@ bool is_its_turn(const Engine& engine, JobId job) {
   if (!pending.contains(job)) return false;
   const WakeOn wake_on = engine.verdict_of(job).wake_on;
   if (wake_on != WakeOn::kCapacity && wake_on != WakeOn::kQuota) return false;
-  if (engine.profile().blocking != Blocking::kStrict) return true;
+  if (!backfill_rule(engine.profile()).is_strict) return true;
   const PendingQueue::Head* blocked = pending.first_blocked(pending.class_at(pending.class_id(job)).key.queue);
   return blocked == nullptr || !(blocked->entry < pending.entry_of(job));
 }

@@ -1,7 +1,9 @@
 // Nodes kept for pods that other schedulers nominated (after a preemption of theirs, as a rule), and who need not respect that.
+#include "engine/place/nomination.h"
+
 #include <algorithm>
 
-#include "engine/engine.h"
+#include "engine/place/placement.h"
 #include "engine/quota.h"
 
 namespace ashlar {
@@ -21,15 +23,15 @@ std::vector<MemberId> outranked_nominations(const State& state, JobId job) {
   return outranked;
 }
 
-bool Engine::outranks_a_nomination(const State& state, JobId job) {
+bool outranks_a_nomination(const State& state, JobId job) {
   const auto nominations = state.nominations();
   return std::any_of(nominations.begin(), nominations.end(), [&](MemberId m) { return is_outranked(state, m, job); });
 }
 
-bool Engine::place_over_nominations(State& state, Trial& trial, JobId job) {
+bool place_over_nominations(EngineData& e, State& state, Trial& trial, JobId job) {
   const std::vector<MemberId> outranked = outranked_nominations(state, job);
   if (outranked.empty()) return false;
-  const auto place = [&] { return place_job({trial, fit_tables_, *profile_, draws_, members_within_quota(state, job)}, job).is_placed; };
+  const auto place = [&] { return place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job).is_placed; };
   std::vector<NodeId> at;
   for (const MemberId m : outranked) {
     at.push_back(state.member(m).node);
@@ -48,6 +50,15 @@ bool Engine::place_over_nominations(State& state, Trial& trial, JobId job) {
   if (place()) return true;
   trial.rollback_to(0);
   return false;
+}
+
+std::optional<PendingQueue::Entry> first_that_outranks_more(const State& state, const PendingQueue::Class& job_class,
+                                                            const PendingQueue::Entry& than) {
+  if (state.nominations().empty()) return std::nullopt;
+  const std::size_t outranked = outranked_nominations(state, than.job).size();
+  for (auto it = job_class.jobs.upper_bound(than); it != job_class.jobs.end(); ++it)
+    if (state.job(it->job).priority > state.job(than.job).priority && outranked_nominations(state, it->job).size() > outranked) return *it;
+  return std::nullopt;
 }
 
 }  // namespace ashlar

@@ -5,11 +5,11 @@
 #include "base/check.h"
 
 namespace ashlar {
+namespace {
 
-PlacementOutcome place_job(const PlacementContext& context, JobId job) {
+PlacementOutcome place_scored(const PlacementContext& context, JobId job) {
   State& state = context.trial.state();
   const Job& j = state.job(job);
-  if (context.profile.placement == PlacementRule::kConsolidate && is_consolidated(state, job)) return place_consolidated(context, job);
   const bool is_single = j.members_present == 1 && j.members_placed == 0;
   if (!is_single || !j.within.is_none() || !j.prefer.is_none()) return place_gang(context, job);
   const MemberId member = state.first_waiting_member(job);
@@ -22,6 +22,22 @@ PlacementOutcome place_job(const PlacementContext& context, JobId job) {
   context.trial.place(member, node, context.profile.device->choose(view.node_view(state, draw), node));
   return {.is_placed = true};
 }
+
+PlacementOutcome place_consolidated_or_scored(const PlacementContext& context, JobId job) {
+  return is_consolidated(context.trial.state(), job) ? place_consolidated(context, job) : place_scored(context, job);
+}
+
+/// By PlacementRule.
+constexpr PlacementRow kRows[] = {
+    {.place = place_scored, .is_room_exact = true},
+    {.place = place_consolidated_or_scored, .is_room_exact = false},
+};
+
+}  // namespace
+
+const PlacementRow& placement_rule(const Profile& profile) { return kRows[static_cast<std::size_t>(profile.placement)]; }
+
+PlacementOutcome place_job(const PlacementContext& context, JobId job) { return placement_rule(context.profile).place(context, job); }
 
 bool stays_within(const State& state, JobId job, std::span<const Trial::Step> steps) {
   const LevelId level = state.job(job).within;

@@ -27,12 +27,16 @@ struct PlacementOutcome {
   bool is_limit_reached = false;  ///< a work budget ended the search
 };
 
+/// How devices are found: one row for each PlacementRule.
+struct PlacementRow {
+  PlacementOutcome (*place)(const PlacementContext& context, JobId job);
+  bool is_room_exact;  ///< is a job that fits by the count of members on each node placed?
+};
+const PlacementRow& placement_rule(const Profile& profile);
+
 /// By Profile::placement. Of a gang that is below its minimum the minimum is placed, in a domain with room for as many as possible; of one that has it,
 /// as many as fit.
 PlacementOutcome place_job(const PlacementContext& context, JobId job);
-
-/// Members of other schedulers' jobs whose claim on a node falls if that job takes the node.
-std::vector<MemberId> outranked_nominations(const State& state, JobId job);
 
 /// Do the members that these steps place sit in one domain of the level that their job must stay within, the one of those placed before? Where labels or
 /// binds from outside have split those since, any domain will do. Cost: O(members) where the job has such a level.

@@ -1,14 +1,11 @@
-// Preemption by order alone, as SRTF and Tiresias are published (rules: docs/reference/policies.md, by-quota-unverified): walk waiting and running jobs
-// together in the order's sequence and give out the cluster's devices by count, and each queue's quota; whoever gets some may run, whoever runs and gets
-// none stops. Placement is tried afterwards and may fail, so a stop can be in vain: this is what the papers do, and why no profile that keeps the laws
-// may choose it.
-// Cost: O(running log running + jobs marked + classes).
+#include "engine/published/preempt_by_count.h"
+
 #include <algorithm>
 #include <optional>
 #include <set>
 
-#include "engine/cycle.h"
-#include "engine/engine.h"
+#include "engine/pending/requeue.h"
+#include "engine/place/advance.h"
 #include "engine/place/placement.h"
 #include "engine/quota.h"
 #include "policy/victim/by_count.h"
@@ -164,11 +161,11 @@ CountMarks mark(const State& state, const PendingQueue& pending, const std::vect
 
 }  // namespace
 
-void Engine::preempt_by_count(State& state, Cycle& cycle) {
-  if (pending_.size() == 0) return;  // whoever runs has its devices, so a walk without waiting jobs stops nobody
+void preempt_by_count(EngineData& e, State& state, Cycle& cycle) {
+  if (e.pending.size() == 0) return;  // whoever runs has its devices, so a walk without waiting jobs stops nobody
   const Millis now = cycle.plan.at;
-  const std::vector<Running> running = running_in_order(state, *profile_->order, now);
-  const CountMarks marks = mark(state, pending_, running, now);
+  const std::vector<Running> running = running_in_order(state, *e.profile->order, now);
+  const CountMarks marks = mark(state, e.pending, running, now);
   bool has_changed = !marks.stop.empty();
   for (const JobId job : marks.stop) {
     Trial trial(state);
@@ -178,20 +175,21 @@ void Engine::preempt_by_count(State& state, Cycle& cycle) {
     Ledger(state).settle_backlog(job);
     cycle.plan.actions.push_back(Evict{job, Millis(0)});
   }
-  absorb_changes(state);
+  absorb_changes(e, state, cycle);
   for (const JobId job : marks.start) {
     ++cycle.plan.examined;
     Trial trial(state);
     // Asked again: the surplus of one that was placed a moment ago counts too.
-    if (quota_refusal(state, job) || !place_job({trial, fit_tables_, *profile_, draws_, members_within_quota(state, job)}, job).is_placed) continue;
+    if (quota_refusal(state, job) || !place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job).is_placed)
+      continue;
     has_changed = true;
-    commit(state, cycle, trial, pending_.entry_of(job));
+    commit(e, state, cycle, trial, e.pending.entry_of(job));
   }
-  const std::int64_t beat = std::max<std::int64_t>(profile_->cadence.value, 1);
+  const std::int64_t beat = std::max<std::int64_t>(e.profile->cadence.value, 1);
   if (has_changed) {
     cycle.plan.look_again_at = now + Millis(beat);
-  } else if (profile_->order->changes_at != nullptr) {
-    for (const Running& r : running) cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, profile_->order->changes_at(state, r.job, now));
+  } else if (e.profile->order->changes_at != nullptr) {
+    for (const Running& r : running) cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, e.profile->order->changes_at(state, r.job, now));
     if (const std::int64_t at = cycle.plan.look_again_at.value; at != Millis::max().value)
       cycle.plan.look_again_at = Millis((at + beat - 1) / beat * beat);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/place/nomination.h"
 #include "engine/quota.h"
 
 namespace ashlar {
@@ -138,7 +139,8 @@ std::size_t EarliestStart::enough_quota() {
   if (!refusal || refusal->code != ReasonCode::kQuotaExhausted) return 0;
   const QueueId limiting(refusal->subject);
   const auto dimension = static_cast<std::size_t>(refusal->numbers[0]);
-  std::int64_t lacking = state_.queues().used(limiting)[dimension] + quota_needed(state_, job_)[dimension] - state_.queues().quota(limiting)[dimension];
+  std::int64_t lacking =
+      state_.queues().used(limiting)[dimension] + quota_needed(state_, job_)[dimension] - state_.queues().quota(limiting)[dimension];
   std::size_t count = 0;
   for (std::size_t e = 0; lacking > 0 && reaches(count + 1); ++count)
     for (; e < moments_[count].ends; ++e) lacking -= held_of(ends_[e].job, limiting)[dimension];

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "../state/small_state.h"
+#include "engine/cycle.h"
 #include "engine/driver.h"
 #include "engine/explain/explain.h"
 #include "engine/place/never_fits.h"
@@ -606,6 +607,32 @@ TEST(Driver, RecordsNothingWhenNothingHappens) {
   clock.at = Millis(1000);
   driver.step();
   EXPECT_EQ(recorder.records, before);
+}
+
+// ---- a decision is a list of stages -----------------------------------------------------------------------------------------------------
+
+TEST(Stages, OneOfThemStartsJobsAndEachHasAName) {
+  for (const std::string_view name : builtin_profile_names()) {
+    const std::vector<Stage> stages = stages_of(builtin_profile(name).value());
+    EXPECT_EQ(std::count_if(stages.begin(), stages.end(), [](const Stage& s) { return s.starts_jobs; }), 1) << name;
+    for (const Stage& stage : stages) EXPECT_FALSE(stage.name.empty());
+  }
+}
+
+TEST(Stages, EachLeavesTheBooksRight) {
+  State s = cluster_of(2);
+  EngineData data(builtin_profile("ashlar").value(), {});
+  const std::vector<Stage> stages = stages_of(*data.profile);
+  for (std::uint32_t job = 0; job < 5; ++job) {
+    tell(s, Submitted{workload(job, job, 1, kFourDevices)}, Millis(job));
+    Cycle cycle;
+    cycle.plan.at = Millis(job);
+    for (const Stage& stage : stages) {
+      stage.run(data, s, cycle);
+      EXPECT_TRUE(s.is_consistent()) << stage.name;
+    }
+    EXPECT_EQ(cycle.plan.actions.size(), job < 4 ? 1u : 0u) << "two nodes of eight devices take four jobs of four";
+  }
 }
 
 }  // namespace

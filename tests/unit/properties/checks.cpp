@@ -266,7 +266,8 @@ std::string missed_wake_up(State& state, Engine& engine) {
       if (m.is_placed() || !is_first) return;  // members wait for their turn by rank
       is_first = false;
       for (std::size_t n = 0; n < state.cluster().rows(); ++n) {
-        if (!j.within.is_none() && (!state.cluster().is_live(NodeId(n)) || state.cluster().topology().domain_of(j.within, NodeId(n)).is_none())) continue;
+        if (!j.within.is_none() && (!state.cluster().is_live(NodeId(n)) || state.cluster().topology().domain_of(j.within, NodeId(n)).is_none()))
+          continue;
         if (why_not(state, member, NodeId(n)).empty()) found = named("has room on node", n) + named(" but is asleep: job", row);
       }
     });

@@ -132,8 +132,9 @@ RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
     const std::size_t before = trial.steps().size();
     try_something(trial, move, false);
     if (trial.steps().size() == before) continue;
-    each_placement(std::span(trial.steps()).subspan(before),
-                   [&](const Trial::Placement& step) { apply(world, {outside.now(), Bound{step.member, step.node, step.devices}}); });
+    each_placement(std::span(trial.steps()).subspan(before), [&](const Trial::Placement& step) {
+      apply(world, {outside.now(), Bound{step.member, step.node, step.devices}});
+    });
   }
   trial.commit();
   RC_ASSERT(state.digest() == world.digest());

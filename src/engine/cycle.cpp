@@ -1,0 +1,61 @@
+#include "engine/cycle.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "engine/reserve/earliest_start.h"
+
+namespace ashlar {
+
+void Cycle::add_work(const PendingQueue::Head& head) {
+  if (!std::exchange(is_top_taken, false)) {
+    work.push_back(head);
+    std::push_heap(work.begin(), work.end(), std::greater<>());
+    return;
+  }
+  std::size_t hole = 0;
+  for (std::size_t child = 1; child < work.size(); child = 2 * hole + 1) {
+    if (child + 1 < work.size() && work[child + 1] < work[child]) ++child;
+    if (!(work[child] < head)) break;
+    work[hole] = work[child];
+    hole = child;
+  }
+  work[hole] = head;
+}
+
+PendingQueue::Head Cycle::take_work() {
+  if (is_top_taken) {
+    std::pop_heap(work.begin(), work.end(), std::greater<>());
+    work.pop_back();
+  }
+  is_top_taken = true;
+  return work.front();
+}
+
+const Cycle::ShadowTime& Cycle::shadow_time_for(const State& state, JobId job, std::int64_t devices) {
+  for (const ShadowTime& r : shadow_times)
+    if (r.job == job) return r;
+  std::int64_t free = 0;
+  for (const std::int64_t idle : state.cluster().group_idle_devices()) free += idle;
+  ShadowTime r{job, Millis::max(), 0};
+  std::vector<Timeline::End> put_off;
+  const std::span<const Timeline::End> ends = expected_ends(state, plan.at, put_off);
+  if (free >= devices) {  // devices enough, but in pieces
+    r.shadow = ends.empty() ? Millis::max() : ends.front().at;
+    r.extra = std::max<std::int64_t>(free - devices, 0);
+  } else {
+    const Timeline::Window w = Timeline::earliest(ends, free, devices);
+    r.shadow = w.at;
+    r.extra = w.extra;
+  }
+  shadow_times.push_back(r);
+  return shadow_times.back();
+}
+
+void Cycle::account(const State& state, JobId started) {
+  for (ShadowTime& r : shadow_times)
+    if (state.job(started).late_end_if_started(plan.at) > r.shadow) r.extra -= state.job(started).devices_total;
+}
+
+}  // namespace ashlar

@@ -1,0 +1,59 @@
+// EngineData: what an engine keeps between two decisions, as plain fields that the stages of a cycle share. All of it can be rebuilt from the state but for
+// what was told, the stream of random numbers and the reservations, which EngineFields writes out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "engine/pending/pending_queue.h"
+#include "engine/place/fit_table.h"
+#include "engine/reserve/reservation.h"
+#include "policy/profile.h"
+
+namespace ashlar {
+
+struct EngineOptions {
+  /// A step stops after this many binds (a gang is never cut), so that newcomers of higher priority get their turn. The rest is decided next time.
+  std::uint32_t binds_per_step_max = UINT32_MAX;
+  /// Work out and report reasons for waiting jobs. Simulations that only count turn it off.
+  bool has_verdicts = true;
+};
+
+struct EngineData {
+  /// The last verdict on a job in short. In full it is kept by the parked class; one on a job of an active class has one number at most.
+  struct Told {
+    std::uint16_t mark = 0;  ///< kind and first reason; 0 = none
+    Millis at;
+    std::int64_t number = 0;
+  };
+
+  EngineData(Profile profile_given, EngineOptions options_given)
+      : profile(std::make_unique<Profile>(std::move(profile_given))),
+        options(options_given),
+        pending(*profile->order),
+        fit_tables(*profile),
+        draws(profile->seed) {}
+
+  std::unique_ptr<Profile> profile;  ///< pending queue and tables refer to it
+  EngineOptions options;
+  PendingQueue pending;
+  FitTables fit_tables;
+  Reservations reservations;
+  Rng draws;
+  std::uint64_t queue_changes_seen = 0;
+  std::uint64_t redefinitions_seen = 0;
+  /// Cluster::facts_change_count() at the last decision, and by class when its first job was last judged.
+  std::uint64_t facts_seen = 0;
+  std::vector<std::uint64_t> judged_on;
+  std::uint64_t heads_walked_on = 0;  ///< the same when all blocked heads were last looked at; not kept in a snapshot, only costs a walk
+  /// Classes found never to fit, of which a node that came or changed could take a member.
+  std::set<ClassId> to_prove;
+  std::function<void(JobId)> before_stop;  ///< see Engine::before_stop
+  std::uint64_t unproven = 0;
+  std::vector<Told> told;  ///< by job
+};
+
+}  // namespace ashlar

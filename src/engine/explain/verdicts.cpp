@@ -1,0 +1,74 @@
+#include "engine/explain/verdicts.h"
+
+#include <cstdlib>
+
+#include "base/grown.h"
+#include "engine/explain/explain.h"
+#include "engine/quota.h"
+
+namespace ashlar {
+namespace {
+
+std::uint16_t mark_of(const Verdict& verdict) {
+  const ReasonCode code = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
+  return static_cast<std::uint16_t>(1 + static_cast<int>(verdict.kind) * 256 + static_cast<int>(code));
+}
+
+}  // namespace
+
+Verdict verdict_of(const EngineData& e, JobId job) {
+  if (!e.pending.contains(job)) return {};
+  const PendingQueue::Class& job_class = e.pending.class_at(e.pending.class_id(job));
+  if (!job_class.is_active) return job_class.verdict;
+  const EngineData::Told told = value_at(e.told, job.row());
+  for (const ReasonCode code : {ReasonCode::kReservationHeld, ReasonCode::kBehindHead}) {
+    Verdict held{VerdictKind::kWaits, WakeOn::kHeadOfQueue, told.at, {}, {{code, 0, {told.number, 0, 0}}}};
+    if (told.mark == mark_of(held)) return held;
+  }
+  return told.mark == mark_of(job_class.verdict) ? job_class.verdict : Verdict{};  // woken, and not looked at since
+}
+
+Verdict verdict_with_numbers_of_now(EngineData& e, State& state, JobId job) {
+  Verdict verdict = verdict_of(e, job);
+  if (!e.pending.contains(job) || e.pending.class_at(e.pending.class_id(job)).is_active) return verdict;
+  if (verdict.wake_on == WakeOn::kCapacity) {
+    // Nodes that went have not had it judged anew: whether it waits or never fits stays what was reported.
+    Verdict now = explain_shortage(state, e.fit_tables, *e.profile, job, verdict.at);
+    return now.kind == verdict.kind ? now : verdict;
+  }
+  if (verdict.wake_on != WakeOn::kQuota) return verdict;
+  if (const std::optional<Reason> refusal = quota_refusal(state, job)) verdict.reasons = {*refusal};
+  return verdict;
+}
+
+void report(EngineData& e, Cycle& cycle, JobId job, const Verdict& verdict) {
+  if (!e.options.has_verdicts) return;
+  const std::uint16_t mark = mark_of(verdict);
+  EngineData::Told& told = grown(e.told, job.row());
+  const std::int64_t number = verdict.reasons.empty() ? 0 : verdict.reasons.front().numbers[0];
+  const bool is_held = !verdict.reasons.empty() && verdict.reasons.front().code == ReasonCode::kReservationHeld;
+  // The time told to a held job stands until it is off by a tenth of what is left: thousands may hang on a reservation that moves by a little each second.
+  const bool is_off = is_held && std::abs(number - told.number) > (number - verdict.at.value) / 10;
+  const bool is_new = told.mark != mark || is_off;
+  if (!is_new && is_held && told.number > verdict.at.value) return;
+  told = {mark, verdict.at, number};
+  if (is_new) cycle.plan.verdicts.push_back({job, verdict});
+}
+
+void park(EngineData& e, const State& state, Cycle& cycle, ClassId id, const Verdict& verdict) {
+  e.pending.park(id, verdict);
+  if (!e.options.has_verdicts) return;
+  // What is closed for its quota was not looked at on the nodes.
+  grown(e.judged_on, id.row()) = verdict.wake_on == WakeOn::kQuota ? 0 : state.cluster().facts_change_count();
+  for (const PendingQueue::Entry& entry : e.pending.class_at(id).jobs) report(e, cycle, entry.job, verdict);
+}
+
+void report_newcomers(EngineData& e, State& state, Cycle& cycle) {
+  const std::vector<JobId> newcomers = e.pending.take_newcomers_of_parked();
+  if (!e.options.has_verdicts) return;
+  for (const JobId job : newcomers)
+    if (state.is_live(job) && e.pending.contains(job) && !e.pending.class_at(e.pending.class_id(job)).is_active)
+      report(e, cycle, job, verdict_of(e, job));
+}
+
+}  // namespace ashlar

@@ -1,0 +1,21 @@
+// Verdicts: what was last said of each waiting job, and the telling of what is new.
+#pragma once
+
+#include "engine/cycle.h"
+#include "engine/data.h"
+
+namespace ashlar {
+
+/// See Engine::verdict_of and Engine::verdict_with_numbers_of_now.
+Verdict verdict_of(const EngineData& e, JobId job);
+Verdict verdict_with_numbers_of_now(EngineData& e, State& state, JobId job);
+
+/// Keeps the verdict, and adds it to the plan unless the job's last one was of the same kind and reason.
+void report(EngineData& e, Cycle& cycle, JobId job, const Verdict& verdict);
+/// Parks the class, and reports the verdict to all its jobs.
+void park(EngineData& e, const State& state, Cycle& cycle, ClassId id, const Verdict& verdict);
+
+/// Stage: jobs that entered a parked class are told what its others were.
+void report_newcomers(EngineData& e, State& state, Cycle& cycle);
+
+}  // namespace ashlar

@@ -1,0 +1,153 @@
+#include "engine/place/advance.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/check.h"
+#include "engine/explain/explain.h"
+#include "engine/explain/verdicts.h"
+#include "engine/pending/requeue.h"
+#include "engine/place/nomination.h"
+#include "engine/place/placement.h"
+#include "engine/published/newcomers.h"
+#include "engine/quota.h"
+#include "engine/reserve/backfill.h"
+#include "state/ledger.h"
+
+namespace ashlar {
+namespace {
+
+/// So few active classes may stay active behind a blocked head where nobody asks why they wait: a look at each costs less than to park and activate it.
+constexpr std::size_t kActiveBehindHeads = 64;
+
+/// No place was found for the class's first job: it waits, or never fits, and the verdict says why.
+void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head, bool is_limit_reached) {
+  Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, cycle.plan.at, {}, {}};
+  if (e.options.has_verdicts) {
+    verdict = explain_shortage(state, e.fit_tables, *e.profile, head.entry.job, cycle.plan.at);
+    if (is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
+    for (const Reason& reason : verdict.reasons) e.unproven += reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof ? 1 : 0;
+  }
+  park(e, state, cycle, head.job_class, verdict);
+}
+
+/// Its queue does not take the class's first job: it waits, or never runs, and the verdict says why. False if the queue takes it.
+bool close_for_quota(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
+  const std::optional<Reason> refusal = quota_refusal(state, head.entry.job);
+  if (!refusal) return false;
+  const bool is_never = refusal->code == ReasonCode::kExceedsQuota;
+  if (!is_never && cycle.impossible.contains(head.job_class))
+    park_for_shortage(e, state, cycle, head, false);
+  else
+    park(e, state, cycle, head.job_class,
+         {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, cycle.plan.at, {}, {*refusal}});
+  return true;
+}
+
+void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
+  const JobId job = head.entry.job;
+  const BackfillRule& rule = backfill_rule(*e.profile);
+  if (!e.pending.contains(job) || e.pending.class_id(job) != head.job_class || !e.pending.class_at(head.job_class).is_active) return;
+  const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
+  const QueueId queue = job_class.key.queue;
+  const auto held = cycle.held.find(head.job_class);
+  const bool is_unchanged = held != cycle.held.end() && held->second.actions == cycle.plan.actions.size();  // nothing was started since
+  const auto next_of_class = [&] {
+    if (cycle.is_listed_whole) return;
+    const auto it = is_unchanged && held->second.next && **held->second.next == head.entry ? std::next(*held->second.next)
+                                                                                           : job_class.jobs.upper_bound(head.entry);
+    if (it == job_class.jobs.end()) return;
+    if (const auto now_held = is_unchanged ? held : cycle.held.find(head.job_class); now_held != cycle.held.end()) {
+      now_held->second.actions = cycle.plan.actions.size();
+      now_held->second.next = it;
+    }
+    cycle.add_work({*it, head.job_class});
+  };
+  // Heads that can never run any more have their turn before those whom they block.
+  if (rule.is_strict ? activate_impossible_heads(e, state, cycle, queue) : activate_impossible_heads(e, state, cycle)) {
+    cycle.add_work(head);
+    return;
+  }
+  if (rule.is_strict) {
+    const PendingQueue::Head* blocked = e.pending.first_blocked(queue);
+    if (blocked != nullptr && (cycle.is_listed_whole || blocked->entry < head.entry)) {
+      Verdict behind{VerdictKind::kWaits, WakeOn::kHeadOfQueue, cycle.plan.at, {}, {}};
+      if (e.options.has_verdicts) behind.reasons.push_back({ReasonCode::kBehindHead, 0, {1, 0, 0}});
+      if (cycle.is_listed_whole)  // in this decision's own order, so it does not stand behind the head for good
+        report(e, cycle, job, behind);
+      else if (e.options.has_verdicts || e.pending.active_heads().size() > kActiveBehindHeads)
+        park(e, state, cycle, head.job_class, behind);
+      return;
+    }
+  }
+  // Jobs of a class need the same, so another's quota was enough for this one too.
+  if (!is_unchanged && close_for_quota(e, state, cycle, head)) return;
+  if (rule.may_start != nullptr && !rule.may_start(e, state, cycle, head)) {
+    next_of_class();
+    return;
+  }
+  // The iterator's neighbour is taken before the job leaves the class.
+  std::optional<PendingQueue::Head> next;
+  if (!cycle.is_listed_whole)
+    if (const auto it = job_class.jobs.upper_bound(head.entry); it != job_class.jobs.end()) next = PendingQueue::Head{*it, head.job_class};
+  Trial trial(state);
+  PlacementOutcome outcome = place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job);
+  if (!outcome.is_placed) outcome.is_placed = place_over_nominations(e, state, trial, job);
+  if (outcome.is_placed) {
+    if (!place_beside_reservations(e, state, cycle, head, trial)) {
+      if (next) cycle.add_work(*next);
+      return;
+    }
+    commit(e, state, cycle, trial, head.entry);
+    if (next) cycle.add_work(*next);
+    return;
+  }
+  if (rule.passes_its_like)
+    if (const auto higher = first_that_outranks_more(state, job_class, head.entry); higher) {
+      cycle.add_work({*higher, head.job_class});
+      return;
+    }
+  park_for_shortage(e, state, cycle, head, outcome.is_limit_reached);
+}
+
+}  // namespace
+
+void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const PendingQueue::Entry& entry) {
+  const JobId job = entry.job;
+  const bool is_within_one_domain = stays_within(state, job, trial.steps());
+  if (!is_within_one_domain && e.before_stop) e.before_stop(job);
+  ASHLAR_CHECK(is_within_one_domain);
+  for (const Trial::Step& step : trial.steps()) {
+    if (const auto* claim = std::get_if<Trial::Eviction>(&step)) {  // another scheduler's, which the job outranks
+      Ledger(state).drop_nomination(claim->member, claim->node);
+      cycle.plan.look_again_at = cycle.plan.at;  // those who wait were woken before
+    } else if (const auto* placement = std::get_if<Trial::Placement>(&step)) {
+      cycle.plan.actions.push_back(Bind{placement->member, job, placement->node, placement->devices});
+    }
+  }
+  const std::vector<Trial::Step> steps = trial.commit();
+  Ledger(state).start(job, cycle.plan.at);
+  cycle.account(state, job);
+  e.reservations.account(state, entry, state.job(job).late_end_if_started(cycle.plan.at), steps);
+  if (state.job(job).is_in_backlog) {  // elastic members are left over: a class of its own, looked at next
+    Ledger(state).refresh_backlog(job);
+    cycle.plan.look_again_at = cycle.plan.at;
+  }
+  report(e, cycle, job, {VerdictKind::kPlaced, WakeOn::kNothing, cycle.plan.at, {}, {}});
+  absorb_changes(e, state, cycle);
+}
+
+void advance(EngineData& e, State& state, Cycle& cycle) {
+  if (!list_newcomers(e, state, cycle)) cycle.work.assign(e.pending.active_heads().begin(), e.pending.active_heads().end());  // ascending, so a heap
+  while (cycle.has_work()) {
+    if (cycle.plan.actions.size() >= e.options.binds_per_step_max) {
+      cycle.plan.look_again_at = cycle.plan.at;
+      break;
+    }
+    const PendingQueue::Head head = cycle.take_work();
+    ++cycle.plan.examined;
+    advance_job(e, state, cycle, head);
+  }
+}
+
+}  // namespace ashlar

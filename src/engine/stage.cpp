@@ -1,0 +1,52 @@
+// The list of stages. What starts jobs is a row by the profile's victim rule; all others are the same for every profile.
+#include "engine/stage.h"
+
+#include "engine/cycle.h"
+#include "engine/explain/verdicts.h"
+#include "engine/pending/requeue.h"
+#include "engine/place/advance.h"
+#include "engine/published/beat.h"
+#include "engine/published/preempt_by_count.h"
+#include "state/ledger.h"
+
+namespace ashlar {
+namespace {
+
+constexpr std::size_t kRedefinitionsMin = 16;
+
+/// Looked for when a part of them may be outdated, so that a row that is used again costs little.
+void forget_outdated_tables(EngineData& e, State& state, Cycle&) {
+  if (state.redefinitions() - e.redefinitions_seen <= kRedefinitionsMin + e.fit_tables.size() / 4) return;
+  e.fit_tables.forget_outdated(state);
+  e.redefinitions_seen = state.redefinitions();
+}
+
+void refresh_reservations(EngineData& e, State& state, Cycle&) {
+  e.pending.forget_held();
+  e.reservations.refresh(state, e.pending, state.changed_nodes());
+  Ledger(state).forget_changed_nodes();
+}
+
+/// By VictimRule.
+constexpr Stage kStartJobs[] = {
+    {"start", advance, true},
+    {"preempt and start by count", preempt_by_count, true},
+};
+
+}  // namespace
+
+std::vector<Stage> stages_of(const Profile& profile) {
+  return {
+      {"absorb changes of the backlog", absorb_changes},
+      {"forget outdated fit tables", forget_outdated_tables},
+      {"refresh reservations", refresh_reservations},
+      {"requeue", requeue},
+      {"activate behind moved heads", activate_behind_moved_heads},
+      {"keep to the beat", keep_to_the_beat},
+      kStartJobs[static_cast<std::size_t>(profile.victim)],
+      {"absorb changes of the backlog", absorb_changes},
+      {"report newcomers", report_newcomers},
+  };
+}
+
+}  // namespace ashlar
