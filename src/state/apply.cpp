@@ -87,7 +87,8 @@ struct Applier {
       s.changed_nodes_.push_back(e.node);
       // Devices that the node does not have are owed, as those that nobody knows are.
       const DeviceMask stated = is_unknown ? DeviceMask{} : clip(e.devices, e.node);
-      s.place(e.member, e.node, e.devices.is_empty() ? choose_devices(s.cluster_, e.node, s.demand(m.demand).devices) : stated, Member::Phase::kBound);
+      s.place(e.member, e.node, e.devices.is_empty() ? choose_devices(s.cluster_, e.node, s.demand(m.demand).devices) : stated,
+              Member::Phase::kBound);
     }
     s.forget_nomination(e.member);
     s.member_row(e.member).phase = Member::Phase::kBound;

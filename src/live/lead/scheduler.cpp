@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "live/read/read_api.h"
-#include "live/track/watches.h"
+#include "live/watch/watches.h"
 
 namespace ashlar::kube {
 namespace {

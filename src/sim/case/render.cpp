@@ -121,7 +121,8 @@ std::string within_text(const CaseFile& file, const State& state, JobId job, Ver
   const std::string_view word = name == "nvlink" ? std::string_view("island") : std::string_view(name);
   std::int64_t free = idle_devices_in(state, level, DomainId(static_cast<std::size_t>(reason.numbers[2])));
   if (kind == VerdictKind::kNeverFits)
-    for (std::size_t d = 0; d < state.cluster().topology().domain_count(level); ++d) free = std::max(free, idle_devices_in(state, level, DomainId(d)));
+    for (std::size_t d = 0; d < state.cluster().topology().domain_count(level); ++d)
+      free = std::max(free, idle_devices_in(state, level, DomainId(d)));
   const std::int64_t needed = devices_needed(state, job);
   if (free < needed) return fmt::format("Within {}  best-{}-free={} needs={}", name, word, free, needed);
   return fmt::format("Within {}  best-{}-members={} needs-members={}", name, word, reason.numbers[0], reason.numbers[1]);

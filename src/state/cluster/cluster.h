@@ -162,7 +162,7 @@ class Cluster {
 
   std::vector<Constraint> constraints_;
   mutable std::vector<Allowed> allowed_;  ///< a cache: kept up when it is asked for
-  std::vector<NodeId> facts_log_;  ///< nodes whose facts changed last, in the order of happening
+  std::vector<NodeId> facts_log_;         ///< nodes whose facts changed last, in the order of happening
   std::uint64_t facts_change_count_ = 1;
   mutable std::uint64_t evaluation_count_ = 0;
   std::uint64_t definition_count_ = 0;

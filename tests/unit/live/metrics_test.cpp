@@ -49,25 +49,17 @@ TEST(SchedulerMetrics, WhatIsObservedIsSummedUp) {
   metrics.observe_gang(PooledString("a"), "rack");
   metrics.observe_gang(PooledString("b"), "rack");
   const std::string told = metrics.text(nullptr, {});
-  EXPECT_EQ(series_of(told, {"ashlar_scheduling", "ashlar_jobs", "ashlar_decision_latency", "ashlar_gang", "ashlar_queue"}),
-            (Lines{R"(ashlar_decision_latency_seconds_count{kind="gang"} 1)",
-                   R"(ashlar_decision_latency_seconds_count{kind="pod"} 2)",
-                   R"(ashlar_decision_latency_seconds_sum{kind="gang"} 2.5)",
-                   R"(ashlar_decision_latency_seconds_sum{kind="pod"} 0.1)",
-                   R"(ashlar_gang_placement_total{level="rack",queue="a"} 1)",
-                   R"(ashlar_gang_placement_total{level="rack",queue="b"} 1)",
-                   "ashlar_jobs_examined_total 7",
-                   R"(ashlar_queue_wait_seconds_count{queue="a"} 1)",
-                   R"(ashlar_queue_wait_seconds_count{queue="b"} 1)",
-                   R"(ashlar_queue_wait_seconds_sum{queue="a"} 1)",
-                   R"(ashlar_queue_wait_seconds_sum{queue="b"} 3)",
-                   R"(ashlar_scheduling_attempts_total{result="NeverFits"} 0)",
-                   R"(ashlar_scheduling_attempts_total{result="OverQuota"} 1)",
-                   R"(ashlar_scheduling_attempts_total{result="Pending"} 0)",
-                   R"(ashlar_scheduling_attempts_total{result="Placed"} 2)",
-                   R"(ashlar_scheduling_attempts_total{result="Waits"} 1)",
-                   R"(ashlar_scheduling_cycle_duration_seconds_count{phase="all"} 2)",
-                   R"(ashlar_scheduling_cycle_duration_seconds_sum{phase="all"} 0.75)"}));
+  EXPECT_EQ(
+      series_of(told, {"ashlar_scheduling", "ashlar_jobs", "ashlar_decision_latency", "ashlar_gang", "ashlar_queue"}),
+      (Lines{R"(ashlar_decision_latency_seconds_count{kind="gang"} 1)", R"(ashlar_decision_latency_seconds_count{kind="pod"} 2)",
+             R"(ashlar_decision_latency_seconds_sum{kind="gang"} 2.5)", R"(ashlar_decision_latency_seconds_sum{kind="pod"} 0.1)",
+             R"(ashlar_gang_placement_total{level="rack",queue="a"} 1)", R"(ashlar_gang_placement_total{level="rack",queue="b"} 1)",
+             "ashlar_jobs_examined_total 7", R"(ashlar_queue_wait_seconds_count{queue="a"} 1)", R"(ashlar_queue_wait_seconds_count{queue="b"} 1)",
+             R"(ashlar_queue_wait_seconds_sum{queue="a"} 1)", R"(ashlar_queue_wait_seconds_sum{queue="b"} 3)",
+             R"(ashlar_scheduling_attempts_total{result="NeverFits"} 0)", R"(ashlar_scheduling_attempts_total{result="OverQuota"} 1)",
+             R"(ashlar_scheduling_attempts_total{result="Pending"} 0)", R"(ashlar_scheduling_attempts_total{result="Placed"} 2)",
+             R"(ashlar_scheduling_attempts_total{result="Waits"} 1)", R"(ashlar_scheduling_cycle_duration_seconds_count{phase="all"} 2)",
+             R"(ashlar_scheduling_cycle_duration_seconds_sum{phase="all"} 0.75)"}));
   EXPECT_EQ(series_of(metrics.text(nullptr, {}, MetricsReader::kAnybody), {"ashlar_gang", "ashlar_queue"}),
             (Lines{R"(ashlar_gang_placement_total{level="rack"} 2)", "ashlar_queue_wait_seconds_count 2", "ashlar_queue_wait_seconds_sum 4"}));
   EXPECT_EQ(value_of(told, R"(ashlar_scheduling_cycle_duration_seconds_bucket{phase="all",le="0.1"})"), "0");

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <map>
 
-#include "live/lead/standby_cache.h"
 #include "live/track/gangs.h"
 #include "live/track/hashes.h"
 #include "live/track/value_rows.h"
-#include "live/track/watches.h"
+#include "live/watch/standby_cache.h"
+#include "live/watch/watches.h"
 #include "small_cluster.h"
 #include "tracker_bench.h"
 

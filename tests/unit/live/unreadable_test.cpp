@@ -1,5 +1,5 @@
 // Objects of which a part cannot be read: what is known of them stays, what is bound is counted, what is not certain is closed, nothing is taken for gone.
-#include "live/lead/standby_cache.h"
+#include "live/watch/standby_cache.h"
 #include "tracker_bench.h"
 
 namespace ashlar::kube {

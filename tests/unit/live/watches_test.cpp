@@ -1,5 +1,5 @@
 // What is followed of the cluster when a part of it cannot be listed, and how much is asked of a server in trouble.
-#include "live/track/watches.h"
+#include "live/watch/watches.h"
 
 #include <map>
 #include <optional>

@@ -1,0 +1,119 @@
+#include "live/watch/watches.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ashlar::kube {
+
+template <class T>
+WatchedKind* Watches::add(WatchedKindRow row) {
+  row.options.pace = pace_;
+  row.options.silence_max = options_.silence_max;
+  return kinds_.emplace_back(std::make_unique<WatchedKindOf<T>>(shared_, std::move(row))).get();
+}
+
+/// In the order in which a leader is given what is known: what queues, gangs and nodes are comes before the pods that name them.
+Watches::Watches(Api& api, WatchesOptions options)
+    : api_(api),
+      options_(std::move(options)),
+      shared_{.api = api, .on_log = options_.log, .on_path_gone = [this](WatchedKind&) { find_pod_groups_later(); }},
+      discovery_delay_(options_.discovery_min) {
+  add<Namespace>({.resource = "namespaces", .object = "namespace", .is_required = true});
+  add<PriorityClass>({.resource = "priorityclasses", .object = "priorityclass", .tell = [](LeaderTerm& term, const std::string& problem) {
+                        term.note_priority_classes(problem);
+                      }});
+  groups_ = add<PodGroup>({.resource = "podgroups",
+                           .object = "podgroup",
+                           .has_many_versions = true,
+                           .tell = [this](LeaderTerm& term, const std::string& problem) { term.note_pod_groups(version_, problem); },
+                           .on_listed = [this] { discovery_delay_ = options_.discovery_min; }});
+  nodes_ = add<Node>({.resource = "nodes", .object = "node", .is_required = true, .options = {.encoding = options_.encoding}});
+  pods_ = add<Pod>({.resource = "pods",
+                    .object = "pod",
+                    .is_required = true,
+                    .waits_for_others = true,
+                    .options = {.field_selector = "status.phase!=Succeeded,status.phase!=Failed", .encoding = options_.encoding}});
+}
+
+Watches::~Watches() { stop(); }
+
+void Watches::start() {
+  if (is_running_) return;
+  is_running_ = true;
+  for (const auto& kind : kinds_)
+    if (!kind->row().waits_for_others && !kind->row().has_many_versions) kind->follow({});
+  if (version_ == PodGroupVersion::kNone) return find_pod_groups();
+  groups_->follow(pod_groups_path(version_));
+}
+
+void Watches::stop() {
+  shared_.leader_term = nullptr;
+  for (auto kind = kinds_.rbegin(); kind != kinds_.rend(); ++kind) (*kind)->forget();
+  is_running_ = false;
+}
+
+void Watches::advance() {
+  if (!is_running_) return;
+  const auto is_known = [](const auto& kind) { return kind->row().waits_for_others || kind->is_known(); };
+  if (!std::all_of(kinds_.begin(), kinds_.end(), is_known)) return;
+  for (const auto& kind : kinds_)
+    if (kind->row().waits_for_others && !kind->is_followed()) kind->follow({});
+}
+
+void Watches::feed(LeaderTerm* leader_term) {
+  shared_.leader_term = leader_term;
+  if (leader_term == nullptr) return;
+  for (const auto& kind : kinds_) kind->tell();
+  for (const auto& kind : kinds_) kind->hand_over(kind->row().waits_for_others);
+}
+
+bool Watches::is_synced() const {
+  return std::all_of(kinds_.begin(), kinds_.end(), [](const auto& kind) { return kind->is_known(); });
+}
+
+void Watches::add_facts(std::map<std::string_view, ProcessFacts::Watch>& facts) const {
+  if (!is_running_) return;
+  for (const auto& kind : kinds_) kind->add_fact(facts);
+}
+
+// ---- which PodGroups are there? ----------------------------------------------------------------------------------------------------------
+
+void Watches::find_pod_groups() {
+  if (is_finding_) return;
+  is_finding_ = true;
+  discover_pod_groups(api_, [this, life = std::weak_ptr<char>(life_)](Result<PodGroupVersion> found) {
+    if (life.expired()) return;
+    is_finding_ = false;
+    take_version(std::move(found));
+  });
+}
+
+void Watches::find_pod_groups_later() {
+  if (is_finding_) return;
+  is_finding_ = true;
+  const Millis delay = discovery_delay_;
+  discovery_delay_ = std::min(delay * 2, options_.discovery_max);
+  api_.after(delay, [this, life = std::weak_ptr<char>(life_)] {
+    if (life.expired()) return;
+    is_finding_ = false;
+    find_pod_groups();
+  });
+}
+
+/// A server that is upgraded, or started with other APIs, may serve another version, or none for a while.
+void Watches::take_version(Result<PodGroupVersion> found) {
+  const std::string before = version_problem_;
+  const bool has_none = found.ok() && *found == PodGroupVersion::kNone;
+  version_problem_ = !found ? found.error().message : has_none ? "the API server serves none of the versions that Ashlar knows" : "";
+  if (!version_problem_.empty()) {
+    if (version_problem_ != before) shared_.log(LogLevel::kWarning, {"PodGroups cannot be read: " + version_problem_});
+    groups_->note_no_path(version_problem_);
+    return find_pod_groups_later();
+  }
+  if (*found != version_ || !before.empty()) shared_.log(LogLevel::kInfo, {"PodGroup API: " + std::string(group_version_text(*found))});
+  version_ = *found;
+  if (is_running_) groups_->follow(pod_groups_path(version_));
+  groups_->note_no_path({});
+}
+
+}  // namespace ashlar::kube

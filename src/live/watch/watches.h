@@ -1,0 +1,72 @@
+// Watches: the kinds of objects that are followed, a row each, and what is known of them while nobody leads. Nodes, namespaces and pods are required:
+// without them nothing is decided. Priority classes and PodGroups are optional: where they cannot be listed (no such API, no right to) that is said once,
+// asked again ever less often, and stops nothing else.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kubeclient/pod_group_api.h"
+#include "live/watch/watched_kind.h"
+
+namespace ashlar::kube {
+
+struct WatchesOptions {
+  Encoding encoding = Encoding::kProtobuf;             ///< of pods and nodes
+  Millis discovery_min{1'000}, discovery_max{30'000};  ///< before PodGroup's version is asked for again, doubling
+  Millis silence_max{240'000};                         ///< a watch without a byte for so long is taken for dead
+  OnLog log;
+};
+
+class Watches {
+ public:
+  Watches(Api& api, WatchesOptions options);
+  ~Watches();
+  Watches(const Watches&) = delete;
+  Watches& operator=(const Watches&) = delete;
+
+  /// Lists and follows everything. Nothing happens where that is being done already.
+  void start();
+  /// Forgets all that is known, and asks for nothing more.
+  void stop();
+  bool is_running() const { return is_running_; }
+  /// Starts what waits for others. To be called after each poll.
+  void advance();
+  /// Hands over all that is known and from then on every change; pods are listed again, since what an old leader bound last may not have come by
+  /// watch yet. Null: keeps what comes for the next one.
+  void feed(LeaderTerm* leader_term);
+
+  /// The required kinds are known whole, and the optional ones or why they are not.
+  bool is_synced() const;
+  std::size_t known_nodes() const { return nodes_->known_objects(); }
+  std::size_t known_pods() const { return pods_->known_objects(); }
+  void add_facts(std::map<std::string_view, ProcessFacts::Watch>& facts) const;
+
+ private:
+  template <class T>
+  WatchedKind* add(WatchedKindRow row);
+
+  // ---- which PodGroups are there? ------------------------------------------------------------------------------------------------------
+  void find_pod_groups();
+  void take_version(Result<PodGroupVersion> found);
+  /// Unless it is asked for already.
+  void find_pod_groups_later();
+
+  Api& api_;
+  WatchesOptions options_;
+  std::shared_ptr<RetryPace> pace_ = std::make_shared<RetryPace>();
+  WatchedKind::Shared shared_;
+  std::vector<std::unique_ptr<WatchedKind>> kinds_;
+  WatchedKind *nodes_ = nullptr, *pods_ = nullptr, *groups_ = nullptr;
+  PodGroupVersion version_ = PodGroupVersion::kNone;
+  std::string version_problem_;  ///< why no version is known
+  Millis discovery_delay_;
+  bool is_running_ = false, is_finding_ = false;
+  std::shared_ptr<char> life_ = std::make_shared<char>();  ///< answers that come after the end find it gone
+};
+
+}  // namespace ashlar::kube
