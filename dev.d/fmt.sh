@@ -1,6 +1,6 @@
 #: ./dev fmt [--check]
 #:
-#: Formats every C++ source by .clang-format; --check only says which files differ.
+#: Formats every C++ source by .clang-format, and writes the line numbers that the documentation links to; --check only says which files differ.
 
 run_fmt() {
   ensure_packages
@@ -8,4 +8,5 @@ run_fmt() {
   if [ "${1:-}" = --check ]; then mode="--dry-run -Werror"; fi
   # shellcheck disable=SC2086
   find src tests bench \( -name '*.h' -o -name '*.cpp' \) -print0 2>/dev/null | xargs -0 -P "$(nproc)" -n 8 clang-format $mode
+  if [ "${1:-}" != --check ]; then python3 tests/tidy/anchors.py --fix; fi
 }

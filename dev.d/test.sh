@@ -178,6 +178,7 @@ test_everything() {
   run_cluster_tests
   say "bad input, and the documentation's commands"
   run_step "verbs" python3 tests/verbs/verbs_test.py "$bin/ashlar"
+  run_step "recipe for a policy" python3 tests/recipe/recipe_test.py build/release
   test_documentation_and_demo
 }
 

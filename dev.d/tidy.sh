@@ -10,7 +10,7 @@ run_tidy() {
   python3 tests/tidy/tidy.py
   if [ "${1:-}" = --structure ]; then return; fi
   refresh_targets dev
-  if has_target dev ashlar_kube; then build_targets dev ashlar_kube >/dev/null; fi   # its generated headers
+  if has_target dev ashlar_kubeclient; then build_targets dev ashlar_kubeclient >/dev/null; fi   # its generated headers
   say "clang-tidy"
   # What it cannot parse, it has not looked at: "error:" at the beginning of a line.
   find src -name '*.cpp' -print0 | sort -z | xargs -0 -P "$(nproc)" -n 1 clang-tidy --quiet -p build/dev 2>&1 |

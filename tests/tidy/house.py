@@ -3,6 +3,8 @@ import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from anchors import check_anchors
+
 STEMS_MAX = 15           # sources of one folder, a header and its .cpp being one
 SAME_FIRST_WORD_MAX = 2  # of them
 
@@ -99,4 +101,5 @@ CHECKS = (
     ("dependencies", check_dependencies),
     ("reasons stand once", check_reason_switches),
     ("rules are rows", check_rules_are_rows),
+    ("anchors", check_anchors),
 )

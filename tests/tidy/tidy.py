@@ -201,9 +201,10 @@ def check_policies(tree):
         if stem == name.split("/")[2] or not is_policy(stem, tree):  # the table of a kind is called as the kind
             continue
         spelling = rf"(?<![\w-]){stem.replace('_', '[-_]')}(?![\w-])"
-        # Words such as "model" or "random" are everywhere: a test names the policy as such, by its header, in quotes, or as a setting of a case.
+        # Words such as "model" or "random" are everywhere: a test names the policy as such, by its header, in quotes, as a setting of a case, or a case is
+        # called like it.
         kind = name.split("/")[2]
-        named = rf"policy/{kind}/{stem}\.h|\"{stem.replace('_', '[-_]')}[-\w]*\"|^profile .*{spelling}|lower_by_{stem}\b"
+        named = rf"policy/{kind}/{stem}\.h|\"{stem.replace('_', '[-_]')}[-\w]*\"|^profile .*{spelling}|lower_by_{stem}\b|^{stem.replace('_', '[-_]')}$"
         if not re.search(named, tests, re.MULTILINE):
             yield name, 1, f"no test or case under tests/ names the policy {stem}"
         if not any(re.search(spelling, row) for row in rows):

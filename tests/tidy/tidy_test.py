@@ -7,6 +7,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import anchors  # noqa: E402
 from cpp_text import functions_of, strip  # noqa: E402
 from tidy import violations  # noqa: E402
 
@@ -218,6 +219,28 @@ class RulesStandOnce(unittest.TestCase):
         asks = source("bool f(const Profile& p) { return p.blocking == Blocking::kStrict; }\n")
         self.assertEqual(checks_of({"src/engine/x.cpp": asks}), {"rules are rows"})
         self.assertEqual(checks_of({"src/policy/x.cpp": asks}), set())
+
+
+class Anchors(unittest.TestCase):
+    def page(self, number):
+        return {"docs/x.md": f"See [`int f`](../src/base/x.cpp#L{number}).\n", "src/base/x.cpp": source("int f() { return 1; }\n")}
+
+    def test_the_line_holds_the_name(self):
+        self.assertEqual(checks_of(self.page(2)), set())
+        self.assertEqual(checks_of(self.page(1)), {"anchors"})
+
+    def test_the_file_is_there_and_says_the_name(self):
+        self.assertEqual(checks_of({**self.page(2), "docs/x.md": "[`int f`](../src/base/y.cpp#L1)\n"}), {"anchors"})
+        self.assertEqual(checks_of({**self.page(2), "docs/x.md": "[`gone`](../src/base/x.cpp#L2)\n"}), {"anchors"})
+
+    def test_numbers_are_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in self.page(7).items():
+                place = Path(folder) / name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(text, encoding="utf-8")
+            self.assertEqual(anchors.main(["--fix", folder]), 0)
+            self.assertIn("#L2)", (Path(folder) / "docs/x.md").read_text(encoding="utf-8"))
 
 
 class FloatingPoint(unittest.TestCase):
