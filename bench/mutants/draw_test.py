@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Each rule writes the fault it is named for, and nothing where a mutant would say nothing."""
+import json
 import sys
 import unittest
 from pathlib import Path
@@ -76,6 +77,16 @@ class LinesWritten(unittest.TestCase):
                                 "--- a/src/b.cpp", "+++ b/src/b.cpp", "@@ -5,2 +4,0 @@", "-u", "-v",
                                 "--- a/src/gone.cpp", "+++ /dev/null", "@@ -1,2 +0,0 @@", "-u", "-v"])
         self.assertEqual({"src/a.cpp": {4, 5, 12}, "src/b.cpp": set()}, draw.lines_written(difference))
+
+
+class Known(unittest.TestCase):
+    root = Path(__file__).resolve().parents[2]
+
+    def test_each_stands_in_one_line(self):
+        for entry in json.loads((Path(__file__).parent / "known.json").read_text(encoding="utf-8")):
+            with self.subTest(entry["what"]):
+                lines = (self.root / entry["file"]).read_text(encoding="utf-8").splitlines()
+                self.assertEqual(1, sum(entry["from"] in line for line in lines), f"{entry['file']}: {entry['from']}")
 
 
 if __name__ == "__main__":
