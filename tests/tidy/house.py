@@ -95,6 +95,25 @@ def check_rules_are_rows(tree):
             yield name, code.count("\n", 0, match.start()) + 1, f"{match[0]}: take the rule's row from its table instead of asking for it"
 
 
+PUBLIC_TYPE = re.compile(r"^(?:(?:struct|class|enum class) (\w+)\b[^;{]*\{|using (\w+) =)", re.M)
+CORE = ("base", "model", "state", "policy", "learn", "engine")
+
+
+def check_glossary(tree):
+    """Every public type of the core is in the glossary."""
+    glossary = tree.root / "docs/glossary.md"
+    if not glossary.exists():
+        return
+    known = set(re.findall(r"`(\w+)`", glossary.read_text(encoding="utf-8")))
+    for name, code in tree.code.items():
+        if tree.folder(name) not in CORE or not name.endswith(".h"):
+            continue
+        for match in PUBLIC_TYPE.finditer(code):
+            public = match.group(1) or match.group(2)
+            if public not in known and public != "std":
+                yield name, code.count("\n", 0, match.start()) + 1, f"docs/glossary.md does not say what {public} is"
+
+
 CHECKS = (
     ("words that are gone", check_gone_words),
     ("rooms", check_rooms),
@@ -102,4 +121,5 @@ CHECKS = (
     ("reasons stand once", check_reason_switches),
     ("rules are rows", check_rules_are_rows),
     ("anchors", check_anchors),
+    ("glossary", check_glossary),
 )

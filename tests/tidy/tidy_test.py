@@ -221,6 +221,13 @@ class RulesStandOnce(unittest.TestCase):
         self.assertEqual(checks_of({"src/policy/x.cpp": asks}), set())
 
 
+class Glossary(unittest.TestCase):
+    def test_public_types_of_the_core_are_in_it(self):
+        files = {"src/base/x.h": source("namespace ashlar {\nstruct Thing {\n  int a;\n};\n}\n"), "docs/glossary.md": "| `Other` | x |\n"}
+        self.assertEqual(checks_of(files), {"glossary"})
+        self.assertEqual(checks_of({**files, "docs/glossary.md": "| `Thing` | x |\n"}), set())
+
+
 class Anchors(unittest.TestCase):
     def page(self, number):
         return {"docs/x.md": f"See [`int f`](../src/base/x.cpp#L{number}).\n", "src/base/x.cpp": source("int f() { return 1; }\n")}
