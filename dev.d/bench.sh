@@ -6,6 +6,7 @@
 #:   ./dev bench mutants [N] [--seed S] [--since COMMIT]  how many of N one-line faults the unit tests notice (bench/mutants/README.md)
 #:   ./dev bench mutants --known                        those that once survived; all must die
 #:   ./dev bench against COMMIT [--bench sim]           this tree and an earlier one in turns: what costs more
+#:   ./dev bench headers [FOLDER...]                    what each public header costs a compiler, and what stands behind a policy
 #:   ./dev bench cliffs [DIMENSION]                     what one event costs as one thing grows: kinds, queues, what is held
 
 bench_names() { find bench -maxdepth 1 -mindepth 1 \( -name '*.cpp' -o -type d \) -printf '%f\n' 2>/dev/null | sed 's/\.cpp$//' | sort; }
