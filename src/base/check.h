@@ -1,5 +1,5 @@
-// ASHLAR_CHECK(condition): states what must hold; a violated one is a bug and stops the process, in production too.
-// Cost: one predictable branch. Checks that recount whole columns belong in ASHLAR_DCHECK (debug builds and simulation tests).
+// check: ASHLAR_CHECK(condition) states what must hold; a violated one is a bug and stops the process, in production too. Cost: one predictable
+// branch. Checks that recount whole columns belong in ASHLAR_DCHECK (debug builds and simulation tests).
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// A progress bar on stderr, for work that takes longer than a second. Draws only where stderr is a terminal, at most ten times a second, without
-// colour where NO_COLOR is set, and wipes itself at the end, so that logs and pipes never see it.
+// progress: a progress bar on stderr, for work that takes longer than a second. Draws only where stderr is a terminal, at most ten times a second,
+// without colour where NO_COLOR is set, and wipes itself at the end, so that logs and pipes never see it.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// The four ports of the engine. Live Kubernetes, simulator and tests differ in these and in nothing else.
+// ports: the four ports of the engine. Live Kubernetes, simulator and tests differ in these and in nothing else.
 #pragma once
 
 #include <cstdint>

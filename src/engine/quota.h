@@ -1,4 +1,4 @@
-// What a job's queue says to it: may the members that it needs together run, and how many of an elastic gang's?
+// quota: what a job's queue says to it: may the members that it needs together run, and how many of an elastic gang's.
 #pragma once
 
 #include <cstdint>

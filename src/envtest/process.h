@@ -1,5 +1,5 @@
-// How does a test start a server and be sure that it is gone afterwards? ChildProcess: one program in a process group of its own whose output
-// goes to a log file. It dies with the thread that started it (PR_SET_PDEATHSIG), even if the test crashes.
+// ChildProcess: one program in a process group of its own whose output goes to a log file. It dies with the thread that started it
+// (PR_SET_PDEATHSIG), even if the test crashes.
 #pragma once
 
 #include <sys/types.h>

@@ -1,7 +1,6 @@
-// How do thousands of API requests and some endless watch streams share one TLS connection at little cost? Client: an HTTP/2 client (libcurl
-// multi; HTTP/1.1 where the server knows no better) driven by its owner: nothing happens between two calls of poll(), and every callback runs
-// inside poll() on the owner's thread. Other threads may only call wakeup() and post().
-// Cost: about 50 us of CPU for a small POST with 64 in flight over TLS (bench_rawbind); a request holds one pooled easy handle and its buffers.
+// Client: an HTTP/2 client (libcurl multi; HTTP/1.1 where the server knows no better) driven by its owner: nothing happens between two calls of
+// poll(), and every callback runs inside poll() on the owner's thread. Other threads may only call wakeup() and post(). Cost: about 50 us of CPU for
+// a small POST with 64 in flight over TLS (bench_rawbind); a request holds one pooled easy handle and its buffers.
 //
 //   http::Client client({.base_url = "https://127.0.0.1:6443", .tls = {.ca_file = "ca.crt"}, .bearer_token = token});
 //   client.send({.method = http::Method::kGet, .path = "/readyz"}, [](Result<http::Response> answer) { ... });

@@ -1,5 +1,5 @@
-// A GET to a service of which one replica at a time can answer: repeated on a new connection while the answer is 503, since the address may lead to
-// another replica then. Blocks; for command lines.
+// retrying_get: a GET to a service of which one replica at a time can answer: repeated on a new connection while the answer is 503, since the address
+// may lead to another replica then. Blocks; for command lines.
 #pragma once
 
 #include <string>

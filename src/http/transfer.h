@@ -1,4 +1,4 @@
-// What does one request of the Client hold while it is queued or under way? Private to the folder: the callbacks, the answer so far and, once
+// transfer: what one request of the Client holds while it is queued or under way (private to the folder): the callbacks, the answer so far and, once
 // started, a pooled libcurl easy handle. Option setting lives here, so that client.cpp is only about order and limits.
 #pragma once
 

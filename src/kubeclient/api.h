@@ -1,6 +1,5 @@
-// How does one ask the API server for something? Api: the http::Client of one cluster plus credentials that renew themselves (token file each
-// minute; exec plugin before expiry and after a 401, never without a pause) and one mapping from HTTP answers to kinds of error. Driven by its owner
-// through poll(); all callbacks run there.
+// Api: the http::Client of one cluster plus credentials that renew themselves (token file each minute; exec plugin before expiry and after a 401,
+// never without a pause) and one mapping from HTTP answers to kinds of error. Driven by its owner through poll(); all callbacks run there.
 #pragma once
 
 #include <cstdint>

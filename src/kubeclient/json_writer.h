@@ -1,5 +1,5 @@
-// How is JSON written quickly and escaped right? JsonWriter appends to one string; commas are its own business. About 100 ns for a Binding.
-// Bytes that are no valid UTF-8 are replaced by U+FFFD, since API servers refuse such bodies.
+// JsonWriter: JSON written quickly and escaped right. Appends to one string; commas are its own business. About 100 ns for a Binding. Bytes that are
+// no valid UTF-8 are replaced by U+FFFD, since API servers refuse such bodies.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What does a decoder collect of a pod before its rules and effective request can be computed? PodBuilder: reused from pod to pod, so that a list
-// costs few allocations; both encodings fill it, finish_pod() turns it into a Pod. Private to the folder.
+// PodBuilder: reused from pod to pod, so that a list costs few allocations; both encodings fill it, finish_pod() turns it into a Pod. Private to the
+// folder.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,7 @@
-// What does the cluster look like, and what changes? Reflector<T>: lists one resource page by page, then follows it by watch with bookmarks, and
-// reports each change exactly once. It survives what real servers do: streams that end or fall silent (re-watch from the last version), 410
-// (relist, report the difference, deletions included), duplicates and stale versions (dropped), objects that cannot be read whole (reported with
-// their `problem`, once for each version; no reason to list again), frames that are no event (named, relisted), errors (back-off with jitter).
-// Runs inside Api::poll(). Memory: about 60 bytes for each known object.
+// Reflector<T>: lists one resource page by page, then follows it by watch with bookmarks, and reports each change exactly once. It survives what real
+// servers do: streams that end or fall silent (re-watch from the last version), 410 (relist, report the difference, deletions included), duplicates
+// and stale versions (dropped), objects that cannot be read whole (reported with their `problem`, once for each version; no reason to list again),
+// frames that are no event (named, relisted), errors (back-off with jitter). Runs inside Api::poll(). Memory: about 60 bytes for each known object.
 //
 //   kube::Reflector<kube::Pod> pods(api, {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"},
 //                                   [&](kube::Change<kube::Pod>&& change) { queue.push_back(std::move(change)); });

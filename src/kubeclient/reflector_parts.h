@@ -1,4 +1,4 @@
-// What does a reflector remember of each object, and where and how does it ask for them? Private to reflector.cpp.
+// reflector_parts: what a reflector remembers of each object, and how it asks for them. Private to reflector.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Bytes in and out: the smallest pieces of the log's format. Whole numbers are little-endian base-128 varints (1 byte below 128), signed ones are
-// zigzagged first, fingerprints are 8 plain bytes. The reader never looks past its end: after the first fault it stays failed and yields zeros, so
-// that decoders need one check at the end and garbage costs nothing but an Error with its offset.
+// bytes: Bytes in and out: the smallest pieces of the log's format. Whole numbers are little-endian base-128 varints (1 byte below 128), signed ones
+// are zigzagged first, fingerprints are 8 plain bytes. The reader never looks past its end: after the first fault it stays failed and yields zeros,
+// so that decoders need one check at the end and garbage costs nothing but an Error with its offset.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
-// May this event be applied to this state? apply() trusts its caller: a row far out of bounds, a demand that was never defined or a level that does not
-// exist is a bug there and stops the process. Events that come out of a file are asked first. Cost: O(size of the event).
+// event_validation: may an event be applied to a state? apply() trusts its caller: a row far out of bounds, a demand that was never defined or a
+// level that does not exist is a bug there and stops the process. Events that come out of a file are asked first. Cost: O(size of the event).
 #pragma once
 
 #include "model/event.h"

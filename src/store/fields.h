@@ -1,6 +1,7 @@
-// How every value of the model is laid out in bytes, by one rule: a struct is its fields in the order of their declaration, a list is its length and
-// its elements, a variant is its index and its value. Fields are found by Boost.PFR, so a field that is added to a struct is in the log without a
-// line here; the format version must be raised then, and tests/unit/store/format_test.cpp says so. Only codec files include this header (templates).
+// fields: how every value of the model is laid out in bytes, by one rule: a struct is its fields in the order of their declaration, a list is its
+// length and its elements, a variant is its index and its value. Fields are found by Boost.PFR, so a field that is added to a struct is in the log
+// without a line here; the format version must be raised then, and tests/unit/store/format_test.cpp says so. Only codec files include this header
+// (templates).
 #pragma once
 
 #include <array>

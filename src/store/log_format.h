@@ -1,5 +1,5 @@
-// The shape of a log file: eight bytes of magic and version, then records. A record is kind (1 byte), length (varint), payload, check (4 bytes, seeded
-// with the record's number and kind). Documented for other readers in docs/reference/decision-log.md.
+// log_format: the shape of a log file: eight bytes of magic and version, then records. A record is kind (1 byte), length (varint), payload, check (4
+// bytes, seeded with the record's number and kind). Documented for other readers in docs/reference/decision-log.md.
 #pragma once
 
 #include <cstdint>

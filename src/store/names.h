@@ -1,6 +1,6 @@
-// Names beside the rows. The core knows rows only; whoever keeps the names (the cluster's cache, the simulator's catalog, a test) lends them to the log,
-// which writes each name when its row first appears or stands for something else, so that a log read a year later speaks of "nlp/train-a" and not of
-// job 17. Cost: one look, and some 40 bytes for a row that is new.
+// names: the names of rows, beside them. The core knows rows only; whoever keeps the names (the cluster's cache, the simulator's catalog, a test)
+// lends them to the log, which writes each name when its row first appears or stands for something else, so that a log read a year later speaks of
+// "nlp/train-a" and not of job 17. Cost: one look, and some 40 bytes for a row that is new.
 #pragma once
 
 #include <array>

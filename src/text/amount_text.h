@@ -1,4 +1,4 @@
-// Amounts as people read them: "8 GPU", "1.5 cores", "64 GiB", "3 nodes".
+// amount_text: amounts as people read them: "8 GPU", "1.5 cores", "64 GiB", "3 nodes".
 #pragma once
 
 #include <cstdint>

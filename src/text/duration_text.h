@@ -1,4 +1,4 @@
-// How long is "8s", "500ms", "1m30s"? The words of Go and of Kubernetes configuration files, exactly, as whole milliseconds.
+// duration_text: "8s", "500ms", "1m30s": the words of Go and of Kubernetes configuration files, exactly, as whole milliseconds.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// How much is "1500m", "4Gi" or "1e3"? The exact parser of Kubernetes quantities (apimachinery resource.Quantity): decimal (n u m k M G T P E),
-// binary (Ki .. Ei) and exponent suffixes. Integers only; a fraction of the wanted unit is rounded up, as Kubernetes does.
+// quantity_text: the exact parser of Kubernetes quantities (apimachinery resource.Quantity): decimal (n u m k M G T P E), binary (Ki .. Ei) and
+// exponent suffixes. Integers only; a fraction of the wanted unit is rounded up, as Kubernetes does.
 #pragma once
 
 #include <cstdint>

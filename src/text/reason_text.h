@@ -1,4 +1,5 @@
-// Reasons as people read them: the sentence of a reason's row with its numbers and names filled in. Names belong to the reader's side and are lent.
+// reason_text: reasons as people read them: the sentence of a reason's row with its numbers and names filled in. Names belong to the reader's side
+// and are lent.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
-// A report page: one HTML file with plots and a table that works without a network, in light and dark. Answers: what was run, how do the
-// policies compare, how is each plot read? The plots are drawn by uPlot (src/web/vendor), whose code is embedded. Cost: the page is about
-// 60 KB plus 16 bytes a point.
+// report: one HTML file with plots and a table that works without a network, in light and dark. The plots are drawn by uPlot (src/web/vendor), whose
+// code is embedded. Cost: the page is about 60 KB plus 16 bytes a point.
 #pragma once
 
 #include <string>

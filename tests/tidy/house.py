@@ -114,6 +114,16 @@ def check_glossary(tree):
                 yield name, code.count("\n", 0, match.start()) + 1, f"docs/glossary.md does not say what {public} is"
 
 
+NAMED_OPENING = re.compile(r"// [\w<>-]+( and [\w-]+| \(unverified\))?: \S")
+
+
+def check_openings(tree):
+    """A header opens with its name and what it is."""
+    for name, text in tree.raw.items():
+        if name.endswith(".h") and not NAMED_OPENING.match(text):
+            yield name, 1, "a header opens with `// Name: what it is.`"
+
+
 CHECKS = (
     ("words that are gone", check_gone_words),
     ("rooms", check_rooms),
@@ -122,4 +132,5 @@ CHECKS = (
     ("rules are rows", check_rules_are_rows),
     ("anchors", check_anchors),
     ("glossary", check_glossary),
+    ("names of openings", check_openings),
 )

@@ -25,7 +25,7 @@ def checks_of(files):
 
 
 def source(text):
-    return "// What this file answers.\n" + text
+    return "// Thing: what this file is for.\n" + text
 
 
 class Layers(unittest.TestCase):
@@ -219,6 +219,12 @@ class RulesStandOnce(unittest.TestCase):
         asks = source("bool f(const Profile& p) { return p.blocking == Blocking::kStrict; }\n")
         self.assertEqual(checks_of({"src/engine/x.cpp": asks}), {"rules are rows"})
         self.assertEqual(checks_of({"src/policy/x.cpp": asks}), set())
+
+
+class Openings(unittest.TestCase):
+    def test_a_header_opens_with_its_name(self):
+        self.assertEqual(checks_of({"src/web/x.h": "// What does it answer?\nint f();\n"}), {"names of openings"})
+        self.assertEqual(checks_of({"src/web/x.h": "// x: what it is.\nint f();\n"}), set())
 
 
 class Glossary(unittest.TestCase):

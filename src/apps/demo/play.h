@@ -1,5 +1,5 @@
-// Playing a script on a cluster: jobs are created at their moments, leave when they have run, and everything that happens is seen by the scene. The
-// same play is given to any scheduler; its score is what the comparison shows.
+// play: plays a script on a cluster: jobs are created at their moments, leave when they have run, and everything that happens is seen by the scene.
+// The same play is given to any scheduler; its score is what the comparison shows.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// What is on stage: the pods, gangs and nodes as the API server shows them, whoever schedules. Fed by two watches; answers what the view draws and what
-// the comparison counts. Times are those of the client's clock in milliseconds.
+// scene: what is on stage: the pods, gangs and nodes as the API server shows them, whoever schedules. Fed by two watches; answers what the view draws
+// and what the comparison counts. Times are those of the client's clock in milliseconds.
 #pragma once
 
 #include <deque>

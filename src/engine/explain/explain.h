@@ -1,5 +1,5 @@
-// Why a job waits: every node is counted under the first rule that refuses it, the gang's best domain is named with its room, quota with its limit;
-// and whether the job could ever run on this cluster. Cost: O(nodes x rules), computed once per class and decision, not per job.
+// explain: why a job waits: every node is counted under the first rule that refuses it, the gang's best domain is named with its room, quota with its
+// limit; and whether the job could ever run on this cluster. Cost: O(nodes x rules), computed once per class and decision, not per job.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Who is looked at again: what came and went, and which of those that wait the last events could have helped.
+// requeue: who is looked at again: what came and went, and which of those that wait the last events could have helped.
 #pragma once
 
 #include "engine/cycle.h"

@@ -1,4 +1,4 @@
-// The walk over the active classes: each one's first job starts, waits, or is held for somebody ahead of it.
+// advance: the walk over the active classes: each one's first job starts, waits, or is held for somebody ahead of it.
 #pragma once
 
 #include "engine/cycle.h"

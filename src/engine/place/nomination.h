@@ -1,4 +1,4 @@
-// Nodes kept for pods that other schedulers nominated. They hold against jobs of their priority and below only.
+// nomination: nodes kept for pods that other schedulers nominated. They hold against jobs of their priority and below only.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Placement of one job's waiting members inside a trial: a single member on the best node, a gang by best-fit domain (scored rule) or by whole nodes
-// (consolidate rule). All-or-nothing at the members needed; the trial is unchanged on failure.
+// placement: places one job's waiting members inside a trial: a single member on the best node, a gang by best-fit domain (scored rule) or by whole
+// nodes (consolidate rule). All-or-nothing at the members needed; the trial is unchanged on failure.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The beat of simulators that decide at multiples of a time only (Profile::cadence).
+// beat: the beat of simulators that decide at multiples of a time only (Profile::cadence).
 #pragma once
 
 #include "engine/cycle.h"

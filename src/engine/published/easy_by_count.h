@@ -1,4 +1,4 @@
-// EASY backfill as it was published: by the number of devices of the whole cluster, whatever node they are on.
+// easy_by_count: EASY backfill as it was published: by the number of devices of the whole cluster, whatever node they are on.
 #pragma once
 
 #include "engine/cycle.h"

@@ -1,4 +1,4 @@
-// Newcomers of one instant, as QSSF's simulator sees them: where all that wait came just now, they are ranked anew and listed whole.
+// newcomers: jobs of one instant, as QSSF's simulator sees them: where all that wait came just now, they are ranked anew and listed whole.
 #pragma once
 
 #include "engine/cycle.h"

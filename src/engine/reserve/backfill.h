@@ -1,4 +1,4 @@
-// Who may start although somebody ahead of it waits: one rule for each Blocking, in a table.
+// backfill: who may start although somebody ahead of it waits: one rule for each Blocking, in a table.
 #pragma once
 
 #include "engine/cycle.h"

@@ -1,5 +1,5 @@
-// Which API server, with which credentials? Reads kubeconfig files (--kubeconfig, else $KUBECONFIG, else ~/.kube/config) or, where there is
-// none, the service account of the pod we run in. Lists of files are merged as kubectl does (the first file to name an entry wins). Errors name
+// kubeconfig: which API server, with which credentials. Reads kubeconfig files (--kubeconfig, else $KUBECONFIG, else ~/.kube/config) or, where there
+// is none, the service account of the pod we run in. Lists of files are merged as kubectl does (the first file to name an entry wins). Errors name
 // the file and the field. Reading is I/O; the environment is passed in, so that tests need no real one.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The JSON half of decode.h. Each function reads one object, list or event from a value; semantic trouble inside one object (a malformed
+// json: the JSON half of decode.h. Each function reads one object, list or event from a value; semantic trouble inside one object (a malformed
 // quantity or time) is noted in `problem` and reading goes on, so that the rest of a list stays readable. Private to the folder.
 #pragma once
 

@@ -1,6 +1,6 @@
-// How is simdjson's on-demand parser used without falling into its traps? Each value is consumed once and in order: each_field and each_item
-// hand out children, the readers treat null as absent. Anything else than the expected type throws simdjson_error, which the decode functions
-// catch at their border. Private to the folder.
+// json_reader: simdjson's on-demand parser without its traps: each value is consumed once and in order: each_field and each_item hand out children,
+// the readers treat null as absent. Anything else than the expected type throws simdjson_error, which the decode functions catch at their border.
+// Private to the folder.
 #pragma once
 
 #include <simdjson.h>

@@ -1,8 +1,8 @@
-// Who may write? Leader: election by a coordination.k8s.io Lease. One holder at a time: it renews every retry period, stops writing when it could
-// not renew for the renew deadline (measured on the monotonic clock from the moment the last successful renewal was sent), and others take over when
-// they have seen the lease unchanged for its whole duration on their own clock. Clocks of different machines are never compared.
-// Only who can do the work takes the lease; the exception is a process that finds it free at its first look, which may begin under it. So replicas
-// that all cannot do the work do not hand it round: each has it once at most, then it stays free until one can.
+// Leader: election by a coordination.k8s.io Lease. One holder at a time: it renews every retry period, stops writing when it could not renew for the
+// renew deadline (measured on the monotonic clock from the moment the last successful renewal was sent), and others take over when they have seen the
+// lease unchanged for its whole duration on their own clock. Clocks of different machines are never compared. Only who can do the work takes the
+// lease; the exception is a process that finds it free at its first look, which may begin under it. So replicas that all cannot do the work do not
+// hand it round: each has it once at most, then it stays free until one can.
 #pragma once
 
 #include <cstdint>

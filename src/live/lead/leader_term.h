@@ -1,5 +1,5 @@
-// What exists only while this process leads? LeaderTerm: tables, state, engine, driver, actuator and lane of one leadership. It begins empty, is fed
-// with everything the reflectors know, and is thrown away when leadership ends, so that nothing assumed by an old leader survives. One thread.
+// LeaderTerm: tables, state, engine, driver, actuator and lane of one leadership. It begins empty, is fed with everything the reflectors know, and is
+// thrown away when leadership ends, so that nothing assumed by an old leader survives. One thread.
 #pragma once
 
 #include <cstdint>

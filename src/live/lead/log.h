@@ -1,4 +1,4 @@
-// What does the live scheduler say in its log? LogLine: a sentence that names its object, and the same object apart, for logs that machines read.
+// LogLine: a sentence that names its object, and the same object apart, for logs that machines read.
 #pragma once
 
 #include <cstdint>

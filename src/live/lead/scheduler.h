@@ -1,6 +1,6 @@
-// The live scheduler: one thread that follows the API server, leads or stands by, decides and binds; and a small HTTP server beside it for metrics,
-// health and questions. Standby and leader follow the same watches; a leader besides owns a LeaderTerm. Losing the lease throws the leader's term and all
-// caches away and starts as a standby again, so that nothing written by somebody else can be missed.
+// scheduler: the live scheduler: one thread that follows the API server, leads or stands by, decides and binds; and a small HTTP server beside it for
+// metrics, health and questions. Standby and leader follow the same watches; a leader besides owns a LeaderTerm. Losing the lease throws the leader's
+// term and all caches away and starts as a standby again, so that nothing written by somebody else can be missed.
 //
 //   auto scheduler = Scheduler::create(options);
 //   (*scheduler)->run();     // until stop() is called from anywhere

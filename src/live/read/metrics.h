@@ -1,7 +1,6 @@
-// What can be measured of the live scheduler, and how is it read? SchedulerMetrics: counters and histograms of the loop thread, written out in Prometheus'
-// text format when asked. Names and labels are those of docs/reference/metrics.md; none of them carries a pod or job name, and the name of a queue
-// only where the reader may see it.
-// Cost: an observation is a few nanoseconds, one with a queue a microsecond, the text O(queues + nodes x levels).
+// SchedulerMetrics: counters and histograms of the loop thread, written out in Prometheus' text format when asked. Names and labels are those of
+// docs/reference/metrics.md; none of them carries a pod or job name, and the name of a queue only where the reader may see it. Cost: an observation
+// is a few nanoseconds, one with a queue a microsecond, the text O(queues + nodes x levels).
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
-// How many nodes does a rule keep off, and by what? NodeTally: live nodes by their taints, and of each constraint how many only the company of other
-// pods takes away. Kept until a node comes, goes or changes its facts: one look at each node then (5,000 nodes: 0.2 ms), and one at each for a constraint
-// that was not asked about since; untolerated() looks at lists of taints, of which there are a few, and at no node.
+// NodeTally: live nodes by their taints, and of each constraint how many only the company of other pods takes away. Kept until a node comes, goes or
+// changes its facts: one look at each node then (5,000 nodes: 0.2 ms), and one at each for a constraint that was not asked about since; untolerated()
+// looks at lists of taints, of which there are a few, and at no node.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What does one say about a pod that waits? The words of conditions, events and `ashlar why`: kube-scheduler's sentence for what autoscalers read,
-// our own for the rest. Functions of the tracker's tables and the engine's state; what they count over all nodes is kept in a NodeTally, so that a text
-// costs microseconds where the nodes stand as they stood.
+// pod_text: what is said about a pod that waits: the words of conditions, events and `ashlar why`: kube-scheduler's sentence for what autoscalers
+// read, our own for the rest. Functions of the tracker's tables and the engine's state; what they count over all nodes is kept in a NodeTally, so
+// that a text costs microseconds where the nodes stand as they stood.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What is asked of a running scheduler, and what does it answer? The read API behind `ashlar why|queue|nodes`: JSON documents with apiVersion and
-// kind, made on the loop's thread from the live tables. GET /api/v1/why?name=NS/NAME, /api/v1/queue[?all=1], /api/v1/nodes[?name=NODE].
-// Cost: why O(nodes), queue O(waiting jobs; a microsecond for each shown), nodes O(nodes).
+// read_api: the read API behind `ashlar why|queue|nodes`: JSON documents with apiVersion and kind, made on the loop's thread from the live tables.
+// GET /api/v1/why?name=NS/NAME, /api/v1/queue[?all=1], /api/v1/nodes[?name=NODE]. Cost: why O(nodes), queue O(waiting jobs; a microsecond for each
+// shown), nodes O(nodes).
 #pragma once
 
 #include <string>

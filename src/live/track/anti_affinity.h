@@ -1,6 +1,6 @@
-// Where must a new pod not go because pods already there refuse its company? AntiAffinity: required anti-affinity of bound pods; each term excludes, for
-// every pod it may match, the whole domain (value of its topology key) in which its owner sits. Rules are found by the namespace and a label that they
-// ask for, so that a pod costs a few hash lookups and one match for each rule that may mean it, however many others there are.
+// AntiAffinity: required anti-affinity of bound pods; each term excludes, for every pod it may match, the whole domain (value of its topology key) in
+// which its owner sits. Rules are found by the namespace and a label that they ask for, so that a pod costs a few hash lookups and one match for each
+// rule that may mean it, however many others there are.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

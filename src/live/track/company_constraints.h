@@ -1,6 +1,6 @@
-// Which constraint has a pod where others refuse its company? CompanyConstraints: one list of exclusions for all pods that the same rules mean, and one row
-// for those of them that wish for the same nodes, kept until a rule changes or the engine has taken the events. Cost: a pod like one before costs a few
-// hash lookups; the first of its kind what its exclusions are many.
+// CompanyConstraints: one list of exclusions for all pods that the same rules mean, and one row for those of them that wish for the same nodes, kept
+// until a rule changes or the engine has taken the events. Cost: a pod like one before costs a few hash lookups; the first of its kind what its
+// exclusions are many.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

@@ -1,5 +1,5 @@
-// How does what the API server reports reach the engine? WallClock: the wall clock that never runs backwards, as the engine requires. EventBuffer:
-// the list of events that translation appends to during a poll and the driver takes in one piece. No copy, no lock: one thread owns both.
+// WallClock: the wall clock that never runs backwards, as the engine requires. EventBuffer: the list of events that translation appends to during a
+// poll and the driver takes in one piece. No copy, no lock: one thread owns both.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Which pods belong together, and may they be placed? A gang is a PodGroup of the upstream API or the pods that share the label ashlar.dev/gang in
-// one namespace. Here live its record, the wishes that pods express (size, within, prefer, queue, duration), and the order of ranks.
+// gangs: which pods belong together. A gang is a PodGroup of the upstream API or the pods that share the label ashlar.dev/gang in one namespace. Here
+// live its record, the wishes that pods express (size, within, prefer, queue, duration), and the order of ranks.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

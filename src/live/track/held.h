@@ -1,5 +1,6 @@
-// What waits outside the engine, and why: pods that are held, and gangs whose pods are. For `ashlar queue` and the metrics, which would otherwise
-// not know them. Pods that are being deleted and other schedulers' wait for nothing and are left out. Cost of both: O(pods + members of gangs).
+// held: what waits outside the engine, and why: pods that are held, and gangs whose pods are. For `ashlar queue` and the metrics, which would
+// otherwise not know them. Pods that are being deleted and other schedulers' wait for nothing and are left out. Cost of both: O(pods + members of
+// gangs).
 #pragma once
 
 #include <map>

@@ -1,7 +1,6 @@
-// Which row is this name, and which name has this row? ObjectNames: the side tables between the strings of Kubernetes and the dense ids of the engine.
-// Only nodes and the configuration take resource columns and topology levels, which are few; what a pod asks for and no node has gets a name without a
-// column. Rows of nodes are given back at once, those of labels, models and the like by keep_only(). A lookup costs one hash; nothing is iterated in
-// hash order.
+// ObjectNames: the side tables between the strings of Kubernetes and the dense ids of the engine. Only nodes and the configuration take resource
+// columns and topology levels, which are few; what a pod asks for and no node has gets a name without a column. Rows of nodes are given back at once,
+// those of labels, models and the like by keep_only(). A lookup costs one hash; nothing is iterated in hash order.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

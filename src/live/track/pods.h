@@ -1,5 +1,5 @@
-// Which pods does the scheduler know, and what stands between each and a node? PodTable: one record a pod with what is needed to decide, bind and
-// explain, found by namespace and name or by the engine's member row. About 250 bytes a record; names are pooled, label sets and rules shared.
+// PodTable: one record a pod with what is needed to decide, bind and explain, found by namespace and name or by the engine's member row. About 250
+// bytes a record; names are pooled, label sets and rules shared.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

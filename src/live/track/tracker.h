@@ -1,7 +1,7 @@
-// What do the changes that the API server reports mean for the engine? Tracker keeps the records of nodes, pods and gangs, decides which pods the
-// engine may see (complete, sound gangs; pods without hard fields that we do not evaluate), and turns every change into events. It also takes the
-// news of the actuator (bound, refused). It never talks to the API server. Cost: a few hundred nanoseconds a change, O(members) for a gang that
-// changes, O(pods) for a node that goes.
+// Tracker: what changes of the API server mean for the engine. Keeps the records of nodes, pods and gangs, decides which pods the engine may see
+// (complete, sound gangs; pods without hard fields that we do not evaluate), and turns every change into events. It also takes the news of the
+// actuator (bound, refused). It never talks to the API server. Cost: a few hundred nanoseconds a change, O(members) for a gang that changes, O(pods)
+// for a node that goes.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

@@ -1,6 +1,6 @@
-// What does this pod or node mean to the engine? Translation of Kubernetes objects into the engine's values: demands and constraints, one row for each
-// content that a pod uses, so that pods of one template share it, and node facts. What is new, and what is given back, is announced through EventBuffer.
-// Cost: a pod of the same template as the one before costs a comparison, another one a hash lookup.
+// translate: Kubernetes objects as the engine's values: demands and constraints, one row for each content that a pod uses, so that pods of one
+// template share it, and node facts. What is new, and what is given back, is announced through EventBuffer. Cost: a pod of the same template as the
+// one before costs a comparison, another one a hash lookup.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Which row is this value? ValueRows: one row for each distinct value that somebody uses, the lowest free one for a new value. A row whose last user is
-// gone keeps its value until the next settle(), so that what the engine has not heard yet is never about its successor. Cost: one hash lookup a value.
+// ValueRows: one row for each distinct value that somebody uses, the lowest free one for a new value. A row whose last user is gone keeps its value
+// until the next settle(), so that what the engine has not heard yet is never about its successor. Cost: one hash lookup a value.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

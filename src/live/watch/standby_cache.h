@@ -1,6 +1,5 @@
-// What does a standby know? StandbyCache: the last state of every object of one resource, so that a new leader can begin at once. Of an object that
-// could not be read whole both are kept, the last state that could and the last one. Emptied in order of creation, then name, so that rows do not
-// depend on hash order.
+// StandbyCache: the last state of every object of one resource, so that a new leader can begin at once. Of an object that could not be read whole
+// both are kept, the last state that could and the last one. Emptied in order of creation, then name, so that rows do not depend on hash order.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Card policies: which devices of a chosen node a member takes. Whole devices: always the first idle ones (neighbours by index). They differ for shares.
+// device: which devices of a chosen node a member takes. Whole devices: always the first idle ones (neighbours by index). They differ for shares.
 //   best-fit  the fitting device with the least free compute, first on ties. Example: 300, 600, 1000 free, asked 250: the first device.
 //   random    any fitting device, each as likely. Example: the same: one of the three.
 //   fgd       the first device with the best integer FGD score (score/fgd.h).

@@ -1,6 +1,6 @@
-// Order policies: who goes first. Keys are (major, minor), smaller first; equal keys go by turn (order of entering the queue, or of starting).
-// Times are milliseconds. Sources: Helios (SC'21) for QSSF, Tiresias (NSDI'19) for two-level attained service; exact rules as replayed by
-// Helios' simulator. Each is a pure function of the job's row. Cost: a few loads.
+// order: who goes first. Keys are (major, minor), smaller first; equal keys go by turn (order of entering the queue, or of starting). Times are
+// milliseconds. Sources: Helios (SC'21) for QSSF, Tiresias (NSDI'19) for two-level attained service; exact rules as replayed by Helios' simulator.
+// Each is a pure function of the job's row. Cost: a few loads.
 //   fifo          by submission; a job that was evicted counts from then
 //   sjf           by expected duration (p50); unknown durations last
 //   qssf          by estimate (Job::rank) x devices, then devices; when everybody who waits has just come: by devices alone

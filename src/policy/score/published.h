@@ -1,4 +1,4 @@
-// Numbers that the published packing policies share: they measure every node against the largest one of their trace, in doubles.
+// published: numbers that the published packing policies share: they measure every node against the largest one of their trace, in doubles.
 #pragma once
 
 #include "model/demand.h"

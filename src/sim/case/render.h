@@ -1,4 +1,4 @@
-// render: what is true at one time of a case, in the words of the case language. Answers: which line stands for this job, queue or node?
+// render: what is true at one time of a case, in the words of the case language.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Asks: the part of a line that says what members need (devices, amounts, ports) and which nodes they accept. Answers: which Demand and Constraint?
+// Asks: the part of a line that says what members need (devices, amounts, ports) and which nodes they accept.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Packing replays as published with FGD (USENIX ATC'23): pods arrive one by one and stay; one that fits nowhere is refused and never retried. Answers:
-// how much of all devices is allocated, and how much of the rest is in pieces that nobody can use, at each load? Nodes become rows in the order of their
-// rank, so that the engine's tie rule (lowest row) is the published one. Cost: about 0.1 s for 11,000 pods on 1,213 nodes.
+// packing: replays as published with FGD (USENIX ATC'23): pods arrive one by one and stay; one that fits nowhere is refused and never retried. Nodes
+// become rows in the order of their rank, so that the engine's tie rule (lowest row) is the published one. Cost: about 0.1 s for 11,000 pods on 1,213
+// nodes.
 #pragma once
 
 #include <cstdint>

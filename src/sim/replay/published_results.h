@@ -1,5 +1,5 @@
-// The published and measured tables that simulated runs are compared with. Answers: what should the run have given? Packing: the tables that
-// came with FGD (workload, policy, tuning, seed, one column per percent of load). Queueing: philly-p-expected.csv. Formats: docs/reference/traces.md.
+// published_results: the published and measured tables that simulated runs are compared with. Packing: the tables that came with FGD (workload,
+// policy, tuning, seed, one column per percent of load). Queueing: philly-p-expected.csv. Formats: docs/reference/traces.md.
 #pragma once
 
 #include <cstdint>

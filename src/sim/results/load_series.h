@@ -1,5 +1,5 @@
-// Load over time, collected in one place per cluster and added up afterwards. Answers: how many devices were busy and how many jobs waited, over all
-// clusters together? Cost: 24 bytes a change of load; the merge is O(changes log clusters).
+// load_series: load over time, collected in one place per cluster and added up afterwards. Cost: 24 bytes a change of load; the merge is O(changes
+// log clusters).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
-// Results of simulated runs and their three written forms. Answers: how full was the cluster at each load, how long did jobs wait, and how do
-// policies compare? The meters take events as they happen, in O(1), and hold O(bins) or 16 bytes a job. Definitions are those of the published
-// tables (docs/reference/traces.md, "Measures").
+// results: of simulated runs and their three written forms. The meters take events as they happen, in O(1), and hold O(bins) or 16 bytes a job.
+// Definitions are those of the published tables (docs/reference/traces.md, "Measures").
 #pragma once
 
 #include <algorithm>

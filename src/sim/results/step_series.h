@@ -1,5 +1,5 @@
-// A step function of time in bounded memory: mean value per bucket, where the buckets double their width whenever the end is reached. Answers:
-// how busy were the devices over the run? Cost: O(1) amortised a change, 16 KiB.
+// step_series: a step function of time in bounded memory: mean value per bucket, where the buckets double their width whenever the end is reached.
+// Cost: O(1) amortised a change, 16 KiB.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Where the jobs of a scenario come from: streams drawn from laws, and traces. Answers: which job comes next? Jobs are drawn one at a time as the run
-// needs them, so a million of them take no memory; the same scenario gives the same jobs on every machine, whatever the policy.
+// arrivals: where the jobs of a scenario come from: streams drawn from laws, and traces. Jobs are drawn one at a time as the run needs them, so a
+// million of them take no memory; the same scenario gives the same jobs on every machine, whatever the policy.
 #pragma once
 
 #include <memory>

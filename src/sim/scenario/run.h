@@ -1,6 +1,6 @@
-// The general timed simulation: any nodes, topology, queues, work, failures and profile. Answers: how busy were the devices, how long did jobs wait, by
-// queue? Ends are exact (a job runs for its duration), stops cost nothing but the queue's tail, a job that loses a node starts over. Deterministic.
-// Cost: about 3 microseconds a job on 10,000 devices; memory by the jobs that are present plus 16 bytes a job.
+// run: the general timed simulation: any nodes, topology, queues, work, failures and profile. Ends are exact (a job runs for its duration), stops
+// cost nothing but the queue's tail, a job that loses a node starts over. Deterministic. Cost: about 3 microseconds a job on 10,000 devices; memory
+// by the jobs that are present plus 16 bytes a job.
 #pragma once
 
 #include <cstdint>

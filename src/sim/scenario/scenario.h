@@ -1,6 +1,5 @@
-// Scenario: what `ashlar sim run` simulates, as read from YAML. Answers: which nodes, topology, queues, work, failures and policies? Only
-// plain values; nothing is drawn here (see arrivals.h). Unknown keys are Errors with file, line, column and the nearest known key.
-// The language is described in docs/reference/scenario.md.
+// Scenario: what `ashlar sim run` simulates, as read from YAML. Only plain values; nothing is drawn here (see arrivals.h). Unknown keys are Errors
+// with file, line, column and the nearest known key. The language is described in docs/reference/scenario.md.
 #pragma once
 
 #include <cstdint>

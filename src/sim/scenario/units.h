@@ -1,5 +1,5 @@
-// Amounts as people write them: "90s", "1h30m", "500m" cores, "64Gi", "120/h". Answers: how much is it in our units? Nothing that cannot be read
-// exactly is guessed at: the answer is then none, and the caller says what was expected.
+// units: amounts as people write them: "90s", "1h30m", "500m" cores, "64Gi", "120/h". Nothing that cannot be read exactly is guessed at: the answer
+// is then none, and the caller says what was expected.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,5 @@
-// Strict reading of YAML maps. Answers: what stands under a key, as the type the caller needs, and did the file hold anything nobody asked for?
-// The first mistake is kept as an Error with file, line, column, the key's path and what was expected; reading goes on with fallbacks, so that a
-// reader checks once, at the end.
+// yaml_map: strict reading of YAML maps. The first mistake is kept as an Error with file, line, column, the key's path and what was expected; reading
+// goes on with fallbacks, so that a reader checks once, at the end.
 #pragma once
 
 #include <yaml-cpp/yaml.h>

@@ -1,6 +1,6 @@
-// Readers of job traces for queueing replays: the job file with virtual clusters, the file of nodes per virtual cluster, and the Standard
-// Workload Format. Answers: which job was submitted when, how wide, for how long, by whom? Order of rows is kept: it is the order of ties.
-// Cost: one pass; 70,000 jobs in about 20 ms. The formats are described in docs/reference/traces.md.
+// queue_trace: readers of job traces for queueing replays: the job file with virtual clusters, the file of nodes per virtual cluster, and the
+// Standard Workload Format. Order of rows is kept: it is the order of ties. Cost: one pass; 70,000 jobs in about 20 ms. The formats are described in
+// docs/reference/traces.md.
 #pragma once
 
 #include <cstdint>

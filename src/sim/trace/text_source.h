@@ -1,6 +1,6 @@
-// Text of an input file, whole and unpacked. Answers: what does this file say, whatever it was compressed with?
-// Input: a path of a plain, gzip, xz or zstd file, told apart by its first bytes, never by its name alone. Cost: one read of the file and one
-// pass of the decompressor; the whole text is held in memory (traces are megabytes), at most kTextBytesMax of it.
+// text_source: text of an input file, whole and unpacked. Input: a path of a plain, gzip, xz or zstd file, told apart by its first bytes, never by
+// its name alone. Cost: one read of the file and one pass of the decompressor; the whole text is held in memory (traces are megabytes), at most
+// kTextBytesMax of it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Catalog: the names and definitions of one simulated run as dense rows: accelerator models, demands, constraints, and kinds of jobs (which members
-// a job of that kind has). Answers: which row is this, and which events tell the engine about all of them? Cost: one hash look-up per question.
+// Catalog: the names and definitions of one simulated run as dense rows: accelerator models, demands, constraints, and kinds of jobs (which members a
+// job of that kind has). Cost: one hash look-up per question.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The loop of every timed simulation: move the clock to the next thing that happens, let the Driver take one step, repeat. Answers: what becomes of
-// this work on this cluster under this profile? It holds no rule of scheduling; cadence and the times to look again come from profile and plan.
+// timed_run: the loop of every timed simulation: move the clock to the next thing that happens, let the Driver take one step, repeat. It holds no
+// rule of scheduling; cadence and the times to look again come from profile and plan.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
-// Timeline: when capacity comes back. The expected ends of running jobs in order.
-// Answers: from when are g devices free, if nothing else starts? Insertion and removal cost O(log n) plus a move of small entries (10,000 running
-// jobs = 240 kB), a walk O(ends until enough).
+// Timeline: when capacity comes back. The expected ends of running jobs in order. Insertion and removal cost O(log n) plus a move of small entries
+// (10,000 running jobs = 240 kB), a walk O(ends until enough).
 #pragma once
 
 #include <compare>

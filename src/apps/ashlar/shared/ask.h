@@ -1,5 +1,5 @@
-// How does a verb put a question to the running scheduler? One HTTP request to its read API, repeated while a standby
-// answers (the lead may just be changing), the answer as JSON. Wiring only.
+// ask: a question to the running scheduler: one HTTP request to its read API, repeated while a standby answers (the lead may just be changing), the
+// answer as JSON. Wiring only.
 #pragma once
 
 #include <boost/json/object.hpp>

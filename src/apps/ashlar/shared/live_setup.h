@@ -1,4 +1,4 @@
-// Joins the configuration file, the decision log and the live scheduler: what config and store say, in the words of kube. Wiring only.
+// live_setup: joins the configuration file, the decision log and the live scheduler: what config and store say, in the words of kube. Wiring only.
 #pragma once
 
 #include <memory>

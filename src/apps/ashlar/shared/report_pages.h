@@ -1,5 +1,4 @@
-// From results to report pages. Answers: which plots, tables and sentences show these runs? Wiring between src/sim, which knows no pages, and src/web,
-// which knows no runs.
+// report_pages: from results to report pages. Wiring between src/sim, which knows no pages, and src/web, which knows no runs.
 #pragma once
 
 #include <span>
