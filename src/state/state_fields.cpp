@@ -63,6 +63,8 @@ bool StateFields::is_cluster_sound(const Cluster& c) {
   if (!has_rows(c.first_device_) || !has_rows(c.device_class_counts_) || !has_rows(c.model_) || !has_rows(c.ports_)) return false;
   if (c.free_.size() != c.allocatable_.size() || c.free_.size() > resource::kColumnsMax) return false;
   if (!all_of(c.free_, has_rows) || !all_of(c.allocatable_, has_rows) || (rows > 0 && c.free_.size() < resource::kFirstExtended)) return false;
+  constexpr std::uint64_t kChangesMax = std::uint64_t{1} << 62;  // 0 stands for "not worked out" in feasibility sets
+  if (c.facts_change_count_ == 0 || c.facts_change_count_ > kChangesMax) return false;
   const std::size_t devices = c.device_free_milli_.size();
   if (c.device_free_mib_.size() != devices || c.spare_devices_.size() > kDevicesPerNodeMax + 1) return false;
   for (std::size_t n = 0; n < rows; ++n) {
@@ -101,7 +103,10 @@ bool StateFields::are_jobs_sound(const State& s) {
   const std::size_t jobs = s.jobs_.size();
   const std::size_t members = s.members_.size();
   for (const Member& m : s.members_) {
-    if (m.phase == Member::Phase::kAbsent) continue;
+    if (m.phase == Member::Phase::kAbsent) {
+      if (m.is_placed()) return false;
+      continue;
+    }
     if (m.job.row() >= jobs || !s.jobs_[m.job.row()].is_live || m.demand.row() >= s.demands_.size()) return false;
     if (m.constraint.row() >= s.cluster_.constraints_.size() || !is_row_or_none(m.next, members)) return false;
     if (m.is_placed() && (!s.cluster_.is_live(m.node) || !all_of(s.demand_quota_[m.demand.row()], is_number))) return false;

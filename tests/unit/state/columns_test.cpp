@@ -107,6 +107,12 @@ TEST(StateFields, NodesAndTheirFacts) {
   EXPECT_FALSE(is_sound([](NodeFacts& f) { f.devices = 7; }));
   EXPECT_FALSE(is_sound_with<std::vector<NodeFacts>>(0, [](auto& rows) { rows.emplace_back(); }));
   EXPECT_FALSE(is_sound_with<std::vector<NodeFacts>>(0, [](auto& rows) { rows.pop_back(); }));
+  const auto changes = [](std::uint64_t count) {
+    return is_sound_with<std::uint64_t>(2, [&](std::uint64_t& changes_of_facts) { changes_of_facts = count; });
+  };
+  EXPECT_TRUE(changes(1) && changes(std::uint64_t{1} << 62));
+  EXPECT_FALSE(changes(0)) << "no feasibility set would be worked out";
+  EXPECT_FALSE(changes((std::uint64_t{1} << 62) + 1));
   const auto weight = [](std::int32_t w) { return is_sound_with_row<Constraint>([&](Constraint& c) { c.preferred[0].weight = w; }); };
   EXPECT_TRUE(weight(1'000'000) && weight(-1'000'000));
   EXPECT_FALSE(weight(1'000'001) || weight(-1'000'001));
@@ -123,6 +129,10 @@ TEST(StateFields, MembersFormTheListsOfTheirJobs) {
   EXPECT_FALSE(is_sound([](Member& m) { m.next = MemberId::none(); }));
   EXPECT_FALSE(is_sound([](Member& m) { m.next = MemberId(0u); })) << "a list that bends back on itself";
   EXPECT_FALSE(is_sound([](Member& m) { m.node = NodeId(2u); }));
+  EXPECT_FALSE(is_sound_with<std::vector<Member>>(0, [](std::vector<Member>& rows) {
+    rows.emplace_back();
+    rows.back().node = NodeId(0u);
+  })) << "nobody who is not there has a node";
   EXPECT_FALSE(is_sound([](Member& m) { m.next = MemberId(0u); }, 1));
   const auto is_job_sound = [](const std::function<void(Job&)>& by, std::size_t row = 0) { return is_sound_with_row<Job>(by, row); };
   EXPECT_FALSE(is_job_sound([](Job& j) { j.is_live = false; }));
