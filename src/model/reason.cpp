@@ -2,6 +2,7 @@
 #include "model/reason.h"
 
 #include <cstddef>
+#include <iterator>
 
 namespace ashlar {
 namespace {
@@ -123,7 +124,7 @@ constexpr bool are_in_order() {
     if (static_cast<std::size_t>(kRows[i].code) != i) return false;
   return true;
 }
-static_assert(are_in_order());
+static_assert(are_in_order() && std::size(kRows) == static_cast<std::size_t>(ReasonCode::kInsufficientGpuMemory) + 1);
 
 }  // namespace
 

@@ -78,7 +78,7 @@ void DecisionLog::end_file() {
   writer_->append(framed_);
 }
 
-void DecisionLog::preempt_by_count() {
+void DecisionLog::rotate() {
   end_file();
   begin_file();
 }
@@ -122,7 +122,7 @@ void DecisionLog::record(std::span<const Event> batch, const Plan& plan, std::ui
   ++counts_.steps;
   counts_.bytes += framed_.size();
   file_bytes_ += framed_.size();
-  if (file_bytes_ >= file_bytes_end_) preempt_by_count();
+  if (file_bytes_ >= file_bytes_end_) rotate();
 }
 
 }  // namespace ashlar::store

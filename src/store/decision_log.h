@@ -58,7 +58,7 @@ class DecisionLog final : public Recorder {
   /// Waits until everything recorded is with the operating system.
   void flush() { writer_->flush(); }
   /// Ends the current file in order and begins another one.
-  void preempt_by_count();
+  void rotate();
 
   const Counts& counts() const { return counts_; }
   bool has_stopped() const { return writer_->has_stopped(); }

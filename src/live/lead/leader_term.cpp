@@ -23,6 +23,7 @@ Result<Profile> live_profile(Profile profile) {
   if (!profile.is_allowed_live())
     return invalid("profile '" + profile.name +
                    "' stops running jobs for waiting ones, which the live scheduler does not do; choose one without preemption");
+  add_mandatory_rules(profile.feasible);
   return profile;
 }
 

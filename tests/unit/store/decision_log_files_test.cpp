@@ -59,7 +59,7 @@ TEST(DecisionLogFiles, begin_anew_when_asked) {
   auto log = DecisionLog::open({.folder = folder.str()}, {life.state, life.engine});
   life.recorder = log->get();
   life.open();
-  (*log)->preempt_by_count();
+  (*log)->rotate();
   life.run(5);
   EXPECT_EQ((*log)->counts().files, 2u);
   log->reset();

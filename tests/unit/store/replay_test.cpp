@@ -249,7 +249,7 @@ TEST(Replay, events_between_two_files_are_missed) {
   life.recorder = log->get();
   life.open();
   life.run(20);
-  (*log)->preempt_by_count();
+  (*log)->rotate();
   const Revision second_begins = life.state.revision();
   life.run(20);
   log->reset();
