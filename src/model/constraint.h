@@ -68,6 +68,7 @@ struct Constraint {
   std::vector<DeviceClassId> models;  ///< accelerator models that serve; empty = any
   std::vector<Toleration> tolerations;
   std::vector<PreferredTerm> preferred;  ///< soft
+  NodeTerm apart;                        ///< must hold: the domains that no pod there excludes it from by required anti-affinity
   friend bool operator==(const Constraint&, const Constraint&) = default;
 };
 

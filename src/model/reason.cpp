@@ -117,6 +117,13 @@ constexpr ReasonRow kRows[] = {
      .is_about_nodes = true,
      .english = "{0} {0|has|have} no card with memory enough: at most {1} free on one, {2} asked",
      .per_node = "Insufficient GPU memory"},
+    {.code = ReasonCode::kPodAntiAffinity,
+     .name = "PodAntiAffinity",
+     .subject = Subject::kConstraint,
+     .numbers = {kOfNodes},
+     .is_about_nodes = true,
+     .english = "{0} {0|is|are} refused by the anti-affinity of pods there",
+     .per_node = "node(s) didn't satisfy existing pods anti-affinity rules"},
 };
 
 constexpr bool are_in_order() {
@@ -124,7 +131,7 @@ constexpr bool are_in_order() {
     if (static_cast<std::size_t>(kRows[i].code) != i) return false;
   return true;
 }
-static_assert(are_in_order() && std::size(kRows) == static_cast<std::size_t>(ReasonCode::kInsufficientGpuMemory) + 1);
+static_assert(are_in_order() && std::size(kRows) == static_cast<std::size_t>(kLastReason) + 1);
 
 }  // namespace
 

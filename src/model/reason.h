@@ -33,7 +33,9 @@ enum class ReasonCode : std::uint8_t {
   kNoNodes,
   kLimitReached,
   kInsufficientGpuMemory,
+  kPodAntiAffinity,
 };
+inline constexpr ReasonCode kLastReason = ReasonCode::kPodAntiAffinity;
 
 /// What kLimitReached is about: the search for a place, or for a proof that the job could or could not run on the empty cluster.
 inline constexpr std::uint32_t kLimitOfSearch = 0, kLimitOfProof = 1;

@@ -1,6 +1,7 @@
 #include "state/state_fields.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace ashlar {
 namespace {
@@ -120,7 +121,20 @@ bool StateFields::are_jobs_sound(const State& s) {
       if (m.row() >= members || s.members_[m.row()].job != JobId(row)) return false;
     if (counted != j.members_present || j.queue.is_none() || !is_row_or_none(j.within, s.cluster_.topology_.domain_of_.size())) return false;
   }
-  return all_of(s.timeline_.ends_, [&](const Timeline::End& e) { return s.is_live(e.job); });
+  return are_ends_sound(s);
+}
+
+/// Exactly one end for each started job, in order: each is found again when its job stops.
+bool StateFields::are_ends_sound(const State& s) {
+  const std::vector<Timeline::End>& ends = s.timeline_.ends_;
+  const auto is_of_its_job = [&](const Timeline::End& e) {
+    if (!s.is_live(e.job)) return false;
+    const Job& j = s.job(e.job);
+    return j.is_started && e.at == j.end_at && e.devices == j.devices_total;
+  };
+  const auto started = std::count_if(s.jobs_.begin(), s.jobs_.end(), [](const Job& j) { return j.is_live && j.is_started; });
+  return all_of(ends, is_of_its_job) && std::adjacent_find(ends.begin(), ends.end(), std::greater_equal<>()) == ends.end() &&
+         static_cast<std::size_t>(started) == ends.size();
 }
 
 bool StateFields::are_sound(const State& s) {

@@ -54,6 +54,7 @@ struct StateFields {
   static bool are_numbers_sound(const State& s);
   static bool is_topology_sound(const Cluster& c);
   static bool are_jobs_sound(const State& s);
+  static bool are_ends_sound(const State& s);
 };
 
 }  // namespace ashlar

@@ -44,7 +44,7 @@ inline constexpr LabelExpression::Op kLastOf<LabelExpression::Op> = LabelExpress
 template <>
 inline constexpr QuotaDimension kLastOf<QuotaDimension> = QuotaDimension::kMemoryBytes;
 template <>
-inline constexpr ReasonCode kLastOf<ReasonCode> = ReasonCode::kInsufficientGpuMemory;
+inline constexpr ReasonCode kLastOf<ReasonCode> = kLastReason;
 template <>
 inline constexpr WakeOn kLastOf<WakeOn> = WakeOn::kConfiguration;
 template <>

@@ -16,7 +16,8 @@ struct Tally {
   /// Of the class of members that is counted, where words need to know it.
   Reason& of(ReasonCode code) {
     if (code == ReasonCode::kInsufficientGpu) return of(code, demand.value);
-    const bool is_of_constraint = code == ReasonCode::kSelectorMismatch || code == ReasonCode::kTaintNotTolerated;
+    const bool is_of_constraint =
+        code == ReasonCode::kSelectorMismatch || code == ReasonCode::kTaintNotTolerated || code == ReasonCode::kPodAntiAffinity;
     return of(code, is_of_constraint ? constraint.value : 0);
   }
   Reason& of(ReasonCode code, std::uint32_t subject) {
@@ -166,7 +167,7 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
 bool is_told_first(const Reason& a, const Reason& b) {
   const auto is_fact = [](const Reason& r) {
     return r.code == ReasonCode::kModelMismatch || r.code == ReasonCode::kSelectorMismatch || r.code == ReasonCode::kTaintNotTolerated ||
-           r.code == ReasonCode::kNotReady;
+           r.code == ReasonCode::kNotReady || r.code == ReasonCode::kPodAntiAffinity;
   };
   if (is_fact(a) != is_fact(b)) return is_fact(b);
   const auto rank = [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu ? -1 : static_cast<int>(r.code); };

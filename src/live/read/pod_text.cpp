@@ -30,11 +30,6 @@ std::map<std::string, std::int64_t> untolerated(const TextContext& c, Constraint
   return counts;
 }
 
-/// Of the nodes that do not match the selector: those that only the anti-affinity of pods there takes away.
-std::int64_t company_of(const TextContext& c, const Reason& r) {
-  return std::min(c.tally().refused_company(c.state.cluster(), ConstraintId(r.subject)), r.numbers[0]);
-}
-
 /// By name: where no node has a device there is no column that counts devices.
 std::string gpu_resource_of(const TextContext& c, DemandId demand) {
   const auto is_milli = [&](const ResourceAmount& a) { return a.amount > 0 && c.tracker.names().resource_name(a.resource) == kGpuMilliResource; };
@@ -93,9 +88,7 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, const Verdic
     }
     const std::string_view words = row_of(r.code).per_node;
     if (words.empty()) continue;
-    const std::int64_t company = r.code == ReasonCode::kSelectorMismatch ? company_of(c, r) : 0;
-    if (company > 0) counts["node(s) didn't satisfy existing pods anti-affinity rules"] += company;
-    if (company == 0 || company < r.numbers[0]) counts[filled_in(words, r, NamesOf(c))] += r.numbers[0] - company;
+    counts[filled_in(words, r, NamesOf(c))] += r.numbers[0];
   }
   return counts;
 }
@@ -220,24 +213,16 @@ std::string_view hold_reason_name(HoldReason reason) {
   return "None";
 }
 
-std::string reason_text(const TextContext& c, const Reason& r) {
-  const std::int64_t company = r.code == ReasonCode::kSelectorMismatch ? company_of(c, r) : 0;
-  if (company == 0) return ashlar::reason_text(r, NamesOf(c));
-  Reason others = r;
-  others.numbers[0] -= company;
-  const std::string of_company = node_count_text(company) + (company == 1 ? " is" : " are") + " refused by the anti-affinity of pods there";
-  return others.numbers[0] == 0 ? of_company : ashlar::reason_text(others, NamesOf(c)) + ", " + of_company;
-}
+std::string reason_text(const TextContext& c, const Reason& r) { return ashlar::reason_text(r, NamesOf(c)); }
 
-bool waits_for_company_to_leave(const TextContext& c, const Verdict& verdict) {
-  return std::any_of(verdict.reasons.begin(), verdict.reasons.end(),
-                     [&](const Reason& r) { return r.code == ReasonCode::kSelectorMismatch && company_of(c, r) > 0; });
+bool waits_for_company_to_leave(const Verdict& verdict) {
+  return std::any_of(verdict.reasons.begin(), verdict.reasons.end(), [](const Reason& r) { return r.code == ReasonCode::kPodAntiAffinity; });
 }
 
 std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
   std::vector<Reason> told = verdict.reasons;
   const auto has = [&](ReasonCode code) { return std::any_of(told.begin(), told.end(), [&](const Reason& r) { return r.code == code; }); };
-  const bool would_fit_empty = has(ReasonCode::kExceedsCluster) && (has(ReasonCode::kNoSuchDomain) || waits_for_company_to_leave(c, verdict));
+  const bool would_fit_empty = has(ReasonCode::kExceedsCluster) && (has(ReasonCode::kNoSuchDomain) || waits_for_company_to_leave(verdict));
   if (would_fit_empty) std::erase_if(told, [](const Reason& r) { return r.code == ReasonCode::kExceedsCluster; });
   const auto devices = std::find_if(told.begin(), told.end(), [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu; });
   if (devices == told.end()) return told;

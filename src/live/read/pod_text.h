@@ -53,7 +53,7 @@ struct TextContext {
 /// "QuotaExhausted: queue team uses 8 GPU of its 8 GPU".
 ConditionText verdict_text(const TextContext& context, JobId job, const Verdict& verdict);
 /// Is it kept off nodes by the anti-affinity of pods there? Then "never fits" means: not as long as they stay.
-bool waits_for_company_to_leave(const TextContext& context, const Verdict& verdict);
+bool waits_for_company_to_leave(const Verdict& verdict);
 /// The reasons worth telling: a pod short of devices is short of the resource that counts them too, which is said once; what waits for pods to leave, or
 /// for a label, would fit an empty cluster that has it.
 std::vector<Reason> told_reasons(const TextContext& context, const Verdict& verdict);

@@ -185,7 +185,7 @@ Headline headline_of(LeaderTerm& leader_term, const Subject& subject, const Verd
   }
   if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty()) return {"Waiting", "PendingEvaluation: its turn has not come yet", 4};
   const TextContext context = leader_term.text_context();
-  const bool is_for_company = verdict.kind == VerdictKind::kNeverFits && waits_for_company_to_leave(context, verdict);
+  const bool is_for_company = verdict.kind == VerdictKind::kNeverFits && waits_for_company_to_leave(verdict);
   const std::vector<Reason> told = told_reasons(context, verdict);
   const bool is_never = verdict.kind == VerdictKind::kNeverFits && !is_for_company;
   return {is_never ? "Never" : "Waiting", std::string(reason_name(told[0].code)) + ": " + headline_text(context, told), is_never ? 5 : 4};

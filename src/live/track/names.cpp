@@ -97,6 +97,7 @@ void ObjectNames::InUse::add(const Constraint& c) {
     }
   };
   add_term(c.selector);
+  add_term(c.apart);
   for (const ashlar::NodeTerm& t : c.any_of) add_term(t);
   for (const ashlar::PreferredTerm& p : c.preferred) add_term(p.term);
   for (const DeviceClassId m : c.models) models.set(m);

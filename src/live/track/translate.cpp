@@ -33,7 +33,7 @@ std::uint64_t hash_of(const Constraint& c) {
   for (const ashlar::Toleration& t : c.tolerations)
     h = hash_combine(h, (std::uint64_t{t.key.value} << 32 | t.value.value) + static_cast<std::uint64_t>(t.effect));
   for (const ashlar::PreferredTerm& p : c.preferred) h = hash_of(p.term, h + static_cast<std::uint64_t>(p.weight));
-  return h;
+  return hash_of(c.apart, h);
 }
 
 ashlar::TaintEffect effect_of(TaintEffect effect) {
@@ -310,9 +310,8 @@ ConstraintId Translator::constraint(const PodRules& rules, const Exclusions& exc
   }
   for (const auto& [key, value] : exclusions) {
     const LabelKeyId id = names_.label_keys.of(key);
-    auto it = std::find_if(c.selector.all.begin(), c.selector.all.end(),
-                           [&](const LabelExpression& e) { return e.key == id && e.op == LabelExpression::Op::kNotIn; });
-    if (it == c.selector.all.end()) it = c.selector.all.insert(it, {id, LabelExpression::Op::kNotIn, {}, 0});
+    auto it = std::find_if(c.apart.all.begin(), c.apart.all.end(), [&](const LabelExpression& e) { return e.key == id; });
+    if (it == c.apart.all.end()) it = c.apart.all.insert(it, {id, LabelExpression::Op::kNotIn, {}, 0});
     it->values.push_back(names_.label(key, value));
   }
   for (const Toleration& t : rules.tolerations) {

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "policy/node/anti_affinity.h"
 #include "policy/node/device_fit.h"
 #include "policy/node/model.h"
 #include "policy/node/ports.h"
@@ -19,6 +20,7 @@ constexpr FeasiblePolicy kFeasible[] = {
     {.name = "ready", .reason = ReasonCode::kNotReady, .holds = is_ready},
     {.name = "taints", .reason = ReasonCode::kTaintNotTolerated, .holds = taints_tolerated},
     {.name = "selector", .reason = ReasonCode::kSelectorMismatch, .holds = is_selected, .is_lasting = true},
+    {.name = "anti-affinity", .reason = ReasonCode::kPodAntiAffinity, .holds = anti_affinity_holds, .is_lasting = true},
     {.name = "model", .reason = ReasonCode::kModelMismatch, .holds = has_accepted_model, .is_lasting = true},
     {.name = "ports", .reason = ReasonCode::kPortTaken, .lower = lower_by_ports},
     {.name = "card-fit", .reason = ReasonCode::kInsufficientGpu, .lower = lower_by_device_fit},

@@ -149,7 +149,7 @@ class CompanyWork : public AntiAffinityTest {
   }
   std::string excluded_for(const std::string& name) {
     std::string text;
-    for (const LabelExpression& e : tracker.translator().constraint_of(record(name).constraint).selector.all)
+    for (const LabelExpression& e : tracker.translator().constraint_of(record(name).constraint).apart.all)
       for (const LabelId id : e.values) text += tracker.names().label_text(id) + ";";
     return text;
   }

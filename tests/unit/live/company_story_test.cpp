@@ -172,8 +172,11 @@ class CompanyStory : public TrackerBench {
   }
   std::set<std::string> actual(const PodRecord& r) const {
     std::set<std::string> all;
-    for (const LabelExpression& e : tracker.translator().constraint_of(r.constraint).selector.all)
-      for (const LabelId id : e.values) all.insert((e.op == LabelExpression::Op::kNotIn ? "not " : "in ") + tracker.names().label_text(id));
+    const Constraint& constraint = tracker.translator().constraint_of(r.constraint);
+    for (const LabelExpression& e : constraint.selector.all)
+      for (const LabelId id : e.values) all.insert("in " + tracker.names().label_text(id));
+    for (const LabelExpression& e : constraint.apart.all)
+      for (const LabelId id : e.values) all.insert("not " + tracker.names().label_text(id));
     return all;
   }
   /// Would the place be chosen again? Where something there refuses the pod it must be.

@@ -85,7 +85,7 @@ TEST_F(Tally, ATaintCountsByTheFirstThatIsNotToleratedOfTheNodes) {
   EXPECT_EQ(said_of("late"), "0/2 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) had untolerated taint {disk: slow}.");
 }
 
-TEST_F(Tally, CompanyIsCountedOnceForAConstraintWhileTheNodesStand) {
+TEST_F(Tally, CompanyIsCountedByItsReason) {
   for (int n = 0; n < 40; ++n) {
     const std::string name = "n" + std::to_string(n);
     see(tainted(name, "blue"));
@@ -96,31 +96,7 @@ TEST_F(Tally, CompanyIsCountedOnceForAConstraintWhileTheNodesStand) {
   for (int turn = 0; turn < 3; ++turn)
     for (int p = 0; p < 5; ++p)
       EXPECT_EQ(said_of("p" + std::to_string(p)), "0/40 nodes are available: 40 node(s) didn't satisfy existing pods anti-affinity rules.");
-  EXPECT_EQ(tally.looks(), 40u + 5u * 40u) << "the taints, and once for each constraint";
-}
-
-TEST_F(Tally, ARowThatAnotherConstraintHasNowIsCountedAnew) {
-  see(tainted("n0", "blue", "r0"));
-  see(tainted("n1", "blue", "r0"));
-  see(tainted("n2", "blue", "r1"));
-  see(lonely("l0", "n0"));
-  see(tolerant("first", "blue"));
-  step();
-  const ConstraintId row = record("first").constraint;
-  const std::uint64_t definition = state.cluster().definition(row);
-  EXPECT_EQ(tally.refused_company(state.cluster(), row), 1);
-  EXPECT_EQ(tally.refused_company(state.cluster(), ConstraintId(state.cluster().constraint_rows())), 0) << "no such row";
-  Constraint other = state.cluster().constraint(row);
-  const LabelKeyId rack = tracker.names().label_keys.find(PooledString("l/rack"));
-  LabelExpression& exclusion = other.selector.all.front();
-  ASSERT_EQ(exclusion.op, LabelExpression::Op::kNotIn);
-  exclusion = {.key = rack, .op = LabelExpression::Op::kNotIn, .values = {}, .number = 0};
-  for (const NodeLabel& l : state.cluster().facts(NodeId(0)).labels)
-    if (l.key == rack) exclusion.values = {l.id};
-  Cluster changed = state.cluster();
-  changed.define_constraint(row, other);
-  EXPECT_NE(changed.definition(row), definition);
-  EXPECT_EQ(tally.refused_company(changed, row), 2);
+  EXPECT_EQ(tally.looks(), 0u) << "the rule's own reason counts them";
 }
 
 // ---- the same in a leadership -------------------------------------------------------------------------------------------------------------
@@ -171,7 +147,10 @@ TEST_F(TextsOfATerm, AnswersAboutTheQueueCountTheNodesOnceForAll) {
       {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}}, .topology_key = PooledString("l/rack")}};
   lonely = under(std::move(lonely), rules);
   lonely.node_name = PooledString("crowded");
-  for (const char* name : {"crowded", "a", "b", "c"}) see(node_in("r0", name));
+  for (const char* name : {"crowded", "a", "b"}) see(node_in("r0", name));
+  Node closed = node_in("r0", "c");
+  closed.taints = {{PooledString("team"), PooledString("blue"), kube::TaintEffect::kNoSchedule}};
+  see(closed);
   see(lonely);
   for (int p = 0; p < 5; ++p) {
     Pod web = pod("web" + std::to_string(p), 1, {{PooledString("app"), PooledString("web")}});
@@ -181,7 +160,7 @@ TEST_F(TextsOfATerm, AnswersAboutTheQueueCountTheNodesOnceForAll) {
   leader_term->turn();
   const NodeTally& tally = *leader_term->text_context().kept;
   for (int i = 0; i < 3; ++i) answer_queue(*leader_term, {});
-  EXPECT_EQ(tally.looks(), 4u + 4u) << "their taints, and the one rule that all of the company have";
+  EXPECT_EQ(tally.looks(), 4u) << "for their taints";
 }
 
 }  // namespace

@@ -391,21 +391,20 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   gone(node("gone", 8));
   step();
   const Verdict of_web = engine.verdict_of(record("web").job);
-  EXPECT_TRUE(waits_for_company_to_leave(context(), of_web));
-  EXPECT_EQ(headline_text(context(), told_reasons(context(), of_web)),
-            "2 nodes do not match the node selector or affinity, 2 nodes are refused by the anti-affinity of pods there");
+  EXPECT_TRUE(waits_for_company_to_leave(of_web));
+  EXPECT_EQ(headline_text(context(), told_reasons(context(), of_web)), "2 nodes do not match the node selector or affinity");
   EXPECT_EQ(verdict_of("web").message,
             "0/5 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 node(s) didn't match Pod's node affinity/selector, 2 node(s) "
             "didn't satisfy existing pods anti-affinity rules.");
   const std::uint32_t rule = record("web").constraint.value;
-  EXPECT_EQ(said_of("web", {{ReasonCode::kExceedsCluster, 0, {}}, {ReasonCode::kSelectorMismatch, rule, {2}}}).message,
+  EXPECT_EQ(said_of("web", {{ReasonCode::kExceedsCluster, 0, {}}, {ReasonCode::kPodAntiAffinity, rule, {2}}}).message,
             "0/5 nodes are available: 2 node(s) didn't satisfy existing pods anti-affinity rules.")
       << "its size is not the trouble";
   see(under(pod("elsewhere", 1), here));
   see(pod("large", 9));
   step();
   EXPECT_EQ(where("elsewhere"), "a") << "company of another kind is none";
-  EXPECT_FALSE(waits_for_company_to_leave(context(), engine.verdict_of(record("large").job)));
+  EXPECT_FALSE(waits_for_company_to_leave(engine.verdict_of(record("large").job)));
 }
 
 TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {

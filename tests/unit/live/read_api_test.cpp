@@ -230,7 +230,7 @@ TEST_F(Read, APodThatOnlyCompanyKeepsAwayIsNotSaidNeverToFit) {
   see(pod("large", 9));
   leader_term->turn();
   EXPECT_EQ(headline("web"),
-            R"("state":"Waiting","headline":"SelectorMismatch: 1 node is refused by the anti-affinity of pods there","exitStatus":4)");
+            R"("state":"Waiting","headline":"PodAntiAffinity: 1 node is refused by the anti-affinity of pods there","exitStatus":4)");
   EXPECT_EQ(headline("large"), R"("state":"Never","headline":"ExceedsClusterMax: it would not fit this cluster even if it were empty)"
                                R"x( (when judged: 1 node is short of cards: at most 7 GPU free on one, 9 GPU asked)","exitStatus":5)x");
 }

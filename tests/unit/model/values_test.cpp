@@ -68,7 +68,7 @@ TEST(Estimate, IsKnownOnceItHasAMedian) {
 
 TEST(Names, OfReasonsAreDistinctWords) {
   std::set<std::string> names;
-  for (int code = 0; code <= static_cast<int>(ReasonCode::kInsufficientGpuMemory); ++code) {
+  for (int code = 0; code <= static_cast<int>(kLastReason); ++code) {
     const std::string name(reason_name(static_cast<ReasonCode>(code)));
     EXPECT_NE(name, "Unknown") << code;
     EXPECT_EQ(name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"), std::string::npos) << name;

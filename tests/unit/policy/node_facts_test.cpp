@@ -1,6 +1,7 @@
 // Rules by facts of a node: label terms and taints, read as Kubernetes reads them.
 #include <gtest/gtest.h>
 
+#include "policy/node/anti_affinity.h"
 #include "policy/node/selector.h"
 #include "policy/node/taints.h"
 
@@ -62,6 +63,14 @@ TEST(Taints, TaintsMustBeToleratedUnlessTheyAreSoft) {
   Constraint all;
   all.tolerations = {Toleration{}};
   EXPECT_TRUE(taints_tolerated(all, f));
+}
+
+TEST(AntiAffinity, NodesOfADomainThatRefusesItAreLeftOut) {
+  Constraint web;
+  web.apart.all = {{kZone, LabelExpression::Op::kNotIn, {kZoneA}}};
+  EXPECT_FALSE(anti_affinity_holds(web, in_zone(kZoneA, 1)));
+  EXPECT_TRUE(anti_affinity_holds(web, in_zone(kZoneB, 1)));
+  EXPECT_TRUE(anti_affinity_holds({}, in_zone(kZoneA, 1)));
 }
 
 TEST(Facts, ANodeIsMeantForAMemberWhateverIsTheMatterWithItNow) {

@@ -64,7 +64,7 @@ TEST(StateFields, TimesAndRanksOfJobsStayFarFromOverflow) {
   const std::function<void(Job&, std::int64_t)> perhaps_unknown[] = {
       [](Job& j, std::int64_t v) { j.remaining = Millis(v); }, [](Job& j, std::int64_t v) { j.end_at = Millis(v); },
       [](Job& j, std::int64_t v) { j.estimate.p50 = Millis(v); }, [](Job& j, std::int64_t v) { j.estimate.p90 = Millis(v); }};
-  const auto is_sound = [](const auto& set, std::int64_t v) { return is_sound_with_row<Job>([&](Job& j) { set(j, v); }); };
+  const auto is_sound = [](const auto& set, std::int64_t v) { return is_sound_with_row<Job>([&](Job& j) { set(j, v); }, 1); };
   for (std::size_t k = 0; k < std::size(known) + std::size(perhaps_unknown); ++k) {
     const auto& set = k < std::size(known) ? known[k] : perhaps_unknown[k - std::size(known)];
     EXPECT_TRUE(is_sound(set, kNumberMax)) << k;
@@ -145,12 +145,36 @@ TEST(StateFields, MembersFormTheListsOfTheirJobs) {
   EXPECT_FALSE(is_job_sound([](Job& j) { j.first = MemberId(9u); }));
 }
 
-TEST(StateFields, EndsAndQueues) {
+TEST(StateFields, EachStartedJobHasOneEnd) {
   const auto end = [](const std::function<void(Timeline::End&)>& by) { return is_sound_with_row<Timeline::End>(by); };
-  EXPECT_TRUE(end([](Timeline::End& e) { e.at = Millis(kNumberMax); }));
-  EXPECT_FALSE(end([](Timeline::End& e) { e.at = Millis(kNumberMax + 1); }));
-  EXPECT_FALSE(end([](Timeline::End& e) { e.devices = kNumberMax + 1; }));
+  EXPECT_TRUE(end([](Timeline::End&) {}));
+  EXPECT_FALSE(end([](Timeline::End& e) { --e.at.value; }));
+  EXPECT_FALSE(end([](Timeline::End& e) { ++e.devices; }));
+  EXPECT_FALSE(end([](Timeline::End& e) { e.job = JobId(1u); })) << "it waits";
   EXPECT_FALSE(end([](Timeline::End& e) { e.job = JobId(7u); }));
+  using Ends = std::vector<Timeline::End>;
+  EXPECT_FALSE(is_sound_with<Ends>(0, [](Ends& ends) { ends.clear(); }));
+  EXPECT_FALSE(is_sound_with<Ends>(0, [](Ends& ends) { ends.push_back(ends[0]); })) << "twice";
+  EXPECT_FALSE(is_sound_with_row<Job>([](Job& j) { j.is_started = false; }));
+  EXPECT_FALSE(is_sound_with_row<Job>([](Job& j) { j.is_started = true; }, 1));
+  State two = whole_state();
+  tell(two, Bound{MemberId(2u), NodeId(0u), {}});
+  EXPECT_TRUE(StateFields::are_sound(two));
+  change<Ends>(two, 0, [](Ends& ends) { std::swap(ends.at(0), ends.at(1)); });
+  EXPECT_FALSE(StateFields::are_sound(two)) << "out of order";
+}
+
+TEST(StateFields, EndsAndQueues) {
+  const auto of_both = [](Millis at, std::int64_t devices) {
+    State s = whole_state();
+    change<std::vector<Timeline::End>>(s, 0, [&](auto& ends) { ends.at(0).at = at, ends[0].devices = devices; });
+    change<std::vector<Job>>(s, 0, [&](auto& jobs) { jobs.at(0).end_at = at, jobs[0].devices_total = devices; });
+    return StateFields::are_sound(s);
+  };
+  EXPECT_TRUE(of_both(Millis(kNumberMax), kNumberMax));
+  EXPECT_TRUE(of_both(Millis::max(), 2));
+  EXPECT_FALSE(of_both(Millis(kNumberMax + 1), 2));
+  EXPECT_FALSE(of_both(Millis(7), kNumberMax + 1));
   using Parents = std::vector<QueueId>;
   EXPECT_FALSE(is_sound_with<Parents>(0, [](Parents& p) { p.clear(); }));
   EXPECT_FALSE(is_sound_with<Parents>(0, [](Parents& p) { p.push_back(QueueId(0u)); }));

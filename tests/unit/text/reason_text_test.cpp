@@ -19,7 +19,7 @@ class SomeNames final : public ReasonNames {
 
 TEST(Reasons, EachCodeHasARowOfItsOwn) {
   std::set<std::string> names;
-  for (int code = 1; code <= static_cast<int>(ReasonCode::kInsufficientGpuMemory); ++code) {
+  for (int code = 1; code <= static_cast<int>(kLastReason); ++code) {
     const ReasonRow& row = row_of(static_cast<ReasonCode>(code));
     EXPECT_EQ(row.code, static_cast<ReasonCode>(code));
     EXPECT_TRUE(names.emplace(row.name).second) << row.name;
@@ -28,7 +28,7 @@ TEST(Reasons, EachCodeHasARowOfItsOwn) {
 }
 
 TEST(Reasons, EachSentenceIsFilledIn) {
-  for (int code = 1; code <= static_cast<int>(ReasonCode::kInsufficientGpuMemory); ++code) {
+  for (int code = 1; code <= static_cast<int>(kLastReason); ++code) {
     const std::string text = reason_text({static_cast<ReasonCode>(code), 0, {3, 2, 5}}, SomeNames());
     EXPECT_FALSE(text.empty()) << code;
     EXPECT_EQ(text.find_first_of("{}"), std::string::npos) << text;
