@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "fuzz/fuzz.h"
-#include "live/track/gangs.h"
+#include "live/track/gang_table.h"
 #include "live/track/tracker.h"
 #include "live/track/translate.h"
 

@@ -317,7 +317,7 @@ ConditionText LeaderTerm::job_text(JobId job) {
 
 ConditionText LeaderTerm::pod_text(PodSlot slot) {
   const PodRecord& pod = tracker_.pods()[slot];
-  return pod.is_in_engine() ? job_text(pod.job) : hold_condition(tracker_, pod);
+  return pod.is_in_engine() ? job_text(pod.job) : tracker_.hold_condition(pod);
 }
 
 ConditionText LeaderTerm::group_text(GangSlot slot, bool& is_true) {
@@ -327,7 +327,7 @@ ConditionText LeaderTerm::group_text(GangSlot slot, bool& is_true) {
   is_true = bound >= gang.size;
   if (is_true && gang.size == 1) return {"Scheduled", "the one pod that must start is bound"};
   if (is_true) return {"Scheduled", "all " + std::to_string(gang.size) + " pods that must start together are bound"};
-  if (!gang.is_open) return hold_condition(tracker_, gang);
+  if (!gang.is_open) return tracker_.hold_condition(gang);
   return gang.job.is_none() ? ConditionText{} : job_text(gang.job);
 }
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "live/lead/leader_term.h"
+#include "live/read/held.h"
 #include "live/read/pod_text.h"
-#include "live/track/held.h"
 
 namespace ashlar::kube {
 namespace {

@@ -9,35 +9,12 @@
 #include <vector>
 
 #include "live/read/node_tally.h"
+#include "live/track/hold_text.h"
 #include "live/track/tracker.h"
 #include "model/plan.h"
 #include "state/state.h"
 
 namespace ashlar::kube {
-
-/// For comparing conditions without keeping their text; never 0.
-std::uint64_t condition_hash(std::string_view reason, std::string_view message);
-
-/// A condition's reason is one of the API's own words, since autoscalers and tools know no others: kUnschedulable where other or more nodes would
-/// help (autoscalers add nodes for exactly this), kSchedulerError for everything else; the message begins with our own word then.
-inline constexpr std::string_view kUnschedulable = "Unschedulable";
-inline constexpr std::string_view kSchedulerError = "SchedulerError";
-
-/// Why the pod is not shown to the engine.
-std::string hold_text(const PodRecord& pod);
-/// The token for a condition's reason: the API's SchedulingGated for gates, else kSchedulerError, since no hold is ended by a node.
-std::string_view hold_reason_token(HoldReason reason);
-/// Our own word for it: "FieldNotEvaluated", "MembersMissing", ...
-std::string_view hold_reason_name(HoldReason reason);
-
-struct ConditionText {
-  std::string reason, message;
-};
-
-/// What to say on a pod that is held, or that waits in a gang that is; an empty reason where there is nothing to say.
-ConditionText hold_condition(const Tracker& tracker, const PodRecord& pod);
-/// What to say on the PodGroup of a gang that is held; an empty reason where it is not.
-ConditionText hold_condition(const Tracker& tracker, const GangRecord& gang);
 
 struct TextContext {
   const Tracker& tracker;

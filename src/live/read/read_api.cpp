@@ -8,8 +8,8 @@
 
 #include "engine/explain/explain.h"
 #include "kubeclient/json_writer.h"
+#include "live/read/held.h"
 #include "live/read/pod_text.h"
-#include "live/track/held.h"
 #include "text/amount_text.h"
 
 namespace ashlar::kube {

@@ -19,7 +19,7 @@
 #include "base/quantity.h"
 #include "kubeclient/bind_outcome.h"
 #include "kubeclient/pooled_string.h"
-#include "live/track/pods.h"
+#include "live/track/pod_table.h"
 
 namespace ashlar::kube {
 

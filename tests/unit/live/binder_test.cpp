@@ -173,8 +173,8 @@ TEST_F(Actuation, ABindingThatIsRefusedFreesItsPlaceAtOnceAndIsNotReadAgain) {
     const std::size_t posts = server.count({"POST"});
     ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; })) << status;
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
-    EXPECT_EQ(hold_condition(tracker, record("p0")).reason, kSchedulerError);
-    EXPECT_EQ(hold_condition(tracker, record("p0")).message,
+    EXPECT_EQ(tracker.hold_condition(record("p0")).reason, kSchedulerError);
+    EXPECT_EQ(tracker.hold_condition(record("p0")).message,
               "BindFailed: the API server did not bind the pod, which is tried again later: HTTP " + std::to_string(status) + ": no");
     EXPECT_FALSE(record("p0").is_in_engine());
     step();
@@ -244,7 +244,7 @@ TEST_F(Actuation, OfAGangWhatIsBoundStaysAndTheRestIsHeldTogether) {
     if (phase(name) == Phase::kBound) continue;
     EXPECT_EQ(phase(name), Phase::kWaiting) << name;
     EXPECT_FALSE(record(name).is_in_engine()) << name;
-    EXPECT_EQ(hold_condition(tracker, record(name)).message, "BindFailed: gang g waits, since pod g-1 could not be bound: HTTP 422: no");
+    EXPECT_EQ(tracker.hold_condition(record(name)).message, "BindFailed: gang g waits, since pod g-1 could not be bound: HTTP 422: no");
   }
   step();
   EXPECT_TRUE(plan.actions.empty());

@@ -62,7 +62,7 @@ TEST_F(LevelLimit, AHardWishForOneLevelTooManyHoldsTheGang) {
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/switch"));
   step();
   EXPECT_EQ(bound(), 0);
-  const ConditionText text = hold_condition(tracker, record("g-0"));
+  const ConditionText text = tracker.hold_condition(record("g-0"));
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_NE(text.message.find("l/switch"), std::string::npos) << text.message;
   EXPECT_NE(text.message.find("16"), std::string::npos) << text.message;
@@ -77,7 +77,7 @@ TEST_F(LevelLimit, ATopologyKeyThatIsOneLevelTooManyHoldsTheGang) {
   for (int i = 0; i < 2; ++i) see(grouped(i));
   step();
   EXPECT_EQ(bound(), 0);
-  EXPECT_EQ(hold_condition(tracker, tracker.gangs()[record("pg-0").gang]).reason, "SchedulerError");
+  EXPECT_EQ(tracker.hold_condition(tracker.gangs()[record("pg-0").gang]).reason, "SchedulerError");
 }
 
 TEST_F(LevelLimit, ASoftWishForOneLevelTooManyIsLetGo) {
@@ -331,10 +331,10 @@ TEST_F(GangChanges, APodOfAnotherSchedulerHoldsThePodGroup) {
   for (int i = 0; i < 2; ++i) see(grouped(i));
   step();
   EXPECT_EQ(bound(), 0);
-  const ConditionText text = hold_condition(tracker, record("pg-0"));
+  const ConditionText text = tracker.hold_condition(record("pg-0"));
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_NE(text.message.find("somebody-else"), std::string::npos) << text.message;
-  EXPECT_TRUE(hold_condition(tracker, record("pg-9")).reason.empty()) << "nothing is said on a pod of another scheduler";
+  EXPECT_TRUE(tracker.hold_condition(record("pg-9")).reason.empty()) << "nothing is said on a pod of another scheduler";
   gone(foreign_pod);
   step();
   EXPECT_EQ(bound(), 2);
@@ -385,14 +385,14 @@ TEST_F(GangChanges, AGangMovesToItsNewQueueWhenAllItsPodsHave) {
   see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"));
   step();
   EXPECT_EQ(state.backlog_size(), 0u) << "half of it belongs to another queue";
-  EXPECT_EQ(hold_condition(tracker, record("g-0")).message,
+  EXPECT_EQ(tracker.hold_condition(record("g-0")).message,
             "GangHeld: the pods of gang g belong to different queues: pod g-0 to blue, pod g-1 to red; all must name the same");
   // When its patience is over all are told, and at a change of one of them only those that do not know it yet.
   time = time + Millis(3'600'000);
   tracker.tick(time);
   step();
   due.clear();
-  const ConditionText told = hold_condition(tracker, record("g-0"));
+  const ConditionText told = tracker.hold_condition(record("g-0"));
   tracker.pods()[tracker.pods().find(PooledString("ns"), PooledString("g-1"))].condition_hash = condition_hash(told.reason, told.message);
   see(with(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"), "x", "y"));
   see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "red"));
@@ -431,7 +431,7 @@ TEST_F(GangChanges, AFieldOfThePodGroupThatIsNotEvaluatedIsSaidOnPodsAndGroup) {
   for (int i = 0; i < 2; ++i) see(grouped(i));
   step();
   EXPECT_EQ(bound(), 0);
-  for (const ConditionText& text : {hold_condition(tracker, record("pg-0")), hold_condition(tracker, tracker.gangs()[record("pg-0").gang])}) {
+  for (const ConditionText& text : {tracker.hold_condition(record("pg-0")), tracker.hold_condition(tracker.gangs()[record("pg-0").gang])}) {
     EXPECT_EQ(text.reason, "SchedulerError");
     EXPECT_EQ(text.message, "GangHeld: PodGroup field spec.resourceClaims is not evaluated by Ashlar");
   }
@@ -445,14 +445,14 @@ TEST_F(GangChanges, TheGroupOfAMemberThatIsNotEvaluatedIsNotCalledUnschedulable)
   rules.unsupported = PooledString("spec.resourceClaims");
   see(under(grouped(1), rules));
   step();
-  EXPECT_EQ(hold_condition(tracker, tracker.gangs()[record("pg-0").gang]).reason, "SchedulerError");
-  EXPECT_EQ(hold_condition(tracker, record("pg-1")).message.find("FieldNotEvaluated: spec.resourceClaims"), 0u);
+  EXPECT_EQ(tracker.hold_condition(tracker.gangs()[record("pg-0").gang]).reason, "SchedulerError");
+  EXPECT_EQ(tracker.hold_condition(record("pg-1")).message.find("FieldNotEvaluated: spec.resourceClaims"), 0u);
 }
 
 TEST_F(GangChanges, NoAutoscalerIsAskedForNodesWhereNodesWouldNotHelp) {
   see(gang_pod("g", 0, 2, 8));
   step();
-  const ConditionText text = hold_condition(tracker, record("g-0"));
+  const ConditionText text = tracker.hold_condition(record("g-0"));
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_EQ(text.message, "MembersMissing: gang g waits until 2 of its pods exist without scheduling gates");
   EXPECT_EQ(hold_reason_token(HoldReason::kQueueUnknown), "SchedulerError");

@@ -323,7 +323,7 @@ TEST_F(Gangs, WithinBindsAPodWithoutAGangToo) {
   step();
   EXPECT_EQ(where("p"), "");
   EXPECT_EQ(where("q"), "") << "its node has no rack";
-  const ConditionText text = hold_condition(tracker, record("p"));
+  const ConditionText text = tracker.hold_condition(record("p"));
   EXPECT_EQ(text.reason, "Unschedulable");
   EXPECT_EQ(text.message, "0/1 nodes are available: pod p must stay within one domain of l/nosuch, and no node has that label.");
   see_racks(1, 1);

@@ -426,12 +426,12 @@ TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {
     pod.phase = PodRecord::Phase::kHeld;
     pod.hold = reason;
     pod.hold_detail = PooledString("X");
-    EXPECT_EQ(hold_condition(tracker, pod).message, message);
-    EXPECT_EQ(hold_condition(tracker, pod).reason, *message == '\0' ? "" : "SchedulerError");
+    EXPECT_EQ(tracker.hold_condition(pod).message, message);
+    EXPECT_EQ(tracker.hold_condition(pod).reason, *message == '\0' ? "" : "SchedulerError");
     pod.phase = PodRecord::Phase::kBound;
-    EXPECT_EQ(hold_condition(tracker, pod).message, "");
+    EXPECT_EQ(tracker.hold_condition(pod).message, "");
     pod.phase = PodRecord::Phase::kWaiting;
-    EXPECT_EQ(hold_condition(tracker, pod).message, "") << "of no gang";
+    EXPECT_EQ(tracker.hold_condition(pod).message, "") << "of no gang";
   }
 }
 

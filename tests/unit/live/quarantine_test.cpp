@@ -176,7 +176,7 @@ TEST_F(Quarantined, APodWaitsAndIsToldWhy) {
   step();
   EXPECT_EQ(where("stopped"), "");
   EXPECT_EQ(where("p"), "n0");
-  const ConditionText text = hold_condition(tracker, record("stopped"));
+  const ConditionText text = tracker.hold_condition(record("stopped"));
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_EQ(text.message.find("Quarantined: deciding about it stopped the scheduler at 1970-01-01T00:00:00Z"), 0u) << text.message;
   EXPECT_EQ(due, std::vector<std::string>{"stopped"});

@@ -143,7 +143,7 @@ TEST_F(GoneUnderABinding, ItsGangStartsNowhereElseBeforeTheAnswer) {
   decide();
   EXPECT_EQ(where("g-2"), "");
   EXPECT_EQ(hold_of("g-2").detail, "gang g waits, since node " + lost + " went, and the binding of pod g-1 to it is not answered yet");
-  EXPECT_EQ(hold_condition(tracker, record("g-2")).message, "BindFailed: " + hold_of("g-2").detail);
+  EXPECT_EQ(tracker.hold_condition(record("g-2")).message, "BindFailed: " + hold_of("g-2").detail);
   bind_status = 422;
   server.let_go();
   ASSERT_TRUE(until([&] { return binder->is_idle(); }));

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "live/track/gangs.h"
+#include "live/track/gang_table.h"
 #include "live/track/hashes.h"
 #include "live/track/value_rows.h"
 #include "live/watch/standby_cache.h"

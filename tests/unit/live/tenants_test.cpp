@@ -104,7 +104,7 @@ TEST_F(Tenants, AGangWhoseLabelNoNodeHasStartsWhenNodesBringIt) {
   for (int i = 0; i < 2; ++i) see(within(gang_pod("g", i, 2, 8), "l/nvlink"));
   step();
   EXPECT_EQ(due, (std::vector<std::string>{"g-0", "g-1"})) << "said at once, so that nodes are added";
-  const ConditionText text = hold_condition(tracker, record("g-0"));
+  const ConditionText text = tracker.hold_condition(record("g-0"));
   EXPECT_EQ(text.reason, "Unschedulable");
   EXPECT_EQ(text.message, "0/2 nodes are available: gang g must stay within one domain of l/nvlink, and no node has that label.");
   see(node("a0", 8, {{PooledString("l/nvlink"), PooledString("a")}}));
@@ -139,7 +139,7 @@ TEST_F(Tenants, WhatNodesHaveBeyondTheColumnsIsSaidAndHeld) {
   EXPECT_TRUE(has_said("node n has example.com/r60, but all 64 resource columns are taken"));
   for (const char* name : {"early", "late"}) {
     EXPECT_EQ(record(name).hold, HoldReason::kMalformed) << name;
-    EXPECT_EQ(hold_condition(tracker, record(name)).message, "Misconfigured: asks for example.com/r60, but all 64 resource columns are taken");
+    EXPECT_EQ(tracker.hold_condition(record(name)).message, "Misconfigured: asks for example.com/r60, but all 64 resource columns are taken");
   }
   EXPECT_EQ(where("fine"), "n");
 }
@@ -443,7 +443,7 @@ TEST_F(Tenants, WhatTheySayIsOneLineAndMovesNoCursor) {
   EXPECT_LT(queue.size(), 3'000u);
   see(within(gang_pod("g", 0, 1, 1), evil));
   step();
-  const std::string domain = hold_condition(tracker, record("g-0")).message;
+  const std::string domain = tracker.hold_condition(record("g-0")).message;
   EXPECT_EQ(domain.find("0/2 nodes are available: gang g must stay within one domain of x  [31mred yyy"), 0u) << domain.substr(0, 100);
   EXPECT_LT(domain.size(), 3'000u);
   Pod named = with(pod("q", 1), "ashlar.dev/gang-size", "1");

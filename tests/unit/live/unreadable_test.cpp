@@ -24,7 +24,7 @@ class Unreadable : public TrackerBench {
     return p;
   }
   std::string condition_of(const std::string& name) {
-    const ConditionText text = hold_condition(tracker, record(name));
+    const ConditionText text = tracker.hold_condition(record(name));
     return text.reason + " " + text.message;
   }
 };

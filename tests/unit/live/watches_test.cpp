@@ -52,7 +52,7 @@ class WatchesTest : public ::testing::Test {
   std::string hold_of(const std::string& name) {
     const PodSlot slot = leader_term->tracker().pods().find(PooledString("ns"), PooledString(name));
     if (slot == kNoPod) return "unknown";
-    return hold_condition(leader_term->tracker(), leader_term->tracker().pods()[slot]).message;
+    return leader_term->tracker().hold_condition(leader_term->tracker().pods()[slot]).message;
   }
   std::string why(const std::string& name) {
     http::ServerRequest request;

@@ -1,4 +1,4 @@
-#include "live/track/held.h"
+#include "live/read/held.h"
 
 #include <algorithm>
 #include <string_view>

@@ -79,7 +79,7 @@ struct PodRecord {
   DeviceMask devices;                ///< chosen or read back
   Millis created, duration;          ///< duration: asked for, 0 = not known
   Millis seen;                       ///< when we first saw it eligible
-  std::uint64_t owner_hash = 0;      ///< of labels and annotations as last seen, see Tracker::owner_hash
+  std::uint64_t owner_hash = 0;      ///< of labels and annotations as last seen, see owner_hash() in pods/pod_changes.cpp
   std::uint64_t bind_hold = 0;       ///< number of the last hold after a failed binding
   std::uint64_t chosen_at = 0;       ///< the edition of the nodes by which its place was chosen, see Tracker::is_place_outdated
   std::uint64_t condition_hash = 0;  ///< of reason and message of PodScheduled=False as the server has it; 0 = none

@@ -1,4 +1,4 @@
-#include "live/track/gangs.h"
+#include "live/track/gang_table.h"
 
 #include <algorithm>
 #include <cctype>

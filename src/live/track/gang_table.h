@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "kubeclient/objects.h"
-#include "live/track/pods.h"
+#include "live/track/pod_table.h"
 
 namespace ashlar::kube {
 

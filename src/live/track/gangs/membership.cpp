@@ -1,0 +1,119 @@
+#include "live/track/gangs/membership.h"
+
+#include <algorithm>
+
+#include "live/track/nodes/levels.h"
+#include "live/track/pods/bindings.h"
+#include "live/track/pods/jobs.h"
+
+#include "live/track/hold_text.h"
+
+namespace ashlar::kube {
+
+using Phase = PodRecord::Phase;
+
+namespace {
+
+/// The object is gone; what was said on it went with it, and one of the same name is told everything anew.
+void forget_group(GangRecord& g) {
+  g.group_uid = g.topology_key = g.priority_class = g.group_refusal = g.group_problem = PooledString();
+  g.stated_priority.reset();
+  g.group_condition_hash = 0;
+  g.is_group_told = g.is_group_condition_due = false;
+}
+
+void read_group(TrackerData& t, GangRecord& g, const PodGroup& group) {
+  const bool is_known = g.group_uid == group.uid && g.group_problem.empty();
+  if (is_known && !group.problem.empty()) return;  // what was read of it last stays
+  if (g.group_uid != group.uid) forget_group(g);
+  g.group_uid = group.uid;
+  g.group_problem = group.problem;
+  g.is_gang = group.min_count > 0;
+  const auto size = static_cast<std::uint32_t>(std::max(group.min_count, 1));
+  if (g.in_engine > 0 && size > g.size) ++t.nodes_edition;  // the places that are chosen may be too few now
+  g.size = size;
+  g.group_refusal = group.unsupported;
+  g.topology_key = group.topology_key;
+  take_levels(t, g);
+  g.stated_priority = group.priority;
+  g.priority_class = group.priority_class;
+  g.is_group_told = g.is_group_told || group.scheduled.status == ConditionStatus::kTrue;
+  if (group.scheduled.status == ConditionStatus::kFalse) g.group_condition_hash = condition_hash(group.scheduled.reason, group.scheduled.message);
+}
+
+}  // namespace
+
+void take_group(TrackerData& t, Change<PodGroup>&& change) {
+  if (change.kind == Change<PodGroup>::Kind::kSynced) return;
+  t.out.stamp();
+  const PodGroup& group = change.object;
+  if (change.kind == Change<PodGroup>::Kind::kDeleted) {
+    const GangSlot slot = t.gangs.find(group.ns, group.name, true);
+    if (slot == kNoGang) return;
+    forget_group(t.gangs[slot]);
+    touch_gang(t, slot);
+    return remove_if_unused(t, slot);
+  }
+  const GangSlot slot = t.gangs.find_or_add(group.ns, group.name, true);
+  read_group(t, t.gangs[slot], group);
+  touch_gang(t, slot);
+}
+
+void note_pod_groups(TrackerData& t, const std::string& problem) {
+  if (problem == t.groups_problem) return;
+  t.groups_problem = problem;
+  for (GangSlot slot = 0; slot < t.gangs.slots(); ++slot)
+    if (t.gangs[slot].is_used && t.gangs[slot].is_pod_group && t.gangs[slot].group_uid.empty()) touch_gang(t, slot);
+}
+
+void touch_gang(TrackerData& t, GangSlot slot) {
+  GangRecord& g = t.gangs[slot];
+  if (g.is_dirty) return;
+  g.is_dirty = true;
+  g.hold_found = 0;
+  t.dirty.push_back(slot);
+}
+
+void remove_if_unused(TrackerData& t, GangSlot slot) {
+  const GangRecord& g = t.gangs[slot];
+  if (!g.pods.empty() || !g.group_uid.empty() || g.foreign_pods > 0) return;
+  note_levels_left(t, g.within, g.prefer);
+  t.gangs.remove(slot);
+}
+
+void join_gang(TrackerData& t, PodSlot slot, const GangSettings& setting) {
+  PodRecord& r = t.pods[slot];
+  // A pod that was alone in the engine before it was known to belong to a gang cannot be: labels of a gang are read first.
+  withdraw_pod(t, slot);
+  r.gang = t.gangs.find_or_add(r.ns, setting.name, setting.is_pod_group);
+  GangRecord& g = t.gangs[r.gang];
+  if (g.pods.empty()) g.first_seen = t.out.now();
+  g.pods.push_back(slot);
+  touch_gang(t, r.gang);
+}
+
+void leave_gang(TrackerData& t, PodSlot slot) {
+  PodRecord& r = t.pods[slot];
+  withdraw_pod(t, slot);
+  const GangSlot gang = r.gang;
+  GangRecord& g = t.gangs[gang];
+  if (g.bind_hold_pod == slot) forget_bind_hold(t, gang);
+  r.gang = kNoGang;
+  // Order does not matter here: members are sorted by rank when they enter the engine.
+  if (const auto it = std::find(g.pods.begin(), g.pods.end(), slot); it != g.pods.end()) {
+    *it = g.pods.back();
+    g.pods.pop_back();
+  }
+  if (g.is_gang && !g.is_started) ++t.nodes_edition;  // those that are left may be too few to be sent
+  touch_gang(t, gang);
+  remove_if_unused(t, gang);
+}
+
+std::uint32_t members_present(const TrackerData& t, const GangRecord& g) {
+  return static_cast<std::uint32_t>(std::count_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) {
+    const Phase phase = t.pods[s].phase;
+    return phase == Phase::kWaiting || phase == Phase::kAssumed || phase == Phase::kBound;
+  }));
+}
+
+}  // namespace ashlar::kube

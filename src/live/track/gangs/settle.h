@@ -1,0 +1,15 @@
+// settle: brings a gang that changed up to date in the engine: its settings, its minimum, its members.
+#pragma once
+
+#include "live/track/tracker_data.h"
+
+namespace ashlar::kube {
+
+/// Evaluates the gang if it is marked as changed. O(members).
+void settle_gang(TrackerData& t, GangSlot slot);
+/// What its pods and PodGroup say now: opens, closes, submits and reports it. O(members).
+void evaluate_gang(TrackerData& t, GangSlot slot);
+/// Its PodGroup and those of its waiting pods that do not say so yet are due to say what holds it.
+void hold_members(TrackerData& t, GangSlot slot);
+
+}  // namespace ashlar::kube

@@ -1,0 +1,115 @@
+#include "live/track/hold_text.h"
+
+#include "base/digest.h"
+#include "live/track/gangs/gang_hold.h"
+
+namespace ashlar::kube {
+
+std::uint64_t condition_hash(std::string_view reason, std::string_view message) {
+  const std::uint64_t h = hash_bytes(message.data(), message.size(), hash_bytes(reason.data(), reason.size()));
+  return h == 0 ? 1 : h;
+}
+
+std::string hold_text(const PodRecord& pod) {
+  std::string detail = pod.hold_detail.str();
+  switch (pod.hold) {
+    case HoldReason::kNone:
+      return {};
+    case HoldReason::kGated:
+      return "the pod has scheduling gates";
+    case HoldReason::kDeleting:
+      return "the pod is being deleted";
+    case HoldReason::kUnsupported:
+      return detail + " is not evaluated by Ashlar; the pod is not placed rather than placed wrongly: leave the field out, or name another scheduler";
+    case HoldReason::kMalformed:
+      return detail;
+    case HoldReason::kQueueUnknown:
+      return "queue " + detail + " is not configured; `ashlar queue` lists those that are";
+    case HoldReason::kQuarantined:
+      return detail;
+    case HoldReason::kBindFailed:
+      return "the API server did not bind the pod, which is tried again later: " + detail;
+    case HoldReason::kUnreadable:
+      return "the pod cannot be read: " + detail;
+    case HoldReason::kForeign:
+      return "another scheduler's pod (" + detail + ")";
+    case HoldReason::kMembersMissing:
+    case HoldReason::kGroupMissing:
+    case HoldReason::kGroupsUnreadable:
+    case HoldReason::kGroupRefused:
+    case HoldReason::kNoSuchDomain:
+      return detail;
+  }
+  return detail;
+}
+
+std::string_view hold_reason_token(HoldReason reason) {
+  if (reason == HoldReason::kNoSuchDomain) return kUnschedulable;
+  return reason == HoldReason::kGated ? "SchedulingGated" : kSchedulerError;
+}
+
+namespace {
+
+ConditionText hold_in_words(const TrackerData& t, HoldReason reason, const std::string& text) {
+  const bool would_nodes_help = reason == HoldReason::kNoSuchDomain;
+  const std::string first =
+      would_nodes_help ? "0/" + std::to_string(t.names.nodes.size()) + " nodes are available" : std::string(hold_reason_name(reason));
+  return {std::string(hold_reason_token(reason)), first + ": " + text + (would_nodes_help ? "." : "")};
+}
+
+}  // namespace
+
+ConditionText hold_condition(const TrackerData& t, const PodRecord& pod) {
+  if (pod.phase == PodRecord::Phase::kHeld) {
+    const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kUnreadable ||
+                                 pod.hold == HoldReason::kQueueUnknown || pod.hold == HoldReason::kQuarantined || pod.hold == HoldReason::kBindFailed;
+    return is_worth_saying ? hold_in_words(t, pod.hold, hold_text(pod)) : ConditionText{};
+  }
+  if (pod.phase != PodRecord::Phase::kWaiting || pod.gang == kNoGang) return {};
+  const Hold hold = gang_hold(t, t.gangs[pod.gang]);
+  return hold.reason == HoldReason::kNone ? ConditionText{} : hold_in_words(t, hold.reason, hold.detail);
+}
+
+ConditionText hold_condition(const TrackerData& t, const GangRecord& gang) {
+  const Hold hold = gang_hold(t, gang);
+  if (hold.reason == HoldReason::kNone) return {};
+  return hold_in_words(t, hold.reason, hold.detail);
+}
+
+std::string_view hold_reason_name(HoldReason reason) {
+  switch (reason) {
+    case HoldReason::kNone:
+      return "None";
+    case HoldReason::kGated:
+      return "AdmissionGated";
+    case HoldReason::kDeleting:
+      return "Deleting";
+    case HoldReason::kUnsupported:
+      return "FieldNotEvaluated";
+    case HoldReason::kMalformed:
+      return "Misconfigured";
+    case HoldReason::kQueueUnknown:
+      return "QueueUnknown";
+    case HoldReason::kQuarantined:
+      return "Quarantined";
+    case HoldReason::kBindFailed:
+      return "BindFailed";
+    case HoldReason::kUnreadable:
+      return "Unreadable";
+    case HoldReason::kForeign:
+      return "OtherScheduler";
+    case HoldReason::kMembersMissing:
+      return "MembersMissing";
+    case HoldReason::kGroupMissing:
+      return "PodGroupMissing";
+    case HoldReason::kGroupsUnreadable:
+      return "PodGroupsUnreadable";
+    case HoldReason::kGroupRefused:
+      return "GangHeld";
+    case HoldReason::kNoSuchDomain:
+      return "NoSuchDomain";
+  }
+  return "None";
+}
+
+}  // namespace ashlar::kube

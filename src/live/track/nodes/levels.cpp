@@ -1,0 +1,114 @@
+#include "live/track/nodes/levels.h"
+
+#include <algorithm>
+
+#include "live/track/gangs/membership.h"
+
+namespace ashlar::kube {
+
+namespace {
+
+/// The level stands for another label than before, or is new: every node is in the domain that its label says.
+void announce_level(TrackerData& t, LevelId level) {
+  ++t.levels_edition;
+  t.out.add(LevelsDefined{t.names.nested_count(), static_cast<std::uint32_t>(t.names.levels().size()) - t.names.nested_count()});
+  for (std::size_t row = 0; row < t.nodes.size(); ++row) {
+    if (t.names.nodes.name(NodeId(row)).empty()) continue;
+    NodeFacts& facts = t.nodes[row].facts;
+    facts.domains.resize(t.names.levels().size());
+    const DomainId before = facts.domains[level.row()];
+    const PooledString* value = find_label(t.nodes[row].labels, t.names.levels()[level.row()].label);
+    facts.domains[level.row()] = value == nullptr ? DomainId::none() : t.names.domain(level, DomainId::none(), *value);
+    // The node is what it was: no binding to it is looked at anew.
+    if (facts.domains[level.row()] != before) t.out.add(NodeSeen{NodeId(row), facts});
+  }
+}
+
+/// A level that no gang names any more; none where all are named. The configured ones stay.
+LevelId unused_level(const TrackerData& t) {
+  std::vector<bool> is_used(t.names.levels().size(), false);
+  const auto use = [&](LevelId level) {
+    if (!level.is_none()) is_used[level.row()] = true;
+  };
+  for (GangSlot slot = 0; slot < t.gangs.slots(); ++slot) {
+    use(t.gangs[slot].within);
+    use(t.gangs[slot].prefer);
+  }
+  for (const JobOwner& owner : t.owners) {
+    use(owner.within);
+    use(owner.prefer);
+  }
+  for (std::size_t l = t.names.nested_count(); l < is_used.size(); ++l)
+    if (!is_used[l]) return LevelId(l);
+  return LevelId::none();
+}
+
+/// The level of a name or of a label that a node has; none for an empty name, where no node has the label, and where it would be one too many.
+LevelId level_for(TrackerData& t, const PooledString& name) {
+  if (name.empty()) return LevelId::none();
+  if (const LevelId known = t.names.find_level(name); !known.is_none()) return known;
+  if (!t.node_labels.contains(name)) return LevelId::none();
+  const LevelId level = t.names.add_level(name, t.names.has_room_for_level() ? LevelId::none() : unused_level(t));
+  if (!level.is_none()) {
+    announce_level(t, level);
+  } else if (t.listeners.log && std::find(t.levels_told.begin(), t.levels_told.end(), name) == t.levels_told.end()) {
+    t.levels_told.push_back(name);
+    t.listeners.log(LogLevel::kWarning,
+                    {"gangs ask for the node label " + name.str() + " as a topology level, but all " + std::to_string(Topology::kLevelsMax) +
+                     " levels are in use: they wait, and preferences for it are not looked at"});
+  }
+  return level;
+}
+
+}  // namespace
+
+bool lacks_level(const TrackerData& t, const GangRecord& g) {
+  const PooledString& hard = g.hard_setting();
+  return !hard.empty() && (g.within.is_none() || t.names.find_level(hard) != g.within);
+}
+
+void note_levels_left(TrackerData& t, LevelId within, LevelId prefer) {
+  t.has_level_news = t.has_level_news || (!t.names.has_room_for_level() && !(within.is_none() && prefer.is_none()));
+}
+
+void touch_level_waiters(TrackerData& t) {
+  t.has_level_news = false;
+  for (GangSlot slot = 0; slot < t.gangs.slots(); ++slot) {
+    const GangRecord& g = t.gangs[slot];
+    if (g.is_used && !g.pods.empty() && (lacks_level(t, g) || (g.prefer.is_none() && !g.prefer_setting.empty()))) touch_gang(t, slot);
+  }
+}
+
+std::size_t gangs_without_level(const TrackerData& t) {
+  std::size_t count = 0;
+  for (GangSlot slot = 0; slot < t.gangs.slots(); ++slot) {
+    const GangRecord& g = t.gangs[slot];
+    const PooledString& hard = g.hard_setting();
+    count += g.is_used && !g.pods.empty() && lacks_level(t, g) && t.node_labels.contains(hard) ? 1 : 0;
+  }
+  return count;
+}
+
+/// The levels that the gang's wishes name. A hard one that there is not stays none and holds the gang, see gang_hold; a soft one is not looked at.
+/// PodGroups without pods of ours use up no level.
+void take_levels(TrackerData& t, GangRecord& g) {
+  const PooledString& hard = g.hard_setting();
+  const LevelId within = g.within, prefer = g.prefer;
+  g.within = g.pods.empty() ? LevelId::none() : level_for(t, hard);
+  if (!g.pods.empty() && lacks_level(t, g) && !g.prefer.is_none()) {  // the soft wish gives way
+    g.prefer = LevelId::none();
+    g.within = level_for(t, hard);
+  }
+  // Asked for when the hard one is taken, so that it cannot be given the same row.
+  g.prefer = g.pods.empty() ? LevelId::none() : level_for(t, g.prefer_setting);
+  if (within != g.within || prefer != g.prefer) note_levels_left(t, within, prefer);
+}
+
+/// The engine was told others. What has begun keeps them.
+bool has_other_levels(const TrackerData& t, const GangRecord& g) {
+  if (g.job.is_none()) return false;
+  const JobOwner& told = t.owners[g.job.row()];
+  return told.within != g.within || told.prefer != g.prefer;
+}
+
+}  // namespace ashlar::kube

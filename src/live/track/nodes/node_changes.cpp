@@ -1,0 +1,157 @@
+#include "live/track/nodes/node_changes.h"
+
+#include "live/track/pods/bindings.h"
+#include "live/track/pods/bound_pods.h"
+#include "live/track/pods/foreign_pods.h"
+#include "live/track/pods/pod_changes.h"
+#include "live/track/pods/requests.h"
+
+namespace ashlar::kube {
+
+using Phase = PodRecord::Phase;
+
+namespace {
+
+/// A node that cannot be read takes nothing new and keeps its last good facts, and so its pods; one that never could be read is not there yet.
+void see_unread_node(TrackerData& t, const Node& node) {
+  const NodeId id = t.names.nodes.find(node.name);
+  if (id.is_none()) return;
+  t.nodes[id.row()].problem = node.problem;
+  close_or_open(t, id);
+}
+
+/// Tells the engine what the node's record says.
+void report_node(TrackerData& t, NodeId node) {
+  NodeRecord& record = t.nodes[node.row()];
+  record.told_at = ++t.nodes_edition;
+  t.out.add(NodeSeen{node, record.facts});
+}
+
+/// Pods that refuse company do so in the domains that their node is in now.
+void move_anti_affinity(TrackerData& t, NodeId node, const Labels& labels) {
+  for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
+    const PodRecord& r = t.pods[slot];
+    if (r.phase != PodRecord::Phase::kBound || r.node != node) continue;
+    t.anti_affinity.add(r.ns, r.rules, labels);  // first, so that a domain that stays is no news
+    t.anti_affinity.remove(r.ns, r.rules, t.nodes[node.row()].labels);
+  }
+}
+
+void count_labels(TrackerData& t, const Labels& before, const Labels& after) {
+  const std::size_t keys_before = t.node_labels.size();
+  for (const KeyValue& label : after) t.has_level_news = ++t.node_labels[label.key] == 1 || t.has_level_news;
+  const bool has_new_keys = t.node_labels.size() != keys_before;
+  for (const KeyValue& label : before)
+    if (const auto it = t.node_labels.find(label.key); --it->second == 0) t.node_labels.erase(it);
+  if (has_new_keys || t.node_labels.size() != keys_before) ++t.levels_edition;
+}
+
+void log_refused_resources(TrackerData& t, std::size_t from, const PooledString& node) {
+  if (!t.listeners.log) return;
+  for (std::size_t i = from; i < t.names.refused_resources().size(); ++i)
+    t.listeners.log(LogLevel::kWarning,
+                    {"node " + node.str() + " has " + t.names.refused_resources()[i].str() + ", but all " + std::to_string(resource::kColumnsMax) +
+                         " resource columns are taken: it is not followed, and pods that ask for it are held",
+                     "node", PooledString(), node});
+}
+
+}  // namespace
+
+void upsert_node(TrackerData& t, const Node& node) {
+  if (!node.problem.empty()) return see_unread_node(t, node);
+  NodeId id = t.names.nodes.find(node.name);
+  const bool is_new = id.is_none();
+  if (is_new) id = t.names.nodes.add(node.name);
+  if (id.row() >= t.nodes.size()) t.nodes.resize(id.row() + 1);
+  const std::size_t columns = t.names.column_count();
+  const std::size_t refused = t.names.refused_resources().size();
+  NodeFacts facts = t.translator.node_facts(node);
+  NodeRecord& record = t.nodes[id.row()];
+  if (record.labels != node.labels) count_labels(t, record.labels, node.labels);
+  if (!is_new && !t.anti_affinity.is_empty() && record.labels != node.labels) move_anti_affinity(t, id, node.labels);
+  record.labels = node.labels;
+  record.problem = PooledString();
+  if (is_new) record.is_asked = t.asked_nodes.contains(node.name);
+  facts.is_ready = !record.is_closed();
+  if (!is_new && facts == record.facts) return;  // a heartbeat
+  record.facts = std::move(facts);
+  report_node(t, id);
+  log_refused_resources(t, refused, node.name);
+  if (t.names.column_count() != columns || t.names.refused_resources().size() != refused) renew_demands(t);
+  const auto on_unknown_node = is_new ? t.on_unknown_node.find(node.name) : t.on_unknown_node.end();
+  if (on_unknown_node == t.on_unknown_node.end()) return;
+  const TrackerData::OnUnknownNode waiting = std::move(on_unknown_node->second);
+  t.on_unknown_node.erase(on_unknown_node);
+  for (const auto& [slot, generation] : waiting)
+    if (t.pods.is_current(slot, generation) && t.pods[slot].phase == PodRecord::Phase::kOnUnknownNode) enter_bound(t, slot, id);
+}
+
+void close_or_open(TrackerData& t, NodeId node) {
+  NodeRecord& record = t.nodes[node.row()];
+  if (record.facts.is_ready == !record.is_closed()) return;
+  record.facts.is_ready = !record.is_closed();
+  report_node(t, node);
+}
+
+std::string node_trouble(const TrackerData& t, NodeId node) {
+  const NodeRecord& record = t.nodes[node.row()];
+  if (!record.problem.empty()) return bounded_words(record.problem.view(), kDetailMax);
+  if (record.unread_pods == 0 && !record.is_asked) return {};
+  for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
+    const PodRecord& r = t.pods[slot];
+    if (record.is_asked && r.asked_node == t.names.nodes.name(node))
+      return "whether pod " + r.ns.str() + "/" + r.name.str() +
+             " is bound to it is not known: the node was made anew before the binding was answered";
+    if (r.closes_node && r.phase == PodRecord::Phase::kBound && r.node == node)
+      return "pod " + r.ns.str() + "/" + r.name.str() + ": " + r.hold_detail.str();
+  }
+  return {};
+}
+
+std::string closed_nodes_text(const TrackerData& t) {
+  NodeId first;
+  std::size_t count = 0;
+  for (std::size_t row = 0; row < t.nodes.size(); ++row) {
+    if (!t.nodes[row].is_closed()) continue;
+    if (count++ == 0) first = NodeId(row);
+  }
+  if (count == 0) return "none";
+  std::string text = "node " + t.names.nodes.name(first).str() + " (" + node_trouble(t, first) + ")";
+  if (count > 1) text += " and " + std::to_string(count - 1) + " more";
+  return text;
+}
+
+void remove_node(TrackerData& t, const PooledString& name) {
+  const NodeId id = t.names.nodes.find(name);
+  if (id.is_none()) return;
+  std::vector<PodSlot> waiting, unanswered;
+  for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
+    PodRecord& r = t.pods[slot];
+    if (r.node != id) continue;
+    if (r.phase == PodRecord::Phase::kBound)
+      note_on_unknown_node(t, slot);
+    else if (r.phase == PodRecord::Phase::kAssumed && r.is_bind_under_way) {
+      unanswered.push_back(slot);
+    } else if (r.phase == PodRecord::Phase::kAssumed) {  // the engine lets it wait again by itself; a binding that is queued is of an old turn
+      ++r.bind_attempt;
+      r.node = NodeId::none();
+      r.phase = PodRecord::Phase::kWaiting;
+      waiting.push_back(slot);
+    } else if (r.phase == PodRecord::Phase::kNominated) {
+      lose_nomination(t, slot);
+    }
+  }
+  ++t.nodes_edition;  // who was to start together with its pods looks at that before it is sent
+  t.out.add(NodeGone{id});
+  for (const PodSlot slot : waiting) wait_again(t, slot);
+  for (const PodSlot slot : unanswered) {
+    t.pods[slot].asked_node = name;
+    ++t.asked_nodes[name];
+  }
+  for (const PodSlot slot : unanswered) hold_until_answered(t, slot);
+  count_labels(t, t.nodes[id.row()].labels, {});
+  t.nodes[id.row()] = NodeRecord{};
+  t.names.nodes.remove(id);
+}
+
+}  // namespace ashlar::kube

@@ -1,0 +1,190 @@
+#include "live/track/pods/bindings.h"
+
+#include <algorithm>
+
+#include "live/track/gangs/membership.h"
+#include "live/track/nodes/node_changes.h"
+#include "live/track/pods/pod_changes.h"
+#include "live/track/pods/queues.h"
+
+namespace ashlar::kube {
+
+using Phase = PodRecord::Phase;
+
+namespace {
+
+void count_up(std::uint8_t& count) {
+  if (count < 255) ++count;
+}
+
+/// Of a gang that has not started: have fewer of its pods a place than must start together? One that has begun goes on with what is left of it,
+/// but not where others of it wait for a place.
+bool lacks_places(const TrackerData& t, const GangRecord& g) {
+  std::uint32_t placed = 0;
+  bool has_begun = false, has_waiting = false;
+  for (const PodSlot s : g.pods) {
+    const PodRecord& m = t.pods[s];
+    placed += m.phase == Phase::kAssumed || m.phase == Phase::kBound ? 1 : 0;
+    has_begun = has_begun || m.phase == Phase::kBound || m.is_bind_under_way;
+    has_waiting = has_waiting || m.phase == Phase::kWaiting;
+  }
+  return placed < g.size && (!has_begun || has_waiting);
+}
+
+/// Members whose binding is not under way give their places back.
+void reject_unsent(TrackerData& t, GangSlot slot) {
+  const std::vector<PodSlot> members = t.gangs[slot].pods;  // one that waits again may find that it belongs to another gang
+  for (const PodSlot s : members)
+    if (t.pods[s].phase == Phase::kAssumed && !t.pods[s].is_bind_under_way) note_rejected(t, s);
+}
+
+/// What is bound stays; what is under way is answered first; the rest gives its places back with the one that failed, so that the minimum that is left
+/// is tried as a whole.
+BindHold hold_gang(TrackerData& t, PodSlot slot, const std::string& words) {
+  const GangSlot gang = t.pods[slot].gang;
+  GangRecord& g = t.gangs[gang];
+  if (g.bind_hold != 0) return {};  // by another member, in this round
+  g.bind_hold = ++t.bind_holds;
+  g.bind_hold_pod = slot;
+  g.bind_hold_detail = PooledString(words);
+  count_up(g.bind_failures);
+  const BindHold hold{.gang = gang, .number = g.bind_hold, .times = g.bind_failures};
+  reject_unsent(t, gang);
+  touch_gang(t, gang);
+  return hold;
+}
+
+}  // namespace
+
+void note_assumed(TrackerData& t, PodSlot slot, NodeId node, const DeviceMask& devices) {
+  PodRecord& r = t.pods[slot];
+  r.phase = Phase::kAssumed;
+  r.node = node;
+  r.devices = devices;
+  r.chosen_at = t.nodes_edition;
+  ++r.bind_attempt;
+}
+
+void note_rejected(TrackerData& t, PodSlot slot) {
+  PodRecord& r = t.pods[slot];
+  if (r.phase != Phase::kAssumed) return;
+  t.out.stamp();
+  r.phase = Phase::kWaiting;
+  r.node = NodeId::none();
+  if (r.is_in_engine()) t.out.add(BindRejected{r.member});
+  wait_again(t, slot);
+  if (is_gang_held(t, slot)) touch_gang(t, r.gang);  // it leaves the engine with the others
+}
+
+bool is_place_outdated(const TrackerData& t, PodSlot slot, const Cluster* cluster) {
+  const PodRecord& r = t.pods[slot];
+  if (t.missed.contains(slot)) return true;
+  if (!t.anti_affinity.is_empty() && t.anti_affinity.refuses(r.ns, r.its_labels(), t.nodes[r.node.row()].labels)) return true;
+  if (cluster == nullptr) return false;
+  const auto has_news = [&](PodSlot s) {
+    const PodRecord& m = t.pods[s];
+    if (m.phase != Phase::kAssumed && m.phase != Phase::kBound) return false;
+    if (t.nodes[m.node.row()].told_at > r.chosen_at) return true;
+    if (s != slot && m.is_bind_under_way) return false;  // answered before anybody can choose again
+    return m.phase == Phase::kAssumed && cluster->is_overcommitted(m.node, t.translator.demand_of(m.demand), m.devices);
+  };
+  if (has_news(slot)) return true;
+  if (r.gang == kNoGang) return false;
+  const GangRecord& g = t.gangs[r.gang];
+  const bool starts_together = g.is_gang && !g.is_started;
+  if (starts_together && lacks_places(t, g)) return true;
+  return std::any_of(g.pods.begin(), g.pods.end(), [&](PodSlot s) {
+    const bool starts_with_it = starts_together && t.pods[s].phase == Phase::kAssumed && !t.pods[s].is_bind_under_way;
+    return (starts_with_it && t.missed.contains(s)) || ((!g.within.is_none() || starts_with_it) && has_news(s));
+  });
+}
+
+void choose_anew(TrackerData& t, PodSlot slot) {
+  const GangSlot gang = t.pods[slot].gang;
+  note_rejected(t, slot);
+  if (gang != kNoGang && t.gangs[gang].is_gang && !t.gangs[gang].is_started) reject_unsent(t, gang);
+}
+
+void hold_until_answered(TrackerData& t, PodSlot slot) {
+  const std::string node = t.pods[slot].asked_node.str();
+  hold_pod(t, slot, {HoldReason::kBindFailed, "node " + node + " went, and the binding to it is not answered yet"});
+  t.pods[slot].bind_hold = ++t.bind_holds;
+  if (t.pods[slot].gang != kNoGang) reject_unsent(t, t.pods[slot].gang);
+  const auto missed = t.missed.find(slot);
+  if (missed == t.missed.end()) return;
+  const Pod pod = std::move(missed->second);
+  t.missed.erase(missed);
+  see_pending(t, slot, pod);
+}
+
+/// Pods that start one by one, wherever there is room, wait for nobody's answer.
+PodSlot unanswered_in(const TrackerData& t, const GangRecord& g) {
+  const bool goes_together = (g.is_gang && !g.is_started) || !g.within.is_none();
+  if (t.asked_nodes.empty() || !goes_together) return kNoPod;
+  const auto found = std::find_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return !t.pods[s].asked_node.empty(); });
+  return found == g.pods.end() ? kNoPod : *found;
+}
+
+/// The last answer about a node of that name opens it, and the gang may go on.
+void note_answered(TrackerData& t, PodSlot slot) {
+  PodRecord& r = t.pods[slot];
+  r.is_bind_under_way = false;
+  if (r.asked_node.empty()) return;
+  t.out.stamp();
+  const PooledString name = r.asked_node;
+  r.asked_node = PooledString();
+  if (r.gang != kNoGang) touch_gang(t, r.gang);
+  const auto asked = t.asked_nodes.find(name);
+  if (--asked->second > 0) return;
+  t.asked_nodes.erase(asked);
+  const NodeId node = t.names.nodes.find(name);
+  if (node.is_none()) return;
+  t.nodes[node.row()].is_asked = false;
+  close_or_open(t, node);
+}
+
+void note_not_bound(TrackerData& t, PodSlot slot) {
+  PodRecord& r = t.pods[slot];
+  if (!r.is_bind_under_way) return;
+  note_answered(t, slot);
+  end_bind_hold(t, {.pod = slot, .generation = r.generation, .number = r.bind_hold});
+}
+
+BindHold note_bind_failed(TrackerData& t, PodSlot slot, const std::string& words) {
+  note_rejected(t, slot);
+  PodRecord& r = t.pods[slot];
+  if (r.phase != Phase::kWaiting) return {};
+  const bool is_held_together = r.gang != kNoGang && t.gangs[r.gang].is_gang && !t.gangs[r.gang].is_started;
+  if (is_held_together) return hold_gang(t, slot, words);
+  hold_pod(t, slot, {HoldReason::kBindFailed, words});
+  r.bind_hold = ++t.bind_holds;
+  count_up(r.bind_failures);
+  return {.pod = slot, .generation = r.generation, .number = r.bind_hold, .times = r.bind_failures};
+}
+
+bool is_gang_held(const TrackerData& t, PodSlot slot) {
+  const GangSlot gang = t.pods[slot].gang;
+  return gang != kNoGang && (t.gangs[gang].bind_hold != 0 || unanswered_in(t, t.gangs[gang]) != kNoPod);
+}
+
+void end_bind_hold(TrackerData& t, const BindHold& hold) {
+  t.out.stamp();
+  if (hold.gang != kNoGang) {
+    if (t.gangs[hold.gang].is_used && t.gangs[hold.gang].bind_hold == hold.number) forget_bind_hold(t, hold.gang);
+    return;
+  }
+  if (!t.pods.is_current(hold.pod, hold.generation)) return;
+  const PodRecord& r = t.pods[hold.pod];
+  if (r.phase == Phase::kHeld && r.hold == HoldReason::kBindFailed && r.bind_hold == hold.number)
+    r.names_queue ? admit_pod(t, hold.pod) : move_to_queue(t, hold.pod, queue_name_in(t, r.ns));  // the namespace's queue may have changed meanwhile
+}
+
+void forget_bind_hold(TrackerData& t, GangSlot slot) {
+  GangRecord& g = t.gangs[slot];
+  g.bind_hold = 0;
+  g.bind_hold_pod = kNoPod;
+  g.bind_hold_detail = PooledString();
+  touch_gang(t, slot);
+}
+
+}  // namespace ashlar::kube

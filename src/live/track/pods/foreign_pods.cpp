@@ -1,0 +1,58 @@
+#include "live/track/pods/foreign_pods.h"
+
+#include "live/track/gangs/membership.h"
+#include "live/track/pods/jobs.h"
+#include "live/track/pods/pod_changes.h"
+#include "live/track/pods/requests.h"
+
+namespace ashlar::kube {
+
+using Phase = PodRecord::Phase;
+
+void see_nominated(TrackerData& t, PodSlot slot, const Pod& pod) {
+  PodRecord& r = t.pods[slot];
+  const NodeId node = t.names.nodes.find(pod.nominated_node_name);
+  if (node.is_none() || pod.deletion_requested.value != 0) return lose_nomination(t, slot);
+  if (r.phase == Phase::kNominated && r.node == node) return;
+  const DemandId demand = t.translator.held_by(pod);
+  if (!r.is_in_engine()) {
+    set_demand(t, r, demand);
+    set_constraint(t, r, t.translator.anywhere());
+    r.queue = QueueId(0u);
+    submit_single(t, slot);
+  }
+  r.node = node;
+  r.phase = Phase::kNominated;
+  t.out.add(Nominated{r.member, node, pod.priority});
+}
+
+/// Holds no place any more. Its PodGroup's gang is held by it as long as it exists.
+void lose_nomination(TrackerData& t, PodSlot slot) {
+  PodRecord& r = t.pods[slot];
+  if (r.foreign_pod_of == kNoGang) return forget_pod(t, slot);
+  withdraw_pod(t, slot);
+  r.node = NodeId::none();
+  r.phase = Phase::kHeld;
+  r.hold = HoldReason::kForeign;
+  r.hold_detail = PooledString(bounded_words(t.gangs[r.foreign_pod_of].foreign_pod_name.view()));
+}
+
+void see_foreign_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
+  PodRecord& r = t.pods[slot];
+  if (r.foreign_pod_of != kNoGang) return;  // neither its group nor its scheduler ever changes
+  r.foreign_pod_of = t.gangs.find_or_add(r.ns, pod.group_name, true);
+  GangRecord& g = t.gangs[r.foreign_pod_of];
+  ++g.foreign_pods;
+  g.foreign_pod_name = pod.scheduler_name;
+  touch_gang(t, r.foreign_pod_of);
+}
+
+void leave_foreign_pods(TrackerData& t, PodSlot slot) {
+  const GangSlot gang = t.pods[slot].foreign_pod_of;
+  t.pods[slot].foreign_pod_of = kNoGang;
+  --t.gangs[gang].foreign_pods;
+  touch_gang(t, gang);
+  remove_if_unused(t, gang);
+}
+
+}  // namespace ashlar::kube

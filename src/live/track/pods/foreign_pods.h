@@ -1,0 +1,17 @@
+// foreign_pods: other schedulers' pods: nominations that keep a place, and PodGroups that they name too.
+#pragma once
+
+#include "live/track/tracker_data.h"
+
+namespace ashlar::kube {
+
+/// Another scheduler's pod that keeps a place on a node.
+void see_nominated(TrackerData& t, PodSlot slot, const Pod& pod);
+/// Another scheduler's pod and the PodGroup that it names: all pods of a group must share one scheduler.
+void lose_nomination(TrackerData& t, PodSlot slot);
+/// Another scheduler's pod and the PodGroup that it names: all pods of a group must share one scheduler.
+void see_foreign_pod(TrackerData& t, PodSlot slot, const Pod& pod);
+/// Its PodGroup is no longer held for it.
+void leave_foreign_pods(TrackerData& t, PodSlot slot);
+
+}  // namespace ashlar::kube

@@ -1,0 +1,65 @@
+#include "live/track/pods/jobs.h"
+
+#include "live/track/gangs/membership.h"
+#include "live/track/nodes/levels.h"
+
+namespace ashlar::kube {
+
+using Phase = PodRecord::Phase;
+
+namespace {
+
+void end_job(TrackerData& t, JobId job) {
+  t.out.add(Ended{job});
+  note_levels_left(t, t.owners[job.row()].within, t.owners[job.row()].prefer);
+  t.owners[job.row()] = JobOwner{};
+  t.job_rows.remove(job);
+}
+
+}  // namespace
+
+Millis eligible_since(const TrackerData& t, const PodRecord& r) { return r.created.value > 0 && r.created < t.opened ? r.created : t.out.now(); }
+
+JobId add_job(TrackerData& t, JobOwner owner) {
+  const JobId job = t.job_rows.add();
+  if (job.row() >= t.owners.size()) t.owners.resize(job.row() + 1);
+  t.owners[job.row()] = owner;
+  return job;
+}
+
+void submit_single(TrackerData& t, PodSlot slot) {
+  PodRecord& r = t.pods[slot];
+  t.pods.set_member(slot, t.member_rows.add());
+  r.job = add_job(t, {kNoGang, slot});
+  Workload w;
+  w.job = r.job;
+  w.queue = r.queue;
+  w.priority = r.priority;
+  w.submitted = r.phase == Phase::kWaiting ? r.seen : t.out.now();  // a waiting pod that is submitted anew keeps its age
+  if (r.duration.value > 0) w.estimate = {r.duration, r.duration};
+  w.is_ours = r.is_ours;
+  w.members.push_back({r.member, r.demand, r.constraint});
+  t.out.add(Submitted{std::move(w)});
+}
+
+void withdraw_pod(TrackerData& t, PodSlot slot) {
+  PodRecord& r = t.pods[slot];
+  if (!r.is_in_engine()) return;
+  const MemberId member = r.member;
+  t.pods.clear_member(slot);
+  t.member_rows.remove(member);
+  if (r.gang == kNoGang) {
+    end_job(t, r.job);
+  } else {
+    GangRecord& g = t.gangs[r.gang];
+    t.out.add(MemberGone{member});
+    if (--g.in_engine == 0) {
+      end_job(t, g.job);
+      g.job = JobId::none();
+    }
+    touch_gang(t, r.gang);
+  }
+  r.job = JobId::none();
+}
+
+}  // namespace ashlar::kube

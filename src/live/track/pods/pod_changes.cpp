@@ -1,0 +1,231 @@
+#include "live/track/pods/pod_changes.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+
+#include "live/track/gangs/membership.h"
+#include "live/track/pods/bindings.h"
+#include "live/track/pods/bound_pods.h"
+#include "live/track/pods/foreign_pods.h"
+#include "live/track/pods/jobs.h"
+#include "live/track/pods/queues.h"
+#include "live/track/pods/requests.h"
+
+#include "live/track/hold_text.h"
+
+namespace ashlar::kube {
+
+using Phase = PodRecord::Phase;
+
+namespace {
+
+/// A known pod whose new version cannot be read whole.
+/// What cannot be read is never taken for gone: all that is known of the pod stays, but it may have been bound by now, and while it is not it is held.
+void keep_unread_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
+  const PodRecord& r = t.pods[slot];
+  const bool is_bound = r.phase == Phase::kBound || r.phase == Phase::kOnUnknownNode;
+  if (!pod.node_name.empty()) {
+    if (!is_bound || r.node_name != pod.node_name) see_bound(t, slot, pod);
+  } else if (r.is_ours) {
+    see_pending(t, slot, pod);
+  }
+}
+
+void refresh_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
+  PodRecord& r = t.pods[slot];
+  r.labels = pod.labels;
+  if (r.phase == Phase::kBound && r.rules != pod.rules) {  // what was added under the old rules leaves under them
+    const Labels& where = t.nodes[r.node.row()].labels;
+    t.anti_affinity.add(r.ns, pod.rules, where);  // first, so that equal terms never vanish in between
+    t.anti_affinity.remove(r.ns, r.rules, where);
+  }
+  r.rules = pod.rules;
+  r.priority = pod.priority;
+  const bool has_refusal = pod.scheduled.status == ConditionStatus::kFalse;
+  r.condition_hash = has_refusal ? condition_hash(pod.scheduled.reason, pod.scheduled.message) : 0;
+  if (!r.is_ours && !pod.group_name.empty()) see_foreign_pod(t, slot, pod);
+  if (!pod.node_name.empty())
+    see_bound(t, slot, pod);
+  else if (!r.is_ours)
+    see_nominated(t, slot, pod);
+  else
+    see_pending(t, slot, pod);
+}
+
+Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& setting) {
+  PodRecord& r = t.pods[slot];
+  if (pod.deletion_requested.value != 0) return {HoldReason::kDeleting, {}};
+  if (pod.scheduling_gates > 0) return {HoldReason::kGated, {}};
+  if (!pod.problem.empty()) return {HoldReason::kUnreadable, pod.problem.str()};
+  Result<GangSettings> read = read_gang_settings(pod);
+  if (!read) return {HoldReason::kMalformed, read.error().message};
+  setting = std::move(read).value();
+  note_setting(r, setting);
+  if (std::string mistyped = mistyped_setting(pod); !mistyped.empty()) return {HoldReason::kMalformed, std::move(mistyped)};
+  if (t.options.quarantine != nullptr && t.options.quarantine->holds(pod.uid))
+    return {HoldReason::kQuarantined, t.options.quarantine->text_for(pod.uid)};
+  if (pod.rules && !pod.rules->unsupported.empty()) return {HoldReason::kUnsupported, pod.rules->unsupported.str()};
+  const Result<DemandId> demand = t.translator.demand(pod);
+  if (!demand) return {HoldReason::kMalformed, demand.error().message};
+  r.duration = Millis(0);
+  if (const PooledString* text = find_setting(pod, kDurationLabel)) {
+    const Result<Millis> duration = parse_duration(*text);
+    if (!duration) return {HoldReason::kMalformed, "ashlar.dev/duration: " + duration.error().message};
+    r.duration = *duration;
+  }
+  if (r.demand != *demand) withdraw_pod(t, slot);
+  set_demand(t, r, *demand);
+  const PooledString queue_name = queue_name_for(t, pod);
+  r.names_queue = find_setting(pod, kQueueLabel) != nullptr;
+  const QueueId queue = queue_called(t, queue_name);
+  if (queue.is_none()) return {HoldReason::kQueueUnknown, queue_name.str()};
+  if (r.queue != queue && r.gang == kNoGang) withdraw_pod(t, slot);  // a gang moves as a whole, see sum_up
+  r.queue = queue;
+  return {};
+}
+
+/// Of what the pod's owner may change; equal before and after a change of the status.
+/// Labels and our own annotations; never 0. Demands and rules have rows of their own to compare; status is not the owner's.
+std::uint64_t owner_hash(const Pod& pod) {
+  std::uint64_t sum = 1;
+  for (const std::shared_ptr<const Labels>& labels : {pod.labels, pod.annotations}) {
+    if (!labels) continue;
+    for (const auto& [key, value] : *labels) sum += hash_combine(key.content_hash(), value.content_hash());
+    sum = mix64(sum);
+  }
+  return sum == 0 ? 1 : sum;
+}
+
+}  // namespace
+
+void note_setting(PodRecord& r, const GangSettings& setting) {
+  r.gang_size = setting.size;
+  r.within = setting.within;
+  r.prefer = setting.prefer;
+}
+
+std::size_t scheduler_index(const TrackerData& t, const PooledString& scheduler_name) {
+  return static_cast<std::size_t>(std::find(t.scheduler_names.begin(), t.scheduler_names.end(), scheduler_name) - t.scheduler_names.begin());
+}
+
+void take_pod(TrackerData& t, Change<Pod>&& change) {
+  if (change.kind == Change<Pod>::Kind::kSynced) return;
+  t.out.stamp();
+  const Pod& pod = change.object;
+  PodSlot slot = t.pods.find(pod.ns, pod.name);
+  if (change.kind == Change<Pod>::Kind::kDeleted || pod.is_terminal()) {
+    if (slot != kNoPod && (pod.uid.empty() || t.pods[slot].uid == pod.uid)) forget_pod(t, slot);
+    return;
+  }
+  if (slot != kNoPod && !pod.uid.empty() && t.pods[slot].uid != pod.uid) {
+    forget_pod(t, slot);
+    slot = kNoPod;
+  }
+  if (slot != kNoPod && !pod.problem.empty()) return keep_unread_pod(t, slot, pod);
+  const bool is_ours = scheduler_index(t, pod.scheduler_name) < t.scheduler_names.size();
+  const bool matters = is_ours || !pod.node_name.empty() || !pod.nominated_node_name.empty() || !pod.group_name.empty();
+  if (slot == kNoPod) {
+    if (!matters) return;
+    slot = t.pods.add(pod.ns, pod.name);
+    t.pods[slot].uid = pod.uid;
+    t.pods[slot].is_ours = is_ours;
+    t.pods[slot].scheduler = static_cast<std::uint8_t>(scheduler_index(t, pod.scheduler_name));
+    t.pods[slot].created = pod.created;
+    t.pods[slot].seen = t.out.now();
+    t.pods[slot].phase = Phase::kHeld;
+  } else if (!matters) {
+    forget_pod(t, slot);
+    return;
+  }
+  refresh_pod(t, slot, pod);
+}
+
+void see_pending(TrackerData& t, PodSlot slot, const Pod& pod) {
+  PodRecord& r = t.pods[slot];
+  const std::uint64_t hash = owner_hash(pod);
+  const bool is_changed_by_owner = r.owner_hash != 0 && hash != r.owner_hash;
+  r.owner_hash = hash;
+  const DemandId demand_before = r.demand;
+  // What we know to be bound stays bound; an older picture of it may still be on its way.
+  if (r.phase == Phase::kBound || r.phase == Phase::kOnUnknownNode) return;
+  if (r.phase == Phase::kAssumed && pod.deletion_requested.value == 0) {
+    // A pod may be resized before it is bound.
+    if (!is_changed_by_owner && t.translator.is_demand_of(pod, r.demand)) return;
+    t.missed.insert_or_assign(slot, pod);
+    if (r.gang != kNoGang && t.gangs[r.gang].is_gang && !t.gangs[r.gang].is_started) ++t.nodes_edition;  // the others look at it before they are sent
+    return;
+  }
+  t.missed.erase(slot);
+  GangSettings setting;
+  const Hold hold = hold_for(t, slot, pod, setting);
+  const bool names_other =
+      r.gang != kNoGang && !setting.name.empty() && (t.gangs[r.gang].name != setting.name || t.gangs[r.gang].is_pod_group != setting.is_pod_group);
+  if (names_other) leave_gang(t, slot);
+  if (r.gang == kNoGang && !setting.name.empty() && hold.reason != HoldReason::kDeleting && hold.reason != HoldReason::kGated)
+    join_gang(t, slot, setting);
+  if (hold.reason != HoldReason::kNone) return hold_pod(t, slot, hold);
+  // What failed waits for its time, unless its owner has changed something that may help.
+  const bool is_held = r.phase == Phase::kHeld && r.hold == HoldReason::kBindFailed;
+  if (is_held && !r.asked_node.empty()) return;  // see hold_until_answered
+  if (is_held && !is_changed_by_owner && r.demand == demand_before && constraint_for(t, r) == r.constraint) return;
+  if (is_changed_by_owner && is_gang_held(t, slot)) forget_bind_hold(t, r.gang);
+  admit_pod(t, slot);
+}
+
+void admit_pod(TrackerData& t, PodSlot slot) {
+  PodRecord& r = t.pods[slot];
+  if (!r.asked_node.empty()) return hold_until_answered(t, slot);  // whatever held it meanwhile
+  const ConstraintId constraint = constraint_for(t, r);
+  const bool is_changed = r.is_in_engine() && constraint != r.constraint;
+  set_constraint(t, r, constraint);
+  if (r.phase != Phase::kWaiting && r.hold != HoldReason::kBindFailed) r.seen = eligible_since(t, r);
+  r.hold = HoldReason::kNone;
+  r.phase = Phase::kWaiting;
+  if (is_changed) t.out.add(ConstraintChanged{r.member, constraint});
+  if (r.gang != kNoGang)
+    touch_gang(t, r.gang);
+  else if (!r.is_in_engine())
+    submit_single(t, slot);
+}
+
+void hold_pod(TrackerData& t, PodSlot slot, const Hold& hold) {
+  PodRecord& r = t.pods[slot];
+  withdraw_pod(t, slot);
+  ++r.bind_attempt;
+  r.node = NodeId::none();
+  r.phase = Phase::kHeld;
+  r.hold = hold.reason;
+  r.hold_detail = PooledString(bounded_words(hold.detail, kDetailMax));
+  if (r.gang != kNoGang && (hold.reason == HoldReason::kDeleting || hold.reason == HoldReason::kGated)) leave_gang(t, slot);
+  if (r.gang != kNoGang) touch_gang(t, r.gang);
+  const bool is_worth_saying = hold.reason != HoldReason::kGated && hold.reason != HoldReason::kDeleting;
+  if (is_worth_saying && t.listeners.on_condition_due) t.listeners.on_condition_due(slot);
+}
+
+void forget_pod(TrackerData& t, PodSlot slot) {
+  PodRecord& r = t.pods[slot];
+  note_answered(t, slot);
+  if (r.phase == Phase::kOnUnknownNode) leave_unknown_node(t, slot);
+  leave_node(t, r);
+  withdraw_pod(t, slot);
+  if (r.gang != kNoGang) leave_gang(t, slot);
+  if (r.foreign_pod_of != kNoGang) leave_foreign_pods(t, slot);
+  t.missed.erase(slot);
+  set_demand(t, r, DemandId::none());
+  set_constraint(t, r, ConstraintId::none());
+  r.phase = Phase::kFree;
+  t.pods.remove(slot);
+}
+
+void wait_again(TrackerData& t, PodSlot slot) {
+  if (const auto missed = t.missed.find(slot); missed != t.missed.end()) {
+    const Pod pod = std::move(missed->second);
+    t.missed.erase(missed);
+    return see_pending(t, slot, pod);
+  }
+  renew_constraint(t, slot);
+  if (!t.pods[slot].names_queue) move_to_queue(t, slot, queue_name_in(t, t.pods[slot].ns));
+}
+
+}  // namespace ashlar::kube

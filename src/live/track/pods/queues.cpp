@@ -1,0 +1,52 @@
+#include "live/track/pods/queues.h"
+
+#include <algorithm>
+
+#include "live/track/pods/jobs.h"
+#include "live/track/pods/pod_changes.h"
+
+namespace ashlar::kube {
+
+using Phase = PodRecord::Phase;
+
+PooledString queue_name_for(const TrackerData& t, const Pod& pod) {
+  const PooledString* named = find_setting(pod, kQueueLabel);
+  return named != nullptr ? *named : queue_name_in(t, pod.ns);
+}
+
+PooledString queue_name_in(const TrackerData& t, const PooledString& ns) {
+  if (const auto it = t.options.queue_of_namespace.find(ns.str()); it != t.options.queue_of_namespace.end()) return PooledString(it->second);
+  if (const auto it = t.namespaces.find(ns); it != t.namespaces.end()) {
+    if (const PooledString* named = find_label(it->second.annotations, kQueueLabel)) return *named;
+    if (const PooledString* named = find_label(it->second.labels, kQueueLabel)) return *named;
+  }
+  return PooledString(kDefaultQueue);
+}
+
+void refresh_queues(TrackerData& t) {
+  std::sort(t.moved_namespaces.begin(), t.moved_namespaces.end());
+  for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
+    const PodRecord& r = t.pods[slot];
+    const bool may_move = r.phase == Phase::kWaiting || (r.phase == Phase::kHeld && r.hold == HoldReason::kQueueUnknown);
+    if (!r.is_ours || r.names_queue || !may_move) continue;
+    if (std::binary_search(t.moved_namespaces.begin(), t.moved_namespaces.end(), r.ns)) move_to_queue(t, slot, queue_name_in(t, r.ns));
+  }
+  t.moved_namespaces.clear();
+}
+
+void move_to_queue(TrackerData& t, PodSlot slot, const PooledString& name) {
+  PodRecord& r = t.pods[slot];
+  const QueueId queue = queue_called(t, name);
+  if (queue.is_none()) return hold_pod(t, slot, {HoldReason::kQueueUnknown, name.str()});
+  if (r.phase == Phase::kWaiting && r.queue == queue) return;
+  if (r.gang == kNoGang) withdraw_pod(t, slot);
+  r.queue = queue;
+  admit_pod(t, slot);
+}
+
+QueueId queue_called(const TrackerData& t, const PooledString& name) {
+  const QueueId queue = t.names.queues.find(name);
+  return queue == QueueId(0u) ? QueueId::none() : queue;
+}
+
+}  // namespace ashlar::kube

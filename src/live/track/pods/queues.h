@@ -1,0 +1,19 @@
+// queues: which queue a pod belongs to, by its own label, its namespace or the configuration; pods move when a namespace changes.
+#pragma once
+
+#include "live/track/tracker_data.h"
+
+namespace ashlar::kube {
+
+/// By its label or annotation, else by its namespace.
+PooledString queue_name_for(const TrackerData& t, const Pod& pod);
+/// The queue of pods that name none.
+PooledString queue_name_in(const TrackerData& t, const PooledString& ns);
+/// Waiting pods of namespaces whose queue may have changed.
+void refresh_queues(TrackerData& t);
+/// A waiting pod goes to that queue, or is held where there is none of the name.
+void move_to_queue(TrackerData& t, PodSlot slot, const PooledString& name);
+/// None for the root, too: what is charged to the whole tree alone would be under no queue's limit.
+QueueId queue_called(const TrackerData& t, const PooledString& name);
+
+}  // namespace ashlar::kube

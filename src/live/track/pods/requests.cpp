@@ -1,0 +1,76 @@
+#include "live/track/pods/requests.h"
+
+#include "live/track/pods/bound_pods.h"
+#include "live/track/pods/jobs.h"
+#include "live/track/pods/pod_changes.h"
+
+namespace ashlar::kube {
+
+using Phase = PodRecord::Phase;
+
+namespace {
+
+/// Also of a pod that is bound: what it holds had no column while no node had it.
+void renew_demand(TrackerData& t, PodSlot slot, DemandId demand) {
+  PodRecord& r = t.pods[slot];
+  const NodeId node = r.node;
+  const bool is_bound = r.phase == PodRecord::Phase::kBound;
+  const bool was_in_engine = r.is_in_engine();
+  if (is_bound) leave_node(t, r);
+  withdraw_pod(t, slot);
+  set_demand(t, r, demand);
+  if (is_bound) return enter_bound(t, slot, node);
+  if (!was_in_engine || r.gang != kNoGang) return;
+  submit_single(t, slot);
+  if (r.phase == PodRecord::Phase::kNominated) t.out.add(Nominated{r.member, node, r.priority});
+}
+
+}  // namespace
+
+void renew_demands(TrackerData& t) {
+  t.translator.forget_templates();
+  for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
+    const PodRecord& r = t.pods[slot];
+    if (r.phase == PodRecord::Phase::kFree || r.demand.is_none()) continue;
+    const PooledString refused = t.translator.refused_in(r.demand);
+    if (!refused.empty() && r.phase == PodRecord::Phase::kWaiting)
+      hold_pod(t, slot, {HoldReason::kMalformed, refusal_text(refused)});
+    else if (const DemandId renewed = t.translator.renewed(r.demand); renewed != r.demand)
+      renew_demand(t, slot, renewed);
+  }
+}
+
+void set_demand(TrackerData& t, PodRecord& r, DemandId demand) {
+  if (r.demand == demand) return;
+  if (!demand.is_none()) t.translator.use(demand);
+  if (!r.demand.is_none()) t.translator.leave(r.demand);
+  r.demand = demand;
+}
+
+void set_constraint(TrackerData& t, PodRecord& r, ConstraintId constraint) {
+  if (r.constraint == constraint) return;
+  if (!constraint.is_none()) t.translator.use(constraint);
+  if (!r.constraint.is_none()) t.translator.leave(r.constraint);
+  r.constraint = constraint;
+}
+
+ConstraintId constraint_for(TrackerData& t, const PodRecord& r) { return t.company.of(r.ns, r.its_labels(), r.rules); }
+
+void refresh_constraints(TrackerData& t) {
+  for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
+    const PodRecord& r = t.pods[slot];
+    if (r.phase == Phase::kWaiting && t.anti_affinity.concerns(r.ns, r.its_labels())) renew_constraint(t, slot);
+  }
+  t.anti_affinity.forget_news();
+}
+
+void renew_constraint(TrackerData& t, PodSlot slot) {
+  PodRecord& r = t.pods[slot];
+  ++t.constraints_renewed;
+  const ConstraintId constraint = constraint_for(t, r);
+  if (constraint == r.constraint) return;
+  set_constraint(t, r, constraint);
+  if (r.is_in_engine()) t.out.add(ConstraintChanged{r.member, constraint});
+}
+
+}  // namespace ashlar::kube

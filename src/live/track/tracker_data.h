@@ -1,0 +1,124 @@
+// TrackerData: all that is known of nodes, pods and gangs: the tables that the functions of nodes/, pods/ and gangs/ read and change, and the events that
+// come of it. Plain: whoever changes it keeps the records, the rows given out and the events in step.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kubeclient/reflector.h"
+#include "live/lead/log.h"
+#include "live/lead/quarantine.h"
+#include "live/track/anti_affinity.h"
+#include "live/track/company_constraints.h"
+#include "live/track/event_buffer.h"
+#include "live/track/gang_table.h"
+#include "live/track/names.h"
+#include "live/track/pod_table.h"
+#include "live/track/translate.h"
+#include "live/track/value_rows.h"
+#include "model/event.h"
+
+namespace ashlar::kube {
+
+inline constexpr std::string_view kDefaultQueue = "default";
+
+struct QueueSettings {
+  std::string name;
+  std::string parent;  ///< empty: the root
+  QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
+};
+
+struct TrackerOptions {
+  std::vector<std::string> scheduler_names{"ashlar"};
+  std::vector<LevelName> levels;      ///< outermost first
+  std::vector<QueueSettings> queues;  ///< parents before children; `default` is added where it is missing
+  std::map<std::string, std::string> queue_of_namespace;
+  Quarantine* quarantine = nullptr;  ///< pods not to be shown to the engine; outlives the tracker
+  std::vector<std::string> models;   ///< interned first, in this order, so that a profile's mix can name them by row
+};
+
+/// What a job of the engine is in Kubernetes: a gang, or one pod.
+struct JobOwner {
+  GangSlot gang = kNoGang;
+  PodSlot pod = kNoPod;
+  LevelId within, prefer;  ///< as the engine was told
+};
+
+/// A pod, or what is unbound of a gang, that waits outside the engine since its binding failed.
+struct BindHold {
+  PodSlot pod = kNoPod;
+  std::uint32_t generation = 0;  ///< of the pod's slot
+  GangSlot gang = kNoGang;       ///< the whole gang instead of the pod
+  std::uint64_t number = 0;      ///< 0: there is none
+  int times = 0;                 ///< how often in a row
+};
+
+/// Told whenever there may be something new to say on a pod or on a PodGroup.
+struct TrackerListeners {
+  std::function<void(PodSlot)> on_condition_due;
+  std::function<void(GangSlot)> on_group_condition_due;
+  std::function<void(PodSlot)> on_bound;            ///< a binding that this process asked for is confirmed
+  std::function<void(PodSlot)> on_devices_changed;  ///< somebody else wrote other devices on a bound pod of ours than it holds
+  OnLog log;
+};
+
+/// A node as it was last read, and what closes it.
+struct NodeRecord {
+  Labels labels;
+  NodeFacts facts;                ///< as the engine has them; of a node that cannot be read the last good ones
+  PooledString problem;           ///< why the node itself cannot be read; empty: it can
+  std::uint32_t unread_pods = 0;  ///< bound here and holding more than could be read of them
+  bool is_asked = false;          ///< made anew while bindings to its predecessor of that name are not answered: who is bound here nobody knows
+  std::uint64_t told_at = 0;      ///< the edition of the nodes that the engine's last word on it made
+  bool is_closed() const { return unread_pods > 0 || is_asked || !problem.empty(); }
+};
+
+struct TrackerData {
+  TrackerData(TrackerOptions with, EventBuffer& out, TrackerListeners listeners);
+  TrackerData(const TrackerData&) = delete;
+  TrackerData& operator=(const TrackerData&) = delete;
+
+  using OnUnknownNode = std::vector<std::pair<PodSlot, std::uint32_t>>;
+
+  TrackerOptions options;
+  EventBuffer& out;
+  TrackerListeners listeners;
+  ObjectNames names;
+  Translator translator;
+  PodTable pods;
+  GangTable gangs;
+  AntiAffinity anti_affinity;
+  CompanyConstraints company;
+  std::uint64_t constraints_renewed = 0;
+  std::uint64_t bind_holds = 0;  ///< ever begun
+  std::vector<PooledString> scheduler_names;
+  std::vector<NodeRecord> nodes;
+  std::uint64_t nodes_edition = 0;  ///< of what has_node_news() asks for, ever
+  boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>>
+      asked_nodes;  ///< nodes that went, and the pods that may be bound there
+  boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>> node_labels;  ///< nodes that have a label of this key
+  std::vector<PooledString> levels_told;  ///< labels of which the log says that they would be a level too many
+  bool has_level_news = false;            ///< gangs whose label was no level may have one now
+  boost::unordered_flat_map<PooledString, OnUnknownNode, std::hash<PooledString>> on_unknown_node;
+  boost::unordered_flat_map<PooledString, Namespace, std::hash<PooledString>> namespaces;
+  boost::unordered_flat_map<PooledString, std::int32_t, std::hash<PooledString>> priority_classes;
+  std::string classes_problem;
+  Rows<JobId> job_rows;
+  Rows<MemberId> member_rows;
+  std::vector<JobOwner> owners;
+  Millis opened;  ///< pods created before it were waiting before we were: their age counts
+  std::vector<GangSlot> dirty;
+  std::vector<GangSlot> bound_outside;  ///< of these a pod is bound and not in the engine before they are settled
+  std::string groups_problem;
+  std::uint64_t levels_edition = 1;  ///< grows with what nodes have labels of, and with the levels made of them
+  std::deque<std::pair<Millis, std::pair<PooledString, PooledString>>> impatient;  ///< when a gang's patience ends, ascending
+  boost::unordered_flat_map<PodSlot, Pod> missed;                                  ///< what owners changed of assumed pods: read when they wait again
+  std::vector<PooledString> moved_namespaces;  ///< since the last settle(): pods that name no queue may belong to another one now
+};
+
+}  // namespace ashlar::kube
