@@ -13,7 +13,9 @@ import sys
 from pathlib import Path
 
 import house
+import words
 from cpp_text import functions_of, strip
+from declared import declarations
 
 FILE_LINES_MAX = 500
 FUNCTION_LINES_MAX = 70
@@ -60,6 +62,7 @@ class Tree:
             if path.suffix in (".h", ".cpp") and path.is_file():
                 self.raw[path.relative_to(self.root).as_posix()] = path.read_text(encoding="utf-8", errors="replace")
         self.code = {name: strip(text) for name, text in self.raw.items()}
+        self.declared = {name: declarations(code) for name, code in self.code.items()}
 
     def folder(self, name):
         return name.split("/")[1]
@@ -269,7 +272,7 @@ CHECKS = (
     ("codes documented", check_codes),
     ("floating-point flags", check_float_flags),
     ("compile commands", check_compile_commands),
-) + house.CHECKS
+) + house.CHECKS + words.CHECKS
 
 
 def violations(root):

@@ -221,6 +221,28 @@ class RulesStandOnce(unittest.TestCase):
         self.assertEqual(checks_of({"src/policy/x.cpp": asks}), set())
 
 
+class OneSource(unittest.TestCase):
+    CLASS = {"src/live/track/tracker.h": source("namespace ashlar {\nclass Tracker {\n public:\n  void a();\n  bool b() const;\n  struct Row {\n    ~Row();\n  };\n};\n}\n")}
+
+    def found_with(self, first, second):
+        inside = "namespace ashlar {{\n{}\n}}\n"
+        return checks_of({**self.CLASS, "src/live/track/a.cpp": source(inside.format(first)), "src/live/track/b.cpp": source(inside.format(second))})
+
+    def test_members_of_a_class_are_defined_in_one_source(self):
+        self.assertEqual(self.found_with("void Tracker::a() {}", "const std::vector<A::B>& Tracker::b() const {\n  return b_;\n}"), {"one class, one source"})
+        self.assertEqual(self.found_with("Tracker::~Tracker() = default;", "bool Tracker::operator==(const Tracker& o) const { return true; }"), {"one class, one source"})
+        self.assertEqual(self.found_with("void Tracker::a() {}\nbool Tracker::b() const { return true; }", "Tracker::Row f(Tracker& t) { return t.a(); }"), set())
+
+    def test_a_nested_class_is_a_class_of_its_own(self):
+        self.assertEqual(self.found_with("void Tracker::a() {}", "Tracker::Row::~Row() { Tracker::a(); }"), set())
+
+    def test_classes_of_two_sources_may_share_a_name(self):
+        local = "namespace {\nstruct Lane {\n  void go();\n};\nvoid Lane::go() {}\n}"
+        self.assertEqual(self.found_with(local, local), set())
+        template = "template <class T>\nvoid Tracker::Row<T>::put(T t) {}"
+        self.assertEqual(self.found_with(template, template), {"one class, one source"})
+
+
 class Openings(unittest.TestCase):
     def test_a_header_opens_with_its_name(self):
         self.assertEqual(checks_of({"src/web/x.h": "// What does it answer?\nint f();\n"}), {"names of openings"})
