@@ -1,5 +1,6 @@
-// profile_file: a profile from YAML (docs/reference/configuration.md), or a built-in one by name. Policies are named as in docs/reference/policies.md.
-// A profile may start from a built-in one (`base`) and change what it names. Errors read FILE:LINE:COLUMN: what is wrong, and what was probably meant.
+// profile_file: a profile from YAML (docs/reference/configuration.md), or a built-in one by name. A profile may start
+// from a built-in one (`base`) and change what it names; policies have the names of docs/reference/policies.md. Errors
+// read FILE:LINE:COLUMN: what is wrong, and what was probably meant.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
-// Engine: decide(state, now) -> Plan with reasons. A pure function of the profile and of the events seen so far: no clock, no I/O, no lock. A decision is the
-// profile's list of stages, run over plain EngineData. It assumes its own plan in the state, so that the next one builds on it; the world's answer comes
-// back as events. Cost: O(changes since the last call + jobs that can be helped), not O(waiting jobs).
+// Engine: decide(state, now) -> Plan with reasons, a pure function of the profile and of the events seen so far. A
+// decision is the profile's list of stages, run over plain EngineData. Cost: O(changes since the last call + jobs that
+// can be helped), not O(waiting jobs).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ class Engine {
   explicit Engine(Profile profile, EngineOptions options = {});
   Engine(Engine&&) = default;
 
-  /// One decision. `now` must not run backwards.
+  /// One decision. `now` must not run backwards. The plan is assumed in the state, so that the next decision builds on
+  /// it; the answer of the world comes back as events.
   Plan decide(State& state, Millis now);
 
   const Profile& profile() const { return *data_.profile; }

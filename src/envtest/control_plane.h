@@ -1,6 +1,6 @@
-// ControlPlane: a real Kubernetes API server for tests. Starts etcd and kube-apiserver on free loopback ports in a folder of its own, waits until
-// they are ready, writes a kubeconfig, and removes everything with its destruction. Ready in about 3 s; both use about 320 MB. Binaries:
-// $KUBEBUILDER_ASSETS, then $ASHLAR_ASSETS, then the user's cache folder (tests/controlplane/build.sh fills it).
+// ControlPlane: a real Kubernetes API server for tests. Starts etcd and kube-apiserver from $KUBEBUILDER_ASSETS,
+// $ASHLAR_ASSETS or the user's cache folder (tests/controlplane/build.sh fills it) on free loopback ports, in a folder
+// of their own that goes with this object. Cost: ready in about 3 s; both use about 320 MB.
 //
 //   auto plane = envtest::ControlPlane::start({});
 //   if (!plane) GTEST_SKIP() << plane.error().message;   // kNotFound: no binaries

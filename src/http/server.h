@@ -1,7 +1,7 @@
-// Server: a small HTTP/1.1 server (Boost.Beast) on one thread of its own, for metrics, health and the read API, with exact and prefix routes.
-// A handler runs on the server's thread and must be quick; one whose answer takes another thread is a LateHandler, and holds nobody else up meanwhile.
-// Connections, request sizes and times are bounded; a connection beyond the bound takes the place of the one that has been silent longest, so idle
-// sockets keep nobody out. Cost: about 50 us per small request; idle connections cost their read buffer.
+// Server: a small HTTP/1.1 server (Boost.Beast) on one thread of its own, for metrics, health and the read API, with
+// exact and prefix routes. Connections, request sizes and times are bounded; a connection beyond the bound takes the
+// place of the one that has been silent longest. Cost: about 50 us per small request; idle connections cost their read
+// buffer.
 //
 //   auto server = http::Server::start({.address = "127.0.0.1", .port = 0}, {{"/healthz", [](const auto&) { return http::text(200, "ok"); }}});
 #pragma once
@@ -40,6 +40,7 @@ struct ServerResponse {
 inline ServerResponse text(int status, std::string body) { return {status, "text/plain; charset=utf-8", std::move(body)}; }
 inline ServerResponse json(int status, std::string body) { return {status, "application/json", std::move(body)}; }
 
+/// Runs on the server's thread and must be quick; an answer that takes another thread is a LateHandler's.
 using Handler = std::function<ServerResponse(const ServerRequest&)>;
 /// Answers one request, from any thread, at most once; also after the server or the connection is gone, when it does nothing.
 using Reply = std::function<void(ServerResponse)>;

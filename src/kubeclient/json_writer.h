@@ -1,5 +1,5 @@
-// JsonWriter: JSON written quickly and escaped right. Appends to one string; commas are its own business. About 100 ns for a Binding. Bytes that are
-// no valid UTF-8 are replaced by U+FFFD, since API servers refuse such bodies.
+// JsonWriter: JSON appended to one string, with commas and escapes put where they belong. Bytes that are not valid
+// UTF-8 are replaced by U+FFFD, since API servers refuse such bodies. Cost: about 100 ns for a Binding.
 #pragma once
 
 #include <cstdint>

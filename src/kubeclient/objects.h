@@ -1,6 +1,7 @@
-// objects: what the scheduler keeps of a Kubernetes object: plain structs stripped to the fields that decide, at most 1 KB a pod. Strings are pooled
-// (Text), label sets and scheduling rules shared between pods of one template. Amounts: CPU in thousandths of a core, memory and storage in bytes,
-// extended resources in whole units; requests are rounded up. Times are milliseconds since the Unix epoch, 0 where absent.
+// objects: what the scheduler keeps of a Kubernetes object: plain structs of the fields that decide, at most 1 KB a
+// pod. Strings are pooled (PooledString); label sets and scheduling rules are shared between pods of one template.
+// Units: CPU in thousandths of a core, memory and storage in bytes, extended resources in whole units, requests rounded
+// up, times in milliseconds since the Unix epoch (0 where absent).
 #pragma once
 
 #include <cstdint>

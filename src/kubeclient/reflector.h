@@ -1,7 +1,7 @@
-// Reflector<T>: lists one resource page by page, then follows it by watch with bookmarks, and reports each change exactly once. It survives what real
-// servers do: streams that end or fall silent (re-watch from the last version), 410 (relist, report the difference, deletions included), duplicates
-// and stale versions (dropped), objects that cannot be read whole (reported with their `problem`, once for each version; no reason to list again),
-// frames that are no event (named, relisted), errors (back-off with jitter). Runs inside Api::poll(). Memory: about 60 bytes for each known object.
+// Reflector<T>: lists one resource page by page, then follows it by watch with bookmarks, and reports each change
+// exactly once, in Api::poll(). It survives what real servers do: streams that end or fall silent, 410, duplicates and
+// stale versions, objects that cannot be read whole, frames that are no event, errors. Memory: about 60 bytes for each
+// known object.
 //
 //   kube::Reflector<kube::Pod> pods(api, {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"},
 //                                   [&](kube::Change<kube::Pod>&& change) { queue.push_back(std::move(change)); });
@@ -71,6 +71,9 @@ struct ReflectorCounters {
   std::uint64_t unreadable = 0;  ///< objects whose last version could not be read whole
 };
 
+/// What follows what: a stream that ends or falls silent, a watch from the last version; 410 or a frame that is no event
+/// (named), a new list, of which the difference is reported, deletions included; an object that cannot be read whole, a
+/// report with its `problem`, once for each version, and no new list; an error, a pause with jitter.
 template <class T>
 class Reflector {
  public:

@@ -1,6 +1,7 @@
-// RequestBudget: how much may be asked of an API server that is in trouble. After 429, 502, 503 or a connection that fails, one request goes out at a
-// time: after the server's Retry-After, else after 200 ms, doubling to 5 s. The first sound answer to a request sent since then ends the trouble; the
-// number under way then grows from 8, by one for each sound answer, so that a server which is coming back is not flooded. Times are monotonic.
+// RequestBudget: how many requests may be sent to an API server that is in trouble. After 429, 502, 503 or a connection
+// that fails, one request goes out at a time: after the server's Retry-After, else after 200 ms, doubling to 5 s. The
+// first sound answer to a request sent since then ends the trouble; the number under way then grows from 8, by one for
+// each sound answer, so that a server which is coming back is not flooded.
 //
 //   if (!budget.may_send(now)) return;              // asked again at budget.next_at() or after the next answer
 //   const RequestBudget::Pass pass = budget.begin(now);
@@ -23,6 +24,7 @@ enum class ServerHealth : std::uint8_t {
   kUnclear,  ///< this request failed in a way that may be its own fault, such as a slow webhook
 };
 
+/// Times are monotonic.
 class RequestBudget {
  public:
   static constexpr Millis kIntervalMin{200}, kIntervalMax{5'000};

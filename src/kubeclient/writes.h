@@ -1,6 +1,6 @@
-// writes: what Ashlar writes to the cluster. One function for each write: it builds the body, sends it and hands the Answer back through Api::poll().
-// Nothing is retried here: a timeout leaves the effect unknown, and only the caller knows whether reading again or repeating is right. Times are
-// milliseconds since the Unix epoch.
+// writes: what Ashlar writes to the cluster, one function for each write; the Answer comes back through Api::poll().
+// Nothing is retried here: a timeout leaves the effect unknown, and only the caller knows whether to read again or to
+// repeat. Times are milliseconds since the Unix epoch.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// policy: the shape of a policy. A policy is one file: a kernel over columns, its example in the header, a test, a row in the table of its kind.
-// Feasible policies only remove, score policies only add points inside their tier, device policies pick devices on a chosen node, order policies give
-// sort keys. A kernel is called once per decision for a range of rows, never once per node; it neither allocates nor branches per node where it can
-// help it, and everything it may look at is in the view that it is given.
+// policy: the shape of a policy: a kernel over columns, called once a decision for a range of rows. Feasible policies
+// only remove, score policies only add points inside their tier, device policies pick devices on a chosen node, order
+// policies give sort keys. A kernel reads only the view that it is given, does not allocate, and has no branch per node
+// where that can be avoided.
 #pragma once
 
 #include <compare>

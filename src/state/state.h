@@ -1,5 +1,6 @@
-// State: everything decide() looks at, and apply(), the only way in which the outside world changes it. Values in columns; two states that have seen
-// the same events are equal, digest included. Decisions change it by a Ledger (or a Trial, which has one). Owned and changed by one thread.
+// State: everything decide() looks at, in columns, and apply(), the only way in which the outside world changes it;
+// decisions change it by a Ledger or a Trial. Two states that have seen the same events are equal, digest included.
+// Owned and changed by one thread.
 #pragma once
 
 #include <cstdint>

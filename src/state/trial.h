@@ -1,6 +1,7 @@
-// Trial: try placements, evictions and blocks on the real state and undo them exactly. The journal is the list of what was done; leaving the scope without
-// commit() undoes it backwards, indexes and digest included. Trials nest: an inner commit_to() hands its work to the outer trial. Cannot fail.
-// Cost per step: that of State::place (about 100 ns for an 8-device member); opening a trial is free.
+// Trial: try placements, evictions and blocks on the real state and undo them exactly; it cannot fail. Leaving the
+// scope without commit() undoes its steps backwards, indexes and digest included; trials nest, and an inner commit_to()
+// hands its work to the outer one. Cost per step: that of State::place (about 100 ns for an 8-device member); opening a
+// trial is free.
 #pragma once
 
 #include <cstddef>

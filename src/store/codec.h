@@ -1,5 +1,6 @@
-// Codec: events and plans as bytes and back. The layout is in fields.h and docs/reference/decision-log.md. Equal values have equal bytes, so plans are
-// compared byte for byte. Encoding a pod's event costs some 100 ns; decoding tolerates any bytes and says where they stop making sense.
+// Codec: events and plans as bytes and back, in the layout of fields.h and docs/reference/decision-log.md. Equal values
+// have equal bytes, so plans are compared byte for byte; decoding tolerates any bytes and says where they stop making
+// sense. Cost: some 100 ns to encode a pod's event.
 #pragma once
 
 #include <cstdint>

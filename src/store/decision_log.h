@@ -1,9 +1,8 @@
-// DecisionLog: the Recorder that keeps every step in a folder of bounded, rotated files `decisions-000001.alog`, ... Each file opens with the profile,
-// the names and a snapshot, so that it replays alone; `ashlar replay` and replay_file (replay.h) read them. Recording a pod's life costs about 0.2 us on
-// the loop's thread and some 120 bytes; a new file costs one snapshot (about 6 ms for 5,000 nodes and 50,000 pods, every 64 MiB of log).
-// It never holds up scheduling: bytes are written by a thread of their own behind a bounded buffer. If the disk cannot keep up, steps are left out and
-// counted, and a new file begins with a snapshot when it has caught up. If it fails (it is full, say), the trouble is told, steps are left out and
-// counted, and a new file is tried after a pause of 1 s that grows to a minute; scheduling goes on.
+// DecisionLog: the Recorder that keeps every step in a folder of bounded, rotated files `decisions-000001.alog`, ...;
+// each opens with the profile, the names and a snapshot, so that it replays alone (replay.h). It never holds up
+// scheduling: a thread of its own writes behind a bounded buffer, and steps that do not fit are left out and counted.
+// Cost: about 0.2 us on the loop's thread and some 120 bytes for a pod's life, and a snapshot per file (about 6 ms for
+// 5,000 nodes and 50,000 pods, every 64 MiB of log).
 #pragma once
 
 #include <cstdint>
@@ -32,6 +31,8 @@ struct DecisionLogOptions {
   std::function<void(const std::string&)> on_trouble;  ///< called from record, once when recording stops and once when it goes on
 };
 
+/// Where steps were left out, a new file begins with a snapshot once the disk has caught up. Where writing fails (the
+/// disk is full, say), the trouble is reported and a new file is tried after a pause of 1 s that grows to a minute.
 class DecisionLog final : public Recorder {
  public:
   /// What is recorded; must outlive the log. `names` may be null.

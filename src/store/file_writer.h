@@ -1,6 +1,6 @@
-// FileWriter: bytes to numbered files on a thread of its own, so that a slow disk never holds up a decision. What waits to be written is bounded; when it
-// is too much, append says no and the caller leaves a gap. A failed write (disk full, folder gone) stops it for a while, 1 s at first and up to a minute:
-// then a new file may begin. Files are the owner's alone (mode 0600), and so is a folder that is made here (0700).
+// FileWriter: bytes to numbered files on a thread of its own, so that a slow disk never holds up a decision. What waits
+// to be written is bounded: beyond that append() returns false, and the caller leaves a gap. A failed write (disk full,
+// folder gone) stops it for 1 s at first and up to a minute; then a new file may begin.
 #pragma once
 
 #include <atomic>
@@ -18,6 +18,7 @@
 
 namespace ashlar::store {
 
+/// Files are readable by their owner alone (mode 0600), and so is a folder that is made here (0700).
 class FileWriter {
  public:
   struct Options {

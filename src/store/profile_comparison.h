@@ -1,6 +1,7 @@
-// ProfileComparison: what would another profile have decided, step by step, in the situations that really were? It keeps a state of its own, is told the same
-// events, decides, is compared, and is then brought back to the recorded placements: a job that it would have put elsewhere is put where it was put.
-// So every comparison starts from the recorded truth. Cost: one more engine, and O(members) of the jobs that either one moved.
+// ProfileComparison: what another profile would have decided, step by step, in the recorded situations. It keeps a
+// state of its own, takes the same events, decides, is compared, and is then brought back to the recorded placements,
+// so that every comparison starts from what really happened. Cost: one more engine, and O(members) of the jobs that
+// either one moved.
 #pragma once
 
 #include <cstdint>

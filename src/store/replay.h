@@ -1,7 +1,6 @@
-// Replay: does the engine still decide what it decided then? Re-applies the events of a log to its snapshot, decides at the recorded times and compares
-// plans byte for byte and digests. With another profile it shows where that one would have decided otherwise: at every step both stand on the recorded
-// state, so a difference is a difference of opinion about the same situation, not the consequence of an earlier one.
-// Runs at the engine's speed: no clock, no waiting.
+// Replay: whether the engine still decides what it decided then. It applies the events of a log to its snapshot,
+// decides at the recorded times and compares plans byte for byte, and digests. With another profile it shows where that
+// one would have decided otherwise, at every step from the recorded state (profile_comparison.h).
 #pragma once
 
 #include <cstddef>

@@ -212,6 +212,10 @@ def check_policies(tree):
             yield name, 1, f"no test or case under tests/ names the policy {stem}"
         if not any(re.search(spelling, row) for row in rows):
             yield name, 1, f"no row of docs/reference/policies.md names {stem}"
+        header = str(Path(name).with_suffix(".h"))
+        opening = "\n".join(words.opening_of(tree.raw.get(header, "")))
+        if header in tree.raw and not ("Example" in opening and "Cost" in opening):
+            yield header, 1, "a policy's header states an example and its cost"
 
 
 def check_codes(tree):

@@ -28,6 +28,10 @@ def source(text):
     return "// Thing: what this file is for.\n" + text
 
 
+def policy_source(text):
+    return "// thing: what it prefers. Example: 2 free, 8 free: the first. Cost: O(1) a node.\n" + text
+
+
 class Layers(unittest.TestCase):
     def test_a_clean_tree_has_no_violations(self):
         self.assertEqual(checks_of({
@@ -156,24 +160,26 @@ class House(unittest.TestCase):
         self.assertEqual(checks_of({"src/http/CMakeLists.txt": "", "src/http/a.h": source(""), "src/http/README.md": "line\n" * 61}), {"folder READMEs"})
 
     def test_a_policy_needs_a_test_and_a_row(self):
-        policy = {"src/policy/score/pack_tight.h": source('constexpr ScorePolicy kPackTight{.name = "pack-tight"};\n')}
+        policy = {"src/policy/score/pack_tight.h": policy_source('constexpr ScorePolicy kPackTight{.name = "pack-tight"};\n')}
         case = {"tests/cases/score/pack.case": "profile pack-tight\n"}
         row = {"docs/reference/policies.md": "| `pack-tight` | fills nodes |\n"}
         self.assertEqual(checks_of(policy), {"policies tested and documented"})
         self.assertEqual(checks_of({**policy, **case}), {"policies tested and documented"})
         self.assertEqual(checks_of({**policy, **row}), {"policies tested and documented"})
         self.assertEqual(checks_of({**policy, **case, **row}), set())
+        bare = {"src/policy/score/pack_tight.h": source('constexpr ScorePolicy kPackTight{.name = "pack-tight"};\n')}
+        self.assertEqual(checks_of({**bare, **case, **row}), {"policies tested and documented"})
         self.assertEqual(checks_of({**policy, "tests/cases/a.case": "# pack-tight is a word here\n", **row}), {"policies tested and documented"})
 
     def test_a_part_of_a_policy_needs_none(self):
-        files = {"src/policy/score/fgd.h": source("Fgd fgd();\n"), "src/policy/score/fgd_mix.h": source(""), "tests/cases/a.case": "profile fgd\n",
+        files = {"src/policy/score/fgd.h": policy_source("Fgd fgd();\n"), "src/policy/score/fgd_mix.h": policy_source(""), "tests/cases/a.case": "profile fgd\n",
                  "docs/reference/policies.md": "| `fgd` |\n"}
         self.assertEqual(checks_of({**files, "src/policy/tables.cpp": source('const Row kTable[] = {{"fgd"}};\n')}), set())
         named = source('const Row kTable[] = {{"fgd"}, {"fgd-mix"}};\n')
         self.assertEqual(checks_of({**files, "src/policy/tables.cpp": named}), {"policies tested and documented"})
 
     def test_another_policys_name_is_no_row(self):
-        files = {"src/policy/score/pack.h": source('const char* kName = "pack";\n'), "tests/cases/a.case": "pack-tight\n", "docs/reference/policies.md": "| `pack-tight` |\n"}
+        files = {"src/policy/score/pack.h": policy_source('const char* kName = "pack";\n'), "tests/cases/a.case": "pack-tight\n", "docs/reference/policies.md": "| `pack-tight` |\n"}
         self.assertEqual(checks_of(files), {"policies tested and documented"})
 
 
@@ -247,6 +253,17 @@ class Openings(unittest.TestCase):
     def test_a_header_opens_with_its_name(self):
         self.assertEqual(checks_of({"src/web/x.h": "// What does it answer?\nint f();\n"}), {"names of openings"})
         self.assertEqual(checks_of({"src/web/x.h": "// x: what it is.\nint f();\n"}), set())
+
+    def test_a_header_opens_with_at_most_three_sentences(self):
+        three = "// x: what it is, e.g. This. When it is used,\n// at 0.5 s. Cost: O(n).\n"
+        self.assertEqual(checks_of({"src/web/x.h": three + "int f();\n"}), set())
+        self.assertEqual(checks_of({"src/web/x.h": three + "// One more.\nint f();\n"}), {"header paragraphs"})
+        self.assertEqual(checks_of({"src/web/x.h": three + "//   a  A table. Of words. And more. Or so.\n\n// Another. Comment. Follows.\nint f();\n"}), set())
+
+    def test_example_and_cost_of_a_policy_do_not_count(self):
+        text = "// x: prefers A. And B. And C.\n// Example: 1, 2: the first. Cost (best of 5): 1 ns.\nint f();\n"
+        self.assertEqual(checks_of({"src/policy/x.h": text}), set())
+        self.assertEqual(checks_of({"src/state/x.h": text}), {"header paragraphs"})
 
 
 class Glossary(unittest.TestCase):

@@ -34,6 +34,38 @@ def check_one_source(tree):
             yield name, found[name], f"members of {path.rpartition('::')[2]} are defined in {first} as well: split the class, not the file"
 
 
+SENTENCES_MAX = 3
+ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|cf|vs)\.")
+SENTENCE_END = re.compile(r"[.!?][)\"'`]*(?=\s+[(\"'`]*[A-Z]|\s*$)")
+OF_A_POLICY = re.compile(r"(?:Example|Cost)\b[^:.]*:")
+
+
+def opening_of(text):
+    """The comment that a file opens with, as lines without their slashes."""
+    return [line[2:] for line in re.match(r"(?:\ufeff?//[^\n]*\n)*", text)[0].splitlines()]
+
+
+def sentences_of(lines):
+    """The sentences of an opening; lines indented by three or more are tables and examples in code."""
+    prose = " ".join(line.strip() for line in lines if not line.startswith("   "))
+    starts = [0] + [match.end() for match in SENTENCE_END.finditer(ABBREVIATION.sub(lambda match: "x" * len(match[0]), prose))]
+    found = [prose[start:end].strip() for start, end in zip(starts, starts[1:] + [len(prose)])]
+    return [sentence for sentence in found if sentence]
+
+
+def check_header_paragraphs(tree):
+    """A header opens with at most three sentences; what a policy says under `Example:` and `Cost:`, which it must say, does not count."""
+    for name, text in tree.raw.items():
+        if not name.endswith(".h") or text.startswith("// Generated"):
+            continue
+        sentences = sentences_of(opening_of(text))
+        if tree.folder(name) == "policy":
+            sentences = [sentence for sentence in sentences if not OF_A_POLICY.match(sentence)]
+        if len(sentences) > SENTENCES_MAX:
+            yield name, 1, f"opens with {len(sentences)} sentences; at most {SENTENCES_MAX}: move what one function promises to that function"
+
+
 CHECKS = (
     ("one class, one source", check_one_source),
+    ("header paragraphs", check_header_paragraphs),
 )

@@ -1,7 +1,7 @@
-// verbs: the verbs of the program `ashlar`, in the order of its help. A verb is one file <verb>.cpp beside this one that defines `void
-// ashlar::add_<verb>(CLI::App& app)`: it adds its subcommand with options, and a callback that does the work. To add a verb, write its file and one
-// line below. A callback ends normally for exit status 0; for any other status it prints its message to stderr and throws CLI::RuntimeError(status):
-// 1 for an operation that failed, 2 for bad input or usage.
+// verbs: the verbs of the program `ashlar`, in the order of its help. To add one, write a file <verb>.cpp beside this
+// one that defines `void ashlar::add_<verb>(CLI::App& app)`, and name it in the list below. Its callback returns for
+// exit status 0; otherwise it prints a message to stderr and throws CLI::RuntimeError, with status 1 for an operation
+// that failed and 2 for bad input or usage.
 #pragma once
 
 namespace CLI {

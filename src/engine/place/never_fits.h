@@ -1,6 +1,7 @@
-// NeverFits: could the members that a job needs together run on this cluster if nothing else did? By what its administrator says it is (allocatable
-// amounts, models, labels, domains), not by what passes: readiness, taints, what runs. Exact for like members, and for unlike ones in domains of up to
-// kPackingNodesMax nodes within a counted budget; beyond that "no" rests on conditions that every placement must meet. Cost: O(nodes x kinds of members).
+// NeverFits: whether the members that a job needs together could run on this cluster if nothing else did, judged by
+// allocatable amounts, models, labels and domains alone. Exact for like members, and for unlike ones in domains of up
+// to kPackingNodesMax nodes within a counted budget; beyond that a "no" rests on conditions that every placement must
+// meet. Cost: O(nodes x kinds of members).
 #pragma once
 
 #include <cstdint>

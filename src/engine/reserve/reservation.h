@@ -1,7 +1,7 @@
-// Reservations: reservations for jobs that cannot start yet (EASY backfill). The first waiting job of a queue is promised the earliest time at which, by the
-// ends expected now and beside what the promised jobs ahead of it will hold, it can be placed: within its quota, on named nodes, with its constraints and
-// topology wishes, not by a count of devices. A job behind it that may still run then may start only on what the reservation leaves over. A reservation stays as
-// made until something unforeseen happens, so one that was made is kept as long as running jobs end by their expected ends.
+// Reservations: reservations for jobs that cannot start yet (EASY backfill). The first waiting job of a queue is
+// promised the earliest time at which it can be placed on named nodes, by the expected ends, its quota, constraints and
+// topology; a job behind it that may still run then starts only on what is left over. A reservation changes only when
+// something unforeseen happens, so it holds as long as running jobs end by their expected ends.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// kubeconfig: which API server, with which credentials. Reads kubeconfig files (--kubeconfig, else $KUBECONFIG, else ~/.kube/config) or, where there
-// is none, the service account of the pod we run in. Lists of files are merged as kubectl does (the first file to name an entry wins). Errors name
-// the file and the field. Reading is I/O; the environment is passed in, so that tests need no real one.
+// kubeconfig: which API server to talk to, and with which credentials. Reads kubeconfig files (--kubeconfig, else
+// $KUBECONFIG, else ~/.kube/config), merged as kubectl does, or, where there is none, the service account of the own
+// pod. Errors name the file and the field.
 #pragma once
 
 #include <functional>

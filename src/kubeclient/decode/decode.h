@@ -1,7 +1,7 @@
-// decode: decoders of the API server's lists and watch events into stripped objects, from JSON (simdjson on demand) or, for pods and nodes, from
-// Kubernetes protobuf. No DOM is built for lists. Input is not trusted: garbage gives kInvalid with the place, never a crash, and limits on depth and
-// size hold. An object of which a part cannot be read comes with what was read and says so in `problem`; one that is no sound message at all with
-// what names it. Cost per pod: see docs in README (JSON about 10 us for 3 KB, protobuf about 4 us).
+// decode: decoders of the API server's lists and watch events into stripped objects, from JSON or, for pods and nodes,
+// from Kubernetes protobuf. Input is not trusted: limits on depth and size hold, garbage gives kInvalid with the place,
+// and an object of which a part cannot be read says so in `problem`. Cost of a pod: JSON about 10 us for 3 KB, protobuf
+// about 4 us.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,6 @@
-// Leader: election by a coordination.k8s.io Lease. One holder at a time: it renews every retry period, stops writing when it could not renew for the
-// renew deadline (measured on the monotonic clock from the moment the last successful renewal was sent), and others take over when they have seen the
-// lease unchanged for its whole duration on their own clock. Clocks of different machines are never compared. Only who can do the work takes the
-// lease; the exception is a process that finds it free at its first look, which may begin under it. So replicas that all cannot do the work do not
-// hand it round: each has it once at most, then it stays free until one can.
+// Leader: election by a coordination.k8s.io Lease. The holder renews it every retry period and stops writing when it
+// could not renew for the renew deadline, on its monotonic clock; others take over when they have seen the lease
+// unchanged for its whole duration on theirs. Clocks of different machines are never compared.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +27,9 @@ Millis fence_slack(const LeaderOptions& options);
 class Leader {
  public:
   struct Hooks {
-    std::function<bool()> may_take;  ///< could we do the work now? Empty: yes
+    /// Can this process do the work now? Only then does it take the lease, except that a process which finds it free at
+    /// its first look may take it once: replicas none of which can do the work do not pass it round. Empty: yes.
+    std::function<bool()> may_take;
     std::function<void()> on_started;
     std::function<void()> on_stopped;  ///< the right to write is gone
     std::function<void(std::string)> log;

@@ -1,6 +1,6 @@
-// Quarantine: which pods has this scheduler stopped for? A file of pod uids that outlives the process: who stands in it is not shown to the engine, so
-// that a bug that one job brings out stops a replica at most once for that job, and everything else goes on. A recreated pod has a new uid and is tried
-// again. Example of a line: `0f3c... team-a/train-0 2026-11-22T04:30:00Z`.
+// Quarantine: the pods that stopped this scheduler, in a file of uids that outlives the process. They are not shown to
+// the engine, so that a bug which one job brings out stops a replica at most once for that job; a recreated pod has a
+// new uid and is tried again. Example of a line: `0f3c... team-a/train-0 2026-11-22T04:30:00Z`.
 #pragma once
 
 #include <boost/unordered/unordered_flat_set.hpp>

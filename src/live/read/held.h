@@ -1,5 +1,5 @@
-// held: what waits outside the engine, and why: pods that are held, and gangs whose pods are. For `ashlar queue` and the metrics, which would
-// otherwise not know them. Pods that are being deleted and other schedulers' wait for nothing and are left out. Cost of both: O(pods + members of
+// held: what waits outside the engine, and why: pods that are held, and gangs whose pods are; for `ashlar queue` and
+// the metrics. Pods that are being deleted and those of other schedulers are left out. Cost: O(pods + members of
 // gangs).
 #pragma once
 

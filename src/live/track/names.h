@@ -1,6 +1,6 @@
-// ObjectNames: the side tables between the strings of Kubernetes and the dense ids of the engine. Only nodes and the configuration take resource
-// columns and topology levels, which are few; what a pod asks for and no node has gets a name without a column. Rows of nodes are given back at once,
-// those of labels, models and the like by keep_only(). A lookup costs one hash; nothing is iterated in hash order.
+// ObjectNames: the tables between the strings of Kubernetes and the dense ids of the engine. Only nodes and the
+// configuration take resource columns and topology levels, which are few; a resource that only pods name gets a row
+// without a column. A lookup costs one hash; nothing is iterated in hash order.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -197,7 +197,8 @@ class ObjectNames {
   /// Have so many names come since the last keep_only(), or so many users of names gone, that it is worth looking for those that went? The cost
   /// of looking stays proportional to that of adding and removing.
   bool is_worth_looking(std::size_t users_gone) const { return vocabulary() > kept_ * 2 + kVocabularyMin || users_gone > kept_ / 2 + kUsersGoneMin; }
-  /// Gives back the rows of all other labels, label keys, models, host addresses, domains and resources without a column.
+  /// Gives back the rows of all other labels, label keys, models, host addresses, domains and resources without a
+  /// column. Rows of nodes are given back at once, when the node goes.
   void keep_only(const InUse& in_use);
   /// Names of these kinds.
   std::size_t vocabulary() const;

@@ -1,8 +1,6 @@
-// Binder: turns a plan into bindings, at most a window of them at a time, so that newcomers get their turn between batches. An answer that is not
-// a plain success is never guessed at; bind_outcome.h has the table of what follows. What is not settled keeps its part of the window, so that failures
-// hold up the engine instead of sending it on to the next thousand pods; all requests go through the API's RequestBudget. A binding that is given up
-// frees its place at once and is held outside the engine for a growing while. Bindings are fenced: one that still waits for a connection when the right
-// to write ends does not leave, and all are cancelled with this object. Cost: one request a pod. Runs inside Api::poll().
+// Binder: turns a plan into bindings, a bounded window of them at a time, so that new events get their turn between
+// batches. An answer that is not a plain success is never guessed at (bind_outcome.h has the table); a binding that is
+// not settled keeps its part of the window, so that failures hold up the engine. Cost: one request a pod.
 #pragma once
 
 #include <array>
@@ -38,6 +36,9 @@ struct BinderCounters {
   std::uint64_t bound() const { return of(BindOutcome::kBound); }
 };
 
+/// Bindings are fenced: one that still waits for a connection when the right to write ends is not sent, and all are
+/// cancelled with this object. All requests go through the API's RequestBudget. A binding that is given up frees its
+/// place at once and is held outside the engine, longer each time. Runs inside Api::poll().
 class Binder final : public Actuator {
  public:
   struct Hooks {

@@ -1,9 +1,7 @@
-// StatusWriter: everything that is said about pods, in a lane that moves while no binding waits or is under way. What has waited for too long goes out all the
-// same, a few at a time, so that neither a busy cluster nor one hanging binding keeps autoscalers waiting. Conditions are flags on the pods (never lost, at most one each);
-// events are a bounded queue whose oldest entries are dropped and counted. A text is made when it is sent, so that it is never stale, and no decision waits
-// for the texts of thousands; a pump makes a few at most. PodGroups and the first pod of a job go first.
-// A condition equal to the one the server has is not written again. One that the server did not take is made and sent anew, first after a second,
-// then ever less often, at least once a minute, until it is there or its object is gone. One object has one write under way at a time.
+// StatusWriter: conditions and events of pods and PodGroups, written while no binding waits or is under way. What has
+// waited for too long is sent all the same, a few at a time, so that a busy cluster or a hanging binding does not keep
+// autoscalers waiting. Conditions are flags on the pods, at most one each and never lost; events are a bounded queue
+// whose oldest entries are dropped and counted.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -36,6 +34,10 @@ struct StatusWriterCounters {
   std::uint64_t conditions = 0, group_conditions = 0, events = 0, events_dropped = 0, equal_skipped = 0, failures = 0, retries = 0;
 };
 
+/// A text is made when it is sent, so that it is never stale, and a pump makes only a few. PodGroups and the first pod
+/// of a job go first. A condition equal to the one on the server is not written again; one that the server refused is
+/// made and sent again, first after a second, then less and less often, at least once a minute, until it is there or
+/// its object is gone. One object has one write under way at a time.
 class StatusWriter {
  public:
   struct Hooks {

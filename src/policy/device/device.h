@@ -1,8 +1,10 @@
-// device: which devices of a chosen node a member takes. Whole devices: always the first idle ones (neighbours by index). They differ for shares.
-//   best-fit  the fitting device with the least free compute, first on ties. Example: 300, 600, 1000 free, asked 250: the first device.
+// device: which devices of a chosen node, one that fits, a member takes. Whole devices are always the first idle ones
+// (neighbours by index); the policies differ for shares:
+//   best-fit  the fitting device with the least free compute, first on ties. Example: 300, 600, 1000 free, a share of
+//             250: the first device.
 //   random    any fitting device, each as likely. Example: the same: one of the three.
 //   fgd       the first device with the best integer FGD score (score/fgd.h).
-// The node fits the demand: the caller has looked. Cost: O(devices of the node).
+// Cost: O(devices of the node).
 #pragma once
 
 #include "policy/policy.h"

@@ -1,8 +1,8 @@
-// device-fit: devices are not a sum. Whole devices must be wholly idle; a share must fit into one device, compute and memory both.
-// Example: three devices with 600, 600 and 1000 milli free take 4 shares of 500 (1 + 1 + 2), and one whole-device member.
-// Devices owed to pods whose devices are not known (bound by others without telling) count as taken: only Cluster::idle_devices of the idle ones are free.
-// A share that names no memory needs some all the same: a device whose memory is all taken gives it none.
-// A node that does not report its device memory (0) is not checked for it.
+// device-fit: a whole device must be wholly idle, and a share must fit into one device, compute and memory both.
+// Devices owed to pods whose devices are not known count as taken. Without reported device memory (0) memory is not
+// checked; otherwise a share that names no memory still needs a device with some left.
+// Example: three devices with 600, 600 and 1000 milli free take 4 shares of 500 (1 + 1 + 2), and one whole-device
+// member.
 // Cost: whole devices one comparison a node, shares O(devices of the node).
 #pragma once
 

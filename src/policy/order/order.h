@@ -1,14 +1,14 @@
-// order: who goes first. Keys are (major, minor), smaller first; equal keys go by turn (order of entering the queue, or of starting). Times are
-// milliseconds. Sources: Helios (SC'21) for QSSF, Tiresias (NSDI'19) for two-level attained service; exact rules as replayed by Helios' simulator.
-// Each is a pure function of the job's row. Cost: a few loads.
+// order: which job goes first, by a key (major, minor), smaller first; equal keys go in order of entering the queue, or
+// of starting. Times are milliseconds. Sources: Helios (SC'21) for QSSF and Tiresias (NSDI'19) for two-level attained
+// service, with the exact rules of Helios' simulator.
 //   fifo          by submission; a job that was evicted counts from then
 //   sjf           by expected duration (p50); unknown durations last
-//   qssf          by estimate (Job::rank) x devices, then devices; when everybody who waits has just come: by devices alone
+//   qssf          by estimate (Job::order_hint) x devices, then devices; when all waiting jobs have just come: by devices alone
 //   qssf-oracle   the same with the expected duration in place of the estimate
 //   srtf          by remaining time; a waiting job goes before a running one of equal remaining time
 //   tiresias      attained service of at most 18,000 GPU-seconds first, then by submission, running before waiting
 //   priority-age  higher priority first, then as fifo
-// Example (sjf): durations 60 s, 10 s, unknown: the second, the first, the third.
+// Example (sjf): durations 60 s, 10 s, unknown: the second, the first, the third. Cost: a few loads.
 #pragma once
 
 #include "policy/policy.h"

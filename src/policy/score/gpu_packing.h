@@ -1,6 +1,7 @@
-// gpu-packing: the published GpuPacking of the FGD experiments: shared devices first, then idle devices of a used node, then an empty node.
-// No devices asked: 0. All f devices idle: max(33 - f, f). Needs k idle devices of a used node: max(50 - k, 33). Fits devices in use: max(100 - g/100, 50)
-// where g is the free milli-GPU of the device it would take, the fitting one with the least left.
+// gpu-packing: the published GpuPacking of the FGD experiments: shared devices first, then idle devices of a used node,
+// then an empty node. Points: 0 for a member without devices; max(33 - f, f) where all f devices are idle; max(50 - k,
+// 33) where it needs k idle devices of a used node. A share that fits into devices in use gets max(100 - g/100, 50),
+// where g is the free milli-GPU of the fitting device with the least left.
 // Example: devices with 300 and 1000 milli free, a share of 200: max(100 - 3, 50) = 97. Cost: O(devices of the node).
 #pragma once
 

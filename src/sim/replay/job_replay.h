@@ -1,7 +1,6 @@
-// job_replay: queueing replays of published job traces. Each virtual cluster is a cluster of its own (ceil(nodes / shrink) nodes of 8 devices, own
-// State, Engine and Driver), or all are pooled into one. Times are whole seconds. The rules where published simulators differ are data of the profile
-// (ReplayRules). Cost: about 1 s for 68,503 jobs; virtual clusters run on all cores and are merged in the order of the input, so that the result does
-// not depend on the number of threads.
+// job_replay: queueing replays of published job traces, in whole seconds. Each virtual cluster is a cluster of its own
+// (ceil(nodes / shrink) nodes of 8 devices, own State, Engine and Driver) on any core, or all are pooled into one; the
+// result does not depend on the number of threads. Cost: about 1 s for 68,503 jobs.
 #pragma once
 
 #include <array>

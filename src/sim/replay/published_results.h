@@ -1,5 +1,6 @@
-// published_results: the published and measured tables that simulated runs are compared with. Packing: the tables that came with FGD (workload,
-// policy, tuning, seed, one column per percent of load). Queueing: philly-p-expected.csv. Formats: docs/reference/traces.md.
+// published_results: the published and measured tables that simulated runs are compared with
+// (docs/reference/traces.md). For packing these are the tables that came with FGD, with one column per percent of load;
+// for queueing it is philly-p-expected.csv.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Scenario: what `ashlar sim run` simulates, as read from YAML. Only plain values; nothing is drawn here (see arrivals.h). Unknown keys are Errors
-// with file, line, column and the nearest known key. The language is described in docs/reference/scenario.md.
+// Scenario: what `ashlar sim run` simulates, as read from YAML (docs/reference/scenario.md). Only plain values; random
+// ones are drawn in arrivals.h. Unknown keys are Errors with file, line, column and the nearest known key.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// openb: readers of the openb packing traces (Alibaba's 2023 GPU trace as published with FGD) and of arrival-order files. Every malformed cell is an
-// Error with file, line, column and the expected form. Cost: one pass; 8,000 pods in about 3 ms. The formats are described in
-// docs/reference/traces.md.
+// openb: readers of the openb packing traces (Alibaba's 2023 GPU trace as published with FGD) and of arrival-order
+// files (docs/reference/traces.md). Every malformed cell is an Error with file, line, column and the expected form.
+// Cost: one pass; 8,000 pods in about 3 ms.
 #pragma once
 
 #include <cstdint>

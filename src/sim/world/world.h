@@ -1,8 +1,7 @@
-// World: what happens outside the engine in every simulated run: published replays, packings, scenarios, cases, random histories. It submits the jobs of a
-// feed or of a script when their time has come, answers every action (at once, late, by a refusal, twice), runs what is bound for as long as it takes,
-// lets nodes fail and return, and tells the engine by events: the EventSource and the Actuator of simulated time. It decides nothing.
-// Order within one instant: answers to the last plan, ends and late answers, nodes, the script, arrivals. Cost: O(log running) an event; rows of a feed's
-// ended jobs are used again, so memory is that of the jobs present, not of all jobs.
+// World: everything outside the engine in a simulated run, as the EventSource and the Actuator of simulated time. It
+// submits the jobs of a feed or of a script, answers every action (at once, late, by a refusal, twice), runs what is
+// bound, lets nodes fail and return, and reports all of it by events. Cost: O(log running) an event; memory by the jobs
+// that are present.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -68,6 +67,8 @@ struct WorldListeners {
   std::function<void(Millis at, std::int64_t busy_devices, std::int64_t waiting_jobs)> load;
 };
 
+/// It decides nothing. Order within one instant: answers to the last plan, ends and late answers, nodes, the script,
+/// arrivals.
 class World final : public EventSource, public Actuator {
  public:
   /// Jobs of a feed; every action is carried out at once.

@@ -1,7 +1,6 @@
-// Topology: which domain of each level (region, block, rack, NVLink domain, ...) a node belongs to, and which nodes a domain holds.
-// Levels 0..nested-1 nest, outermost first; further levels are free-standing partitions (a PodGroup may name any node label). Any level may be
-// absent on a node. Also keeps the groups: a partition of all nodes by their innermost nested domain (or by 64 rows where there is none), over
-// which caches of "the best node here" are kept. Cost of a change: O(levels + nodes of the domain).
+// Topology: which domain of each level (region, block, rack, NVLink domain, ...) a node belongs to, and which nodes a
+// domain holds. Levels 0..nested-1 nest, outermost first; further levels are free-standing partitions (a PodGroup may
+// name any node label). Cost of a change: O(levels + nodes of the domain).
 #pragma once
 
 #include <cstdint>
@@ -39,6 +38,8 @@ class Topology {
   /// Ascending.
   std::span<const NodeId> nodes_of(LevelId level, DomainId domain) const { return nodes_of_[level.row()][domain.row()]; }
 
+  /// The group of a node: groups divide all nodes by their innermost nested domain, or by 64 rows where there is none,
+  /// and caches of the best node are kept by group.
   GroupId group_of(NodeId node) const { return value_at(group_of_, node.row()); }
   std::size_t group_count() const { return nodes_of_group_.size(); }
   std::span<const NodeId> nodes_of_group(GroupId group) const { return nodes_of_group_[group.row()]; }

@@ -1,5 +1,5 @@
-// jobs: jobs and members as rows: what waits, what is placed where. A job is a gang of members; a single pod is a gang of one. Members of a job form
-// a list in rank order (pods come and go one by one, so they are not consecutive). Rows are reused after Ended.
+// jobs: jobs and members as rows: what waits, what is placed where. A job is a gang of members, and a single pod a gang
+// of one; members form a list in rank order, since pods come and go one by one. Rows are used again after Ended.
 #pragma once
 
 #include <algorithm>

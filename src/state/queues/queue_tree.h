@@ -1,6 +1,5 @@
-// QueueTree: who may use how much. A tree of queues with a limit per dimension (milli-GPU, milli-cores, bytes of memory) and what is used now;
-// a job is charged to its queue and to every ancestor. Row 0 is the root. Charging costs O(depth). Guarantees, borrowing and decayed usage
-// will be further columns of the same rows.
+// QueueTree: a tree of queues with a limit per dimension (milli-GPU, milli-cores, bytes of memory) and what is used
+// now. A job is charged to its queue and to every ancestor; row 0 is the root. Cost of a charge: O(depth).
 #pragma once
 
 #include <algorithm>

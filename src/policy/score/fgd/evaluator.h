@@ -1,8 +1,8 @@
-// FgdEvaluator: a mix made ready for speed. F depends on a node's free CPU only by how many of the mix's CPU sizes it covers (its rank), and on its
-// model only by which classes accept it, so most nodes look alike: answers are remembered by (device amounts, ranks before and after, model slot,
-// ask), in a table of fixed size where a newcomer takes the place of whoever has its slot. It remembers values of a pure function, so what it
-// remembers never changes an answer. Cost (EPYC, -O3, best of 5): 19 ns for a remembered answer, 76 ns for one F of 31 classes on 8 devices, 190-350
-// ns for an answer that is new. Memory: 1 MiB. One thread at a time.
+// FgdEvaluator: a mix made ready for speed, for one thread at a time. F depends on a node's free CPU only by the number
+// of the mix's CPU sizes that it covers, and on its model only by the classes that accept it, so most nodes look alike:
+// answers are kept in a table of fixed size (1 MiB), which never changes an answer.
+// Cost (EPYC, -O3, best of 5): 19 ns for a remembered answer, 190-350 ns for a new one, 76 ns for one F of 31 classes
+// on 8 devices.
 #pragma once
 
 #include <cstdint>
