@@ -27,7 +27,7 @@ struct Plan {
 constexpr Scheduler kKube{Scheduler::Kind::kKube};
 constexpr Scheduler kAshlar{Scheduler::Kind::kAshlar};
 
-/// Runs of small batches are repeated until so many pods were bound.
+/// Runs of small batches are repeated until this many pods were bound.
 constexpr std::size_t kPodsAtLeast = 10'000;
 
 enum class Mode { kDrain, kArrival };

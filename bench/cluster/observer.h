@@ -32,7 +32,7 @@ class Observer {
     while (!is_open && seconds_since(start) < 2) api_.poll(Millis(20));  // headers may come only with the first event
   }
   std::size_t bound() const { return bound_at_.size(); }
-  /// Waits until so many pods are bound or `patience` seconds passed; true if they are.
+  /// Waits until this many pods are bound or `patience` seconds passed; true if they are.
   bool wait_for(std::size_t count, double patience) {
     const auto start = steady_clock::now();
     while (bound() < count && seconds_since(start) < patience) api_.poll(Millis(20));

@@ -13,7 +13,8 @@
 
 namespace ashlar::config {
 
-/// A profile and the pods from which its FGD mix is made. Accelerator models are still names, since their ids belong to whoever runs the engine.
+/// A profile and the pods from which its FGD mix is made. Accelerator models are still names, since their ids belong to
+/// the caller that runs the engine.
 struct ProfileSpec {
   Profile profile;
   std::vector<FgdSample> sample;  ///< models_text filled, models empty

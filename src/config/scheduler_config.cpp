@@ -52,7 +52,7 @@ void read_queues(YamlReader& reader, const YAML::Node& list, std::int32_t parent
   }
 }
 
-/// `default` takes whoever names no queue, so it is always there; it goes first where it is not configured.
+/// `default` takes every job that names no queue, so it is always there; it goes first where it is not configured.
 void add_default_queue(SchedulerConfig& config) {
   if (has_queue(config, kDefaultQueue)) return;
   for (QueueConfig& q : config.queues) q.parent += q.parent >= 0 ? 1 : 0;

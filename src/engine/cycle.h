@@ -39,7 +39,7 @@ struct Cycle {
   void add_work(const PendingQueue::Head& head);
   bool has_work() const { return work.size() > (is_top_taken ? 1 : 0); }
   PendingQueue::Head take_work();
-  /// For a job of so many devices, from the ends known now; computed once per cycle and job.
+  /// For a job of this many devices, from the ends known now; computed once per cycle and job.
   const ShadowTime& shadow_time_for(const State& state, JobId job, std::int64_t devices);
   /// A job was started: it takes from what the reservations leave over.
   void account(const State& state, JobId started);

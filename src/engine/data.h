@@ -1,5 +1,5 @@
 // EngineData: what an engine keeps between two decisions, as plain fields that the stages of a cycle share. All of it can be rebuilt from the state but for
-// what was told, the stream of random numbers and the reservations, which EngineFields writes out.
+// the verdicts that were reported, the stream of random numbers and the reservations, which EngineFields writes out.
 #pragma once
 
 #include <cstdint>

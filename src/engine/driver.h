@@ -34,7 +34,7 @@ class Driver {
     if (ports_.recorder != nullptr && has_news(batch_, plan_)) ports_.recorder->record(batch_, plan_, state_.digest());
     return plan_;
   }
-  /// Takes all events and applies them, for whoever must look at the state as it is now. Not from within a step.
+  /// Takes all events and applies them, for callers that must look at the state as it is now. Not from within a step.
   void catch_up() {
     if (is_decided_) {
       batch_.clear();

@@ -1,5 +1,5 @@
 // EngineFields: what an engine remembers between two decisions besides the state, listed once, so that it can be written out and read back exactly:
-// who waits in which class and why it is parked, which verdicts were told and on which nodes they were reached, where the stream of random numbers
+// which jobs wait in which class and why it is parked, which verdicts were reported, reached on which nodes, where the stream of random numbers
 // stands. An engine of the same profile and options that reads it back decides the same, byte for byte, on the same state. Class views are not
 // listed: they never change a decision.
 #pragma once

@@ -262,7 +262,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string remote_;
 };
 
-/// Room for one more: the silent one whose last step is the longest ago goes, or whoever's is, where none is silent.
+/// Room for one more: the silent one whose last step is the longest ago goes, or of all of them, where none is silent.
 void make_room(Shared& shared) {
   if (shared.open.size() < shared.options.connections_max || shared.open.empty()) return;
   const auto silent = std::find_if(shared.open.begin(), shared.open.end(), [](const Connection* c) { return c->is_silent(); });

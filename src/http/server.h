@@ -44,7 +44,7 @@ inline ServerResponse json(int status, std::string body) { return {status, "appl
 using Handler = std::function<ServerResponse(const ServerRequest&)>;
 /// Answers one request, from any thread, at most once; also after the server or the connection is gone, when it does nothing.
 using Reply = std::function<void(ServerResponse)>;
-/// Sees to it that `reply` is called soon; where it is not, the other side is told 503 after ServerOptions::answer_timeout.
+/// Calls `reply` soon, from any thread; where it does not, the client gets 503 after ServerOptions::answer_timeout.
 using LateHandler = std::function<void(const ServerRequest&, Reply reply)>;
 
 /// A route serves exactly `path`, or everything below it where it ends with '/'. The longest match wins. GET unless `method` says otherwise.

@@ -34,7 +34,7 @@ struct BindRule {
   BindOutcome outcome;
   std::string_view name;  ///< of the metric's label
   BindStep step;
-  int unbound_reads_max;  ///< after so many re-reads that find the pod unbound the binding is given up; 0: no re-read
+  int unbound_reads_max;  ///< after this many re-reads that find the pod unbound the binding is given up; 0: no re-read
   Millis place_kept_max;  ///< so long after the first sending the binding is given up instead of sent again; 0: no limit of its own
 };
 
@@ -46,8 +46,9 @@ Millis hold_time(Millis first, Millis longest, int times);
 
 inline constexpr std::size_t kServerWordsMax = 400, kDetailMax = 2'000, kLogLineMax = 8'000;  ///< bytes; annotations may have 256 KiB
 
-/// Words of others (the server, tenants) in a form fit for conditions, events, logs and terminals: at most so many bytes, whole characters, and a space
-/// for each control character (C0, DEL, C1, Bidi_Control), so that they are one line, move no cursor and are shown in their own order.
+/// Words of others (the server, tenants) in a form fit for conditions, events, logs and terminals: at most this many
+/// bytes, whole characters, and a space for each control character (C0, DEL, C1, Bidi_Control), so that they are one
+/// line, move no cursor and are shown in their own order.
 std::string bounded_words(std::string_view words, std::size_t bytes_max = kServerWordsMax);
 
 }  // namespace ashlar::kube

@@ -15,7 +15,7 @@ namespace {
 
 // A watch that ends sooner than this is counted as a failure, so that a server which closes at once is not asked in a hot loop.
 constexpr Millis kWatchShortLife{1'000};
-// So many failed watches in a row end the trust in the remembered version.
+// This many failed watches in a row end the trust in the remembered version.
 constexpr int kWatchFailuresBeforeList = 5;
 // A server that asks for more patience is asked all the same, so that no slip of a proxy blinds a scheduler for long.
 constexpr Millis kRetryAfterMax{60'000};
@@ -219,7 +219,7 @@ void Reflector<T>::Follower::finish_list() {
   const std::uint64_t now = round, listed_at = read_resource_version(list_version);
   std::vector<std::pair<Key, Known>> vanished;
   for (const auto& [key, entry] : known) {
-    if (list_has_nameless) break;  // whoever is not in the list may be the one without a name
+    if (list_has_nameless) break;  // an object missing from the list may be the one without a name
     const bool is_newer_than_list = !list_rewinds && listed_at != 0 && entry.version > listed_at;  // the watch will tell its fate
     if (entry.list != list_number && !is_newer_than_list) vanished.emplace_back(key, entry);
   }

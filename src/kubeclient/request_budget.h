@@ -30,7 +30,7 @@ class RequestBudget {
   static constexpr Millis kIntervalMin{200}, kIntervalMax{5'000};
   static constexpr Millis kRetryAfterMax{60'000};  ///< a server that asks for more is asked once a minute
   static constexpr std::size_t kWindowAfterTrouble = 8, kWindowMax = 1024;
-  static constexpr int kUnclearInRowMax = 16;  ///< so many failures without one sound answer between them are trouble, too
+  static constexpr int kUnclearInRowMax = 16;  ///< this many failures without one sound answer between them are trouble, too
 
   /// Identifies one request: answers to what was sent before the trouble began say nothing about its end.
   struct Pass {

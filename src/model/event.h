@@ -1,5 +1,5 @@
 // Event: everything the engine ever learns, as values with dense ids. The same list of events, seed and profile gives the same plans, byte for byte.
-// Ids are chosen by the edge (which keeps the names) and are told by the event that first uses them.
+// Ids are chosen by the edge (which keeps the names) and are introduced by the event that first uses them.
 #pragma once
 
 #include <array>

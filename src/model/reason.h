@@ -1,5 +1,5 @@
 // Reason: why a job waits or was refused, as a code with a subject and numbers. What each code is called, what its numbers count and how it is said stands in
-// one row of a table; whoever prints reasons reads the row.
+// one row of a table, which every printer of reasons reads.
 #pragma once
 
 #include <array>

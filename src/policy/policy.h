@@ -89,7 +89,7 @@ struct OrderPolicy {
   OrderKey (*running)(const State& state, JobId job, Millis now);  ///< may change with time; null where running jobs are never reordered
   /// When the order of waiting jobs that all came at `now` differs from `waiting` (QSSF), their key; else null.
   OrderKey (*newcomers)(const State& state, JobId job);
-  /// First time after `now` at which a running job's key changes, without an event, in a way that could change who may run; null = never.
+  /// First time after `now` at which a running job's key changes, without an event, in a way that could change which jobs may run; null = never.
   Millis (*changes_at)(const State& state, JobId job, Millis now);
 };
 

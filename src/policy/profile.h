@@ -20,8 +20,8 @@ namespace ashlar {
 /// What happens behind a job that cannot start.
 enum class Blocking : std::uint8_t {
   kStrict,       ///< nobody of the same queue passes it
-  kSkip,         ///< whoever fits may start
-  kEasy,         ///< whoever ends before the time promised to it, or leaves what it needs then, may start (EASY backfill on named nodes)
+  kSkip,         ///< any job that fits may start
+  kEasy,         ///< a job that ends before the time promised to it, or leaves what it needs then, may start (EASY backfill on named nodes)
   kEasyByCount,  ///< the same by the number of devices of the whole cluster, as published
 };
 /// Their names in YAML and .case files, by value.
@@ -34,7 +34,7 @@ enum class PlacementRule : std::uint8_t {
 /// Whether running jobs may be stopped for waiting ones.
 enum class VictimRule : std::uint8_t {
   kNone,
-  kByQuotaUnverified,  ///< order decides who may run by device count alone, before any placement is known (SRTF, Tiresias as published)
+  kByQuotaUnverified,  ///< order decides which jobs may run by device count alone, before any placement is known (SRTF, Tiresias as published)
 };
 
 /// What a replay of a published trace does besides the decisions, as the simulator of the profile's paper did (ashlar sim queue); nothing else heeds it.

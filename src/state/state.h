@@ -56,8 +56,8 @@ class State {
   /// Members of other schedulers' jobs for which a node is kept though they are not bound to it (Nominated); in the order of being told.
   std::span<const MemberId> nominations() const { return nominations_; }
   std::uint64_t backlog_size() const { return backlog_size_; }
-  /// How often room came, or is now known to come, at another time than the timeline knew: a job ended before or after its time or has another
-  /// estimate, a node came or changed.
+  /// How often capacity was freed, or is now known to be freed, at another time than the timeline predicted: a job
+  /// ended before or after its time or has another estimate, a node came or changed.
   std::uint64_t unforeseen_frees() const { return unforeseen_frees_; }
   /// The domain in which members of a job already sit at this level; none if none is placed there.
   DomainId anchor(JobId id, LevelId level) const;
@@ -108,7 +108,7 @@ class State {
   void refresh_backlog(JobId id);
   /// Another scheduler's nomination no longer counts; its member stays where it is placed, or not placed.
   void forget_nomination(MemberId id) { std::erase(nominations_, id); }
-  /// A nomination is withdrawn or falls to a job that outranks it: what is left of the node is news to those who wait and to reservations beside it.
+  /// A nomination is withdrawn or falls to a job that outranks it: what is left of the node is news to waiting jobs and to reservations beside it.
   void drop_nomination(MemberId id, NodeId node) {
     forget_nomination(id);
     note_freed(node);

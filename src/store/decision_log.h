@@ -51,7 +51,7 @@ class DecisionLog final : public Recorder {
   /// Starts a new file, numbered after those that are there, with a snapshot of the state as it is now. An Error if the folder cannot be used.
   /// Waits for the disk.
   static Result<std::unique_ptr<DecisionLog>> open(DecisionLogOptions options, Subject subject);
-  /// The same with a writer that is there already, whose folder and bounds hold; never waits for the disk, and trouble is told as any later one.
+  /// The same with a writer that is there already, whose folder and bounds hold; never waits for the disk, and trouble is reported as any later one.
   DecisionLog(DecisionLogOptions options, Subject subject, std::shared_ptr<FileWriter> writer);
   ~DecisionLog() override;
 

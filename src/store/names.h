@@ -1,4 +1,4 @@
-// names: the names of rows, beside them. The core knows rows only; whoever keeps the names (the cluster's cache, the simulator's catalog, a test)
+// names: the names of rows, beside them. The core knows rows only; the owner of the names (the cluster's cache, the simulator's catalog, a test)
 // lends them to the log, which writes each name when its row first appears or stands for something else, so that a log read a year later speaks of
 // "nlp/train-a" and not of job 17. Cost: one look, and some 40 bytes for a row that is new.
 #pragma once
@@ -36,7 +36,7 @@ class NameSource {
 class NameTable {
  public:
   void set(const NameKey& key, std::string_view name);
-  /// The name, or "node 17" where none was told.
+  /// The name, or "node 17" where none was written.
   std::string of(const NameKey& key) const;
   bool has(const NameKey& key) const { return find(key) != nullptr; }
   /// The first row of this kind (not a domain) with this name; or the number of rows if there is none.
@@ -48,13 +48,13 @@ class NameTable {
   std::vector<std::vector<std::string>> domains_;  ///< [level][domain]
 };
 
-/// Writes the names of rows that were not told yet. The list ends with a zero byte; an entry is its kind + 1, row, level (of a domain), text.
+/// Writes the names of rows that were not written yet. The list ends with a zero byte; an entry is its kind + 1, row, level (of a domain), text.
 class NameLedger {
  public:
   /// `source` may be null: then no names are written. Kept by reference.
   explicit NameLedger(const NameSource* source) : source_(source) {}
 
-  /// Forgets what was told and tells everything that the state holds: the name table at the start of a file.
+  /// Forgets what was written and writes everything that the state holds: the name table at the start of a file.
   void tell_all(const State& state, ByteWriter& out);
   /// Names that these events bring. Does not write the end of the list.
   void tell_new(const Event& event, ByteWriter& out);

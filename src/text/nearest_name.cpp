@@ -7,7 +7,7 @@ namespace ashlar {
 namespace {
 
 constexpr std::size_t kLengthMax = 64;  ///< longer names are cut before they are compared
-constexpr std::size_t kPrefixMin = 3;   ///< a beginning of so many letters names what it begins
+constexpr std::size_t kPrefixMin = 3;   ///< a beginning of this many letters names what it begins
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// A policy of the cluster that denies bindings: who is denied keeps nobody from the nodes, is told why in the policy's words, and is bound when it goes.
+// A policy of the cluster that denies bindings: a denied pod keeps no other from the nodes, gets a condition in the
+// policy's words, and is bound when the policy goes.
 #include "cluster/scheduler_world.h"
 #include "live/read/pod_text.h"
 

@@ -179,7 +179,7 @@ TEST_F(LiveSchedulerFaults, HistoryThatTheServerForgotIsListedAgain) {
   post_pod(gpu_pod("before", 1));
   ASSERT_TRUE(wait_bound(1));
   const std::int64_t lists = metric(*scheduler, "ashlar_watch_relists_total{resource=\"pods\"}");
-  // The next watch of pods is told that its place in history is gone; the server's own history is gone too.
+  // The next watch of pods is answered that its place in history is gone; the server's own history is gone too.
   const auto gone = proxy_->inject({.kind = envtest::Fault::Kind::kStatus, .method = "GET", .path = "/pods?watch=1", .status = 410});
   plane_->kill_api_server();
   ASSERT_TRUE(plane_->start_api_server().ok());

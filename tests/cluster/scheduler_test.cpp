@@ -42,7 +42,7 @@ TEST_F(LiveSchedulerTest, LeavesPodsOfOtherSchedulersAlone) {
   kube::PodSpec foreign = gpu_pod("foreign", 1);
   foreign.scheduler_name = "somebody-else";
   post_pod(foreign);
-  post_pod(gpu_pod("ours", 1));  // bound only after the scheduler was told of the pod before it
+  post_pod(gpu_pod("ours", 1));  // bound only after the scheduler saw the pod before it
   ASSERT_TRUE(wait_bound(1, "ours"));
   EXPECT_EQ(audit().bindings_of("default/foreign"), 0u);
   EXPECT_EQ(pod("foreign").scheduled.status, kube::ConditionStatus::kAbsent) << "nor is it spoken of";
@@ -67,7 +67,7 @@ TEST_F(LiveSchedulerTest, AGangWaitsForItsMembers) {
   const kube::PodSpec last = specs.back();
   specs.pop_back();
   post_pods(specs);
-  post_pod(gpu_pod("witness", 0));  // bound only after the scheduler was told of the gang's first pods
+  post_pod(gpu_pod("witness", 0));  // bound only after the scheduler saw the gang's first pods
   ASSERT_TRUE(wait_bound(1, "witness"));
   EXPECT_EQ(bound_count("late"), 0u);
   EXPECT_EQ(pod("late-0").scheduled.status, kube::ConditionStatus::kAbsent) << "a gang that is being created says nothing yet";

@@ -286,7 +286,7 @@ class SchedulerWorld : public ::testing::Test {
     };
     return o;
   }
-  /// Puts a proxy between the server and whoever is given its address; it stays until the test has been judged.
+  /// Puts a proxy between the server and any client that is given its address; it stays until the test has been judged.
   void start_proxy() {
     Result<std::unique_ptr<envtest::FaultProxy>> proxy = envtest::FaultProxy::start(plane_->server());
     ASSERT_TRUE(proxy.ok()) << proxy.error().message;

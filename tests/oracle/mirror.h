@@ -12,10 +12,10 @@
 
 namespace ashlar::oracle {
 
-/// How those who wait are ordered; among equals nobody is said to be first.
+/// How waiting jobs are ordered; among equals none is said to be first.
 enum class PlainOrder : std::uint8_t { kPriorityAge, kFifo, kSjf };
 
-/// From when on somebody who waits is to run.
+/// From when on a waiting job is to run.
 struct PlainReservation {
   int job = 0;
   std::int64_t at_ms = 0;
@@ -46,7 +46,7 @@ class Mirror {
   /// Carries the plan out. Empty, or the first rule that it breaks or the first reason that was not true at any moment of the decision.
   std::string carry_out(const Plan& plan, const Judging& judging);
   const Heard& heard() const { return heard_; }
-  /// Empty, or where the state is not as it was told.
+  /// Empty, or where the state is not as it was reported.
   std::string difference(const State& state) const;
   /// Jobs that could still place something: enough members are there, and not all have a node.
   std::vector<int> waiting() const;

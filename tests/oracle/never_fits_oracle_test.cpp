@@ -1,5 +1,5 @@
 // NeverFits against brute force on the empty cluster: of whom the engine says that it can never run, no arrangement may exist though everybody else
-// were gone, every node ready and no taint in the way. Who can never run and yet is told to wait is counted.
+// were gone, every node ready and no taint in the way. A job that can never run and yet is left to wait is counted.
 #include <gtest/gtest.h>
 
 #include <cstdio>

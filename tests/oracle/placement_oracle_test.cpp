@@ -190,7 +190,7 @@ TEST(PlacementOracle, SeesEveryRuleThatAPlanBreaks) {
 TEST(PlacementOracle, FindsTheOnlyArrangementAndKnowsWhereThereIsNone) {
   PlainWorld world = two_racks();
   EXPECT_EQ(can_be_placed(world, 0), Answer::kYes);
-  // A member of two devices and two of one: the small ones must share a node, whoever is placed first.
+  // A member of two devices and two of one: the small ones must share a node, whichever is placed first.
   PlainDemand both{.asks = {1, 0, 1, 0}, .devices = 2};
   world.demands.push_back(both);
   world.jobs[0].members = {{0, 0, kNowhere, {}}, {3, 0, kNowhere, {}}, {0, 0, kNowhere, {}}};

@@ -60,7 +60,7 @@ struct PlainJob {
   std::int64_t lasts_ms = INT64_MAX;  ///< in nine of ten cases; INT64_MAX = not known, or it has run before
   bool is_ours = true;
   int placed() const;
-  /// So many of the waiting members must be placed next, the first in rank order.
+  /// This many of the waiting members must be placed next, the first in rank order.
   int needed() const { return min > placed() ? min - placed() : 1; }
   /// Ranks of the first `count` waiting members.
   std::vector<int> waiting(int count) const;

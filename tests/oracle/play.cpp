@@ -165,7 +165,7 @@ class Player {
     ++played_.restarts;
   }
 
-  /// Nothing will come free any more: whoever still waits could not be placed.
+  /// Nothing will come free any more: a job that still waits could not be placed.
   void check_the_end() {
     if (!mirror_.is_idle() || story_.profile.victim != VictimRule::kNone) return;
     const std::vector<int> waiting = mirror_.waiting();

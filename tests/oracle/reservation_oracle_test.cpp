@@ -1,6 +1,7 @@
-// Reservations against full simulation: in histories in which every job runs exactly as long as its p90, each job that starts while somebody ahead of it
-// holds a reservation is taken out of a second play of the same history at the moment of its start. Whoever was passed must not start later with it than
-// without it, unless that is still by the time it was promised. What is promised to the first of all is no later than the plain world could place it.
+// Reservations against full simulation: in histories in which every job runs exactly as long as its p90, each job that
+// starts while somebody ahead of it holds a reservation is taken out of a second play of the same history at the moment
+// of its start. A job that was passed must not start later with it than without it, unless that is still by the time it
+// was promised. What is promised to the first of all is no later than the plain world could place it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ struct Passed {
   JobId head;
   Millis told;  ///< the promised time
   Millis made_at;
-  std::vector<JobId> unpromised;  ///< who waits ahead of it and holds no reservation
+  std::vector<JobId> unpromised;  ///< jobs that wait ahead of it and hold no reservation
 };
 struct Passer {
   JobId job;
@@ -44,7 +45,7 @@ const Reservation* reserve_for(const Engine& engine, JobId job) {
   return it == all.end() ? nullptr : &*it;
 }
 
-/// Who waits ahead of the job, with the reservation it holds or nullptr.
+/// The jobs that wait ahead of the job, each with the reservation it holds or nullptr.
 template <class Visit>
 void each_ahead(const State& state, const Engine& engine, JobId job, Visit&& visit) {
   engine.pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
@@ -67,7 +68,7 @@ Starts starts_of(const Story& story) {
       Passer passer{job, plan.at, {}};
       each_ahead(state, engine, job, [&](JobId head, const Reservation* reservation) {
         const QueueId limiting = reservation != nullptr ? reservation->limiting : limiting_queue(engine.verdict_of(head));
-        // Who waits for quota is promised against jobs under the same limit only (docs/reference/policies.md).
+        // A job that waits for quota has a reservation against jobs under the same limit only (docs/reference/policies.md).
         if (!limiting.is_none() && !state.queues().is_within(state.job(job).queue, limiting))
           starts.by_outsiders.push_back({head, plan.at});
         else if (reservation != nullptr)
@@ -241,7 +242,8 @@ std::multimap<Millis, int> known_ends(const Story& story, const PlainWorld& worl
   return ends;
 }
 
-/// Compares each reservation made to the first of all with the earliest time at which the plain world could place it; every job runs as long as is told.
+/// Compares each reservation made to the first of all with the earliest time at which the plain world could place it;
+/// every job runs as long as expected.
 void compare_with_earliest(const Story& story, EarliestTally& tally) {
   std::map<int, Millis> started;
   std::map<int, Millis> made;  ///< reservations of this decision

@@ -1,5 +1,5 @@
-// What is said of a waiting job, counted again: node by node, under the first lasting rule that refuses it or everything that is short; and who waits
-// ahead of it. A code without a judge is counted.
+// What is said of a waiting job, counted again: node by node, under the first lasting rule that refuses it or everything that is short; and the jobs
+// that wait ahead of it. A code without a judge is counted.
 #include <algorithm>
 #include <optional>
 
@@ -119,8 +119,8 @@ std::int64_t room_in(const PlainWorld& world, const Kind& kind, int level, int d
   return room;
 }
 
-/// Is there a head of its queue that waits ahead of the job, can run some time and not now? Of a cluster without nodes nothing is said for good, and of
-/// who waits for quota neither: that is asked first.
+/// Is there a head of its queue that waits ahead of the job, can run some time and not now? Of a cluster without nodes
+/// nothing is said for good, nor of a job that waits for quota: that is asked first.
 bool is_behind_head(const PlainWorld& world, PlainOrder order, int job) {
   const bool has_nodes = std::any_of(world.nodes.begin(), world.nodes.end(), [](const PlainNode& n) { return n.is_there; });
   for (std::size_t j = 0; j < world.jobs.size(); ++j) {
@@ -132,7 +132,7 @@ bool is_behind_head(const PlainWorld& world, PlainOrder order, int job) {
   return false;
 }
 
-/// Is somebody who waits ahead of the job promised that time, or overdue, and would the job run on beyond it?
+/// Is a job that waits ahead of it promised that time, or overdue, and would the job run on beyond it?
 bool is_held_for(const PlainWorld& world, const Judging& judging, int job, std::int64_t now, std::int64_t told) {
   const std::int64_t lasts = world.jobs[static_cast<std::size_t>(job)].lasts_ms;
   return told > now && std::any_of(judging.reservations.begin(), judging.reservations.end(), [&](const PlainReservation& reservation) {

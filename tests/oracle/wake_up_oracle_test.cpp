@@ -149,7 +149,7 @@ struct PlainCounts {
   std::string example;
 };
 
-/// May nobody else keep the job waiting? Under `skip` nobody may, under `strict` who waits ahead in its queue, under EASY whoever waits ahead.
+/// May no other job keep it waiting? Under `skip` none may, under `strict` those ahead in its queue, under EASY all that are ahead.
 bool is_on_its_own(const PlainWorld& world, const Profile& profile, const std::vector<int>& waiting, int job) {
   return profile.blocking == Blocking::kSkip || std::none_of(waiting.begin(), waiting.end(), [&](int other) {
            const bool is_of_queue = world.jobs[static_cast<std::size_t>(other)].queue == world.jobs[static_cast<std::size_t>(job)].queue;
@@ -193,7 +193,7 @@ std::string slept_in_plain(const Story& story, PlainCounts& counts) {
   return play(story, options).fault;
 }
 
-/// Nobody is asked but the plain world: whoever nobody else keeps waiting, and could be placed after a decision, was slept through.
+/// Only the plain world is asked: a job that no other keeps waiting, and that could be placed after a decision, was slept through.
 TEST(WakeUpOracle, NobodyWaitsWhomThePlainWorldCanPlace) {
   std::map<std::string, PlainCounts> counts;
   for (std::uint64_t seed = 0; seed < kStories; ++seed) {

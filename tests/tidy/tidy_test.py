@@ -227,6 +227,28 @@ class RulesStandOnce(unittest.TestCase):
         self.assertEqual(checks_of({"src/policy/x.cpp": asks}), set())
 
 
+class Phrases(unittest.TestCase):
+    GONE = {"phrases that are gone"}
+
+    def test_a_phrase_that_is_gone_in_a_comment_a_literal_or_a_page(self):
+        self.assertEqual(checks_of({"src/web/x.cpp": source("int a;  // at most So many of them\n")}), self.GONE)
+        self.assertEqual(checks_of({"src/web/x.cpp": source('const char* kText = "whoever fits";\n')}), self.GONE)
+        self.assertEqual(checks_of({"docs/how-to/x.md": "whoever fits\n"}), self.GONE)
+        self.assertEqual(checks_of({"docs/decisions/1.md": "whoever fits\n", "CHANGELOG.md": "whoever fits\n"}), set())
+
+    def test_it_is_found_over_the_end_of_a_line(self):
+        self.assertEqual(checks_of({"src/web/x.cpp": source("  /// and so\n  /// many of them\nint a;\n")}), self.GONE)
+        self.assertEqual(checks_of({"src/web/x.cpp": source("  /// and so\nint many;\n")}), set())
+
+    def test_names_and_longer_words_are_not_phrases(self):
+        self.assertEqual(checks_of({"src/web/x.cpp": source("int whoever;  // also manyfold, not so manyfold; kept, not whoevers; they are told apart\n")}), set())
+
+    def test_of_tests_the_comments_count(self):
+        self.assertEqual(checks_of({"tests/unit/x_test.cpp": 'TEST(A, B) { f("so many"); }\n'}), set())
+        self.assertEqual(checks_of({"tests/unit/x_test.cpp": "// so many\n"}), self.GONE)
+        self.assertEqual(checks_of({"tests/cases/x.case": "# so many\n"}), set())
+
+
 class OneSource(unittest.TestCase):
     CLASS = {"src/live/track/tracker.h": source("namespace ashlar {\nclass Tracker {\n public:\n  void a();\n  bool b() const;\n  struct Row {\n    ~Row();\n  };\n};\n}\n")}
 

@@ -2,6 +2,8 @@
 import re
 from collections import defaultdict
 
+from cpp_text import LITERAL
+
 
 TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 
@@ -65,7 +67,65 @@ def check_header_paragraphs(tree):
             yield name, 1, f"opens with {len(sentences)} sentences; at most {SENTENCES_MAX}: move what one function promises to that function"
 
 
+# Phrases that are always worse than another one, and that one; whole words, in any case, also over the end of a line of a comment.
+GONE_PHRASES = {
+    "so many": "this many, that many, at most N",
+    "whoever": "any job that, any process that",
+    "beyond recall": "cannot be cancelled",
+    "handed to the kernel": "written to the socket",
+    "room came": "capacity was freed",
+    "it lacks": "what is missing",
+    "who waits": "waiting jobs",
+    "those who wait": "waiting jobs",
+    "who may run": "which jobs may run",
+    "who goes first": "which job goes first",
+    "is told": "is reported, is given",
+    "are told": "are reported, are given",
+    "was told": "was reported, was given",
+    "were told": "were reported, were given",
+    "be told": "be reported, be given",
+}
+GONE_PHRASE = re.compile(
+    r"\b(?:" + "|".join(phrase.replace(" ", r"(?:\s+(?://+<?\s+)?)") for phrase in GONE_PHRASES) + r")\b(?! (?:apart|from)\b)", re.I)
+
+
+def words_of(text, comments_only):
+    """The comments of a source, and its literals if wanted; everything else blanked out, line numbers kept."""
+    kept, end = [], 0
+    for match in LITERAL.finditer(text):
+        kept.append(re.sub(r"[^\n]", " ", text[end:match.start()]))
+        is_comment = match[0].startswith(("//", "/*"))
+        kept.append(match[0] if is_comment or not comments_only else re.sub(r"[^\n]", " ", match[0]))
+        end = match.end()
+    return "".join(kept)
+
+
+def written_texts(tree):
+    """(file, what people wrote in it) of the sources, the tests' comments and the pages. What a decision or the changelog says stays as it was said."""
+    for name, text in tree.raw.items():
+        if not text.startswith("// Generated"):
+            yield name, words_of(text, comments_only=False)
+    for path in sorted((tree.root / "tests").rglob("*")):
+        if path.suffix in (".h", ".cpp"):
+            yield path.relative_to(tree.root).as_posix(), words_of(path.read_text(encoding="utf-8", errors="replace"), comments_only=True)
+    pages = [tree.root / "README.md", tree.root / "CONTRIBUTING.md"]
+    for folder in ("docs", "src"):
+        pages += sorted((tree.root / folder).rglob("*.md"))
+    for path in pages:
+        name = path.relative_to(tree.root).as_posix()
+        if path.is_file() and not name.startswith("docs/decisions/"):
+            yield name, path.read_text(encoding="utf-8")
+
+
+def check_gone_phrases(tree):
+    for name, text in written_texts(tree):
+        for match in GONE_PHRASE.finditer(text):
+            phrase = " ".join(word for word in match[0].lower().split() if not word.startswith("/"))
+            yield name, text.count("\n", 0, match.start()) + 1, f"'{phrase}': better {GONE_PHRASES[phrase]}"
+
+
 CHECKS = (
     ("one class, one source", check_one_source),
     ("header paragraphs", check_header_paragraphs),
+    ("phrases that are gone", check_gone_phrases),
 )

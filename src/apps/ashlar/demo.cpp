@@ -177,8 +177,8 @@ void compare(Stage& stage, const demo::Script& full) {
   (*yardstick)->stop();
   row("Ashlar", script, {.ns = "compare-ashlar", .scheduler_name = "ashlar", .has_groups = true, .has_queues = false, .on_frame = {}});
   std::printf(
-      "\n  split racks: gangs over several racks although one rack could hold them; idle GPU-s waited: cards idle while\n  a job waited that so many "
-      "cards would have served\n");
+      "\n  split racks: gangs over several racks although one rack could hold them; idle GPU-s waited: cards idle while\n  a job waited that "
+      "this many cards would have served\n");
 }
 
 void say_goodbye(const Stage& stage) {

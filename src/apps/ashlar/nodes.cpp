@@ -14,7 +14,7 @@ namespace {
 
 using boost::json::object;
 
-/// Pods of other schedulers do not say which devices they hold: of those that nobody is known to use, so many are drawn as theirs.
+/// Pods of other schedulers do not say which devices they hold: of the devices without a known user, as many are drawn as theirs.
 std::string devices_picture(const object& node) {
   std::string picture;
   std::int64_t idle = number_of(node, "idleCards");

@@ -1,4 +1,4 @@
-// `ashlar queue`: the queues with what they use, who waits in which order, and who is held outside of them.
+// `ashlar queue`: the queues with what they use, the waiting jobs in order, and what is held outside of them.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -70,7 +70,7 @@ void add_queue(CLI::App& app) {
   auto options = std::make_shared<AskOptions>();
   auto only = std::make_shared<std::string>();
   auto is_all = std::make_shared<bool>(false);
-  CLI::App* verb = app.add_subcommand("queue", "Queues, their use, and who waits in which order");
+  CLI::App* verb = app.add_subcommand("queue", "Queues, their use, and the waiting jobs in order");
   verb->add_option("queue", *only, "Only jobs of this queue");
   verb->add_flag("-a,--all", *is_all, "List every waiting job (at most 20,000), not only the first 500");
   verb->add_option("--server", options->server, "URL of the scheduler; else $ASHLAR_SERVER, else http://127.0.0.1:10451");

@@ -173,7 +173,7 @@ void run_scheduler(const SchedulerFlags& options) {
   if ((*scheduler)->probe_port() != 0)
     spdlog::info("health and metrics: http://{}:{}", shown(config.health_probe_bind_address), (*scheduler)->probe_port());
   if (config.listen.is_public())
-    spdlog::warn("the read API answers without authentication on {}; whoever reaches it learns the names of all tenants", shown(config.listen));
+    spdlog::warn("the read API answers without authentication on {}; anybody who reaches it learns the names of all tenants", shown(config.listen));
   running = scheduler->get();
   struct sigaction action {};
   action.sa_handler = on_signal;

@@ -1,5 +1,6 @@
-// scene: what is on stage: the pods, gangs and nodes as the API server shows them, whoever schedules. Fed by two watches; answers what the view draws
-// and what the comparison counts. Times are those of the client's clock in milliseconds.
+// scene: what is on stage: the pods, gangs and nodes as the API server shows them, under any scheduler. Fed by two
+// watches; answers what the view draws and what the comparison counts. Times are those of the client's clock in
+// milliseconds.
 #pragma once
 
 #include <deque>
@@ -24,7 +25,7 @@ struct Job {
   Millis first_bound_at, last_bound_at;
   std::vector<int> node_of_member;             ///< node number, -1 = waits
   std::vector<std::string> devices_of_member;  ///< text of ashlar.dev/devices, empty where there is none
-  std::string waits_because;                   ///< what was told of its condition
+  std::string waits_because;                   ///< the message of its condition
   bool is_over = false;
   bool is_bound() const { return bound == act.members; }
   int racks() const;  ///< distinct racks of its members

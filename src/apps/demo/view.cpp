@@ -82,7 +82,7 @@ std::string bar(int used, int limit, int width, bool has_colour, int team) {
   return coloured(filled, kTeamColours[team], has_colour) + coloured(empty, kIdleColour, has_colour);
 }
 
-/// Cuts to so many printed columns, the last one an ellipsis; escape sequences and continuation bytes take none.
+/// Cuts to at most this many printed columns, the last one an ellipsis; escape sequences and continuation bytes take none.
 std::string cut(const std::string& line, int width) {
   std::string out, up_to_ellipsis;
   int columns = 0;

@@ -139,8 +139,9 @@ Room room_of(State& state, FitTables& fit_tables, const std::vector<Ask>& asks, 
   return room;
 }
 
-/// Of unlike members each kind may have room where all of them together have not: so many of those needed do find a place, one after the other, in the
-/// domain or anywhere. Never all of them, since the search has found no place for all. Leaves the state unchanged.
+/// Of unlike members each kind may have room where all of them together have not: the number of those needed that do
+/// find a place, one after the other, in the domain or anywhere. Never all of them, since the search has found no place
+/// for all. Leaves the state unchanged.
 std::uint64_t members_together(State& state, FitTables& fit_tables, const Profile& profile, JobId job, DomainId domain) {
   Trial trial(state);
   std::uint32_t seen = 0;

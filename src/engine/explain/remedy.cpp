@@ -21,7 +21,7 @@ constexpr std::size_t kDomainsMax = 4;          ///< domains in which devices ar
 /// How the job is changed before it is tried.
 struct Change {
   std::optional<LevelId> within;           ///< instead of its own
-  std::uint32_t members_max = UINT32_MAX;  ///< of its waiting members only so many, the first by rank
+  std::uint32_t members_max = UINT32_MAX;  ///< at most this many of its waiting members, the first by rank
   std::int32_t devices_max = INT32_MAX;    ///< no member asks for more whole devices
 };
 
@@ -177,7 +177,7 @@ std::int64_t largest(std::int64_t high, Works&& works) {
   return found;
 }
 
-/// Every limit from the queue upwards that the job would exceed, with what it lacks.
+/// Every limit from the queue upwards that the job would exceed, and by how much.
 std::vector<Remedy::Limit> limits_in_the_way(const State& state, JobId job) {
   const QuotaVector asked = quota_needed(state, job);
   std::vector<Remedy::Limit> limits;
@@ -267,7 +267,7 @@ class FreedDevices {
   ~FreedDevices() {
     for (auto it = freed_.rbegin(); it != freed_.rend(); ++it) Ledger(state_).allocate(it->node, it->demand, it->devices);
   }
-  /// Frees so many devices that are in use, and as much of the resource that counts them; false if there are not so many.
+  /// Frees this many devices that are in use, and as much of the resource that counts them; false if fewer are in use.
   bool free(NodeId n, std::int64_t devices, std::int64_t counted, ResourceId counts_devices) {
     const std::int64_t full = state_.cluster().facts(n).memory_per_device.value;
     for (std::vector<int>& in_use = in_use_[n]; devices > 0 && !in_use.empty(); in_use.pop_back()) {

@@ -15,7 +15,7 @@ void report(EngineData& e, Cycle& cycle, JobId job, const Verdict& verdict);
 /// Parks the class, and reports the verdict to all its jobs.
 void park(EngineData& e, const State& state, Cycle& cycle, ClassId id, const Verdict& verdict);
 
-/// Stage: jobs that entered a parked class are told what its others were.
+/// Stage: jobs that entered a parked class get the verdict of its other jobs.
 void report_newcomers(EngineData& e, State& state, Cycle& cycle);
 
 }  // namespace ashlar

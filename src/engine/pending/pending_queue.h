@@ -1,6 +1,7 @@
-// PendingQueue: who waits, in order, grouped by class. Jobs of one class (same queue, demand, constraint, size, topology wishes) stand or fall together:
-// when the first of them cannot be placed, the class is parked and none of the others is looked at until something happens that could help. A cycle
-// therefore costs O(active classes), whatever the number of waiting jobs.
+// PendingQueue: the waiting jobs, in order, grouped by class. Jobs of one class (same queue, demand, constraint, size,
+// topology wishes) stand or fall together: when the first of them cannot be placed, the class is parked and none of the
+// others is looked at until something happens that could help. A cycle therefore costs O(active classes), whatever the
+// number of waiting jobs.
 #pragma once
 
 #include <compare>
@@ -25,7 +26,7 @@ struct EquivalenceClass {
   DemandId demand;
   ConstraintId constraint;
   std::uint32_t members_waiting = 0;
-  std::uint32_t members_needed = 0;  ///< at least so many must be placed together
+  std::uint32_t members_needed = 0;  ///< at least this many must be placed together
   LevelId within, prefer;
   DomainId anchor;  ///< where members of the job already sit (then the job is its own class)
   JobId only;       ///< set for gangs whose members differ and for jobs that are placed in part

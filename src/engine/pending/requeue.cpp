@@ -119,7 +119,7 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
   };
   for (const ClassId id : e.pending.waiting_for_quota())
     if (is_quota_news_for(state, e.pending.class_at(id))) activated.push_back(id);
-  if (has_quota_news)  // a limit has changed: whoever waits for room may now ask for more than its queue can ever have
+  if (has_quota_news)  // a limit has changed: a job that waits for room may now request more than its queue can ever have
     e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
       if (!job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity && exceeds_quota(state, job_class)) activated.push_back(id);
     });

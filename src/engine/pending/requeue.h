@@ -13,8 +13,9 @@ void requeue(EngineData& e, State& state, Cycle& cycle);
 /// Stage: activates the classes behind heads of queues that no longer block.
 void activate_behind_moved_heads(EngineData& e, State& state, Cycle& cycle);
 
-/// Activates the first blocked head of the queue if it is outdated and can never run any more, so that it blocks nobody and is told so; then the next.
-/// Has it activated any? Cost: a proof for each head looked at, O(1) where it is not outdated.
+/// Activates the first blocked head of the queue if it is outdated and can never run any more, so that it blocks no
+/// other job and its verdict says so; then the next. Has it activated any? Cost: a proof for each head looked at, O(1)
+/// where it is not outdated.
 bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle, QueueId queue);
 /// The same for each queue.
 bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle);

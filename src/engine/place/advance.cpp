@@ -120,7 +120,7 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
   for (const Trial::Step& step : trial.steps()) {
     if (const auto* claim = std::get_if<Trial::Eviction>(&step)) {  // another scheduler's, which the job outranks
       Ledger(state).drop_nomination(claim->member, claim->node);
-      cycle.plan.look_again_at = cycle.plan.at;  // those who wait were woken before
+      cycle.plan.look_again_at = cycle.plan.at;  // waiting jobs were requeued before
     } else if (const auto* placement = std::get_if<Trial::Placement>(&step)) {
       cycle.plan.actions.push_back(Bind{placement->member, job, placement->node, placement->devices});
     }

@@ -25,7 +25,7 @@ class FitTable {
   std::span<const std::uint16_t> fits() const { return fits_; }
   /// The tiers' points as one number: higher is better, 0 = does not fit. Domain tiers are not in it.
   std::uint64_t key(NodeId n) const { return keys_[n.row()]; }
-  /// The changes after so many were undone exactly, and it was refreshed since or has not seen them.
+  /// The changes after this many were undone exactly, and it was refreshed since or has not seen them.
   void rewind(std::uint64_t change_count) { cursor_ = std::min(cursor_, change_count); }
   std::uint64_t cursor() const { return cursor_; }
   /// The best node by all tiers, ties to the lowest row; none if nothing fits.

@@ -134,7 +134,7 @@ std::vector<Run> runs_of(const State& state, JobId job, std::uint32_t members_ma
   return runs;
 }
 
-/// Members of so many kinds get their turn to be placed first; more kinds are rare, and the work is bounded.
+/// Members of at most this many kinds get their turn to be placed first; more kinds are rare, and the work is bounded.
 constexpr std::size_t kRunsInFrontMax = 4;
 /// Domains of a preferred level that are tried for all of a gang of unlike members together.
 constexpr std::size_t kPreferredTriedMax = 16;

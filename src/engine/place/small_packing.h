@@ -27,7 +27,7 @@ struct PackingNode {
   std::vector<std::int32_t> milli;   ///< by device
   std::vector<std::int64_t> mib;     ///< by device
   std::int64_t full_mib = 0;         ///< of a device; 0 = not known, not checked
-  std::int32_t idle_devices = 0;     ///< so many of the idle devices may be taken
+  std::int32_t idle_devices = 0;     ///< at most this many of the idle devices may be taken
   std::vector<HostPort> ports;       ///< taken
   std::vector<std::uint8_t> allows;  ///< by group
   friend bool operator==(const PackingNode&, const PackingNode&) = default;

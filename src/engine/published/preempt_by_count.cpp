@@ -162,7 +162,7 @@ CountMarks mark(const State& state, const PendingQueue& pending, const std::vect
 }  // namespace
 
 void preempt_by_count(EngineData& e, State& state, Cycle& cycle) {
-  if (e.pending.size() == 0) return;  // whoever runs has its devices, so a walk without waiting jobs stops nobody
+  if (e.pending.size() == 0) return;  // running jobs have their devices, so a walk without waiting jobs stops nobody
   const Millis now = cycle.plan.at;
   const std::vector<Running> running = running_in_order(state, *e.profile->order, now);
   const CountMarks marks = mark(state, e.pending, running, now);

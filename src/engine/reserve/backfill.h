@@ -9,10 +9,10 @@ namespace ashlar {
 
 struct BackfillRule {
   bool is_strict = false;           ///< nobody of a queue passes its first blocked job
-  bool has_blocking_heads = false;  ///< who waits can stand in others' way
+  bool has_blocking_heads = false;  ///< waiting jobs can stand in others' way
   bool passes_its_like = false;     ///< a job may pass the first of its class, where that is placed by what it outranks
   bool makes_reservations = false;  ///< for the heads of queues, on named nodes
-  /// May the job start beside those ahead of it? False: it is told until when it is held. nullptr: nobody holds it.
+  /// May the job start beside those ahead of it? False: its verdict says until when it is held. nullptr: nothing holds it.
   bool (*may_start)(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) = nullptr;
 };
 const BackfillRule& backfill_rule(const Profile& profile);

@@ -35,7 +35,7 @@ class EarliestStart {
   Presence presence_of(const Reservation& reservation, Millis at) const;
   static constexpr std::size_t kAll = SIZE_MAX;
 
-  /// Are there so many moments? They are listed as far as somebody has asked.
+  /// Are there this many moments? They are listed as far as was needed so far.
   bool reaches(std::size_t count);
   /// Number of moments before that time; kAll for max().
   std::size_t count_before(Millis before);
@@ -51,7 +51,7 @@ class EarliestStart {
   std::size_t enough_quota();
   /// What the job's members hold of a queue above it.
   QuotaVector held_of(JobId job, QueueId queue) const;
-  /// With the ends of so many moments gone and what is promised in place: can the job be placed?
+  /// With the ends of this many moments gone and what is promised in place: can the job be placed?
   bool fits_after(std::size_t moments);
   /// The job is placed, over other schedulers' nominations that it outranks where that is the only way.
   bool place();

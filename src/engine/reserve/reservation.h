@@ -88,9 +88,9 @@ struct Reservation {
   bool is_due(const State& state, Millis now) const;
   /// When it is worth another look, if nothing else happens until then.
   Millis next_look(const State& state, Millis now) const;
-  /// The promised time as it can be told: never a time that has passed.
+  /// The promised time as it can be reported: never a time that has passed.
   Millis told_at(Millis now) const;
-  /// Is that job, of that queue, delayed for nothing if it keeps off? Who waits for quota is delayed only by jobs under the same limit.
+  /// Is that job, of that queue, delayed for nothing if it keeps off? A job that waits for quota is delayed only by jobs under the same limit.
   bool concerns(const State& state, QueueId queue) const { return limiting.is_none() || state.queues().is_within(queue, limiting); }
 
   /// Does it hold if these placements, all of one job, last beyond it?
@@ -107,7 +107,7 @@ struct Reservation {
 
 class Reservations {
  public:
-  /// So many jobs hold a reservation at a time, the first in order; later ones wait unprotected. Bounds the work of a decision.
+  /// At most this many jobs hold a reservation at a time, the first in order; later ones wait unprotected. Bounds the work of a decision.
   static constexpr std::size_t kMax = 8;
   /// Jobs that end at another time than expected and new nodes change when there is room; a reservation is worked out again at most this often.
   static constexpr Millis kRenewedAfter{1000};

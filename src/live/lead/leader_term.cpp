@@ -10,7 +10,7 @@
 namespace ashlar::kube {
 namespace {
 
-/// Confirmations change no decision; so many are taken all the same, so that they do not pile up.
+/// Confirmations change no decision; this many are taken nevertheless, so that they do not pile up.
 constexpr std::size_t kConfirmationsMax = 1024;
 
 std::int64_t monotonic_micros() {

@@ -32,7 +32,7 @@ struct LeaderTermOptions {
   StatusWriterOptions status_writer;
   std::uint32_t binds_per_step_max = 64;     ///< with the window of the actuator: how long a newcomer may have to wait for its turn
   Millis window{2};                          ///< news are gathered for so long before a decision while bindings are under way
-  std::size_t events_per_step_max = 10'000;  ///< so many gathered events bring the decision before the window is over
+  std::size_t events_per_step_max = 10'000;  ///< this many gathered events bring the decision before the window is over
   OpenRecorder open_recorder;
   OnLog log;
 };

@@ -41,7 +41,7 @@ struct ProcessFacts {
   std::optional<LogFacts> decision_log;  ///< absent where none is kept
 };
 
-/// Who reads the metrics: whoever reaches the probes' port, or whoever may also ask the read API.
+/// Who reads the metrics: anybody who reaches the probes' port, or somebody who may also use the read API.
 enum class MetricsReader : std::uint8_t { kAnybody, kOperator };
 
 class SchedulerMetrics {

@@ -40,7 +40,7 @@ std::string gpu_resource_of(const TextContext& c, DemandId demand) {
 /// The names of what reasons are about, as the API server gives them.
 class NamesOf final : public ReasonNames {
  public:
-  /// `has_times`: a time is told as what is left of it now, which a text that is read later must not say.
+  /// `has_times`: a time is written as what is left of it now, which a text that is read later must not say.
   explicit NamesOf(const TextContext& context, bool has_times = true) : c_(context), names_(context.tracker.names()), has_times_(has_times) {}
 
   std::string subject(const Reason& r) const override {

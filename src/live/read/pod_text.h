@@ -34,7 +34,7 @@ bool waits_for_company_to_leave(const Verdict& verdict);
 /// The reasons worth telling: a pod short of devices is short of the resource that counts them too, which is said once; what waits for pods to leave, or
 /// for a label, would fit an empty cluster that has it.
 std::vector<Reason> told_reasons(const TextContext& context, const Verdict& verdict);
-/// The first of them in our own words; what would not even fit an empty cluster is told with what it is short of. Empty where there is none.
+/// The first of them in our own words; what would not even fit an empty cluster comes with what it is short of. Empty where there is none.
 std::string headline_text(const TextContext& context, const std::vector<Reason>& told);
 /// One reason in our own words with its numbers as of now, for `why`.
 std::string reason_text(const TextContext& context, const Reason& reason);

@@ -59,7 +59,7 @@ class Binder final : public Actuator {
   void pump();
 
   std::size_t queued() const { return queue_.size(); }
-  /// So many bindings wait that no further ones should be decided: those that wait for a slow namespace hold up nobody else.
+  /// Bindings that wait; at a limit no further ones should be decided. Those of a slow namespace do not hold up others.
   std::size_t backlog() const { return api_.budget().is_in_trouble() ? queue_.size() : queue_.unhindered(); }
   /// Requests sent and not answered.
   std::size_t in_flight() const { return under_way_.size(); }

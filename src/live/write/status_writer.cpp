@@ -183,7 +183,7 @@ void StatusWriter::send_condition(PodMark mark) {
   if (pod_attempts_[key].failures == 0) speak_for(mark);
 }
 
-/// Who waits outside the engine has no verdict that would bring an event: it comes with the condition. Of a gang that is held one pod speaks.
+/// A pod that waits outside the engine has no verdict that would bring an event: it comes with the condition. Of a gang that is held one pod speaks.
 void StatusWriter::speak_for(const PodMark& mark) {
   const PodRecord& pod = tracker_.pods()[mark.slot];
   if (pod.is_in_engine()) return;

@@ -42,7 +42,7 @@ class ScenarioWork {
     const ArrivalStream* law = nullptr;
     std::vector<Shape> shapes;
     double gap_millis = 0;               ///< mean time between arrivals
-    std::optional<Millis> spread_until;  ///< where only the number of jobs is given: exactly so many come before this time
+    std::optional<Millis> spread_until;  ///< where only the number of jobs is given: exactly that many come before this time
   };
   struct Trace {
     const ScenarioTrace* law = nullptr;

@@ -1,4 +1,4 @@
-// ScriptedEvent: something that a simulated run is told to let happen at a time: an event of the engine's, or a fact about the world around it. Scripts of
+// ScriptedEvent: something that happens at a given time of a simulated run: an event of the engine's, or a fact about the world around it. Scripts of
 // them come from `.case` files and from random histories.
 #pragma once
 

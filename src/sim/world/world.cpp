@@ -360,7 +360,7 @@ void World::answer_late(LateAnswer answer, Millis at) {
 }
 
 /// A bind is carried out as it is answered, and refused where its node went in the meantime, though it may have come back: what was asked of it went with
-/// it. Whoever has a node keeps it, whatever was asked since; news that is outdated by then is not told.
+/// it. A member that has a node keeps it, whatever was requested since; an answer that is outdated by then is not delivered.
 void World::deliver_late(std::uint32_t row, Millis at, std::vector<Event>& out) {
   LateAnswer answer = std::move(late_answers_[row]);
   spare_answers_.push_back(row);
@@ -382,7 +382,7 @@ void World::deliver_late(std::uint32_t row, Millis at, std::vector<Event>& out) 
     const Placed& placed = placed_[rejected->member.row()];
     if (placed.attempts != answer.attempt || answer.attempt <= placed.dropped || !placed.node.is_none()) return;
   } else if (answer.is_again) {
-    return;  // a stop that is told twice would stop the next run
+    return;  // a stop that is delivered twice would stop the next run
   }
   out.push_back({at, std::move(answer.body)});
 }

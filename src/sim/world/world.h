@@ -24,7 +24,7 @@ namespace ashlar::sim {
 struct SimJob {
   Millis submit;
   Millis duration;              ///< true run time; max() = it never ends by itself
-  Estimate estimate;            ///< what the engine is told of it
+  Estimate estimate;            ///< what the engine knows of it
   std::int64_t order_hint = 0;  ///< Workload::order_hint
   std::int32_t priority = 0;
   QueueId queue{0u};
@@ -52,7 +52,7 @@ struct WorldRules {
   Millis restart_of(std::int64_t devices) const { return devices <= 1 ? restart_of_one : devices <= 8 ? restart_of_eight : restart_of_more; }
 };
 
-/// What becomes of an action: when it is carried out, whether it is refused, and when its answer is told a second time.
+/// What becomes of an action: when it is carried out, whether it is refused, and when its answer is delivered a second time.
 struct Fate {
   Millis after{0};
   bool is_refused = false;  ///< binds only
@@ -60,7 +60,7 @@ struct Fate {
 };
 using FateOf = std::function<Fate(const Action&)>;
 
-/// Who is told what happened; either may be empty.
+/// Called for what happened; either may be empty.
 struct WorldListeners {
   std::function<void(const JobOutcome&)> ended;
   /// Devices in use and jobs waiting from this time on.
@@ -77,7 +77,7 @@ class World final : public EventSource, public Actuator {
   /// is ended by the script or never.
   World(SimClock& clock, std::span<const ScriptedEvent> script, FateOf fate_of, WorldRules rules);
 
-  /// So many jobs at most will be present at a time: room is made for them at once, not by copying what is there again and again.
+  /// At most this many jobs will be present at a time: memory for them is reserved once, so that nothing is copied again and again.
   void expect(std::size_t jobs) { live_.reserve(jobs); }
   /// The first events: definitions and nodes, in the order given.
   void open_with(std::vector<Event> events) { opening_ = std::move(events); }
@@ -109,7 +109,7 @@ class World final : public EventSource, public Actuator {
     Millis waiting_since;
     Millis queued;
     std::uint32_t bound = 0;  ///< members on a node
-    std::uint32_t min = 1;    ///< it starts with so many
+    std::uint32_t min = 1;    ///< it starts with this many
     std::uint32_t run = 0;    ///< grows at each stop, so that an outdated end is known as such; never reset when the row is used again
     bool is_running = false;  ///< what never ends by itself is not said to run
     boost::container::small_vector<MemberId, 2> members;
@@ -134,7 +134,7 @@ class World final : public EventSource, public Actuator {
     NodeId node;
     DeviceMask devices;
     std::uint32_t attempts = 0;  ///< binds so far
-    std::uint32_t dropped = 0;   ///< so many of them came before its job was stopped: who has not answered yet never does
+    std::uint32_t dropped = 0;   ///< this many of them came before its job was stopped: those not answered yet never are
   };
   friend struct ScriptNotes;
 

@@ -51,7 +51,7 @@ struct Job {
   Millis end_at;                     ///< entry on the timeline while started: by the median, in the past where the job outlasts it
   std::int64_t devices_total = 0;    ///< devices of all members, fractions rounded up per member
 
-  /// So many of the waiting members must be placed together next: up to the minimum, then one by one.
+  /// This many of the waiting members must be placed together next: up to the minimum, then one by one.
   std::uint32_t members_needed() const { return members_min > members_placed ? members_min - members_placed : 1; }
   /// Are only members above the minimum left to place? They are the first to give way.
   bool waits_for_surplus() const { return !is_each_needed && members_placed >= members_min; }

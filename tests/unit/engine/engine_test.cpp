@@ -310,7 +310,7 @@ NodeFacts in_rack(std::uint32_t rack) {
   return facts;
 }
 
-/// Racks as given by node, and a gang of so many whole nodes that must stay within one.
+/// Racks as given by node, and a gang of this many whole nodes that must stay within one.
 State gang_within_a_rack(std::initializer_list<std::uint32_t> rack_of_node, std::uint32_t members) {
   State s = cluster_of(0);
   tell(s, LevelsDefined{1, 0});

@@ -1,4 +1,4 @@
-// Credential plugins as child processes: what they are given, what they may answer, and in which words each failure is told.
+// Credential plugins as child processes: what they are given, what they may answer, and in which words each failure is reported.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -57,7 +57,7 @@ class Between : public ::testing::Test, public TermBench {
   ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }, [this] { return now; }};
 };
 
-/// Pods of gangs are told to the engine together; those that are bound hold their devices before that.
+/// Pods of gangs are reported to the engine together; those that are bound hold their devices before that.
 TEST_F(Between, ABoundPodOfAGangThatTheEngineDoesNotKnowTakesItsRoom) {
   see(node("n0", 8));
   see(pod("p", 7));

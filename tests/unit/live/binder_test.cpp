@@ -202,7 +202,7 @@ TEST_F(Actuation, RereadingGoesOnWhileTheRightToWriteIsAway) {
   server.hold();
   place();
   ASSERT_TRUE(until([&] { return server.count({"POST"}) == 1; }));
-  is_leading = false;  // a renewal is late; it will be answered, and nobody is told that leadership was ever in doubt
+  is_leading = false;  // a renewal is late; it will be answered, and nothing reports that leadership was ever in doubt
   server.let_go();
   ASSERT_TRUE(until([&] { return server.count({"GET"}) == 2; }));
   server.change([&] { bind_status = 201; });

@@ -62,7 +62,7 @@ class CompanyStory : public TrackerBench {
     if (chance(40)) rules.node_selector = {{PooledString("pool"), PooledString(one_of("p", 2))}};
     return under(std::move(p), std::move(rules));
   }
-  /// A change of a pod that was told before, or a new one.
+  /// A change of a pod that was reported before, or a new one.
   void tell_pod(bool is_owner) {
     const std::string name = one_of(is_owner ? "o" : "w", is_owner ? 12 : 20);
     Pod now = is_owner ? owner(name) : waiting(name);

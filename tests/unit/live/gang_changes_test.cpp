@@ -151,7 +151,7 @@ TEST_F(GangChanges, APodGroupAndItsPodsMayNotNameDifferentDomains) {
   EXPECT_EQ(hold_of("pg-0").reason, HoldReason::kGroupRefused);
 }
 
-// ---- a PodGroup that was told True -----------------------------------------------------------------------------------------------------
+// ---- a PodGroup whose condition is True -----------------------------------------------------------------------------------------------------
 
 TEST_F(GangChanges, PodsThatAreAllNewStartTogetherAlthoughTheGroupWasToldTrue) {
   see_nodes(2);
@@ -387,7 +387,7 @@ TEST_F(GangChanges, AGangMovesToItsNewQueueWhenAllItsPodsHave) {
   EXPECT_EQ(state.backlog_size(), 0u) << "half of it belongs to another queue";
   EXPECT_EQ(tracker.hold_condition(record("g-0")).message,
             "GangHeld: the pods of gang g belong to different queues: pod g-0 to blue, pod g-1 to red; all must name the same");
-  // When its patience is over all are told, and at a change of one of them only those that do not know it yet.
+  // When its patience is over all get a condition, and at a change of one of them only those that do not have it yet.
   time = time + Millis(3'600'000);
   tracker.tick(time);
   step();

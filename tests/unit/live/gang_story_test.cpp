@@ -1,10 +1,10 @@
-// Stories of gangs: when the engine hears of them, as what, and who is told why they wait.
+// Stories of gangs: when the engine hears of them, as what, and which pods get a condition that says why they wait.
 #include "tracker_story.h"
 
 namespace ashlar::kube {
 namespace {
 
-constexpr Millis kPatience{5'000};  ///< before the members of a gang that is not complete are told
+constexpr Millis kPatience{5'000};  ///< before the members of an incomplete gang get a condition
 
 class GangStory : public TrackerStory {
  protected:

@@ -1,5 +1,5 @@
-// What a leadership does about single pods beside placing them: devices that others changed are written back, devices that are claimed twice are told, and
-// what a decision stopped the process for goes into the quarantine.
+// What a leadership does about single pods beside placing them: devices that others changed are written back, devices
+// that are claimed twice are reported, and what a decision stopped the process for goes into the quarantine.
 #include <unistd.h>
 
 #include <filesystem>

@@ -146,7 +146,7 @@ TEST_F(MetricsOfWrites, CountBindingsByTheirOutcome) {
   begin(server.api());
   see(node_in("r0", "n0", 16));
   for (const char* name : {"a-201", "b-201", "c-409", "d-404", "e-403", "f-500", "g-504"}) see(pod(name, 1));
-  for (const char* name : {"i-201", "j-201", "k-201"}) see(pod(name, 20));  // no node has so many
+  for (const char* name : {"i-201", "j-201", "k-201"}) see(pod(name, 20));  // no node has this many
   const auto turned_until = [&](const auto& is_done) {
     return server.until([&] {
       leader_term->turn();

@@ -69,7 +69,7 @@ TEST_F(GoneUnderABinding, WhatNobodyKnowsIsReadAsOftenAsElsewhere) {
   EXPECT_EQ(where("p0"), "m");
 }
 
-/// Whoever gets the devices of a node that was made anew may find the pod there that was bound before anybody was told.
+/// A pod that gets the devices of a node that was made anew may find another there that was bound before the news came.
 TEST_F(GoneUnderABinding, ANodeOfThatNameTakesNothingBeforeTheAnswer) {
   for (const int status : {201, 422, 500}) {
     lose_the_node(status, [&] {

@@ -170,7 +170,7 @@ class OneOffs : public Tenants {
     EXPECT_NE(where(pods.front().name.str()), "");
     for (Pod& p : pods) gone(std::move(p));
     decide();
-    decide();  // what was given back is told
+    decide();  // what was given back is reported
     decide();  // the list of its events is not kept
   }
   void decide() {

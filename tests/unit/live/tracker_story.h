@@ -21,7 +21,7 @@ class TrackerStory : public TrackerBench {
     start = take_story();
   }
 
-  /// The events since the last step, and who is to be told something, under the step's name.
+  /// The events since the last step, and the pods and gangs that are due a condition, under the step's name.
   void told(std::string_view step) {
     story += std::string(step) + "\n";
     tracker.settle();

@@ -54,7 +54,7 @@ class SmallCluster {
     cluster.upsert_node(n, facts);
     return n;
   }
-  /// Leaves so many milli-GPU free on the first devices of a node.
+  /// Leaves this many milli-GPU free on the first devices of a node.
   void leave(NodeId n, const std::vector<std::int32_t>& free) {
     for (std::size_t c = 0; c < free.size(); ++c)
       if (free[c] < kWholeDevice) cluster.allocate(n, demand_of(0, 1, kWholeDevice - free[c]), mask_of({static_cast<int>(c)}));

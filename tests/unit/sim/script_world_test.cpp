@@ -22,7 +22,7 @@ ScriptedEvent runs(std::int64_t seconds, std::uint32_t job, std::int64_t for_sec
 }
 Bound bound(std::uint32_t member, std::uint32_t node) { return {MemberId(member), NodeId(node), {1, 0}}; }
 
-/// Plays a script in which nobody schedules: what is told, and after it "present p" and the load if it changed.
+/// Plays a script in which nobody schedules: what is reported, and after it "present p" and the load if it changed.
 std::string played(const std::vector<ScriptedEvent>& script, WorldRules rules = {}) {
   SimClock clock;
   World world(

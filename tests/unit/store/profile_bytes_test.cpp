@@ -1,4 +1,4 @@
-// Bytes of a profile that no build writes: each is told for what it is.
+// Bytes of a profile that no build writes: each is reported for what it is.
 #include <gtest/gtest.h>
 
 #include "random_world.h"

@@ -12,7 +12,7 @@
 
 namespace {
 
-std::atomic<int> entries_left{-1};  ///< so many entries are read before an error comes; below zero: none comes
+std::atomic<int> entries_left{-1};  ///< this many entries are read before an error comes; below zero: none comes
 
 }  // namespace
 

@@ -121,7 +121,7 @@ kube::OnLog log_of(const config::LoggingConfig& logging) {
   };
 }
 
-/// Probes are small and many are allowed to come and go; whoever means harm gets no more memory than that.
+/// Probes are small, and many of them may come and go; a hostile client gets no more memory than that.
 constexpr std::size_t kProbeConnectionsMax = 64, kProbeBytesMax = 4u << 10;
 
 void listen_on(const config::ListenConfig& listen, bool& is_enabled, http::ServerOptions& out) {
