@@ -51,7 +51,7 @@ struct GangRecord {
   PooledString topology_key;       ///< of the PodGroup; hard
   std::uint32_t size = 1;          ///< members that must start together
   std::uint32_t in_engine = 0;     ///< pods that the engine knows as members
-  std::uint32_t told_min = 1;      ///< members that must start together, as the engine was told last
+  std::uint32_t told_min = 1;      ///< members that must start together, as last reported to the engine
   std::uint32_t foreign_pods = 0;  ///< pods of other schedulers that name this PodGroup
   std::int32_t priority = 0;
   std::optional<std::int32_t> stated_priority;  ///< of the PodGroup
@@ -71,7 +71,7 @@ struct GangRecord {
   bool is_open = false;     ///< complete and sound, or begun: its waiting members are in the engine
   bool is_started = false;  ///< all members that must start together were bound at the same time, and one still is
   bool is_dirty = false;
-  bool is_stale = false;              ///< its queue changed after the engine was told
+  bool is_stale = false;              ///< its queue changed after it was reported to the engine
   bool has_mixed_queues = false;      ///< its waiting pods belong to several queues
   bool has_quarantined = false;       ///< for one of its pods the scheduler stopped once
   bool has_mixed_schedulers = false;  ///< its pods name several schedulers that we serve

@@ -194,7 +194,7 @@ class ObjectNames {
     void add(const Constraint& constraint);
     void add(const NodeFacts& facts);
   };
-  /// Have so many names come since the last keep_only(), or so many users of names gone, that it is worth looking for those that went? The cost
+  /// Have enough names come since the last keep_only(), or enough users of names gone, that it is worth looking for unused ones? The cost
   /// of looking stays proportional to that of adding and removing.
   bool is_worth_looking(std::size_t users_gone) const { return vocabulary() > kept_ * 2 + kVocabularyMin || users_gone > kept_ / 2 + kUsersGoneMin; }
   /// Gives back the rows of all other labels, label keys, models, host addresses, domains and resources without a

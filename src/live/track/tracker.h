@@ -50,7 +50,7 @@ class Tracker {
   void note_bound(PodSlot slot, const PooledString& node_name, const DeviceMask& devices);
   void note_rejected(PodSlot slot);
   /// Has what its place was chosen by changed since: its node, what refuses company there, its owner's wishes, the nodes of a gang that must stay within
-  /// a domain or, of one that has not started, the nodes and wishes of those that are not bound either, or whether so many have a place as must start
+  /// a domain or, of one that has not started, the nodes and wishes of those that are not bound either, or whether as many have a place as must start
   /// together? `cluster`: with all that is seen so far, or null where has_node_news() says no. O(1) without, O(members) with it.
   bool is_place_outdated(PodSlot slot, const Cluster* cluster) const;
   /// Has any node changed or gone, a pod come to one by other hands, or a gang that has not started become too small or been changed by its pods'

@@ -46,7 +46,7 @@ struct TrackerOptions {
 struct JobOwner {
   GangSlot gang = kNoGang;
   PodSlot pod = kNoPod;
-  LevelId within, prefer;  ///< as the engine was told
+  LevelId within, prefer;  ///< as reported to the engine
 };
 
 /// A pod, or what is unbound of a gang, that waits outside the engine since its binding failed.

@@ -80,7 +80,7 @@ TEST_F(Devices, AClaimOfAnotherNumberOfDevicesCountsByNumberAndIsSaid) {
   step();
   EXPECT_EQ(idle_devices("n"), 7);
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_EQ(said[0], "pod ns/p says that it holds the cards '0-7' and asks for 1: so many are counted, but nobody knows which");
+  EXPECT_EQ(said[0], "pod ns/p says that it holds the cards '0-7' and asks for 1: this many are counted, but it is unknown which");
 }
 
 TEST_F(Devices, DevicesThatTheNodeDoesNotHaveAreCountedByNumber) {

@@ -14,7 +14,7 @@ using Phase = PodRecord::Phase;
 
 namespace {
 
-/// The object is gone; what was said on it went with it, and one of the same name is told everything anew.
+/// The object is gone; its conditions went with it, and one of the same name gets all of them again.
 void forget_group(GangRecord& g) {
   g.group_uid = g.topology_key = g.priority_class = g.group_refusal = g.group_problem = PooledString();
   g.stated_priority.reset();

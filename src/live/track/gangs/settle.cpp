@@ -175,7 +175,7 @@ void evaluate_gang(TrackerData& t, GangSlot slot) {
     bound += t.pods[s].phase == Phase::kBound ? 1 : 0;
     assumed += t.pods[s].phase == Phase::kAssumed ? 1 : 0;
   }
-  // A PodGroup that was told True stays so, but pods that are all new are a gang to be started again.
+  // A PodGroup whose condition was set to True keeps it, but pods that are all new are a gang to be started again.
   const bool has_begun = bound + assumed > 0;
   sum_up_gang_settings(t, g, has_begun);
   g.is_started = bound > 0 && (g.is_started || g.is_group_told || bound >= g.size);

@@ -104,7 +104,7 @@ void take_levels(TrackerData& t, GangRecord& g) {
   if (within != g.within || prefer != g.prefer) note_levels_left(t, within, prefer);
 }
 
-/// The engine was told others. What has begun keeps them.
+/// The engine has others. What has begun keeps them.
 bool has_other_levels(const TrackerData& t, const GangRecord& g) {
   if (g.job.is_none()) return false;
   const JobOwner& told = t.owners[g.job.row()];

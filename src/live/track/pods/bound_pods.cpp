@@ -40,12 +40,12 @@ DeviceMask claimed_devices(const TrackerData& t, const Pod& pod, const Demand& d
   if (t.listeners.log)
     t.listeners.log(LogLevel::kWarning,
                     {"pod " + pod.ns.str() + "/" + pod.name.str() + " says that it holds the cards '" + devices->str() + "' and asks for " +
-                         std::to_string(demand.devices.count) + ": so many are counted, but nobody knows which",
+                         std::to_string(demand.devices.count) + ": this many are counted, but it is unknown which",
                      "pod", pod.ns, pod.name});
   return {};
 }
 
-/// Whoever may change the pod may change what it says of its devices, where no policy forbids it. What we know holds.
+/// Anybody who may change the pod may change what it says of its devices, where no policy forbids it. What we know holds.
 void check_devices(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods[slot];
   if (!r.is_ours || r.phase != Phase::kBound || r.devices.is_empty()) return;

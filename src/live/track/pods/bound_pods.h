@@ -7,7 +7,7 @@ namespace ashlar::kube {
 
 /// A pod that the API server has on a node: its requests are accounted there, anew where they changed.
 void see_bound(TrackerData& t, PodSlot slot, const Pod& pod);
-/// As the engine is told.
+/// As reported to the engine.
 DeviceMask devices_held(const TrackerData& t, const PodRecord& r);
 /// See Tracker::note_bound().
 void note_bound(TrackerData& t, PodSlot slot, const PooledString& node_name, const DeviceMask& devices);
