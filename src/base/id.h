@@ -27,7 +27,6 @@ struct Id {
 };
 
 using NodeId = Id<struct NodeTag>;              ///< row of a node
-using GpuId = Id<struct GpuTag>;                ///< row of a device; the devices of one node are consecutive
 using JobId = Id<struct JobTag>;                ///< row of a job: a gang, or a single pod as a gang of one
 using MemberId = Id<struct MemberTag>;          ///< row of one member (pod) of a job
 using QueueId = Id<struct QueueTag>;            ///< row of a queue in the tree; 0 is the root
@@ -38,9 +37,7 @@ using ConstraintId = Id<struct ConstraintTag>;  ///< interned Constraint (which 
 using ResourceId = Id<struct ResourceTag>;      ///< column of a node resource (cpu, memory, ..., extended)
 using LabelId = Id<struct LabelTag>;            ///< interned node label key=value
 using LabelKeyId = Id<struct LabelKeyTag>;      ///< interned node label key
-using TaintId = Id<struct TaintIdTag>;          ///< interned taint key=value:effect
 using DeviceClassId = Id<struct ModelTag>;      ///< interned accelerator model (class)
-using PortId = Id<struct PortTag>;              ///< interned host port (protocol, address, number)
 
 }  // namespace ashlar
 

@@ -36,7 +36,6 @@ using MilliGpu = Quantity<struct MilliGpuTag, std::int32_t>;  ///< thousandths o
 using MilliCores = Quantity<struct MilliCoresTag>;            ///< thousandths of one CPU
 using Bytes = Quantity<struct BytesTag>;                      ///< memory and storage
 using MiB = Quantity<struct MiBTag>;                          ///< device memory
-using GramsPerKwh = Quantity<struct GramsPerKwhTag>;          ///< carbon intensity
 
 inline namespace literals {
 constexpr Millis operator""_ms(unsigned long long v) { return Millis(static_cast<std::int64_t>(v)); }

@@ -40,6 +40,6 @@ struct ProgressLine {
   int width = 80;  ///< columns of the terminal
   bool has_colour = false;
 };
-std::string progress_line(const ProgressLine& line);
+std::string progress_line(const ProgressLine& line);  // for tests
 
 }  // namespace ashlar::cli

@@ -29,7 +29,7 @@ using ModelOf = std::function<DeviceClassId(std::string_view model)>;
 Profile resolved(ProfileSpec spec, const ModelOf& model_of);
 
 /// `text` is the file's content; `file` is its name for errors and the place from which relative names (podList) are looked up.
-Result<ProfileSpec> parse_profile(std::string_view text, const std::string& file);
+Result<ProfileSpec> parse_profile(std::string_view text, const std::string& file);  // for tests
 Result<ProfileSpec> read_profile(const std::string& file);
 /// A built-in name, or a file if it names one (contains a slash or ends in .yaml or .yml). Relative to `folder` unless empty.
 Result<ProfileSpec> find_profile(const std::string& name_or_file, const std::string& folder = {});

@@ -15,6 +15,8 @@
 namespace ashlar::config {
 namespace {
 
+constexpr std::string_view kRootQueue = "root";  ///< what the whole tree is called; no queue may be
+
 constexpr std::string_view kFormats[] = {"text", "json"};
 constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
 constexpr Millis kLeaseDurationMax{std::int64_t{INT32_MAX} * 1000};

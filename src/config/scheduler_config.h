@@ -83,14 +83,13 @@ struct SchedulerConfig {
 };
 
 inline constexpr std::string_view kDefaultQueue = "default";
-inline constexpr std::string_view kRootQueue = "root";  ///< what the whole tree is called; no queue may be
 
 /// The name users say for a topology level: the label key's last part ("topology.example.com/rack" is "rack").
 std::string_view level_name(std::string_view label);
 
 /// The settings when there is no file.
 SchedulerConfig default_config();
-Result<SchedulerConfig> parse_config(std::string_view text, const std::string& file);
+Result<SchedulerConfig> parse_config(std::string_view text, const std::string& file);  // for tests
 Result<SchedulerConfig> read_config(const std::string& file);
 
 /// "127.0.0.1:PORT", "[::1]:PORT" or ":PORT"; "off" switches it off.

@@ -45,7 +45,7 @@ class Engine {
   const Reservations& reservation_book() const { return data_.reservations; }
 
   /// Tries to place the waiting members of a job by the profile's rules inside the trial; false leaves the trial unchanged.
-  /// For what-if and tests; ignores order, quota and reservations.
+  /// For tests; ignores order, quota and reservations.
   bool try_place(Trial& trial, JobId job);
   FitTables& fit_tables() { return data_.fit_tables; }
 

@@ -203,7 +203,7 @@ HeaderList HeaderLists::get(const Request& request) {
   chain = curl_slist_append(chain, (std::string("Content-Type: ") + request.content_type).c_str());
   chain = curl_slist_append(chain, "Expect:");  // no 100-continue round trip
   if (!token_.empty()) chain = curl_slist_append(chain, ("Authorization: Bearer " + token_).c_str());
-  list = HeaderList(chain, ListDelete());
+  list = HeaderList(chain, &curl_slist_free_all);
   return list;
 }
 

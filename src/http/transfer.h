@@ -20,9 +20,6 @@ struct EasyDelete {
   void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
 };
 using Easy = std::unique_ptr<CURL, EasyDelete>;
-struct ListDelete {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-};
 using HeaderList = std::shared_ptr<curl_slist>;
 
 struct Transfer {

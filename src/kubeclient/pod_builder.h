@@ -57,7 +57,7 @@ Pod finish_pod(PodBuilder& draft, SharedParts& shared);
 /// Kubernetes' effective request (component-helpers resource.PodRequests): max(sum of containers + sidecars, max over init containers of
 /// that one + the sidecars before it), each container at the larger of spec and status (in-place resize) unless the resize is infeasible;
 /// pod-level requests replace cpu, memory and hugepages; overhead is added.
-Resources effective_request(const PodBuilder& draft);
+Resources effective_request(const PodBuilder& draft);  // for tests
 
 /// The larger amount of each resource.
 Resources larger_of(Resources a, const Resources& b);

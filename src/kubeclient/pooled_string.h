@@ -48,7 +48,7 @@ class PooledString {
   struct PoolSize {
     std::size_t strings = 0, bytes = 0;
   };
-  static PoolSize pool_size();
+  static PoolSize pool_size();  // for tests
 
  private:
   struct Entry;

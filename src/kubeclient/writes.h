@@ -26,7 +26,7 @@ struct Binding {
   PooledString ns, pod, uid, node;
   std::vector<std::pair<std::string, std::string>> annotations;  ///< merged into the pod by the server, such as ashlar.dev/devices
 };
-std::string binding_body(const Binding& binding, Encoding encoding = Encoding::kJson);
+std::string binding_body(const Binding& binding, Encoding encoding = Encoding::kJson);  // for tests
 http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding = Encoding::kJson, SendGuard fence = {});
 
 /// Condition to set, in the caller's words.
@@ -77,7 +77,7 @@ struct PodSpec {
   std::string image = "pause";
   std::string extra_spec_json;  ///< members of spec, ready-made, such as "\"hostNetwork\":true"; empty: none
 };
-std::string pod_body(const PodSpec& spec);
+std::string pod_body(const PodSpec& spec);  // for tests
 http::RequestId create_pod(Api& api, const PodSpec& spec, OnAnswer on_answer);
 
 struct PodGroupSpec {
@@ -93,6 +93,6 @@ http::RequestId remove(Api& api, std::string path, int grace_seconds, OnAnswer o
 
 /// "/api/v1/namespaces/NS/pods/NAME" and "/api/v1/nodes/NAME", percent-encoded.
 std::string pod_path(std::string_view ns, std::string_view name);
-std::string node_path(std::string_view name);
+std::string node_path(std::string_view name);  // for tests
 
 }  // namespace ashlar::kube

@@ -60,6 +60,6 @@ struct Plan {
 };
 
 /// A fingerprint of a plan: equal plans have equal digests on every machine.
-std::uint64_t digest_of(const Plan& plan);
+std::uint64_t digest_of(const Plan& plan);  // for tests
 
 }  // namespace ashlar

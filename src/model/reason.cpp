@@ -135,7 +135,6 @@ static_assert(are_in_order() && std::size(kRows) == static_cast<std::size_t>(kLa
 
 }  // namespace
 
-std::span<const ReasonRow> reason_rows() { return kRows; }
 const ReasonRow& row_of(ReasonCode code) { return kRows[static_cast<std::size_t>(code)]; }
 
 }  // namespace ashlar

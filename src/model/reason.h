@@ -87,8 +87,7 @@ struct ReasonRow {
   std::string_view per_node = {};
 };
 
-/// One row for each code, by value.
-std::span<const ReasonRow> reason_rows();
+/// There is one row for each code.
 const ReasonRow& row_of(ReasonCode code);
 inline std::string_view reason_name(ReasonCode code) { return row_of(code).name; }
 

@@ -83,7 +83,7 @@ struct ProfileProblem {
 std::optional<ProfileProblem> validate(const Profile& profile);
 
 /// Names of the built-in profiles, `ashlar` first.
-std::span<const std::string_view> builtin_profile_names();
+std::span<const std::string_view> builtin_profile_names();  // for tests
 /// A built-in profile, or an Error naming the nearest known name.
 Result<Profile> builtin_profile(std::string_view name);
 

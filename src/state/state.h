@@ -55,7 +55,7 @@ class State {
   Millis now() const { return now_; }
   /// Members of other schedulers' jobs for which a node is kept though they are not bound to it (Nominated); in the order of being told.
   std::span<const MemberId> nominations() const { return nominations_; }
-  std::uint64_t backlog_size() const { return backlog_size_; }
+  std::uint64_t backlog_size() const { return backlog_size_; }  // for tests
   /// How often capacity was freed, or is now known to be freed, at another time than the timeline predicted: a job
   /// ended before or after its time or has another estimate, a node came or changed.
   std::uint64_t unforeseen_frees() const { return unforeseen_frees_; }

@@ -27,8 +27,8 @@ void decode_plan(ByteReader& in, Plan& plan);
 std::string bytes_of(const Event& event);
 std::string bytes_of(const Plan& plan);
 /// All bytes must be used. The Error names the offset of the first fault.
-Result<Event> event_of(std::string_view bytes);
-Result<Plan> plan_of(std::string_view bytes);
+Result<Event> event_of(std::string_view bytes);  // for tests
+Result<Plan> plan_of(std::string_view bytes);    // for tests
 
 /// A profile is written out in full, policies by name, so that a log replays without the file it came from. Bytes that name a policy which this
 /// build does not have are an Error that names it.

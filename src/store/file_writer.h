@@ -47,7 +47,7 @@ class FileWriter {
   /// Waits until everything is with the operating system, or writing has stopped.
   void flush();
 
-  std::size_t waiting_bytes() const;
+  std::size_t waiting_bytes() const;  // for tests
   /// Has the last write failed? Over when a new file has begun.
   bool has_stopped() const;
   /// Why it stopped; empty while all is well.

@@ -6,6 +6,12 @@
 #include "store/fields.h"
 
 namespace ashlar::store {
+namespace {
+
+constexpr std::string_view kFilePrefix = "decisions-";
+constexpr std::string_view kFileSuffix = ".alog";
+
+}  // namespace
 
 void encode_options(ByteWriter& out, const EngineOptions& options) { encode(out, options); }
 void decode_options(ByteReader& in, EngineOptions& options) { decode(in, options); }

@@ -13,8 +13,6 @@
 namespace ashlar::store {
 
 inline constexpr std::string_view kMagic = "ALOG";
-inline constexpr std::string_view kFilePrefix = "decisions-";
-inline constexpr std::string_view kFileSuffix = ".alog";
 
 enum class RecordKind : std::uint8_t {
   kHeader = 1,    ///< profile, options, names; where the file starts

@@ -38,7 +38,7 @@ class LogReader {
   Result<std::optional<LogStep>> next();
   /// True once next() met the record that ends a file in order.
   bool is_whole() const { return is_whole_; }
-  std::uint64_t steps_read() const { return steps_read_; }
+  std::uint64_t steps_read() const { return steps_read_; }  // for tests
   /// Remarks for people: a cut tail.
   const std::vector<std::string>& notes() const { return notes_; }
 

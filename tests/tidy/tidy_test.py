@@ -14,14 +14,14 @@ from tidy import violations  # noqa: E402
 FLAGS = {"cmake/flags.cmake": "add_compile_options(-ffp-contract=off)\n"}
 
 
-def checks_of(files):
-    """The titles of the checks that find something in a tree of these files, {path: text}."""
+def checks_of(files, but=("used nowhere",)):
+    """The titles of the checks that find something in a tree of these files, {path: text}. Small trees declare names without users, unless that is the matter."""
     with tempfile.TemporaryDirectory() as folder:
         for path, text in {**FLAGS, **files}.items():
             target = Path(folder) / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
-        return {violation[0] for violation in violations(folder)}
+        return {violation[0] for violation in violations(folder)} - set(but)
 
 
 def source(text):
@@ -225,6 +225,41 @@ class RulesStandOnce(unittest.TestCase):
         asks = source("bool f(const Profile& p) { return p.blocking == Blocking::kStrict; }\n")
         self.assertEqual(checks_of({"src/engine/x.cpp": asks}), {"rules are rows"})
         self.assertEqual(checks_of({"src/policy/x.cpp": asks}), set())
+
+
+def all_checks_of(files):
+    return checks_of(files, but=())
+
+
+class UsedNowhere(unittest.TestCase):
+    SOURCE = {"src/web/x.cpp": source("int f() { return 1; }\nint g() { return f(); }\n")}
+
+    def found_in(self, header, **others):
+        return all_checks_of({"src/web/x.h": source(f"namespace ashlar {{\n{header}\n}}\n"), **{f"src/cli/{name}.cpp": source(text) for name, text in others.items()}})
+
+    def test_a_function_that_only_its_source_calls_is_hidden_there(self):
+        self.assertEqual(all_checks_of({"src/web/x.h": source("int f();\n"), **self.SOURCE}), {"used nowhere"})
+        self.assertEqual(all_checks_of({"src/web/x.h": source("int f();\n"), **self.SOURCE, "src/cli/y.cpp": source("int h() { return f(); }\n")}), set())
+
+    def test_what_only_tests_use_says_so(self):
+        test = {"tests/unit/x_test.cpp": "int a = f();\n"}
+        self.assertEqual(all_checks_of({"src/web/x.h": source("int f();\n"), **test}), {"used nowhere"})
+        self.assertEqual(all_checks_of({"src/web/x.h": source("int f();  // for tests\n"), **test}), set())
+        self.assertEqual(all_checks_of({"src/web/x.h": source("/// One. For tests: counts.\nint f();\n"), **test}), set())
+        self.assertEqual(all_checks_of({"src/envtest/x.h": source("int f();\n"), **test}), set())
+
+    def test_types_constants_enumerators_and_public_members(self):
+        for unused in ("struct Thing {};", "using Thing = int;", "inline constexpr int kThing = 1;", "enum class E { kA, kB };\nE e(E = E::kA);",
+                       "class C {\n public:\n  int size() const { return 1; }\n};\nC c();"):
+            self.assertEqual(self.found_in(unused, y="int a = c() + e();\n"), {"used nowhere"}, unused)
+        self.assertEqual(self.found_in("struct Thing {};\nThing c();", y="auto a = c();\n"), set())
+        self.assertEqual(self.found_in("class C {\n public:\n  C();\n  ~C() override;\n  int f() override;\n  int field = 0;\n  bool operator<(const C& c);\n\n private:\n"
+                                       "  int g();\n  static constexpr int kA = 1;\n};\nC c();", y="auto a = c();\n"), set())
+
+    def test_a_member_that_the_source_calls_on_an_object_is_used(self):
+        header = {"src/web/x.h": source("struct A {\n  int f() const;\n};\nstruct B {\n  A a;\n};\n"), "src/cli/y.cpp": source("B b;\n")}
+        self.assertEqual(all_checks_of({**header, "src/web/x.cpp": source("int A::f() const { return 1; }\nint h(B& b) { return b.a.f(); }\n")}), set())
+        self.assertEqual(all_checks_of({**header, "src/web/x.cpp": source("int A::f() const { return 1; }\nint h(B& b) { return f(); }\n")}), {"used nowhere"})
 
 
 class Phrases(unittest.TestCase):

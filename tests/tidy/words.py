@@ -1,6 +1,7 @@
 """The third part of tidy: classes, names and phrases. Each check takes the tree that tidy.py has read and yields (file, line, what is wrong)."""
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from pathlib import Path
 
 from cpp_text import LITERAL
 
@@ -34,6 +35,77 @@ def check_one_source(tree):
         first, *others = sorted(found)
         for name in others:
             yield name, found[name], f"members of {path.rpartition('::')[2]} are defined in {first} as well: split the class, not the file"
+
+
+# The language asks for these by name: ranges, tuples, hashes.
+LANGUAGE_NAMES = {"begin", "end", "value_type", "iterator", "const_iterator", "is_transparent", "main", "is_avalanching"}
+FOR_TESTS = re.compile(r"//.*\bfor tests\b", re.I)
+TEST_LIBRARIES = ("envtest",)  # what tests and benchmarks use of them is used
+DEFINE = re.compile(r"^[ \t]*#\s*define\b(?:[^\n\\]|\\.|\\\n)*", re.M)
+IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+
+
+def pair_of(name):
+    """A header and the source of the same name are one thing."""
+    return name.rsplit(".", 1)[0]
+
+
+def is_marked_for_tests(lines, number):
+    """Whether `for tests` stands on a declaration's line, or in the comment right above it."""
+    above = number - 1
+    while above > 0 and lines[above - 1].strip().startswith("//"):
+        above -= 1
+    return any(FOR_TESTS.search(line) for line in lines[above:number])
+
+
+def is_looked_for(item):
+    """Whether somebody outside should use this declaration by its name: not what is private, constructors, conversions, what a base class or a template names."""
+    if not item.is_public or not re.fullmatch(r"\w+", item.name) or item.name in LANGUAGE_NAMES or re.search(r"^template\s*<\s*>", item.text):
+        return False
+    if item.kind == "function":
+        return not (item.in_class and item.name == item.scope[-1]) and not re.search(r"\b(?:override|friend|virtual)\b", item.text)
+    return not (item.in_class and item.kind == "constant")
+
+
+def files_by_word(tree):
+    """(the pairs of src in which each identifier occurs, the identifiers of tests and benchmarks)."""
+    found = defaultdict(set)
+    for name, code in tree.code.items():
+        for word in set(IDENTIFIER.findall(code)):
+            found[word].add(pair_of(name))
+    in_tests = set()
+    for folder in ("tests", "bench"):
+        for path in (tree.root / folder).rglob("*"):
+            if path.suffix in (".h", ".cpp"):
+                in_tests.update(IDENTIFIER.findall(path.read_text(encoding="utf-8", errors="replace")))
+    return found, in_tests
+
+
+def is_used_in_pair(tree, name, item, declared_times):
+    """Whether the header needs it itself, or its source does so as somebody outside would: by calling it on an object, or by naming an enumerator."""
+    if len(re.findall(rf"\b{item.name}\b", tree.code[name])) > declared_times:
+        return True
+    source = tree.code.get(pair_of(name) + ".cpp", "")
+    use = rf"[\w)\]]\s*(?:\.|->)\s*{item.name}\b" if item.in_class else rf"\b{item.name}\b" if item.kind == "enumerator" else r"(?!)"
+    return re.search(use, re.sub(r"\bthis\s*->", "", source)) is not None
+
+
+def check_used_nowhere(tree):
+    """What a header declares is used in src, outside its source; what only its source needs is private, what only tests need says so."""
+    files, in_tests = files_by_word(tree)
+    macros = {word for code in tree.code.values() for define in DEFINE.findall(code) for word in IDENTIFIER.findall(define)}
+    for name, declared in tree.declared.items():
+        if not name.endswith(".h") or tree.raw[name].startswith("// Generated"):
+            continue
+        times = Counter(item.name for item in declared)
+        lines = tree.raw[name].splitlines()
+        for item in declared:
+            if not is_looked_for(item) or item.name in macros or files[item.name] - {pair_of(name)}:
+                continue
+            if tree.folder(name) in TEST_LIBRARIES and item.name in in_tests:
+                continue
+            if not is_used_in_pair(tree, name, item, times[item.name]) and not is_marked_for_tests(lines, item.line):
+                yield name, item.line, f"{item.kind} {item.name} is used nowhere else in src: remove it, hide it in the source, or mark it `for tests`"
 
 
 SENTENCES_MAX = 3
@@ -126,6 +198,7 @@ def check_gone_phrases(tree):
 
 CHECKS = (
     ("one class, one source", check_one_source),
+    ("used nowhere", check_used_nowhere),
     ("header paragraphs", check_header_paragraphs),
     ("phrases that are gone", check_gone_phrases),
 )

@@ -33,7 +33,7 @@ struct Job {
 
 /// What Ashlar says besides kube-scheduler's sentence, which names numbers of nodes and stands first: "gang g of 2: no room for all of it at once."; the
 /// whole message where there is nothing else, and kube-scheduler's own, whose second sentence is about nodes again.
-std::string own_words(const std::string& message);
+std::string own_words(const std::string& message);  // for tests
 
 class Scene {
  public:

@@ -8,6 +8,8 @@
 namespace ashlar {
 namespace {
 
+constexpr std::size_t kPackingMembersMax = 256;  ///< more members on so few nodes are many small ones, which heuristics place well
+
 bool is_idle(const PackingNode& node, std::size_t device) { return node.milli[device] == kWholeDevice && node.mib[device] == node.full_mib; }
 
 /// Could the device take one such share?

@@ -12,8 +12,7 @@
 
 namespace ashlar {
 
-inline constexpr std::size_t kPackingNodesMax = 8;      ///< so few nodes are searched exactly; with more the ways are too many
-inline constexpr std::size_t kPackingMembersMax = 256;  ///< more members on so few nodes are many small ones, which heuristics place well
+inline constexpr std::size_t kPackingNodesMax = 8;  ///< so few nodes are searched exactly; with more the ways are too many
 
 /// Like members that are placed together.
 struct PackingGroup {

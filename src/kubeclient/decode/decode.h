@@ -65,7 +65,7 @@ class FrameSplitter {
   /// Adds bytes and calls `on_frame` for each complete frame; the view is valid during the call only. kInvalid where a frame is too long.
   template <class OnFrame>
   Result<void> feed(std::string_view chunk, OnFrame&& on_frame);
-  bool has_partial_frame() const { return begin_ < buffer_.size(); }
+  bool has_partial_frame() const { return begin_ < buffer_.size(); }  // for tests
   void reset();
 
  private:

@@ -81,7 +81,7 @@ class LeaderTerm {
   Millis snapshot_age() { return pending_since_ == Millis::max() ? Millis(0) : clock_.now() - pending_since_; }
   TextContext text_context() { return {tracker_, *state_, now(), &tally_}; }
   /// Texts of verdicts made so far: none in a decision.
-  std::uint64_t texts_made() const { return texts_made_; }
+  std::uint64_t texts_made() const { return texts_made_; }  // for tests
   ConditionText pod_text(PodSlot slot);
   /// The engine's word on a job, kPending where it has not seen it.
   Verdict verdict_of(JobId job) const;

@@ -15,6 +15,9 @@
 namespace ashlar::kube {
 namespace {
 
+constexpr std::string_view kReadApiVersion = "ashlar.dev/v1alpha1";
+constexpr std::size_t kJobsListedMax = 20'000;  ///< with all=1: a few megabytes, and the loop does nothing else meanwhile
+
 JsonWriter document(std::string_view kind) {
   JsonWriter w;
   w.begin_object().member("apiVersion", kReadApiVersion).member("kind", kind);

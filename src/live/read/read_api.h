@@ -10,9 +10,7 @@
 
 namespace ashlar::kube {
 
-inline constexpr std::string_view kReadApiVersion = "ashlar.dev/v1alpha1";
-inline constexpr std::size_t kJobsShownMax = 500;      ///< of one answer about queues; the counts are always whole
-inline constexpr std::size_t kJobsListedMax = 20'000;  ///< with all=1: a few megabytes, and the loop does nothing else meanwhile
+inline constexpr std::size_t kJobsShownMax = 500;  ///< of one answer about queues; the counts are always whole. For tests
 
 http::ServerResponse answer_why(LeaderTerm& leader_term, const http::ServerRequest& request);
 http::ServerResponse answer_queue(LeaderTerm& leader_term, const http::ServerRequest& request);

@@ -62,8 +62,6 @@ class WatchedKind {
   virtual void add_fact(std::map<std::string_view, ProcessFacts::Watch>& facts) const = 0;
 
   const WatchedKindRow& row() const { return row_; }
-  /// It was listed, or it is known that it cannot be.
-  bool has_settled() const { return has_settled_; }
   /// Is enough of it known to decide?
   bool is_known() const { return row_.is_required ? is_synced() : has_settled_; }
   /// It cannot even be asked for: no version of it is known. Empty: one is.
@@ -77,7 +75,7 @@ class WatchedKind {
   WatchedKindRow row_;
   std::string path_problem_;  ///< why no path is known
   std::string said_;          ///< the last trouble with its list that was logged; empty since it could be listed
-  bool has_settled_ = false;
+  bool has_settled_ = false;  ///< it was listed, or it is known that it cannot be
 };
 
 inline void WatchedKind::note_no_path(std::string problem) {

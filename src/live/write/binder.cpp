@@ -177,8 +177,6 @@ void Binder::take_answer(Ticket ticket, const PooledString& node, const DeviceMa
 
 /// The devices are those of this binding: the engine may have chosen others since, where the node went and came back.
 void Binder::confirm(const Ticket& ticket, const PooledString& node, const DeviceMask& devices) {
-  last_bind_ = api_.now();
-  if (first_bind_.value == 0) first_bind_ = last_bind_;
   PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
   tracker_.note_answered(ticket.slot);

@@ -74,8 +74,6 @@ class Binder final : public Actuator {
   /// Pods and gangs that wait outside the engine, or did until a change of theirs brought them back early.
   std::size_t held() const { return holds_.size(); }
   const BinderCounters& counters() const { return counters_; }
-  Millis first_bind() const { return first_bind_; }
-  Millis last_bind() const { return last_bind_; }
 
  private:
   using Ticket = BindTicket;
@@ -123,7 +121,6 @@ class Binder final : public Actuator {
   Millis timer_at_ = Millis::max();
   Millis slow_told_at_;  ///< monotonic
   BinderCounters counters_;
-  Millis first_bind_, last_bind_;
   std::shared_ptr<char> life_;  ///< timers that ring after the end of this object find it gone
 };
 

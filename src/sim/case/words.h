@@ -31,8 +31,6 @@ class Words {
   bool accept(std::string_view word);
   /// Takes the next word, whatever it is; at the end of the line that is an error which names `form`.
   std::string_view take(std::string_view form);
-  /// Puts the last word back.
-  void untake() { at_ -= at_ > 0 && !error_ ? 1 : 0; }
 
   /// Numbers and amounts with their forms in the error. All are at least 0; take_count is at least 1.
   std::int64_t take_count(std::string_view form);

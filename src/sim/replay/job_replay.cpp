@@ -17,6 +17,8 @@
 namespace ashlar::sim {
 namespace {
 
+constexpr std::int32_t kDevicesPerTraceNode = 8;  ///< nodes of the published clusters
+
 constexpr std::int64_t kOverheadMax = 1'000'000;  ///< seconds
 
 /// One virtual cluster, or the pool.

@@ -19,8 +19,6 @@
 
 namespace ashlar::sim {
 
-inline constexpr std::int32_t kDevicesPerTraceNode = 8;  ///< nodes of the published clusters
-
 /// Seconds that a restart adds to a job of one device, of up to eight, of more.
 using RestartOverhead = std::array<std::int64_t, 3>;
 inline constexpr RestartOverhead kPublishedOverhead{7, 30, 60};

@@ -87,7 +87,7 @@ struct QueueRun {
   std::vector<SeriesPoint> busy_percent;  ///< devices in use over time; empty if not measured
   std::vector<SeriesPoint> waiting_jobs;  ///< jobs in the queue over time; empty if not measured
 };
-inline constexpr std::size_t kWaitPoints = 400;
+inline constexpr std::size_t kWaitPoints = 400;  // for tests
 
 /// One job at its end.
 struct JobOutcome {

@@ -18,6 +18,8 @@
 namespace ashlar::sim {
 namespace {
 
+constexpr std::int64_t kScenarioNodesMax = 1'000'000;  ///< against slips of the keyboard; more is an Error
+
 constexpr std::size_t kScenarioBytesMax = std::size_t{16} << 20;
 constexpr std::int64_t kPodsPerNode = 110;  ///< the default of Kubernetes
 constexpr std::string_view kLabelPrefix = "ashlar.dev/";

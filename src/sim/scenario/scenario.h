@@ -124,12 +124,11 @@ struct Scenario {
   std::int64_t devices() const;           ///< of all nodes together
 };
 
-/// Limits against slips of the keyboard; more is an Error.
-inline constexpr std::int64_t kScenarioNodesMax = 1'000'000;
+/// A limit against slips of the keyboard; more is an Error.
 inline constexpr std::int64_t kScenarioJobsMax = 100'000'000;
 
 Result<Scenario> read_scenario(const std::string& path);
 /// The same for text in memory; `path` stands for the file in messages and anchors relative paths.
-Result<Scenario> parse_scenario(const std::string& text, const std::string& path);
+Result<Scenario> parse_scenario(const std::string& text, const std::string& path);  // for tests
 
 }  // namespace ashlar::sim

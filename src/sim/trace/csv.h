@@ -38,7 +38,7 @@ class CsvReader {
   /// Reads the file (packed or plain) and its header. Empty files and doubled column names are Errors.
   static Result<CsvReader> open(const std::string& path);
   /// The same for text in memory; `name` stands for the file in messages.
-  static Result<CsvReader> from_text(std::string text, std::string name);
+  static Result<CsvReader> from_text(std::string text, std::string name);  // for tests
 
   /// A column that must be there; its absence is the reader's Error.
   CsvColumn column(std::string_view name);

@@ -13,6 +13,8 @@
 namespace ashlar::sim {
 namespace {
 
+constexpr std::int64_t kNodesOfAllVcsMax = 1'000'000;  ///< pooled they are one cluster, as large as a scenario may be
+
 constexpr double kSecondsMax = 3.2e9;  ///< 100 years: more is a slip, and a million such jobs one after the other stay within 64 bits
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::int64_t kGpusMax = 1'000'000;

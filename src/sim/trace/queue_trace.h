@@ -27,8 +27,6 @@ struct JobTrace {
   bool has_estimates = false;    ///< false: the file has no such column, and `estimate` is the duration
 };
 
-inline constexpr std::int64_t kNodesOfAllVcsMax = 1'000'000;  ///< pooled they are one cluster, as large as a scenario may be
-
 /// Nodes of one virtual cluster.
 struct VcNodes {
   std::string vc;
@@ -41,7 +39,7 @@ Result<JobTrace> read_jobs(const std::string& path);
 /// What a queueing replay asks of its jobs besides: whole seconds, and a virtual cluster that `vcs` has.
 Result<JobTrace> read_jobs_for_replay(const std::string& path, const std::vector<VcNodes>& vcs);
 
-/// Columns vc (or an unnamed first one) and "node num" or num. At most kNodesOfAllVcsMax nodes in all.
+/// Columns vc (or an unnamed first one) and "node num" or num. At most 1,000,000 nodes in all.
 Result<std::vector<VcNodes>> read_vcs(const std::string& path);
 
 /// Standard Workload Format (Feitelson, version 2.2): lines of 18 fields, `;` comments. Jobs that never ran (run time or processors

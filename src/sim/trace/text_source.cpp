@@ -18,6 +18,9 @@
 namespace ashlar::sim {
 namespace {
 
+/// Limit of an unpacked input; more is taken for a damaged or hostile archive.
+constexpr std::size_t kTextBytesMax = std::size_t{4} << 30;
+
 namespace io = boost::iostreams;
 
 enum class Packing { kPlain, kGzip, kXz, kZstd };

@@ -1,6 +1,6 @@
 // text_source: text of an input file, whole and unpacked. Input: a path of a plain, gzip, xz or zstd file, told apart by its first bytes, never by
 // its name alone. Cost: one read of the file and one pass of the decompressor; the whole text is held in memory (traces are megabytes), at most
-// kTextBytesMax of it.
+// 4 GiB of it.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,11 @@
 
 namespace ashlar::sim {
 
-/// Limit of an unpacked input; more is taken for a damaged or hostile archive.
-inline constexpr std::size_t kTextBytesMax = std::size_t{4} << 30;
-
 /// The text of `path`. A missing file, a folder, and a damaged or cut-off archive are Errors that name the file and what to do.
 Result<std::string> read_text(const std::string& path);
 
 /// The same for bytes already in memory; `name` stands for the file in messages.
-Result<std::string> unpack(std::string bytes, const std::string& name);
+Result<std::string> unpack(std::string bytes, const std::string& name);  // for tests
 
 /// A piece of a file as it can be shown on one line of a terminal: what is neither a character of UTF-8 nor printable is a question mark.
 std::string printable(std::string_view text);

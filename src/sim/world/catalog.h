@@ -53,7 +53,6 @@ class Catalog {
   KindId add_kind(JobKind kind);
 
   const JobKind& kind(KindId id) const { return kinds_[id.row()]; }
-  std::size_t kind_count() const { return kinds_.size(); }
   /// Appends the events that define every demand and constraint, at time 0.
   void define(std::vector<Event>& out) const;
 

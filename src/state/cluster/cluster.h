@@ -1,4 +1,4 @@
-// Cluster: what the nodes have and what is free, as flat integer columns by NodeId and GpuId, with the indexes that placement needs.
+// Cluster: what the nodes have and what is free, as flat integer columns by NodeId and by device, with the indexes that placement needs.
 // Every change goes through allocate/release/upsert_node/remove_node, which keep columns, sums, digest and change log together; feasibility sets follow
 // when they are asked for. allocate and release cost O(resources of the demand + devices), a fact change O(resources + levels). No strings, no pointers.
 #pragma once
@@ -54,7 +54,7 @@ class Cluster {
   std::span<const std::uint32_t> first_device() const { return first_device_; }
   std::span<const DeviceClassCounts> device_class_counts() const { return device_class_counts_; }
   std::span<const DeviceClassId> models() const { return model_; }
-  // ---- columns by GpuId --------------------------------------------------------------------------------------------------------------
+  // ---- columns by device -------------------------------------------------------------------------------------------------------------
   std::span<const std::int32_t> device_free_milli() const { return device_free_milli_; }
   std::span<const std::int64_t> device_free_mib() const { return device_free_mib_; }
   /// The free milli-GPU of each device of one node.
@@ -80,7 +80,7 @@ class Cluster {
   /// since it was asked for last, so constraints that nobody asks for cost nothing.
   const BitSet& allowed(ConstraintId id, NodeRule rule) const;
   /// Pairs of a constraint and a node looked at by allowed() so far.
-  std::uint64_t evaluation_count() const { return evaluation_count_; }
+  std::uint64_t evaluation_count() const { return evaluation_count_; }  // for tests
 
   // ---- changes -----------------------------------------------------------------------------------------------------------------------
   void define_levels(std::uint32_t nested, std::uint32_t orthogonal);
@@ -110,7 +110,7 @@ class Cluster {
   /// Fingerprint of all live rows; equal states have equal digests.
   std::uint64_t digest() const { return digest_; }
   /// The same from scratch, O(everything), for checks.
-  std::uint64_t recount_digest() const;
+  std::uint64_t recount_digest() const;  // for tests
   /// Recounts every derived column and index and compares. For checks; O(everything).
   bool is_consistent() const;
 

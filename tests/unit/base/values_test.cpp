@@ -26,7 +26,7 @@ TEST(Id, IsNoneUntilGivenARow) {
 }
 
 TEST(Id, OfOneKindIsNotAnIdOfAnother) {
-  EXPECT_FALSE((std::is_convertible_v<NodeId, GpuId>));
+  EXPECT_FALSE((std::is_convertible_v<NodeId, JobId>));
   EXPECT_FALSE((std::is_convertible_v<int, NodeId>));
 }
 
