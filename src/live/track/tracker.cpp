@@ -133,7 +133,6 @@ Millis Tracker::tick(Millis now) {
 
 void Tracker::note_gone(PodSlot slot) { forget_pod(data_, slot); }
 bool Tracker::serves(const PooledString& scheduler_name) const { return scheduler_index(data_, scheduler_name) < data_.scheduler_names.size(); }
-bool Tracker::is_queue_known(const PooledString& name) const { return !queue_called(data_, name).is_none(); }
 void Tracker::choose_anew(PodSlot slot) { kube::choose_anew(data_, slot); }
 std::string Tracker::closed_nodes_text() const { return kube::closed_nodes_text(data_); }
 void Tracker::end_bind_hold(const BindHold& hold) { kube::end_bind_hold(data_, hold); }

@@ -82,8 +82,8 @@ class Tracker {
   const GangTable& gangs() const { return data_.gangs; }
   const Translator& translator() const { return data_.translator; }
   /// Waiting pods whose constraint was looked at anew for their company, ever; and the lists and constraints that were made for it.
-  std::uint64_t constraints_renewed() const { return data_.constraints_renewed; }
-  const CompanyConstraints::Work& company_work() const { return data_.company.work(); }
+  std::uint64_t constraints_renewed() const { return data_.constraints_renewed; }  // for tests
+  const CompanyConstraints::Work& company_work() const { return data_.company.work(); }  // for tests
   JobOwner owner(JobId job) const { return value_at(data_.owners, job.row()); }
   /// Labels of a node by row.
   const Labels& node_labels(NodeId node) const { return data_.nodes[node.row()].labels; }
@@ -99,7 +99,7 @@ class Tracker {
   /// Why the class that its PodGroup names does not count; empty where it does, or none is named. A class that merely does not exist is not told.
   std::string priority_trouble(const GangRecord& gang) const;
   std::uint32_t members_present(const GangRecord& gang) const;
-  std::size_t on_unknown_nodes_count() const;
+  std::size_t on_unknown_nodes_count() const;  // for tests
   std::size_t quarantined_count() const;
   /// Gangs that wait because the label that they name would be a topology level too many.
   std::size_t gangs_without_level() const;
@@ -107,7 +107,6 @@ class Tracker {
   std::string node_trouble(NodeId node) const;
   /// The first of the closed nodes and how many more there are, such as "node n3 (status.allocatable: ...) and 2 more". O(nodes).
   std::string closed_nodes_text() const;
-  bool is_queue_known(const PooledString& name) const;
 
  private:
   void give_back_unused_names();

@@ -72,7 +72,7 @@ class Translator {
   /// What the demand asks for and nodes have, but no column follows; empty where there is nothing.
   PooledString refused_in(DemandId id) const;
   const Demand& demand_of(DemandId id) const { return demands_[id]; }
-  const Constraint& constraint_of(ConstraintId id) const { return constraints_[id]; }
+  const Constraint& constraint_of(ConstraintId id) const { return constraints_[id]; }  // for tests
   /// A constraint that allows every node; for pods that are already bound, whose rules no longer matter.
   ConstraintId anywhere();
 
@@ -87,7 +87,7 @@ class Translator {
   std::size_t given_back() const { return given_back_; }
   void forget_given_back() { given_back_ = 0; }
   void add_to(ObjectNames::InUse& in_use) const;
-  std::size_t demand_count() const { return demands_.size(); }
+  std::size_t demand_count() const { return demands_.size(); }  // for tests
   std::size_t constraint_count() const { return constraints_.size(); }
 
  private:
