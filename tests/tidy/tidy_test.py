@@ -284,6 +284,23 @@ class Phrases(unittest.TestCase):
         self.assertEqual(checks_of({"tests/cases/x.case": "# so many\n"}), set())
 
 
+class OnePrinter(unittest.TestCase):
+    ELSEWHERE = {"one printer, one parser"}
+
+    def test_what_text_prints_and_parses_is_printed_and_parsed_nowhere_else(self):
+        for function in ("Result<Millis> parse_duration(std::string_view text) {}", "std::string devices_text(DeviceMask mask) {}",
+                         "std::size_t edit_distance(int a, int b) {}", "std::string dimension_text(int a) {}"):
+            self.assertEqual(checks_of({"src/sim/x.cpp": source(function)}), self.ELSEWHERE, function)
+            self.assertEqual(checks_of({"src/text/x.cpp": source(function)}), set())
+
+    def test_members_and_callers_may_be_called_alike(self):
+        text = "Millis YamlMap::parse_duration(int key) { return parse_duration(text); }\nstd::string duration_key() { return {}; }  // did you mean it?\n"
+        self.assertEqual(checks_of({"src/sim/x.cpp": source(text)}), set())
+
+    def test_did_you_mean_is_written_once(self):
+        self.assertEqual(checks_of({"src/sim/x.cpp": source('int a = f("; did you mean \\"" + b);\n')}), self.ELSEWHERE)
+
+
 class OneSource(unittest.TestCase):
     CLASS = {"src/live/track/tracker.h": source("namespace ashlar {\nclass Tracker {\n public:\n  void a();\n  bool b() const;\n  struct Row {\n    ~Row();\n  };\n};\n}\n")}
 

@@ -1,4 +1,4 @@
-"""The third part of tidy: classes, names and phrases. Each check takes the tree that tidy.py has read and yields (file, line, what is wrong)."""
+"""The third part of tidy: classes, names, phrases and printers. Each check takes the tree that tidy.py has read and yields (file, line, what is wrong)."""
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -196,9 +196,37 @@ def check_gone_phrases(tree):
             yield name, text.count("\n", 0, match.start()) + 1, f"'{phrase}': better {GONE_PHRASES[phrase]}"
 
 
+# What has one printer and one parser, in text/: how functions that print or parse it are called.
+CONCEPTS = {
+    "durations": r"(?:parse|format|print)_\w*duration|\w*(?:duration|span)_(?:text|in_words)",
+    "amounts": r"(?:parse|format|print)_(?:amount|quantity|cores|cpu|bytes|memory|gpus|milli)\w*|(?:amount|quantity|quota|dimension|memory|bytes)_(?:text|in_words)",
+    "lists of devices": r"(?:parse|format|print)_(?:devices?|cards?|mask)\w*|(?:devices?|cards?|mask)_(?:text|in_words|ranges|list)",
+    "the nearest name": r"edit_distance|levenshtein\w*|nearest_\w+|did_you_mean",
+}
+DID_YOU_MEAN = re.compile(r'"[^"\n]*\bdid you mean\b', re.I)
+
+
+def check_one_printer(tree):
+    """Durations, amounts, lists of devices and the nearest name are printed and parsed by free functions of text/ only; members may call those."""
+    in_sources = {item.name for name, declared in tree.declared.items() if name.endswith(".cpp") for item in declared if item.kind == "function"}
+    for name, declared in tree.declared.items():
+        if tree.folder(name) == "text":
+            continue
+        for item in declared:
+            if item.kind != "function" or item.in_class or "::" in item.name or (name.endswith(".h") and item.name in in_sources):
+                continue
+            for concept, names in CONCEPTS.items():
+                if re.fullmatch(names, item.name):
+                    yield name, item.line, f"{item.name}: text/ alone prints and parses {concept}"
+        literals = words_of(tree.raw[name], comments_only=False)
+        for match in DID_YOU_MEAN.finditer(re.sub(r"//[^\n]*", lambda comment: " " * len(comment[0]), literals)):
+            yield name, literals.count("\n", 0, match.start()) + 1, "'did you mean': text/ alone says it"
+
+
 CHECKS = (
     ("one class, one source", check_one_source),
     ("used nowhere", check_used_nowhere),
     ("header paragraphs", check_header_paragraphs),
     ("phrases that are gone", check_gone_phrases),
+    ("one printer, one parser", check_one_printer),
 )
