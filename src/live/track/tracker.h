@@ -82,7 +82,7 @@ class Tracker {
   const GangTable& gangs() const { return data_.gangs; }
   const Translator& translator() const { return data_.translator; }
   /// Waiting pods whose constraint was looked at anew for their company, ever; and the lists and constraints that were made for it.
-  std::uint64_t constraints_renewed() const { return data_.constraints_renewed; }  // for tests
+  std::uint64_t constraints_renewed() const { return data_.constraints_renewed; }        // for tests
   const CompanyConstraints::Work& company_work() const { return data_.company.work(); }  // for tests
   JobOwner owner(JobId job) const { return value_at(data_.owners, job.row()); }
   /// Labels of a node by row.
