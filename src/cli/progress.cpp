@@ -78,8 +78,6 @@ void ProgressBar::update(std::int64_t done) {
   draw(done);
 }
 
-void ProgressBar::set_label(std::string label) { label_ = std::move(label); }
-
 void ProgressBar::draw(std::int64_t done) {
   const double elapsed = std::chrono::duration<double>(last_ - start_).count();
   // One column stays free: terminals wrap when the last one is written.

@@ -19,7 +19,6 @@ class ProgressBar {
 
   /// One look at the clock (25 ns); in tight loops call it every hundredth time.
   void update(std::int64_t done);
-  void set_label(std::string label);
   void finish();
 
  private:

@@ -1,7 +1,6 @@
 // Trial: try placements, evictions and blocks on the real state and undo them exactly; it cannot fail. Leaving the
-// scope without commit() undoes its steps backwards, indexes and digest included; trials nest, and an inner commit_to()
-// hands its work to the outer one. Cost per step: that of State::place (about 100 ns for an 8-device member); opening a
-// trial is free.
+// scope without commit() undoes its steps backwards, indexes and digest included. Cost per step: that of State::place
+// (about 100 ns for an 8-device member); opening a trial is free.
 #pragma once
 
 #include <cstddef>
@@ -84,12 +83,6 @@ class Trial {
   std::vector<Step> commit() {
     ASHLAR_CHECK(blocked_.empty());
     return std::exchange(steps_, {});
-  }
-  /// What was done becomes part of the outer trial.
-  void commit_to(Trial& outer) {
-    ASHLAR_CHECK(blocked_.empty());
-    outer.steps_.insert(outer.steps_.end(), steps_.begin(), steps_.end());
-    steps_.clear();
   }
 
   const std::vector<Step>& steps() const { return steps_; }

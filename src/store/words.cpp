@@ -1,5 +1,7 @@
 #include "store/words.h"
 
+#include "text/device_text.h"
+
 namespace ashlar::store {
 namespace {
 
@@ -9,7 +11,7 @@ std::string node_in_words(NodeId node, const NameTable& names) { return names.of
 
 std::string one_placement(NodeId node, const DeviceMask& devices, const NameTable& names) {
   std::string text = node_in_words(node, names);
-  if (!devices.is_empty()) text += " gpu " + devices_in_words(devices);
+  if (!devices.is_empty()) text += " gpu " + device_ranges(devices);
   return text;
 }
 
@@ -32,19 +34,6 @@ std::string reason_in_words(const Reason& reason, const NameTable& names) {
 }  // namespace
 
 std::string job_in_words(JobId job, const NameTable& names) { return names.of({NameKind::kJob, job.value}); }
-
-std::string devices_in_words(const DeviceMask& devices) {
-  std::string text;
-  for (int i = 0; i < kDevicesPerNodeMax; ++i) {
-    if (!devices.test(i)) continue;
-    int last = i;
-    while (last + 1 < kDevicesPerNodeMax && devices.test(last + 1)) ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(i);
-    if (last > i) text += "-" + std::to_string(last);
-    i = last;
-  }
-  return text;
-}
 
 std::string placement_in_words(const std::vector<Bind>& binds, const NameTable& names) {
   std::string text;

@@ -10,8 +10,6 @@
 
 namespace ashlar::store {
 
-/// "0-3,5".
-std::string devices_in_words(const DeviceMask& devices);  // for tests
 /// "node1 gpu 0-3"; several members: "node1 gpu 0-7, node2 gpu 0-7, ... (16 members)".
 std::string placement_in_words(const std::vector<Bind>& binds, const NameTable& names);
 /// "waits: InsufficientGpu (3, 4000, 8000), wakes on Capacity".

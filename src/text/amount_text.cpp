@@ -1,12 +1,36 @@
 #include "text/amount_text.h"
 
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
 
 #include "model/demand.h"
 #include "model/event.h"
+#include "text/quantity_text.h"
 
 namespace ashlar {
+namespace {
+
+constexpr std::int64_t kAmountMax = 4'500'000'000'000'000;  ///< 2^52: still exact in a double, and sums over a whole trace stay within int64
+
+std::optional<std::int64_t> quantity(std::string_view text, std::int64_t units_per_one) {
+  const Result<std::int64_t> amount = parse_quantity(text, units_per_one);
+  if (!amount || *amount < 0 || *amount > kAmountMax) return std::nullopt;
+  return *amount;
+}
+
+std::string bytes_word(std::int64_t amount) {
+  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {{"TiB", 1ll << 40}, {"GiB", 1ll << 30}, {"MiB", 1ll << 20}, {"KiB", 1ll << 10}};
+  for (const auto& [unit, size] : kUnits)
+    if (amount != 0 && amount % size == 0) return std::to_string(amount / size) + std::string(unit);
+  return std::to_string(amount);
+}
+
+}  // namespace
 
 std::string node_count_text(std::int64_t count) { return std::to_string(count) + (count == 1 ? " node" : " nodes"); }
 
@@ -32,6 +56,47 @@ std::string amount_text(ResourceId resource, std::int64_t amount) {
   if (resource == resource::kMemory || resource == resource::kEphemeralStorage)
     return quota_text(static_cast<std::int64_t>(QuotaDimension::kMemoryBytes), amount);
   return std::to_string(amount);
+}
+
+std::string milli_word(std::int64_t milli) {
+  std::array<char, 8> fraction{};
+  std::snprintf(fraction.data(), fraction.size(), ".%03d", static_cast<int>(std::abs(milli % 1000)));
+  std::string text = (milli < 0 && milli > -1000 ? "-" : "") + std::to_string(milli / 1000) + fraction.data();
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+std::string amount_word(ResourceId resource, std::int64_t amount) {
+  if (resource == resource::kCpu) return milli_word(amount);
+  if (resource == resource::kMemory || resource == resource::kEphemeralStorage) return bytes_word(amount);
+  return std::to_string(amount);
+}
+
+std::string quota_word(std::int64_t dimension, std::int64_t amount) {
+  if (amount == kUnlimited) return "unlimited";
+  return dimension == static_cast<std::int64_t>(QuotaDimension::kMemoryBytes) ? bytes_word(amount) : milli_word(amount);
+}
+
+std::optional<MilliCores> parse_cores(std::string_view text) {
+  const auto milli = quantity(text, 1000);
+  return milli ? std::optional(MilliCores(*milli)) : std::nullopt;
+}
+
+std::optional<Bytes> parse_bytes(std::string_view text) {
+  const auto bytes = quantity(text, 1);
+  return bytes ? std::optional(Bytes(*bytes)) : std::nullopt;
+}
+
+/// Digits with at most one point, at most three places behind it that count.
+std::optional<MilliGpu> parse_gpus(std::string_view text) {
+  if (text.empty() || text.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
+  double count = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count, std::chars_format::fixed);
+  const double milli = count * 1000;
+  if (failure != std::errc() || end != text.data() + text.size() || !(milli <= MilliGpu::max().value)) return std::nullopt;
+  if (std::abs(milli - std::nearbyint(milli)) > 1e-6) return std::nullopt;
+  return MilliGpu(static_cast<std::int32_t>(std::nearbyint(milli)));
 }
 
 }  // namespace ashlar

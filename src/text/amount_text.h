@@ -1,10 +1,13 @@
-// amount_text: amounts as people read them: "8 GPU", "1.5 cores", "64 GiB", "3 nodes".
+// amount_text: amounts as people read and write them: "8 GPU", "1.5 cores", "64 GiB", "3 nodes"; and in one word, "64GiB", as cases do.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/id.h"
+#include "base/quantity.h"
 
 namespace ashlar {
 
@@ -14,5 +17,22 @@ std::string node_count_text(std::int64_t count);
 std::string quota_text(std::int64_t dimension, std::int64_t amount);
 /// An amount of a resource: "2 cores", "16 GiB", pieces as a number.
 std::string amount_text(ResourceId resource, std::int64_t amount);
+
+/// Thousandths in one word: 2000 is "2", 500 is "0.5".
+std::string milli_word(std::int64_t milli);
+/// An amount of a resource in one word: "1.5" cores, "64GiB".
+std::string amount_word(ResourceId resource, std::int64_t amount);
+/// An amount of a quota's dimension in one word, "unlimited" where there is no limit.
+std::string quota_word(std::int64_t dimension, std::int64_t amount);
+
+/// A quantity as Kubernetes writes it: "8", "0.5" or "500m". At least 0; none where it cannot be read exactly.
+std::optional<MilliCores> parse_cores(std::string_view text);
+inline constexpr std::string_view kCoresForm = "CPU cores such as 8, 0.5 or 500m";
+/// A quantity as Kubernetes writes it: bytes, or with Ki .. Ei (powers of 1024) or k .. E (powers of 1000). At least 0; none as above.
+std::optional<Bytes> parse_bytes(std::string_view text);
+inline constexpr std::string_view kBytesForm = "memory such as 64Gi, 512Mi or 1Ti";
+/// Devices as thousandths: "8" or "0.5"; none as above.
+std::optional<MilliGpu> parse_gpus(std::string_view text);
+inline constexpr std::string_view kGpusForm = "a number of GPUs such as 8 or 0.5";
 
 }  // namespace ashlar

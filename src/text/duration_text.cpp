@@ -14,7 +14,8 @@ struct Unit {
   std::int64_t times = 1;
   std::int64_t per = 1;
 };
-constexpr Unit kDurationUnits[] = {{"ns", 1, 1'000'000}, {"us", 1, 1000}, {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};
+constexpr Unit kDurationUnits[] = {{"ns", 1, 1'000'000}, {"us", 1, 1000},  {"ms", 1},         {"s", 1000},       {"m", 60'000},
+                                   {"min", 60'000},      {"h", 3'600'000}, {"d", 86'400'000}, {"w", 604'800'000}};
 
 /// A decimal number as digits / 10^places.
 struct Decimal {
@@ -42,29 +43,33 @@ bool take_decimal(std::string_view& text, Decimal& out) {
   return count > 0;
 }
 
-Error bad_duration(std::string_view text) { return invalid("\"" + std::string(text) + "\" is not a duration; write for example 8s, 500ms or 1m30s"); }
+Error bad_duration(std::string_view text) {
+  return invalid("\"" + std::string(text) + "\" is not a duration; write for example 90s, 500ms, 1h30m or 2d");
+}
 
 }  // namespace
 
 Result<Millis> parse_duration(std::string_view text) {
-  if (text == "0") return Millis(0);
   std::string_view rest = text;
   Wide millis = 0;
+  bool is_first = true;
   while (!rest.empty()) {
     Decimal number;
     if (!take_decimal(rest, number)) return bad_duration(text);
     std::size_t letters = 0;
     while (letters < rest.size() && rest[letters] >= 'a' && rest[letters] <= 'z') ++letters;
+    const bool is_bare = letters == 0 && rest.empty() && is_first;  // a number alone is seconds
     const Unit* unit = nullptr;
     for (const Unit& u : kDurationUnits)
-      if (u.name == rest.substr(0, letters)) unit = &u;
+      if (u.name == (is_bare ? "s" : rest.substr(0, letters))) unit = &u;
     if (unit == nullptr) return bad_duration(text);
     const Wide over = static_cast<Wide>(number.digits) * static_cast<Wide>(unit->times);
     const Wide under = static_cast<Wide>(number.scale) * static_cast<Wide>(unit->per);
     if (over % under != 0) return invalid("\"" + std::string(text) + "\" is not a whole number of milliseconds");
     millis += over / under;
-    if (millis > static_cast<Wide>(INT64_MAX)) return invalid("\"" + std::string(text) + "\" is too long");
+    if (millis > static_cast<Wide>(kDurationMax.value)) return invalid("\"" + std::string(text) + "\" is longer than 100 years");
     rest.remove_prefix(letters);
+    is_first = false;
   }
   if (text.empty()) return bad_duration(text);
   return Millis(static_cast<std::int64_t>(millis));

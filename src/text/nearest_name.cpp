@@ -26,19 +26,32 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
+std::string meant_text(std::string_view meant) { return "; did you mean \"" + std::string(meant) + "\"?"; }
+
+std::string suggestion(std::string_view name, std::span<const std::string_view> known) {
   const std::string_view cut = name.substr(0, kLengthMax);
+  if (cut.empty()) return {};
   std::string_view nearest;
-  std::size_t least = std::max<std::size_t>(2, cut.size() / 2) + 1;
+  std::size_t least = 2 * (std::max<std::size_t>(2, cut.size() / 2) + 1);
   for (const std::string_view k : known) {
     const bool is_cut_short = cut.size() >= kPrefixMin && k.starts_with(cut);
     const std::string_view last = k.substr(k.rfind('/') + 1);  // "gpu" means "nvidia.com/gpu"
-    const std::size_t d = is_cut_short ? 1 : std::min(edit_distance(cut, k), edit_distance(cut, last));
-    if (d >= least) continue;
-    least = d;
+    const std::size_t distance = is_cut_short ? 1 : std::min(edit_distance(cut, k), edit_distance(cut, last));
+    // Among equally near names the one that begins alike: "gpu" means "gpus" rather than "cpu".
+    const std::size_t cost = 2 * distance + (k.starts_with(cut.front()) || last.starts_with(cut.front()) ? 0 : 1);
+    if (cost >= least) continue;
+    least = cost;
     nearest = k;
   }
-  if (!nearest.empty()) return "; did you mean \"" + std::string(nearest) + "\"?";
+  return nearest.empty() ? std::string() : meant_text(nearest);
+}
+
+std::string suggestion(std::string_view name, const std::vector<std::string>& known) {
+  return suggestion(name, std::vector<std::string_view>(known.begin(), known.end()));
+}
+
+std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
+  if (std::string near = suggestion(name, known); !near.empty()) return near;
   std::string list;
   for (const std::string_view k : known) list += (list.empty() ? "" : ", ") + std::string(k);
   return "; known: " + list;

@@ -4,11 +4,17 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ashlar {
 
 /// Insertions, deletions and substitutions that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
+/// "; did you mean \"X\"?"
+std::string meant_text(std::string_view meant);
+/// The same with the known name nearest to `name`; empty where none is near.
+std::string suggestion(std::string_view name, std::span<const std::string_view> known);
+std::string suggestion(std::string_view name, const std::vector<std::string>& known);
 /// "; did you mean \"X\"?" with the nearest name if it is near, else "; known: A, B, C".
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> known);
 

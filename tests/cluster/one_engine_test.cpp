@@ -57,7 +57,7 @@ using Placements = std::vector<std::string>;
 Placements simulate(const Trace& trace, const Profile& profile) {
   Placements placements;
   const auto arrived = [&](NodeId node, const DeviceMask& devices) {
-    placements.push_back(node.is_none() ? "" : "node " + std::to_string(node.value) + " cards " + kube::devices_text(devices));
+    placements.push_back(node.is_none() ? "" : "node " + std::to_string(node.value) + " cards " + devices_text(devices));
   };
   sim::run_packing(*trace.packing, trace.order, profile, {.progress = {}, .arrived = arrived});
   return placements;

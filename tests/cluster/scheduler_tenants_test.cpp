@@ -122,7 +122,7 @@ TEST_F(Tenants, ADeviceThatTwoPodsClaimIsNamedAndTakesNothingNew) {
   EXPECT_TRUE(has_logged("card 0 of node node-000 is claimed for more than it has, by default/p, default/q"));
   EXPECT_NE(ask(*scheduler, "/api/v1/nodes").find("\"closedCards\":\"0\""), std::string::npos);
   const std::string six = devices_of("six");
-  EXPECT_FALSE(kube::parse_devices(six).test(0)) << six;
+  EXPECT_FALSE(parse_devices(six).test(0)) << six;
 }
 
 TEST_F(Tenants, InventedResourcesAndLevelsTakeNothingFromOthers) {

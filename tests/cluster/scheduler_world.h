@@ -247,7 +247,7 @@ class SchedulerWorld : public ::testing::Test {
       on_node["pods"] += 1;
       const kube::PooledString* devices = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
       if (devices == nullptr) continue;
-      const DeviceMask mask = kube::parse_devices(*devices);
+      const DeviceMask mask = parse_devices(*devices);
       mask.each([&](int device) { milli_by_device[p.node_name.str() + "/" + std::to_string(device)] += milli / mask.count(); });
     }
     for (const auto& [node, amounts] : used)

@@ -12,7 +12,6 @@ namespace {
 void run(std::string_view bytes) {
   for (const std::int64_t units : {1, 1000}) static_cast<void>(ashlar::parse_quantity(bytes, units).ok());
   static_cast<void>(ashlar::parse_duration(bytes).ok());
-  static_cast<void>(ashlar::sim::parse_duration(bytes).has_value());
   static_cast<void>(ashlar::sim::parse_rate_per_hour(bytes).has_value());
   static_cast<void>(ashlar::sim::parse_restart_overhead(bytes).ok());
   static_cast<void>(ashlar::http::parse_url(bytes).ok());

@@ -7,6 +7,7 @@
 #include "live/track/gang_table.h"
 #include "live/track/tracker.h"
 #include "live/track/translate.h"
+#include "text/duration_text.h"
 
 namespace {
 
@@ -58,8 +59,8 @@ void take(const Pod& pod, bool is_bound) {
 }
 
 void run(std::string_view bytes) {
-  static_cast<void>(parse_devices(bytes));
-  static_cast<void>(parse_duration(bytes).ok());
+  static_cast<void>(ashlar::parse_devices(bytes));
+  static_cast<void>(ashlar::parse_duration(bytes).ok());
   const Pod pod = pod_of(bytes);
   static_cast<void>(read_gang_settings(pod).ok());
   static_cast<void>(mistyped_setting(pod));

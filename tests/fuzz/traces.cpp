@@ -1,6 +1,5 @@
-// Traces: openb's lists, jobs and their virtual clusters, the Standard Workload Format; packed ones too; and the tables that runs are compared with.
+// Traces: openb's lists, jobs and their virtual clusters, the Standard Workload Format; packed ones too.
 #include "fuzz/fuzz.h"
-#include "sim/replay/published_results.h"
 #include "sim/trace/openb.h"
 #include "sim/trace/queue_trace.h"
 #include "sim/trace/text_source.h"
@@ -18,8 +17,6 @@ void run(std::string_view bytes) {
   const auto vcs = read_vcs(file.path());
   static_cast<void>(read_jobs_for_replay(file.path(), vcs.ok() ? *vcs : std::vector<VcNodes>{{"a", 1}}).ok());
   static_cast<void>(read_swf(file.path()).ok());
-  static_cast<void>(read_expected_packing(file.path()).ok());
-  static_cast<void>(read_expected_queue(file.path()).ok());
   static_cast<void>(printable(bytes));
 }
 

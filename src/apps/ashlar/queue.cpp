@@ -8,13 +8,13 @@
 #include "apps/ashlar/shared/ask.h"
 #include "apps/ashlar/shared/table.h"
 #include "apps/ashlar/verbs.h"
+#include "text/amount_text.h"
+#include "text/duration_text.h"
 
 namespace ashlar {
 namespace {
 
 using boost::json::object;
-
-std::string devices_text(std::int64_t milli) { return fmt::format("{:.6g}", static_cast<double>(milli) / 1000); }
 
 std::string queues_text(const object& answer, const std::string& only) {
   const boost::json::array& queues = answer.at("queues").as_array();
@@ -25,7 +25,7 @@ std::string queues_text(const object& answer, const std::string& only) {
   for (const boost::json::value& value : queues) {
     const object& q = value.as_object();
     const bool has_quota = !q.at("quotaMilliGpu").is_null();
-    table.add({text_of(q, "name"), devices_text(number_of(q, "usedMilliGpu")), has_quota ? devices_text(number_of(q, "quotaMilliGpu")) : "none",
+    table.add({text_of(q, "name"), milli_word(number_of(q, "usedMilliGpu")), has_quota ? milli_word(number_of(q, "quotaMilliGpu")) : "none",
                std::to_string(number_of(q, "pendingJobs")), std::to_string(number_of(q, "pendingGpus"))});
   }
   return table.text();
@@ -39,7 +39,7 @@ std::string jobs_text(const object& answer, bool is_wide) {
     const object& j = value.as_object();
     const std::string reason = is_wide && !text_of(j, "message").empty() ? text_of(j, "reason") + ": " + text_of(j, "message") : text_of(j, "reason");
     table.add({text_of(j, "name"), text_of(j, "queue"), std::to_string(number_of(j, "position")), std::to_string(number_of(j, "gpus")),
-               std::to_string(number_of(j, "gpusAhead")), span_text(number_of(j, "ageMillis")), reason});
+               std::to_string(number_of(j, "gpusAhead")), duration_text(millis_of(j, "ageMillis")), reason});
   }
   return '\n' + table.text();
 }
@@ -58,7 +58,7 @@ std::string held_text(const object& answer, bool is_wide, bool is_all) {
   for (const boost::json::value& value : held) {
     const object& h = value.as_object();
     const std::string reason = is_wide ? text_of(h, "reason") + ": " + text_of(h, "message") : text_of(h, "reason");
-    table.add({text_of(h, "name"), text_of(h, "queue"), std::to_string(number_of(h, "pods")), span_text(number_of(h, "ageMillis")), reason});
+    table.add({text_of(h, "name"), text_of(h, "queue"), std::to_string(number_of(h, "pods")), duration_text(millis_of(h, "ageMillis")), reason});
   }
   const std::int64_t rest = number_of(answer, "heldTotal") - static_cast<std::int64_t>(held.size());
   return '\n' + table.text() + (rest > 0 ? fmt::format("... and {} more are held{}\n", rest, is_all ? "" : "; --all lists them") : "");

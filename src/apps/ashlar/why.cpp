@@ -6,6 +6,7 @@
 
 #include "apps/ashlar/shared/ask.h"
 #include "apps/ashlar/verbs.h"
+#include "text/duration_text.h"
 
 namespace ashlar {
 namespace {
@@ -42,7 +43,7 @@ std::string headline(const object& why) {
   std::string state = text_of(why, "state");
   for (char& c : state) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   line += "   " + state;
-  if (why.contains("ageMillis")) line += " " + span_text(number_of(why, "ageMillis"));
+  if (why.contains("ageMillis")) line += " " + duration_text(millis_of(why, "ageMillis"));
   if (!text_of(why, "queue").empty()) line += "   queue " + text_of(why, "queue");
   return line + '\n';
 }
@@ -52,7 +53,7 @@ std::string why_text(const object& why) {
   out << headline(why);
   const bool is_waiting = why.at("exitStatus").as_int64() != 0;
   out << (is_waiting ? "BLOCKED BY  " : "            ") << text_of(why, "headline");
-  if (why.contains("verdictAgeMillis")) out << "   verdict " << span_text(number_of(why, "verdictAgeMillis")) << " old";
+  if (why.contains("verdictAgeMillis")) out << "   verdict " << duration_text(millis_of(why, "verdictAgeMillis")) << " old";
   out << '\n';
   if (const boost::json::value* reasons = why.if_contains("reasons")) {
     const std::string said = text_of(why, "headline");

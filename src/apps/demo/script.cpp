@@ -111,18 +111,4 @@ Script Script::comparable() const {
   return s;
 }
 
-Script Script::plain_pods() const {
-  Script s;
-  s.length = length;
-  for (const Act& a : acts)
-    for (int m = 0; m < a.members; ++m) {
-      Act one = a;
-      one.name += "-" + std::to_string(m);
-      one.members = 1;
-      one.within.clear();
-      s.acts.push_back(one);
-    }
-  return s;
-}
-
 }  // namespace ashlar::demo

@@ -41,8 +41,6 @@ struct Script {
   Script faster(int times) const;
   /// Only what another scheduler can do too: no shares of devices, nothing that can never run.
   Script comparable() const;
-  /// The same jobs as plain pods: no gangs, no wishes.
-  Script plain_pods() const;
 };
 Script two_minutes();
 /// A few seconds with one act of each kind, for tests.

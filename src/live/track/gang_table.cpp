@@ -12,6 +12,9 @@
 namespace ashlar::kube {
 namespace {
 
+constexpr std::string_view kPreferLabel = "ashlar.dev/prefer";
+constexpr std::uint32_t kGangSizeMax = 100'000;  ///< more is a typing error
+
 constexpr std::string_view kIndexLabels[] = {"batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index",
                                              "leaderworkerset.sigs.k8s.io/worker-index"};
 constexpr std::uint32_t kNoIndex = 0xffffffffu;
@@ -57,7 +60,7 @@ std::string mistyped_setting(const Pod& pod) {
       if (++looked_at > kOwnKeysMax) return {};
       if (key == PooledString(kGpuMilliResource)) return key.str() + " is a resource, no label: write it under resources.limits of a container";
       if (const std::string_view meant = nearly_a_setting(key.view()); !meant.empty())
-        return key.str() + " is no key of Ashlar's; did you mean " + std::string(meant) + "?";
+        return key.str() + " is no key of Ashlar's" + meant_text(meant);
     }
   }
   return {};

@@ -15,14 +15,12 @@
 
 namespace ashlar::kube {
 
-inline constexpr std::string_view kGangLabel = "ashlar.dev/gang";
-inline constexpr std::string_view kGangSizeLabel = "ashlar.dev/gang-size";
-inline constexpr std::string_view kWithinLabel = "ashlar.dev/within";
-inline constexpr std::string_view kPreferLabel = "ashlar.dev/prefer";
+inline constexpr std::string_view kGangLabel = "ashlar.dev/gang";           // for tests
+inline constexpr std::string_view kGangSizeLabel = "ashlar.dev/gang-size";  // for tests
+inline constexpr std::string_view kWithinLabel = "ashlar.dev/within";       // for tests
 inline constexpr std::string_view kQueueLabel = "ashlar.dev/queue";
 inline constexpr std::string_view kDurationLabel = "ashlar.dev/duration";
 
-inline constexpr std::uint32_t kGangSizeMax = 100'000;  ///< more is a typing error
 /// A gang that is short of members says nothing on its pods for so long: they are usually still being created.
 inline constexpr Millis kGangPatience{5'000};
 

@@ -94,8 +94,6 @@ class Tracker {
   /// What to say on a pod that is held or waits in a gang that is, and on the PodGroup of one that is; see hold_text.h.
   ConditionText hold_condition(const PodRecord& pod) const;
   ConditionText hold_condition(const GangRecord& gang) const;
-  /// The same in words; empty if it may.
-  std::string gang_trouble(const GangRecord& gang) const { return gang_hold(gang).detail; }
   /// Why the class that its PodGroup names does not count; empty where it does, or none is named. A class that merely does not exist is not told.
   std::string priority_trouble(const GangRecord& gang) const;
   std::uint32_t members_present(const GangRecord& gang) const;

@@ -1,5 +1,5 @@
 // TrackerData: all that is known of nodes, pods and gangs: the tables that the functions of nodes/, pods/ and gangs/ read and change, and the events that
-// come of it. Plain: whoever changes it keeps the records, the rows given out and the events in step.
+// come of it. Plain: what changes it keeps the records, the rows given out and the events in step.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

@@ -9,6 +9,11 @@
 namespace ashlar::kube {
 namespace {
 
+constexpr std::string_view kGpuProductLabel = "nvidia.com/gpu.product";
+constexpr std::string_view kGpuMemoryLabel = "nvidia.com/gpu.memory";
+constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready";
+constexpr std::string_view kUnreachableTaint = "node.kubernetes.io/unreachable";
+
 std::uint64_t hash_of(const Demand& d) {
   std::uint64_t h = hash_combine(static_cast<std::uint64_t>(d.devices.count) << 32 | static_cast<std::uint32_t>(d.devices.milli_each.value),
                                  static_cast<std::uint64_t>(d.devices.memory_each.value));

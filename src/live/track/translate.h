@@ -15,29 +15,18 @@
 #include "live/track/names.h"
 #include "live/track/value_rows.h"
 #include "model/event.h"
+#include "text/device_text.h"
 
 namespace ashlar::kube {
 
 inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 inline constexpr std::string_view kGpuMilliResource = "ashlar.dev/gpu-milli";
-inline constexpr std::string_view kGpuProductLabel = "nvidia.com/gpu.product";
-inline constexpr std::string_view kGpuMemoryLabel = "nvidia.com/gpu.memory";
 inline constexpr std::string_view kGpuMemoryAsk = "ashlar.dev/gpu-memory";
 inline constexpr std::string_view kDevicesAnnotation = "ashlar.dev/cards";
 inline constexpr std::string_view kUnschedulableTaint = "node.kubernetes.io/unschedulable";
-inline constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready";
-inline constexpr std::string_view kUnreachableTaint = "node.kubernetes.io/unreachable";
 
 /// The label of the pod, or its annotation of the same name (which may hold what a label value may not); nullptr where it has neither.
 const PooledString* find_setting(const Pod& pod, std::string_view key);
-
-/// "0,1,5" or "0-3,6"; empty where the text is malformed.
-DeviceMask parse_devices(std::string_view text);
-/// "0,1,5"
-std::string devices_text(const DeviceMask& devices);
-
-/// "90s", "1h30m", "250ms", "3600" (seconds), at most 100 years; a negative or malformed text is kInvalid.
-Result<Millis> parse_duration(std::string_view text);
 
 /// Node labels (key, value) on which a pod must not land because of required anti-affinity of pods already there.
 using Exclusions = std::vector<std::pair<PooledString, PooledString>>;
@@ -64,7 +53,6 @@ class Translator {
   ConstraintId constraint(const std::shared_ptr<const PodRules>& rules);
 
   NodeFacts node_facts(const Node& node);
-  std::vector<DomainId> domains_of(const Labels& labels);
   /// Nodes have resources that they had not: templates are read anew.
   void forget_templates() { std::fill(std::begin(seen_), std::end(seen_), Seen()); }
   /// The same demand where nodes have come to have what it asks for: with columns in place of names without one.
@@ -91,6 +79,7 @@ class Translator {
   std::size_t constraint_count() const { return constraints_.size(); }
 
  private:
+  std::vector<DomainId> domains_of(const Labels& labels);
   struct Seen {
     Resources requests;
     std::shared_ptr<const PodRules> rules;

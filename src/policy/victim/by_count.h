@@ -14,12 +14,6 @@
 
 namespace ashlar {
 
-struct CountCandidate {
-  JobId job;
-  std::int64_t devices = 0;
-  bool is_running = false;
-};
-
 /// The walk, one candidate at a time, for callers that merge queues on the way.
 class CountWalk {
  public:
@@ -43,8 +37,5 @@ class CountWalk {
 struct CountMarks {
   std::vector<JobId> start, stop;  ///< in the order of the candidates
 };
-
-/// The walk over a whole sequence.
-CountMarks mark_by_count(std::int64_t quota_devices, std::span<const CountCandidate> candidates);
 
 }  // namespace ashlar

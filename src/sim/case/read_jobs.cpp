@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "sim/case/case_reader.h"
+#include "sim/case/reading.h"
 #include "sim/scenario/units.h"
 
 namespace ashlar::sim {
@@ -19,10 +19,8 @@ std::int32_t signed_number(Words& words, std::string_view form) {
   return value;
 }
 
-}  // namespace
-
 /// What a job statement says besides its members.
-struct CaseReader::JobForm {
+struct JobForm {
   Workload workload;
   std::vector<MemberAsk> groups;
   Millis runs = Millis::max();
@@ -30,7 +28,7 @@ struct CaseReader::JobForm {
   DeviceMask devices;
 };
 
-DeviceMask CaseReader::take_devices_of_node(Words& words) {
+DeviceMask take_devices_of_node(CaseReading& c, Words& words) {
   constexpr std::string_view kForm = "cards such as 0-3 or 0,2,5";
   DeviceMask mask;
   for (const std::string_view part : split(words.take(kForm), ',')) {
@@ -48,17 +46,17 @@ DeviceMask CaseReader::take_devices_of_node(Words& words) {
   return mask;
 }
 
-JobId CaseReader::take_new_job(Words& words) {
+JobId take_new_job(CaseReading& c, Words& words) {
   const std::string_view name = words.take("a name for the job");
-  if (!file_.names.jobs.find(name).is_none()) words.fail(fmt::format("there is a job \"{}\" already", name));
+  if (!c.file.names.jobs.find(name).is_none()) words.fail(fmt::format("there is a job \"{}\" already", name));
   if (name == "queue" || name == "node" || name == "examined" || name.starts_with('#') || name.find('/') != std::string_view::npos)
     words.fail(fmt::format("a job cannot be called \"{}\"", name));
   if (words.has_failed()) return JobId::none();
-  file_.names.members.emplace_back();
-  return file_.names.jobs.intern(name);
+  c.file.names.members.emplace_back();
+  return c.file.names.jobs.intern(name);
 }
 
-void CaseReader::take_groups(Words& words, std::vector<MemberAsk>& groups) {
+void take_groups(CaseReading& c, Words& words, std::vector<MemberAsk>& groups) {
   do {
     MemberAsk ask;
     ask.count = static_cast<std::uint32_t>(words.take_count(kGroupsForm));
@@ -67,16 +65,16 @@ void CaseReader::take_groups(Words& words, std::vector<MemberAsk>& groups) {
       words.take("x");
       words.fail("no \"x\" between number and members", kGroupsForm);
     }
-    take_ask(words, file_.names, ask);
+    take_ask(words, c.file.names, ask);
     groups.push_back(std::move(ask));
   } while (words.accept("+"));
 }
 
-void CaseReader::take_job_options(Words& words, JobForm& form) {
+void take_job_options(CaseReading& c, Words& words, JobForm& form) {
   Workload& w = form.workload;
   while (!words.is_at_end() && words.peek() != "at") {
     if (words.accept("queue"))
-      w.queue = take_queue(words);
+      w.queue = take_queue(c, words);
     else if (words.accept("priority"))
       w.priority = signed_number(words, "a priority such as 100");
     else if (words.accept("duration"))
@@ -88,15 +86,15 @@ void CaseReader::take_job_options(Words& words, JobForm& form) {
     else if (words.accept("rank"))
       w.order_hint = words.take_number("a number that the order policy knows");
     else if (words.accept("within"))
-      w.within = take_level(words);
+      w.within = take_level(c, words);
     else if (words.accept("prefer"))
-      w.prefer = take_level(words);
+      w.prefer = take_level(c, words);
     else if (words.accept("min"))
       w.members_min = static_cast<std::uint32_t>(words.take_count("the least number of members that may run"));
     else if (words.accept("on"))
-      form.on = take_node(words);
+      form.on = take_node(c, words);
     else if (words.accept("cards"))
-      form.devices = take_devices_of_node(words);
+      form.devices = take_devices_of_node(c, words);
     else {
       words.take("an option");
       words.fail(
@@ -105,24 +103,24 @@ void CaseReader::take_job_options(Words& words, JobForm& form) {
           "cards or at");
     }
     if (words.has_failed()) return;
-    if (!form.groups.empty()) take_ask(words, file_.names, form.groups.back());
+    if (!form.groups.empty()) take_ask(words, c.file.names, form.groups.back());
   }
 }
 
-void CaseReader::add_members(Words& words, JobId job, const std::vector<MemberAsk>& groups, std::vector<MemberSpec>& out) {
-  CaseNames& names = file_.names;
+void add_members(CaseReading& c, Words& words, JobId job, const std::vector<MemberAsk>& groups, std::vector<MemberSpec>& out) {
+  CaseNames& names = c.file.names;
   for (const MemberAsk& ask : groups) {
     if (ask.demand.devices.count == 0 && ask.demand.devices.memory_each.value > 0)
       words.fail("card memory without a card", "\"500 milli card-memory=10GiB\"");
     DemandId demand = names.demands.find(ask.demand);
     if (demand.is_none()) {
       demand = names.demands.add(ask.demand);
-      happen(latest_, EventBody(DemandDefined{demand, ask.demand}));
+      happen(c, c.latest, EventBody(DemandDefined{demand, ask.demand}));
     }
     ConstraintId constraint = names.constraints.find(ask.constraint);
     if (constraint.is_none()) {
       constraint = names.constraints.add(ask.constraint);
-      happen(latest_, EventBody(ConstraintDefined{constraint, ask.constraint}));
+      happen(c, c.latest, EventBody(ConstraintDefined{constraint, ask.constraint}));
     }
     for (std::uint32_t i = 0; i < ask.count; ++i) {
       const MemberId member(names.member_count++);
@@ -132,130 +130,123 @@ void CaseReader::add_members(Words& words, JobId job, const std::vector<MemberAs
   }
 }
 
-void CaseReader::finish_job(Words& words, JobForm form, std::string_view) {
-  const Millis at = take_at(words);
+void finish_job(CaseReading& c, Words& words, JobForm form, std::string_view) {
+  const Millis at = take_at(c, words);
   if (words.has_failed()) return;
   Workload& w = form.workload;
   w.submitted = at;
-  add_members(words, w.job, form.groups, w.members);
+  add_members(c, words, w.job, form.groups, w.members);
   if (w.members_min == 0) w.members_min = static_cast<std::uint32_t>(w.members.size());
   const JobId job = w.job;
   const std::vector<MemberSpec> members = w.members;
   if (form.runs == Millis::max()) form.runs = w.estimate.p50;
-  happen(at, EventBody(Submitted{std::move(w)}));
-  if (form.runs != Millis::max()) happen(at, RunsFor{job, form.runs});
+  happen(c, at, EventBody(Submitted{std::move(w)}));
+  if (form.runs != Millis::max()) happen(c, at, RunsFor{job, form.runs});
   if (!form.on.is_none())
-    for (const MemberSpec& m : members) happen(at, EventBody(Bound{m.member, form.on, form.devices}));
+    for (const MemberSpec& m : members) happen(c, at, EventBody(Bound{m.member, form.on, form.devices}));
 }
 
-void CaseReader::read_job(Words& words) {
+}  // namespace
+
+void read_job(CaseReading& c, Words& words) {
   JobForm form;
-  form.workload.job = take_new_job(words);
+  form.workload.job = take_new_job(c, words);
   form.groups.emplace_back();
-  take_ask(words, file_.names, form.groups.back());
-  take_job_options(words, form);
-  finish_job(words, std::move(form), {});
+  take_ask(words, c.file.names, form.groups.back());
+  take_job_options(c, words, form);
+  finish_job(c, words, std::move(form), {});
 }
 
-void CaseReader::read_gang(Words& words) {
+void read_gang(CaseReading& c, Words& words) {
   JobForm form;
-  form.workload.job = take_new_job(words);
+  form.workload.job = take_new_job(c, words);
   form.workload.members_min = 0;
-  take_groups(words, form.groups);
-  take_job_options(words, form);
-  finish_job(words, std::move(form), {});
+  take_groups(c, words, form.groups);
+  take_job_options(c, words, form);
+  finish_job(c, words, std::move(form), {});
 }
 
-void CaseReader::read_foreign(Words& words) {
+void read_foreign(CaseReading& c, Words& words) {
   JobForm form;
-  form.workload.job = take_new_job(words);
+  form.workload.job = take_new_job(c, words);
   form.workload.is_ours = false;
   form.groups.emplace_back();
-  take_ask(words, file_.names, form.groups.back());
-  take_job_options(words, form);
-  finish_job(words, std::move(form), {});
+  take_ask(words, c.file.names, form.groups.back());
+  take_job_options(c, words, form);
+  finish_job(c, words, std::move(form), {});
 }
 
-void CaseReader::read_grow(Words& words) {
-  const JobId job = take_job(words);
+void read_grow(CaseReading& c, Words& words) {
+  const JobId job = take_job(c, words);
   std::vector<MemberAsk> groups;
-  take_groups(words, groups);
+  take_groups(c, words, groups);
   std::uint32_t least = 0;
   if (words.accept("min")) least = static_cast<std::uint32_t>(words.take_count("the least number of members that may run"));
-  const Millis at = take_at(words);
+  const Millis at = take_at(c, words);
   if (words.has_failed()) return;
   MembersAdded added{job, 1, {}};
-  add_members(words, job, groups, added.members);
-  added.members_min = least != 0 ? least : static_cast<std::uint32_t>(file_.names.members[job.row()].size());
-  happen(at, EventBody(std::move(added)));
+  add_members(c, words, job, groups, added.members);
+  added.members_min = least != 0 ? least : static_cast<std::uint32_t>(c.file.names.members[job.row()].size());
+  happen(c, at, EventBody(std::move(added)));
 }
 
-void CaseReader::read_end(Words& words) {
-  const JobOrMember which = take_member(words);
-  const Millis at = take_at(words);
+void read_end(CaseReading& c, Words& words) {
+  const JobOrMember which = take_member(c, words);
+  const Millis at = take_at(c, words);
   if (words.has_failed()) return;
   if (which.member.is_none())
-    happen(at, EventBody(Ended{which.job}));
+    happen(c, at, EventBody(Ended{which.job}));
   else
-    happen(at, EventBody(MemberGone{which.member}));
+    happen(c, at, EventBody(MemberGone{which.member}));
 }
 
-std::vector<MemberId> CaseReader::take_members(Words& words) {
-  const JobOrMember which = take_member(words);
-  if (words.has_failed()) return {};
-  if (!which.member.is_none()) return {which.member};
-  if (which.job.row() < file_.names.members.size()) return file_.names.members[which.job.row()];
-  words.fail("a row without a job has no members", "the name of a job, or a member's row as \"#99/0\"");
-  return {};
-}
-
-void CaseReader::read_reject(Words& words) {
-  const std::vector<MemberId> members = take_members(words);
-  const Millis at = take_at(words);
+void read_reject(CaseReading& c, Words& words) {
+  const std::vector<MemberId> members = take_members(c, words);
+  const Millis at = take_at(c, words);
   if (words.has_failed()) return;
-  for (const MemberId member : members) happen(at, RejectNext{member});
+  for (const MemberId member : members) happen(c, at, RejectNext{member});
 }
 
-void CaseReader::read_bind(Words& words) {
-  const std::vector<MemberId> members = take_members(words);
-  const NodeId node = take_node(words);
+void read_bind(CaseReading& c, Words& words) {
+  const std::vector<MemberId> members = take_members(c, words);
+  const NodeId node = take_node(c, words);
   DeviceMask devices;
-  if (words.accept("cards")) devices = take_devices_of_node(words);
-  const Millis at = take_at(words);
+  if (words.accept("cards")) devices = take_devices_of_node(c, words);
+  const Millis at = take_at(c, words);
   if (words.has_failed()) return;
-  for (const MemberId member : members) happen(at, EventBody(Bound{member, node, devices}));
+  for (const MemberId member : members) happen(c, at, EventBody(Bound{member, node, devices}));
 }
 
-void CaseReader::read_evict(Words& words) {
-  const JobId job = take_job(words, true);
+void read_evict(CaseReading& c, Words& words) {
+  const JobId job = take_job(c, words, true);
   Millis remaining = Millis::max();
   if (words.accept("remaining")) remaining = words.take_time();
-  const Millis at = take_at(words);
-  if (!words.has_failed()) happen(at, EventBody(Evicted{job, remaining}));
+  const Millis at = take_at(c, words);
+  if (!words.has_failed()) happen(c, at, EventBody(Evicted{job, remaining}));
 }
 
-void CaseReader::read_priority(Words& words) {
-  const JobId job = take_job(words);
+void read_priority(CaseReading& c, Words& words) {
+  const JobId job = take_job(c, words);
   const std::int32_t priority = signed_number(words, "a priority such as 100");
-  const Millis at = take_at(words);
-  if (!words.has_failed()) happen(at, EventBody(PriorityChanged{job, priority}));
+  const Millis at = take_at(c, words);
+  if (!words.has_failed()) happen(c, at, EventBody(PriorityChanged{job, priority}));
 }
 
-void CaseReader::read_estimate(Words& words) {
-  const JobId job = take_job(words);
+void read_estimate(CaseReading& c, Words& words) {
+  const JobId job = take_job(c, words);
   const Millis expected = words.take_time();
-  const Millis at = take_at(words);
-  if (!words.has_failed()) happen(at, EventBody(EstimateChanged{job, {expected, expected}}));
+  const Millis at = take_at(c, words);
+  if (!words.has_failed()) happen(c, at, EventBody(EstimateChanged{job, {expected, expected}}));
 }
 
 /// Another scheduler keeps a node for its pod; "none" when it no longer does.
-void CaseReader::read_nominate(Words& words) {
-  const std::vector<MemberId> members = take_members(words);
-  const NodeId node = words.accept("none") ? NodeId::none() : take_node(words);
+void read_nominate(CaseReading& c, Words& words) {
+  const std::vector<MemberId> members = take_members(c, words);
+  const NodeId node = words.accept("none") ? NodeId::none() : take_node(c, words);
   const std::int32_t priority = words.accept("priority") ? signed_number(words, "a priority such as 100") : 0;
-  const Millis at = take_at(words);
+  const Millis at = take_at(c, words);
   if (words.has_failed() || members.empty()) return;
-  happen(at, EventBody(Nominated{members.front(), node, priority}));
+  happen(c, at, EventBody(Nominated{members.front(), node, priority}));
 }
 
 }  // namespace ashlar::sim

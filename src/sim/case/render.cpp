@@ -4,54 +4,15 @@
 
 #include <algorithm>
 
+#include "text/amount_text.h"
+#include "text/device_text.h"
+
 namespace ashlar::sim {
 namespace {
-
-/// Thousandths as a decimal number: 2000 is 2, 500 is 0.5.
-std::string decimal(std::int64_t milli) {
-  std::string text = fmt::format("{}.{:03}", milli / 1000, std::abs(milli % 1000));
-  if (milli < 0 && milli > -1000) text.insert(0, "-");
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
-}
-
-std::string bytes(std::int64_t amount) {
-  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {{"TiB", 1ll << 40}, {"GiB", 1ll << 30}, {"MiB", 1ll << 20}, {"KiB", 1ll << 10}};
-  for (const auto& [unit, size] : kUnits)
-    if (amount != 0 && amount % size == 0) return fmt::format("{}{}", amount / size, unit);
-  return fmt::format("{}", amount);
-}
-
-std::string amount_text(ResourceId resource, std::int64_t amount) {
-  if (resource == resource::kCpu) return decimal(amount);
-  if (resource == resource::kMemory || resource == resource::kEphemeralStorage) return bytes(amount);
-  return fmt::format("{}", amount);
-}
-
-std::string dimension_text(std::int64_t dimension, std::int64_t amount) {
-  if (amount == kUnlimited) return "unlimited";
-  if (dimension == static_cast<std::int64_t>(QuotaDimension::kMemoryBytes)) return bytes(amount);
-  return decimal(amount);
-}
 
 std::string_view dimension_name(std::int64_t dimension) {
   constexpr std::string_view kNames[] = {"gpu", "cpu", "memory"};
   return kNames[static_cast<std::size_t>(dimension)];
-}
-
-/// "0-3,6" of a mask.
-std::string device_ranges(const DeviceMask& devices) {
-  std::string text;
-  for (int i = 0; i < kDevicesPerNodeMax; ++i) {
-    if (!devices.test(i)) continue;
-    int last = i;
-    while (last + 1 < kDevicesPerNodeMax && devices.test(last + 1)) ++last;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", i);
-    if (last > i) text += fmt::format("-{}", last);
-    i = last;
-  }
-  return text;
 }
 
 std::string held_devices(const State& state, const Member& m) {
@@ -132,15 +93,15 @@ std::string number_text(const Reason& r, std::size_t index) {
   const std::int64_t number = r.numbers[index];
   switch (row_of(r.code).numbers[index].unit) {
     case ReasonUnit::kAmount:
-      return amount_text(ResourceId(r.subject), number);
+      return amount_word(ResourceId(r.subject), number);
     case ReasonUnit::kMilliGpu:
-      return decimal(number);
+      return milli_word(number);
     case ReasonUnit::kMiB:
       return std::to_string(number) + "MiB";
     case ReasonUnit::kQuota:
-      return dimension_text(r.numbers[0], number);
+      return quota_word(r.numbers[0], number);
     case ReasonUnit::kInstant:
-      return decimal(number) + "s";
+      return milli_word(number) + "s";
     default:
       return std::to_string(number);
   }
@@ -223,7 +184,7 @@ CaseLine render_queue(const CaseFile& file, const State& state, QueueId queue) {
     const auto dimension = static_cast<std::int64_t>(d);
     const std::int64_t used = state.queues().used(queue)[d], limit = state.queues().quota(queue)[d];
     if (used == 0 && limit == kUnlimited) continue;
-    parts.push_back(fmt::format("{}={}/{}", dimension_name(dimension), dimension_text(dimension, used), dimension_text(dimension, limit)));
+    parts.push_back(fmt::format("{}={}/{}", dimension_name(dimension), quota_word(dimension, used), quota_word(dimension, limit)));
   }
   return {"queue", fmt::format("{}  {}", file.names.queues.name(queue), parts.empty() ? "unused" : fmt::format("{}", fmt::join(parts, " ")))};
 }
@@ -235,7 +196,7 @@ CaseLine render_node(const CaseFile& file, const State& state, NodeId node) {
   for (std::size_t r = 0; r < state.cluster().resource_count(); ++r) {
     const std::int64_t free = state.cluster().free(ResourceId(r))[node.row()], total = state.cluster().allocatable(ResourceId(r))[node.row()];
     if (free != total && ResourceId(r) != resource::kPods)
-      text += fmt::format(" {}={}/{}", file.names.resources.name(ResourceId(r)), amount_text(ResourceId(r), free), amount_text(ResourceId(r), total));
+      text += fmt::format(" {}={}/{}", file.names.resources.name(ResourceId(r)), amount_word(ResourceId(r), free), amount_word(ResourceId(r), total));
   }
   return {"node", text + (state.cluster().facts(node).is_ready ? "" : " not-ready")};
 }

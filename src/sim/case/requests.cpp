@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "sim/scenario/units.h"
+#include "text/amount_text.h"
 
 namespace ashlar::sim {
 namespace {

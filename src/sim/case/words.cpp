@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "sim/scenario/units.h"
+#include "text/duration_text.h"
 
 namespace ashlar::sim {
 
@@ -60,9 +61,9 @@ std::int64_t Words::take_count(std::string_view form) {
 
 Millis Words::take_time() {
   const std::string_view word = take(kDurationForm);
-  const std::optional<Millis> time = parse_duration(word);
+  const Result<Millis> time = parse_duration(word);
   if (!time) fail(fmt::format("\"{}\" is not a time", word), kDurationForm);
-  return time.value_or(Millis(0));
+  return time ? *time : Millis(0);
 }
 
 void Words::fail(std::string_view message, std::string_view form) {

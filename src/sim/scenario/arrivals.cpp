@@ -14,7 +14,7 @@ namespace {
 constexpr double kTimeMax = 1e15;  ///< milliseconds, 30,000 years: beyond it nothing is submitted
 
 LevelId level_of(const Scenario& scenario, const std::string& name) {
-  if (name == kNodeLevel) return node_level(scenario);
+  if (name == kNodeLevel) return LevelId(scenario.levels.size());
   for (std::size_t i = 0; i < scenario.levels.size(); ++i)
     if (scenario.levels[i].name == name) return LevelId(i);
   return LevelId::none();

@@ -60,7 +60,6 @@ class ScenarioWork {
 
 /// Jobs may ask to sit within one node. That level is always there, free-standing, behind the scenario's own.
 inline constexpr std::string_view kNodeLevel = "node";
-inline LevelId node_level(const Scenario& scenario) { return LevelId(scenario.levels.size()); }
 
 /// Row of a scenario's queue: 0 is the root.
 inline QueueId queue_row(std::uint32_t index) { return QueueId(index + 1); }

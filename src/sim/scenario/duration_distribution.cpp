@@ -44,10 +44,15 @@ double normal_quantile(double u) {
          (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
 }
 
+namespace {
+
+/// Duration below which the share `u` in (0, 1) of all jobs lies; whole milliseconds, clamped to [law.min, law.max].
 Millis quantile_of(const DurationDistribution& law, double u) {
   const double millis = std::clamp(seconds_at(law, u) * 1000.0, 0.0, kMillisMax);
   return std::clamp(Millis(std::llround(millis)), law.min, std::max(law.min, law.max));
 }
+
+}  // namespace
 
 Millis draw_duration(const DurationDistribution& law, Rng& rng) {
   return quantile_of(law, law.kind == DurationDistribution::Kind::kFixed ? 0.5 : rng.uniform());

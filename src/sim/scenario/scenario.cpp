@@ -14,6 +14,9 @@
 #include "sim/trace/text_source.h"
 #include "state/cluster/topology.h"
 #include "state/queues/queue_tree.h"
+#include "text/amount_text.h"
+#include "text/duration_text.h"
+#include "text/nearest_name.h"
 
 namespace ashlar::sim {
 namespace {
@@ -200,7 +203,7 @@ std::int32_t queue_index(const std::string& name, YamlMap& map, const std::strin
   for (std::size_t i = 0; i < scenario.queues.size(); ++i) {
     if (scenario.queues[i].name == name) return static_cast<std::int32_t>(i);
   }
-  map.reject(key, YamlMap::expected("the name of a queue", name) + did_you_mean(name, queue_names(scenario)));
+  map.reject(key, YamlMap::expected("the name of a queue", name) + suggestion(name, queue_names(scenario)));
   return -1;
 }
 
@@ -259,7 +262,7 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     const bool is_known = std::find(names.begin(), names.end(), drafts[i].parent) != names.end();
     mistake.reject(drafts[i].mark, drafts[i].where + ".parent",
                    is_known ? "expected a tree, got a circle through \"" + drafts[i].queue.name + "\""
-                            : YamlMap::expected("the name of a queue", drafts[i].parent) + did_you_mean(drafts[i].parent, names));
+                            : YamlMap::expected("the name of a queue", drafts[i].parent) + suggestion(drafts[i].parent, names));
   }
   if (scenario.queues.empty()) scenario.queues.push_back({"default", -1, {}});
 }
@@ -275,7 +278,7 @@ void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     if (node == scenario.nodes.end()) {
       std::vector<std::string> names;
       for (const ScenarioNode& each : scenario.nodes) names.push_back(each.name);
-      map.reject("node", YamlMap::expected("the name of a node", name) + did_you_mean(name, names));
+      map.reject("node", YamlMap::expected("the name of a node", name) + suggestion(name, names));
     } else {
       failure.node = static_cast<std::uint32_t>(node - scenario.nodes.begin());
     }

@@ -4,6 +4,9 @@
 
 #include "sim/scenario/scenario_parts.h"
 #include "sim/scenario/units.h"
+#include "text/amount_text.h"
+#include "text/duration_text.h"
+#include "text/nearest_name.h"
 
 namespace ashlar::sim {
 namespace {
@@ -80,7 +83,7 @@ std::string read_level(YamlMap& shape, const std::string& key, const Scenario& s
   std::vector<std::string> names = {"node"};
   for (const ScenarioLevel& level : scenario.levels) names.push_back(level.name);
   if (std::find(names.begin(), names.end(), *name) == names.end()) {
-    shape.reject(key, YamlMap::expected("a level of the topology", *name) + did_you_mean(*name, names));
+    shape.reject(key, YamlMap::expected("a level of the topology", *name) + suggestion(*name, names));
   }
   return *name;
 }
@@ -141,7 +144,7 @@ JobShape read_shape(YamlMap& map, YamlMistake& mistake, const Scenario& scenario
       if (!node.model.empty() && std::find(known.begin(), known.end(), node.model) == known.end()) known.push_back(node.model);
     }
     if (std::find(known.begin(), known.end(), model) == known.end()) {
-      map.reject("models", YamlMap::expected("the model of some node", model) + did_you_mean(model, known));
+      map.reject("models", YamlMap::expected("the model of some node", model) + suggestion(model, known));
     }
   }
   shape.within = read_level(map, "within", scenario);

@@ -6,27 +6,13 @@
 
 #include "sim/scenario/units.h"
 #include "sim/trace/text_source.h"
+#include "text/duration_text.h"
+#include "text/nearest_name.h"
 
 namespace ashlar::sim {
 namespace {
 
 constexpr std::size_t kShownMax = 60;
-
-/// Insertions, deletions and replacements that turn one word into the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
 
 std::string kind_of(const YAML::Node& node) {
   if (node.IsMap()) return "a map";
@@ -42,27 +28,6 @@ void YamlMistake::reject(const YAML::Mark& mark, const std::string& where, const
   const int line = std::max(mark.line, 0) + 1;
   const int column = std::max(mark.column, 0) + 1;
   error_ = invalid(file_ + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + (where.empty() ? "" : where + ": ") + message);
-}
-
-std::string nearest_word(std::string_view word, const std::vector<std::string>& known) {
-  constexpr std::size_t kWordMax = 64;  // longer words are not slips, and distances cost their product
-  if (word.empty() || word.size() > kWordMax) return {};
-  std::string best;
-  std::size_t best_cost = 2 * (std::max<std::size_t>(2, word.size() / 3) + 1);
-  for (const std::string& each : known) {
-    // Among equally near words the one that begins alike: "gpu" means "gpus" rather than "cpu".
-    const std::size_t cost = 2 * edit_distance(word, each) + (!each.empty() && each[0] == word[0] ? 0 : 1);
-    if (cost < best_cost) {
-      best_cost = cost;
-      best = each;
-    }
-  }
-  return best;
-}
-
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
-  const std::string near = nearest_word(word, known);
-  return near.empty() ? "" : "; did you mean \"" + near + "\"?";
 }
 
 std::string YamlMap::expected(std::string_view form, std::string_view got) {
@@ -125,7 +90,13 @@ std::optional<double> YamlMap::real(const std::string& key, double min, double m
   return std::nullopt;
 }
 
-std::optional<Millis> YamlMap::duration(const std::string& key) { return amount<Millis>(key, &parse_duration, kDurationForm); }
+std::optional<Millis> YamlMap::duration(const std::string& key) {
+  const auto parse = [](std::string_view text) {
+    const Result<Millis> read = parse_duration(text);
+    return read ? std::optional(*read) : std::nullopt;
+  };
+  return amount<Millis>(key, +parse, kDurationForm);
+}
 
 std::vector<std::string> YamlMap::words(const std::string& key) {
   std::vector<std::string> words;
@@ -171,7 +142,7 @@ void YamlMap::finish() {
     std::string known;
     for (const std::string& key : asked_) known += (known.empty() ? "" : ", ") + key;
     mistake_.reject(entry.mark, where_,
-                    "unknown key \"" + entry.key.substr(0, kShownMax) + "\"" + did_you_mean(entry.key, asked_) + " (known: " + known + ")");
+                    "unknown key \"" + entry.key.substr(0, kShownMax) + "\"" + suggestion(entry.key, asked_) + " (known: " + known + ")");
   }
 }
 

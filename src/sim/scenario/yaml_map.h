@@ -32,11 +32,6 @@ class YamlMistake {
   std::optional<Error> error_;
 };
 
-/// The known word nearest to `word`, or empty when none is near.
-std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
-/// `; did you mean "nodes"?` or nothing.
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
-
 class YamlMap {
  public:
   /// `where` names the map in messages, "" for the whole file. Anything but a map is a mistake.

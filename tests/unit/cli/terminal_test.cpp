@@ -139,7 +139,6 @@ TEST(Progress, IsDrawnOnATerminalAndTakenBackAtItsEnd) {
   ::dup2(terminal, STDERR_FILENO);
   {
     ProgressBar bar("a label", 0);
-    bar.set_label("another");
     std::this_thread::sleep_for(std::chrono::milliseconds(110));
     bar.update(7);
     bar.finish();
@@ -149,7 +148,7 @@ TEST(Progress, IsDrawnOnATerminalAndTakenBackAtItsEnd) {
   ::unsetenv("NO_COLOR");
   char text[200] = {};
   const ssize_t count = ::read(master, text, sizeof text - 1);
-  EXPECT_EQ(std::string(text, static_cast<std::size_t>(std::max<ssize_t>(count, 0))), "\r\x1b[Kanother  7  \r\x1b[K");
+  EXPECT_EQ(std::string(text, static_cast<std::size_t>(std::max<ssize_t>(count, 0))), "\r\x1b[Ka label  7  \r\x1b[K");
   for (const int fd : {kept, terminal, master}) ::close(fd);
 }
 

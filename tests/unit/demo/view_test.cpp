@@ -116,13 +116,12 @@ TEST_F(ViewTest, ATerminalOfEightyColumnsShowsEveryDevice) {
 }
 
 TEST(ScriptTest, TheComparisonLeavesOutWhatOthersCannotDo) {
-  const Script all = two_minutes(), fair = all.comparable(), plain = all.plain_pods();
+  const Script all = two_minutes(), fair = all.comparable();
   EXPECT_LT(fair.acts.size(), all.acts.size());
   for (const Act& act : fair.acts) {
     EXPECT_TRUE(act.can_ever_run()) << act.name;
     EXPECT_EQ(act.milli_gpu, 0) << act.name;
   }
-  for (const Act& act : plain.acts) EXPECT_TRUE(act.within.empty()) << act.name;
   EXPECT_EQ(all.faster(4).length, Millis(all.length.value / 4));
   EXPECT_TRUE(std::is_sorted(all.acts.begin(), all.acts.end(), [](const Act& a, const Act& b) { return a.at < b.at; }));
 }

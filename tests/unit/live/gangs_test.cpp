@@ -51,7 +51,7 @@ TEST_F(Gangs, AnIncompleteGangSaysSoAfterFiveSeconds) {
   time = Millis(1'005'000);
   tracker.tick(time);
   EXPECT_EQ(due, std::vector<std::string>{"g-0"});
-  EXPECT_EQ(tracker.gang_trouble(tracker.gangs()[record("g-0").gang]), "gang g waits until 2 of its pods exist without scheduling gates");
+  EXPECT_EQ(tracker.gang_hold(tracker.gangs()[record("g-0").gang]).detail, "gang g waits until 2 of its pods exist without scheduling gates");
 }
 
 TEST_F(Gangs, MembersAreInRankOrder) {
@@ -218,7 +218,7 @@ TEST_F(Gangs, AMemberWithAFieldThatIsNotEvaluatedHoldsTheWholeGang) {
   step();
   EXPECT_EQ(bound(), 0);
   EXPECT_EQ(due, std::vector<std::string>{"g-1"});
-  EXPECT_EQ(tracker.gang_trouble(tracker.gangs()[record("g-0").gang]).find("pod g-1 of the gang cannot be placed"), 0u);
+  EXPECT_EQ(tracker.gang_hold(tracker.gangs()[record("g-0").gang]).detail.find("pod g-1 of the gang cannot be placed"), 0u);
 }
 
 TEST_F(Gangs, ASizeIsAWholeNumberAndANameHasNoSlash) {
@@ -239,7 +239,7 @@ TEST_F(Gangs, AKeyThatIsNearlyAWishIsNotOverlooked) {
   for (const auto& [typed, meant] : cases) {
     const std::string key = "ashlar.dev/" + std::string(typed);
     see(pod(typed, 1, {{PooledString(key), PooledString("rack")}}));
-    EXPECT_EQ(hold_text(record(typed)), key + " is no key of Ashlar's; did you mean ashlar.dev/" + meant + "?");
+    EXPECT_EQ(hold_text(record(typed)), key + " is no key of Ashlar's; did you mean \"ashlar.dev/" + meant + "\"?");
     EXPECT_EQ(record(typed).hold, HoldReason::kMalformed) << typed;
   }
   Pod noted = pod("annotated", 1);
@@ -261,8 +261,8 @@ TEST_F(Gangs, AMemberWithAMistypedKeyIsNamedByItsGang) {
   see(mistyped);
   step();
   EXPECT_EQ(bound(), 0);
-  EXPECT_EQ(tracker.gang_trouble(tracker.gangs()[record("g-0").gang]),
-            "pod g-1 of the gang cannot be placed: ashlar.dev/qeue is no key of Ashlar's; did you mean ashlar.dev/queue?");
+  EXPECT_EQ(tracker.gang_hold(tracker.gangs()[record("g-0").gang]).detail,
+            "pod g-1 of the gang cannot be placed: ashlar.dev/qeue is no key of Ashlar's; did you mean \"ashlar.dev/queue\"?");
   see(gang_pod("g", 1, 2, 1));
   step();
   EXPECT_EQ(bound(), 2);

@@ -242,18 +242,6 @@ TEST_F(Asks, AShareIsOfOneDeviceAndWholeDevicesMayBeAskedInThousandths) {
   EXPECT_EQ(devices("three"), (DeviceRequest{3, MilliGpu(1'000), MiB(0)}));
 }
 
-TEST(Durations, MayBeDaysAndHaveALimit) {
-  EXPECT_EQ(parse_duration("2d").value(), Millis(172'800'000));
-  EXPECT_EQ(parse_duration("1d1h1m1s1ms").value(), Millis(90'061'001));
-  EXPECT_EQ(parse_duration("0").value(), Millis(0));
-  EXPECT_EQ(parse_duration("1000000000000ms").value(), Millis(1'000'000'000'000));
-  EXPECT_EQ(parse_duration("36500d").value(), Millis(3'153'600'000'000));
-  for (const char* longer : {"36501d", "36500d1ms", "20000000000d"})
-    EXPECT_EQ(parse_duration(longer).error().message,
-              "'" + std::string(longer) + "' is longer than 100 years; leave the duration out where it is not known");
-  EXPECT_EQ(parse_duration("1000000000001ms").error().message, "'1000000000001ms' is not a duration; write it like 90s, 30m, 1h30m or as seconds");
-}
-
 // ---- hashes --------------------------------------------------------------------------------------------------------------------------------
 
 /// A table of rules is as quick as its hash tells them apart: what equality compares and the hash leaves out, a tenant can vary at will.

@@ -18,22 +18,6 @@ TEST_F(Translation, DeviceListsAreReadAndWritten) {
     EXPECT_TRUE(parse_devices(bad).is_empty()) << bad;
 }
 
-TEST_F(Translation, DurationsAreReadInTheFormsPeopleWrite) {
-  const std::pair<const char*, std::int64_t> good[] = {
-      {"90s", 90'000}, {"1h30m", 5'400'000}, {"250ms", 250},      {"3600", 3'600'000}, {"0", 0},
-      {"0s", 0},       {"2m", 120'000},      {"2d", 172'800'000}, {"1m1ms", 60'001},   {"3153600000", 3'153'600'000'000}};
-  for (const auto& [text, millis] : good) {
-    ASSERT_TRUE(parse_duration(text).ok()) << text;
-    EXPECT_EQ(parse_duration(text).value(), Millis(millis)) << text;
-  }
-  for (const char* bad : {"", "-1s", "1w", "h", "1h30", "99999999999999999999s", "1000000000001", "1 s", "s1", "1.5h", "1s-1s", "1hh"}) {
-    const Result<Millis> read = parse_duration(bad);
-    ASSERT_FALSE(read.ok()) << bad;
-    EXPECT_EQ(read.error().message, "'" + std::string(bad) + "' is not a duration; write it like 90s, 30m, 1h30m or as seconds");
-  }
-  for (const char* longer : {"1000000000000d", "26689d1000000000000h", "3153600001"}) EXPECT_FALSE(parse_duration(longer).ok()) << longer;
-}
-
 TEST_F(Translation, ANodeHasTheLargerOfItsTwoDeviceCounts) {
   Node n = node("n", 4);
   n.allocatable.extended = {{PooledString("ashlar.dev/gpu-milli"), 8000}, {PooledString("nvidia.com/gpu"), 4}};

@@ -14,6 +14,23 @@ std::vector<unsigned> rows(const std::vector<JobId>& jobs) {
 
 using Rows = std::vector<unsigned>;
 
+struct CountCandidate {
+  JobId job;
+  std::int64_t devices = 0;
+  bool is_running = false;
+};
+
+CountMarks mark_by_count(std::int64_t quota_devices, const std::vector<CountCandidate>& candidates) {
+  CountMarks marks;
+  CountWalk walk(quota_devices);
+  for (const CountCandidate& c : candidates) {
+    const CountWalk::Mark mark = walk.next(c.devices, c.is_running);
+    if (mark == CountWalk::Mark::kStart) marks.start.push_back(c.job);
+    if (mark == CountWalk::Mark::kStop) marks.stop.push_back(c.job);
+  }
+  return marks;
+}
+
 TEST(ByCount, WhoeverComesFirstGetsDevicesAndRunningJobsThatGetNoneStop) {
   const std::vector<CountCandidate> candidates{
       {JobId(0u), 4, false}, {JobId(1u), 8, true}, {JobId(2u), 2, true}, {JobId(3u), 3, false}, {JobId(4u), 2, false}};

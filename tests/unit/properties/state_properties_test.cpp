@@ -92,13 +92,9 @@ void nest(State& state, Trial& outer, const std::vector<Move>& moves, std::size_
       const std::uint64_t before = state.digest();
       Trial inner(state);
       nest(state, inner, moves, at, depth + 1);
-      if (move.c % 2 == 0) {
-        inner.unblock();
-        inner.commit_to(outer);
-      } else {
-        inner.rollback_to(0);
-        RC_ASSERT(state.digest() == before);
-      }
+      if (move.c % 2 == 0) inner.unblock();
+      inner.rollback_to(0);
+      RC_ASSERT(state.digest() == before);
     } else if (move.kind < 12 && depth > 0) {
       return;
     } else {

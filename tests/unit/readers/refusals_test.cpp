@@ -1,8 +1,8 @@
 // What readers say of files that are not there or not right: whole messages, by what stands in the file.
 #include <gtest/gtest.h>
 
+#include "fidelity/published_results.h"
 #include "files.h"
-#include "sim/replay/published_results.h"
 #include "sim/trace/csv.h"
 #include "sim/trace/openb.h"
 #include "sim/trace/queue_trace.h"

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <set>
 
+#include "fidelity/published_results.h"
 #include "files.h"
-#include "sim/replay/published_results.h"
 #include "sim/results/output_file.h"
 #include "sim/results/step_series.h"
 

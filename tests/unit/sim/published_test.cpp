@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <string>
 
+#include "fidelity/published_results.h"
 #include "folders.h"
 #include "policy/profile.h"
 #include "sim/replay/job_replay.h"
 #include "sim/replay/packing.h"
-#include "sim/replay/published_results.h"
 #include "sim/trace/openb.h"
 #include "sim/trace/queue_trace.h"
 

@@ -3,6 +3,7 @@
 
 #include "store/replay.h"
 #include "store/words.h"
+#include "text/device_text.h"
 
 namespace ashlar::store {
 namespace {
@@ -102,12 +103,12 @@ NameTable names() {
 }
 
 TEST(Words, devices_are_ranges) {
-  EXPECT_EQ(devices_in_words({}), "");
-  EXPECT_EQ(devices_in_words(devices_of({0})), "0");
-  EXPECT_EQ(devices_in_words(devices_of({1, 2})), "1-2");
-  EXPECT_EQ(devices_in_words(devices_of({0, 1, 2, 3, 5, 7, 8})), "0-3,5,7-8");
-  EXPECT_EQ(devices_in_words(devices_of({62, 63, 64, 126, 127})), "62-64,126-127");
-  EXPECT_EQ(devices_in_words(DeviceMask::unknown()), "0-127");
+  EXPECT_EQ(device_ranges({}), "");
+  EXPECT_EQ(device_ranges(devices_of({0})), "0");
+  EXPECT_EQ(device_ranges(devices_of({1, 2})), "1-2");
+  EXPECT_EQ(device_ranges(devices_of({0, 1, 2, 3, 5, 7, 8})), "0-3,5,7-8");
+  EXPECT_EQ(device_ranges(devices_of({62, 63, 64, 126, 127})), "62-64,126-127");
+  EXPECT_EQ(device_ranges(DeviceMask::unknown()), "0-127");
 }
 
 TEST(Words, placements_name_four_members) {

@@ -13,10 +13,17 @@ TEST(Durations, UnitsAddUp) {
   EXPECT_EQ(*parse_duration("500ms"), Millis(500));
   EXPECT_EQ(*parse_duration("2000us"), Millis(2));
   EXPECT_EQ(*parse_duration("0"), Millis(0));
+  EXPECT_EQ(*parse_duration("90"), Millis(90'000)) << "a number alone is seconds";
+  EXPECT_EQ(*parse_duration("5min"), Millis(300'000));
+  EXPECT_EQ(*parse_duration("1d1h1m1s1ms"), Millis(90'061'001));
+  EXPECT_EQ(*parse_duration("1w"), Millis(604'800'000));
+  EXPECT_EQ(*parse_duration("36500d"), kDurationMax);
 }
 
 TEST(Durations, WhatIsNotADurationIsRefused) {
-  for (const char* bad : {"", "8", "s", "8 s", "-8s", "8d", "1500us", "8s5", "999999999999999999h"}) EXPECT_FALSE(parse_duration(bad).ok()) << bad;
+  for (const char* bad : {"",    "s", "8 s",   "-8s", "8y",    "1500us", "8s5", "0s5",       "1h30", "1e3",
+                          "nan", "h", "1h-3m", "1hh", "1s-1s", "36501d", "s1",  "36500d1ms", "1h1",  "999999999999999999h"})
+    EXPECT_FALSE(parse_duration(bad).ok()) << bad;
 }
 
 TEST(Durations, HaveAFormForEachLength) {

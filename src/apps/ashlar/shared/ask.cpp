@@ -47,6 +47,9 @@ std::string ask_scheduler(const AskOptions& options, const std::string& path) {
        has_message ? text_of(value.as_object(), "message") : kube::bounded_words(response.body));
 }
 
+namespace {
+
+/// The answer as an object of this kind ("Why", "QueueList", "NodeList"); anything else ends the verb with exit status 1.
 boost::json::object parse_answer(const std::string& body, std::string_view kind) {
   boost::system::error_code error;
   boost::json::value value = boost::json::parse(body, error);
@@ -54,6 +57,8 @@ boost::json::object parse_answer(const std::string& body, std::string_view kind)
   if (text_of(value.as_object(), "kind") != kind) fail(1, "the answer is no " + std::string(kind) + "; is this an Ashlar scheduler?");
   return std::move(value.as_object());
 }
+
+}  // namespace
 
 boost::json::object print_answer(const AskOptions& options, const std::string& body, std::string_view kind,
                                  const std::function<std::string(const boost::json::object&)>& render) {
@@ -84,6 +89,6 @@ std::int64_t number_of(const boost::json::object& object, const char* key) {
   return value != nullptr && value->is_int64() ? value->as_int64() : 0;
 }
 
-std::string span_text(std::int64_t millis) { return duration_text(Millis(millis)); }
+Millis millis_of(const boost::json::object& object, const char* key) { return Millis(number_of(object, key)); }
 
 }  // namespace ashlar

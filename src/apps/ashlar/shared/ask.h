@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/quantity.h"
+
 namespace ashlar {
 
 /// Where the scheduler answers: --server, else $ASHLAR_SERVER, else the default port of this machine.
@@ -18,8 +20,6 @@ struct AskOptions {
 
 /// The answer's text. Trouble is printed to stderr and ends the verb with exit status 1 (2 for names that nobody knows).
 std::string ask_scheduler(const AskOptions& options, const std::string& path);
-/// The answer as an object of this kind ("Why", "QueueList", "NodeList"); anything else ends the verb with exit status 1.
-boost::json::object parse_answer(const std::string& body, std::string_view kind);
 /// Prints what `render` makes of an answer of that kind, or `body` itself as JSON. An answer that lacks what is shown ends the verb with exit status 1
 /// before anything is printed.
 boost::json::object print_answer(const AskOptions& options, const std::string& body, std::string_view kind,
@@ -32,6 +32,6 @@ std::string percent_encoded(const std::string& text);
 std::string text_of(const boost::json::object& object, const char* key);
 std::int64_t number_of(const boost::json::object& object, const char* key);
 /// "1h12m"
-std::string span_text(std::int64_t millis);
+Millis millis_of(const boost::json::object& object, const char* key);
 
 }  // namespace ashlar

@@ -151,15 +151,6 @@ void submit_members(TrackerData& t, GangSlot slot) {
     if (t.pods[s].phase == Phase::kBound) t.out.add(Bound{t.pods[s].member, t.pods[s].node, devices_held(t, t.pods[s])});
 }
 
-}  // namespace
-
-/// evaluate() touches no other gang, and what it does to its own it has seen: the mark falls afterwards.
-void settle_gang(TrackerData& t, GangSlot slot) {
-  if (!t.gangs[slot].is_used || !t.gangs[slot].is_dirty) return;
-  evaluate_gang(t, slot);
-  t.gangs[slot].is_dirty = false;
-}
-
 void evaluate_gang(TrackerData& t, GangSlot slot) {
   GangRecord& g = t.gangs[slot];
   if (g.pods.empty()) {  // what its pods wished and were ends with them
@@ -199,6 +190,15 @@ void evaluate_gang(TrackerData& t, GangSlot slot) {
   const bool is_to_tell = !g.group_uid.empty() && g.is_gang && bound >= g.size && !g.is_group_told;
   if (is_to_tell && t.listeners.on_group_condition_due) t.listeners.on_group_condition_due(slot);
   report_if_held(t, slot, hold);
+}
+
+}  // namespace
+
+/// evaluate() touches no other gang, and what it does to its own it has seen: the mark falls afterwards.
+void settle_gang(TrackerData& t, GangSlot slot) {
+  if (!t.gangs[slot].is_used || !t.gangs[slot].is_dirty) return;
+  evaluate_gang(t, slot);
+  t.gangs[slot].is_dirty = false;
 }
 
 void hold_members(TrackerData& t, GangSlot slot) {

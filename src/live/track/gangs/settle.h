@@ -7,8 +7,6 @@ namespace ashlar::kube {
 
 /// Evaluates the gang if it is marked as changed. O(members).
 void settle_gang(TrackerData& t, GangSlot slot);
-/// What its pods and PodGroup say now: opens, closes, submits and reports it. O(members).
-void evaluate_gang(TrackerData& t, GangSlot slot);
 /// Its PodGroup and those of its waiting pods that do not say so yet are due to say what holds it.
 void hold_members(TrackerData& t, GangSlot slot);
 

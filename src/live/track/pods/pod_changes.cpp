@@ -13,6 +13,7 @@
 #include "live/track/pods/requests.h"
 
 #include "live/track/hold_text.h"
+#include "text/duration_text.h"
 
 namespace ashlar::kube {
 

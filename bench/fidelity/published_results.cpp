@@ -1,4 +1,4 @@
-#include "sim/replay/published_results.h"
+#include "fidelity/published_results.h"
 
 #include <algorithm>
 #include <array>

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "fidelity/published_results.h"
 #include "folders.h"
 #include "policy/profile.h"
 #include "sim/replay/job_replay.h"
 #include "sim/replay/packing.h"
-#include "sim/replay/published_results.h"
 #include "sim/trace/openb.h"
 #include "sim/trace/queue_trace.h"
 

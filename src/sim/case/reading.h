@@ -1,0 +1,79 @@
+// CaseReading: a case that is being read, line by line: what its statements have said so far, how their parts are taken, and the statements about nodes
+// and jobs. Used by case_file.cpp, which lists them.
+#pragma once
+
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sim/case/case_file.h"
+#include "sim/case/requests.h"
+
+namespace ashlar::sim {
+
+struct CaseReading {
+  CaseFile& file;
+  std::vector<NodeFacts> facts;            ///< [node] as last stated
+  std::vector<NodeId> lost;                ///< and not added again
+  std::vector<std::uint32_t> next_domain;  ///< [level] for domains named by number
+  std::vector<std::pair<QueueId, QuotaVector>> quotas;
+  std::vector<QueueId> parents;  ///< [queue]
+  std::uint32_t nested = 0;
+  std::int64_t devices = 0;  ///< of all nodes
+  Millis latest{0};
+  Millis block_at{-1};
+};
+
+inline void happen(CaseReading& c, Millis at, std::variant<EventBody, RejectNext, RunsFor> what) {
+  c.file.scripted_events.push_back({at, std::move(what)});
+}
+
+/// Optional "at TIME", then the end of the line. Times never run backwards.
+Millis take_at(CaseReading& c, Words& words);
+/// A node of the case; where `may_be_unknown`, "#99" is row 99, which may never have existed.
+NodeId take_node(CaseReading& c, Words& words, bool may_be_unknown = false);
+/// A node of the case that is not lost.
+NodeId take_node_that_is_there(CaseReading& c, Words& words);
+JobId take_job(CaseReading& c, Words& words, bool may_be_unknown = false);
+LevelId take_level(CaseReading& c, Words& words);
+QueueId take_queue(CaseReading& c, Words& words);
+/// "NAME" (all members) or "NAME/RANK".
+struct JobOrMember {
+  JobId job;
+  MemberId member;
+};
+JobOrMember take_member(CaseReading& c, Words& words);
+/// The members of the case that a statement is about: the one named, or all of its job. Empty only where the statement has failed.
+std::vector<MemberId> take_members(CaseReading& c, Words& words);
+
+// read_cluster.cpp
+/// Levels must be known before the first node: looks through all lines for them.
+void find_levels(CaseReading& c);
+void read_levels(CaseReading& c, Words& words);
+void read_cluster(CaseReading& c, Words& words);
+void read_node(CaseReading& c, Words& words);
+void read_add(CaseReading& c, Words& words);
+/// A node of the case that is not lost.
+NodeId take_node_that_is_there(CaseReading& c, Words& words);
+void read_change(CaseReading& c, Words& words);
+void read_cordon(CaseReading& c, Words& words);
+void read_uncordon(CaseReading& c, Words& words);
+void read_lose(CaseReading& c, Words& words);
+void read_drain(CaseReading& c, Words& words);
+
+// read_jobs.cpp
+void read_job(CaseReading& c, Words& words);
+void read_gang(CaseReading& c, Words& words);
+void read_foreign(CaseReading& c, Words& words);
+void read_grow(CaseReading& c, Words& words);
+void read_end(CaseReading& c, Words& words);
+/// The members of the case that a statement is about: the one named, or all of its job. Empty only where the statement has failed.
+std::vector<MemberId> take_members(CaseReading& c, Words& words);
+void read_reject(CaseReading& c, Words& words);
+void read_bind(CaseReading& c, Words& words);
+void read_evict(CaseReading& c, Words& words);
+void read_priority(CaseReading& c, Words& words);
+void read_estimate(CaseReading& c, Words& words);
+void read_nominate(CaseReading& c, Words& words);
+
+}  // namespace ashlar::sim
