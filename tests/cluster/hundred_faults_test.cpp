@@ -88,7 +88,7 @@ TEST_F(HundredFaults, EveryPodIsBoundOnceAfterEachOfThem) {
   kube::SchedulerOptions o = options_through_proxy();
   o.watch_silence_max = Millis(2'000);
   auto scheduler = start(o);
-  ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
+  ASSERT_TRUE(wait([&] { return has_logged("caches are synced"); }));
   std::size_t faults = 0;
   const std::vector<FaultKind> all = kinds();
   for (int round = 0; round < kRounds; ++round) {

@@ -40,8 +40,8 @@ TEST_F(LoadTest, PostsATraceThatRunsAndEnds) {
   const auto [status, output] =
       load(write("pods.csv", kPods) + " --nodes " + write("nodes.csv", kNodes) + " --kubeconfig " + plane_->kubeconfig() + " --speed 2");
   EXPECT_EQ(status, 0) << output;
-  EXPECT_NE(output.find("nodes: 3 posted, 0 refused"), std::string::npos) << output;
-  EXPECT_NE(output.find("pods: 4 posted, 0 refused"), std::string::npos) << output;
+  EXPECT_NE(output.find("nodes: 3 posted, 0 rejected"), std::string::npos) << output;
+  EXPECT_NE(output.find("pods: 4 posted, 0 rejected"), std::string::npos) << output;
   ASSERT_TRUE(wait_bound(4, "pod"));
   EXPECT_EQ(pod("pod-1").node_name, "load-0") << "the only node of its model";
   EXPECT_EQ(pod("pod-2").node_name, "load-1") << "the only node of eight cards";
@@ -55,7 +55,7 @@ TEST_F(LoadTest, PostsATraceThatRunsAndEnds) {
   EXPECT_EQ(pod("pod-3").phase, kube::PodPhase::kRunning);
   const auto [again, refusals] = load(write("pods.csv", kPods) + " --kubeconfig " + plane_->kubeconfig());
   EXPECT_EQ(again, 1) << "what is there already is refused, and said";
-  EXPECT_NE(refusals.find("4 objects were refused"), std::string::npos) << refusals;
+  EXPECT_NE(refusals.find("4 objects were rejected"), std::string::npos) << refusals;
   (*kwok)->stop(Millis(5000));
 }
 

@@ -145,7 +145,7 @@ TEST_F(OneEngine, TheApiServerAndTheSimulatorGiveTheSameNodesAndDevices) {
   o.leader_term.tracker.models.clear();
   o.leader_term.profile = [&](const std::function<DeviceClassId(std::string_view)>& model_of) { return config::resolved(*spec, model_of); };
   auto scheduler = start(o);
-  ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
+  ASSERT_TRUE(wait([&] { return has_logged("caches are synced"); }));
   for (std::size_t rank = 0; rank < trace->nodes_by_rank.size(); ++rank)
     must([&](OnAnswer done) { kube::post_node(*api_, node_of(trace->nodes_by_rank[rank], rank), api_->now(), std::move(done)); });
   const Placements live = run_live(*trace);

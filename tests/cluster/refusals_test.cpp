@@ -87,7 +87,7 @@ TEST_F(Refusals, OfAGangWithOneDeniedMemberTheBoundStayAndTheRestGivesItsPlaceBa
   }
   const auto scheduler = start();
   ASSERT_TRUE(
-      wait([&] { return pod("gang-1").scheduled.message.str().find("gang gang waits, since pod gang-1 could not be bound") != std::string::npos; }));
+      wait([&] { return pod("gang-1").scheduled.message.str().find("gang gang waits: pod gang-1 could not be bound") != std::string::npos; }));
   EXPECT_TRUE(wait_event("FailedScheduling", "this pod has no licence"));
   EXPECT_TRUE(wait_bound(1, "gang-0", std::chrono::seconds(5)));
   post_pod(gpu_pod("honest", 4));

@@ -59,7 +59,7 @@ TEST_F(LiveSchedulerFaults, AGangInPiecesHoldsTheRestInItsRackAndSaysSo) {
     post_pod(filler);
   }
   auto scheduler = start();
-  const std::string words = "2 members are bound and stay, 2 are held for the same domain";
+  const std::string words = "2 members are bound and stay bound, 2 must be placed in the same domain";
   EXPECT_TRUE(wait([&] { return pod("half-2").scheduled.message.str().find(words) != std::string::npos; })) << pod("half-2").scheduled.message.str();
   EXPECT_TRUE(pod("half-2").node_name.empty());
   const auto fillers = pods();
@@ -98,7 +98,7 @@ TEST_F(LiveSchedulerFaults, AStandbyTakesOverFromAKilledLeaderWithoutBindingTwic
   post_gpu_nodes(64);
   BindWatch watch(*api_);
   auto first = start(options("first"));
-  ASSERT_TRUE(wait([&] { return has_logged("first leads"); }));
+  ASSERT_TRUE(wait([&] { return has_logged("first is the leader"); }));
   auto second = start(options("second"));
   std::vector<kube::PodSpec> specs;
   for (int i = 0; i < 500; ++i) specs.push_back(gpu_pod("p-" + std::to_string(i), 1));
@@ -107,7 +107,7 @@ TEST_F(LiveSchedulerFaults, AStandbyTakesOverFromAKilledLeaderWithoutBindingTwic
   ASSERT_TRUE(wait([&] { return watch.bound() >= 100; }));
   first->kill();
   const auto killed = std::chrono::steady_clock::now();
-  EXPECT_TRUE(wait([&] { return has_logged("second leads"); }, std::chrono::seconds(20)));
+  EXPECT_TRUE(wait([&] { return has_logged("second is the leader"); }, std::chrono::seconds(20)));
   EXPECT_TRUE(wait([&] { return watch.bound() == 500; }, std::chrono::seconds(30)));
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - killed);
   EXPECT_LE(took.count(), 15'000);
@@ -118,11 +118,11 @@ TEST_F(LiveSchedulerFaults, AStandbyTakesOverFromAKilledLeaderWithoutBindingTwic
 TEST_F(LiveSchedulerFaults, AStandbyTakesOverAtOnceWhenTheLeaderStopsInOrder) {
   post_gpu_nodes(1);
   auto first = start(options("first"));
-  ASSERT_TRUE(wait([&] { return has_logged("first leads"); }));
+  ASSERT_TRUE(wait([&] { return has_logged("first is the leader"); }));
   auto second = start(options("second"));
-  ASSERT_TRUE(wait([&] { return has_logged("second: caches are filled"); }));
+  ASSERT_TRUE(wait([&] { return has_logged("second: caches are synced"); }));
   first->stop();
-  EXPECT_TRUE(wait([&] { return has_logged("second leads"); }, std::chrono::seconds(4)));
+  EXPECT_TRUE(wait([&] { return has_logged("second is the leader"); }, std::chrono::seconds(4)));
   post_pod(gpu_pod("after", 1));
   EXPECT_TRUE(wait_bound(1));
 }
@@ -202,7 +202,7 @@ TEST_F(LiveSchedulerFaults, RacesWithASecondBinderEndWithEveryPodBoundOnce) {
   // Pods called race-1...: there the thief wins, however the machine shares its time; the others are a race.
   proxy_->inject({.kind = envtest::Fault::Kind::kDelay, .method = "POST", .path = "/pods/race-1", .times = 1000, .delay = Millis(500)});
   auto scheduler = start(o);
-  ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
+  ASSERT_TRUE(wait([&] { return has_logged("caches are synced"); }));
   std::size_t answered = 0, stolen = 0;
   const std::size_t count = 120;
   for (std::size_t i = 0; i < count; ++i) {
@@ -272,7 +272,7 @@ TEST_F(LiveSchedulerFaults, ABurstOfPodsIsBoundWithoutOversubscription) {
   post_gpu_nodes(count / 8 + 1);
   BindWatch watch(*api_);
   auto scheduler = start();
-  ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
+  ASSERT_TRUE(wait([&] { return has_logged("caches are synced"); }));
   std::size_t answered = 0;
   for (std::size_t i = 0; i < count; ++i) kube::create_pod(*api_, gpu_pod("burst-" + std::to_string(i), 1), [&](const Answer&) { ++answered; });
   EXPECT_TRUE(wait([&] { return watch.bound() == count; }, std::chrono::seconds(120))) << watch.bound() << " bound, " << answered << " created";

@@ -145,11 +145,11 @@ TEST_F(SchedulerKills, ASilentServerCostsTheLeaseAndNeverTheProcess) {
   const bool is_lost = wait(
       [&] {
         EXPECT_TRUE(says("/livez", "200 ok\n"));
-        return envtest::tail_of(file("log"), 5).find("stands by") != std::string::npos;
+        return envtest::tail_of(file("log"), 5).find("is on standby") != std::string::npos;
       },
       std::chrono::seconds(20));
   EXPECT_TRUE(is_lost) << envtest::tail_of(file("log"), 20);
-  EXPECT_TRUE(says("/readyz", "503 caches are not filled\n"));
+  EXPECT_TRUE(says("/readyz", "503 caches are not synced\n"));
   plane_->api_server().signal(SIGCONT);
   post_pod(gpu_pod("after", 1));
   EXPECT_TRUE(wait_bound(1, "after", std::chrono::seconds(60))) << envtest::tail_of(file("log"), 20);

@@ -57,8 +57,8 @@ class Tenants : public SchedulerWorld {
   }
   static bool is_refused(const Answer& answer) {
     const std::string words =
-        "ashlar.dev/cards is written by Ashlar alone, as system:serviceaccount:ashlar:ashlar; an Ashlar that runs as somebody else "
-        "must be named in the policy ashlar-cards";
+        "ashlar.dev/cards is written by Ashlar alone, as system:serviceaccount:ashlar:ashlar; an Ashlar with another user name "
+        "must be listed in the policy ashlar-cards";
     return !answer.ok() && answer.result.error().message.find(words) != std::string::npos;
   }
   bool has_policy_ = false;
@@ -96,7 +96,7 @@ TEST_F(Tenants, DevicesThatTheOwnerChangesAreWrittenBackAndNotGivenTwiceAfterARe
   ASSERT_EQ(devices_of("one"), "0");
   ASSERT_TRUE(patch(kube::pod_path("default", "one"), devices_body("7")).ok());
   EXPECT_TRUE(wait([&] { return devices_of("one") == "0"; }));
-  EXPECT_TRUE(has_logged("somebody changed the cards of pod default/one from 0 to '7'"));
+  EXPECT_TRUE(has_logged("the GPUs of pod default/one were changed from 0 to '7'"));
   scheduler.reset();
   scheduler = start(options("b"));
   post_pod(share("two", 600));
@@ -119,7 +119,7 @@ TEST_F(Tenants, ADeviceThatTwoPodsClaimIsNamedAndTakesNothingNew) {
   post_pods({gpu_pod("seven", 7), gpu_pod("six", 6)});
   ASSERT_TRUE(wait_bound(1, "six"));
   EXPECT_TRUE(pod("seven").node_name.empty());
-  EXPECT_TRUE(has_logged("card 0 of node node-000 is claimed for more than it has, by default/p, default/q"));
+  EXPECT_TRUE(has_logged("GPU 0 of node node-000 is overclaimed by default/p, default/q"));
   EXPECT_NE(ask(*scheduler, "/api/v1/nodes").find("\"closedCards\":\"0\""), std::string::npos);
   const std::string six = devices_of("six");
   EXPECT_FALSE(parse_devices(six).test(0)) << six;
@@ -168,7 +168,7 @@ TEST_F(Tenants, SlowBindingsInOneNamespaceHoldUpNobodyElse) {
   const auto slow = proxy_->inject(
       {.kind = envtest::Fault::Kind::kDelay, .method = "POST", .path = "/namespaces/slow/pods/", .times = 1000, .delay = Millis(10'000)});
   auto scheduler = start(options_through_proxy());
-  ASSERT_TRUE(wait([&] { return has_logged("caches are filled"); }));
+  ASSERT_TRUE(wait([&] { return has_logged("caches are synced"); }));
   std::vector<kube::PodSpec> specs;
   for (int i = 0; i < 200; ++i) {
     kube::PodSpec spec = gpu_pod("slow-" + std::to_string(i), 0);

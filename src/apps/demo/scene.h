@@ -31,7 +31,7 @@ struct Job {
   int racks() const;  ///< distinct racks of its members
 };
 
-/// What Ashlar says besides kube-scheduler's sentence, which names numbers of nodes and stands first: "gang g of 2: no room for all of it at once."; the
+/// What Ashlar says besides kube-scheduler's sentence, which names numbers of nodes and stands first: "gang g of 2: no capacity for all members at once."; the
 /// whole message where there is nothing else, and kube-scheduler's own, whose second sentence is about nodes again.
 std::string own_words(const std::string& message);  // for tests
 

@@ -162,7 +162,7 @@ void Leader::look_as_leader() {
             [this, life = std::weak_ptr<char>(life_), era = era_](const Answer& answer, const Lease& lease) {
               if (life.expired() || era != era_ || is_released_ || !is_leading_) return;
               if (!answer.ok()) return again(Millis(options_.retry_period.value / kRetryFraction));
-              if (lease.holder != options_.identity) return lose("somebody else holds the lease");
+              if (lease.holder != options_.identity) return lose("another replica holds the lease");
               seen_ = lease;
               seen_version_ = lease.resource_version;
               renew();

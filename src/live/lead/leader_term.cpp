@@ -21,8 +21,7 @@ std::int64_t monotonic_micros() {
 
 Result<Profile> live_profile(Profile profile) {
   if (!profile.is_allowed_live())
-    return invalid("profile '" + profile.name +
-                   "' stops running jobs for waiting ones, which the live scheduler does not do; choose one without preemption");
+    return invalid("profile '" + profile.name + "' preempts running jobs, which the live scheduler does not do; choose one without preemption");
   add_mandatory_rules(profile.feasible);
   return profile;
 }
@@ -82,10 +81,10 @@ void LeaderTerm::quarantine(JobId job) {
   const Result<void> kept = list == nullptr ? Result<void>(invalid("no quarantineFile is configured")) : list->add(entries, clock_.now());
   if (!options_.log) return;
   const Quarantine::Entry first = entries.empty() ? Quarantine::Entry{} : entries.front();
-  const std::string of = first.ns.str() + "/" + first.name.str() + (entries.size() > 1 ? " and the others of its gang" : "");
-  options_.log(LogLevel::kError, {"stopping for a bug in a decision about pod " + of +
-                                      (kept ? "; it is kept in " + list->path() + " and not tried again"
-                                            : "; it is not remembered and will be tried again: " + kept.error().message),
+  const std::string of = first.ns.str() + "/" + first.name.str() + (entries.size() > 1 ? " and the rest of its gang" : "");
+  options_.log(LogLevel::kError, {"stopping because of a bug in a decision about pod " + of +
+                                      (kept ? "; it is recorded in " + list->path() + " and will not be tried again"
+                                            : "; it could not be recorded and will be tried again: " + kept.error().message),
                                   "pod", first.ns, first.name});
 }
 
@@ -173,7 +172,7 @@ void LeaderTerm::note_placed(JobId job, const Plan& plan) {
     return bind != nullptr && bind->job == job;
   });
   const std::string pods = std::to_string(count) + (count == 1 ? " pod" : " pods");
-  const std::string in_all = count == j.members_placed ? " " : ", " + std::to_string(j.members_placed) + " in all, ";
+  const std::string in_all = count == j.members_placed ? " " : ", " + std::to_string(j.members_placed) + " in total, ";
   const std::string_view kind = gang.is_lone_pod() ? "pod" : "gang";
   const PooledString name(gang.name.view().substr(gang.is_lone_pod() ? kLonePodPrefix.size() : 0));
   options_.log(LogLevel::kInfo,
@@ -244,7 +243,7 @@ void LeaderTerm::restore_devices(PodSlot slot) {
     api.budget().end(pass, {health_of(answer), answer.retry_after}, api.monotonic());
     if (!answer.ok() && log)
       log(LogLevel::kWarning,
-          {"the cards of pod " + ns.str() + "/" + name.str() + " could not be written back: " + answer.result.error().message, "pod", ns, name});
+          {"the GPUs of pod " + ns.str() + "/" + name.str() + " could not be written back: " + answer.result.error().message, "pod", ns, name});
   };
   api_.send({.method = http::Method::kPatch,
              .path = pod_path(pod.ns, pod.name) + "/status",
@@ -277,9 +276,9 @@ void LeaderTerm::say_overfull_devices() {
     }
     const PooledString name = tracker_.names().nodes.name(NodeId(row));
     const bool is_one = devices.count() == 1;
-    options_.log(LogLevel::kWarning, {(is_one ? "card " : "cards ") + devices_text(devices) + " of node " + name.str() +
-                                          (is_one ? " is claimed for more than it has, by " : " are claimed for more than they have, by ") + pods +
-                                          (is_one ? "; it takes" : "; they take") + " nothing new until that is over",
+    options_.log(LogLevel::kWarning, {(is_one ? "GPU " : "GPUs ") + devices_text(devices) + " of node " + name.str() +
+                                          (is_one ? " is overclaimed by " : " are overclaimed by ") + pods + (is_one ? "; it takes" : "; they take") +
+                                          " no new pods until this is resolved",
                                       "node", PooledString(), name});
   }
 }

@@ -82,14 +82,14 @@ struct Scheduler::Loop {
   http::ServerResponse live_answer() const {
     const Millis silent = options.monotonic() - Millis(turned_at.load());
     if (turned_at == 0 || silent <= kStuckAfter) return http::text(200, "ok\n");
-    return http::text(503, "the loop has not turned for " + std::to_string(silent.value / 1000) + " s\n");
+    return http::text(503, "the event loop has not run for " + std::to_string(silent.value / 1000) + " s\n");
   }
 };
 
 void Scheduler::Loop::begin_leader_term() {
   has_won = false;
   decided_at = options.monotonic();
-  log(Level::kInfo, about_lease(identity() + " leads"));
+  log(Level::kInfo, about_lease(identity() + " is the leader"));
   LeaderTermOptions o = options.leader_term;
   o.status_writer.identity = identity();
   o.log = options.log;
@@ -100,7 +100,7 @@ void Scheduler::Loop::begin_leader_term() {
 
 void Scheduler::Loop::end_leader_term() {
   has_lost = false;
-  log(Level::kWarning, about_lease(identity() + " stands by"));
+  log(Level::kWarning, about_lease(identity() + " is on standby"));
   watches->stop();
   drop_leader_term();
   api->reset_connections();
@@ -118,7 +118,7 @@ Millis Scheduler::Loop::turn() {
   if (is_now_ready != is_ready.load(std::memory_order_relaxed)) {
     is_ready = is_now_ready;
     if (is_now_ready)
-      log(Level::kInfo, "caches are filled; nodes: " + std::to_string(watches->known_nodes()) + ", pods: " + std::to_string(watches->known_pods()));
+      log(Level::kInfo, "caches are synced; nodes: " + std::to_string(watches->known_nodes()) + ", pods: " + std::to_string(watches->known_pods()));
   }
   if (!leader_term) return Millis::max();
   if (is_now_ready) {
@@ -127,7 +127,7 @@ Millis Scheduler::Loop::turn() {
     return next;
   }
   if (options.monotonic() >= decided_at + kProgressMax)
-    leader->give_way("nodes, namespaces and pods have not been known whole for " + std::to_string(kProgressMax.value / 1000) + " s");
+    leader->give_way("nodes, namespaces and pods have not been fully listed for " + std::to_string(kProgressMax.value / 1000) + " s");
   return Millis::max();
 }
 
@@ -159,7 +159,7 @@ void Scheduler::Loop::finish() {
     is_drained = leader_term->is_idle();
   }
   if (!is_drained) {
-    log(Level::kWarning, about_lease("bindings are not answered: the lease is not given back but left to end"));
+    log(Level::kWarning, about_lease("bindings are not answered: the lease is not released but left to expire"));
     drop_leader_term();
     api->reset_connections();
     return;
@@ -206,7 +206,7 @@ std::vector<http::Route> Scheduler::Loop::health_routes(MetricsReader reader) {
   return {
       {"/healthz", [](const http::ServerRequest&) { return http::text(200, "ok\n"); }},
       {"/livez", [this](const http::ServerRequest&) { return live_answer(); }},
-      {"/readyz", [this](const http::ServerRequest&) { return is_ready ? http::text(200, "ok\n") : http::text(503, "caches are not filled\n"); }},
+      {"/readyz", [this](const http::ServerRequest&) { return is_ready ? http::text(200, "ok\n") : http::text(503, "caches are not synced\n"); }},
       {.path = "/metrics", .handler = {}, .late = on_loop([this, reader](const http::ServerRequest&) { return metrics_answer(reader); })},
   };
 }

@@ -60,7 +60,7 @@ class NamesOf final : public ReasonNames {
     if (r.code == ReasonCode::kNoSuchDomain) return level_of(r) == nullptr ? "?" : level_of(r)->label.str();
     if (r.code == ReasonCode::kLimitReached) {
       const std::string limit = std::to_string(r.numbers[0]);
-      return r.subject == kLimitOfProof ? "whether it could run if nothing else did was not settled in " + limit + " steps"
+      return r.subject == kLimitOfProof ? "whether it would fit an otherwise empty cluster could not be determined in " + limit + " steps"
                                         : "the search stopped at its limit of " + limit;
     }
     const Millis wait = Millis(r.numbers[0]) - c_.now;  // kReservationHeld
@@ -134,7 +134,7 @@ std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
 std::string headline_text(const TextContext& c, const std::vector<Reason>& told) {
   if (told.empty()) return {};
   std::string text = reason_text(c, told[0]);
-  if (told[0].code == ReasonCode::kExceedsCluster && told.size() > 1) text += " (when judged: " + reason_text(c, told[1]) + ")";
+  if (told[0].code == ReasonCode::kExceedsCluster && told.size() > 1) text += " (at the time of the verdict: " + reason_text(c, told[1]) + ")";
   return text;
 }
 
@@ -147,13 +147,14 @@ std::string gang_prefix(const GangRecord& g, const Job& j) {
   if (j.members_placed == 0) return "gang " + g.name.str() + " of " + std::to_string(g.size) + ": ";
   const std::uint32_t waiting = j.members_present - j.members_placed;
   const bool is_one = waiting == 1;
-  std::string others = is_one ? " waits for room" : " wait for room together";
+  std::string others = is_one ? " waits for capacity" : " wait for capacity together";
   if (!g.within.is_none())
-    others = is_one ? " is held for the same domain" : " are held for the same domain";
+    others = " must be placed in the same domain";
   else if (has_minimum(j))
-    others = is_one ? " more is bound once it fits" : " more are bound one by one as they fit";
+    others = is_one ? " more will be bound once it fits" : " more will be bound one by one as they fit";
   return "gang " + g.name.str() + ": " + std::to_string(j.members_placed) +
-         (j.members_placed == 1 ? " member is bound and stays, " : " members are bound and stay, ") + std::to_string(waiting) + others + ": ";
+         (j.members_placed == 1 ? " member is bound and stays bound, " : " members are bound and stay bound, ") + std::to_string(waiting) + others +
+         ": ";
 }
 
 }  // namespace
@@ -179,7 +180,8 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
                          r.code == ReasonCode::kExceedsCluster || r.code == ReasonCode::kLimitReached;
     if (is_ours) more += (more.empty() ? "" : "; ") + reason_text(c, r);
   }
-  const std::string_view no_room = is_gang && has_minimum(c.state.job(job)) ? "no room for one more" : "no room for all of it at once";
+  const std::string_view no_room =
+      is_gang && has_minimum(c.state.job(job)) ? "no capacity for one more member" : "no capacity for all members at once";
   if (!prefix.empty() || !more.empty()) text.message += " " + prefix + (more.empty() ? std::string(no_room) : more) + ".";
   return text;
 }

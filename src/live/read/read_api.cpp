@@ -86,7 +86,7 @@ std::string remedy_text(const Tracker& tracker, const GangRecord* gang, const Re
     case Remedy::Kind::kFewerMembers:
       return "it had " + counted(r.amount, "member");
     case Remedy::Kind::kFewerDevices:
-      return "no pod asked for more than " + counted(r.amount, "card");
+      return "no pod requested more than " + counted(r.amount, "GPU");
     case Remedy::Kind::kMoreQuota: {
       std::string text;
       for (const Remedy::Limit& l : r.limits)
@@ -95,7 +95,7 @@ std::string remedy_text(const Tracker& tracker, const GangRecord* gang, const Re
       return text;
     }
     case Remedy::Kind::kFreeDevices:
-      return counted(r.amount, "more card") + (r.amount == 1 ? " was free" : " were free") + in_level;
+      return counted(r.amount, "more GPU") + (r.amount == 1 ? " was free" : " were free") + in_level;
     case Remedy::Kind::kMoreNodes:
       return "there " + std::string(r.amount == 1 ? "was " : "were ") + counted(r.amount, "more empty node") + " like " +
              names.nodes.name(r.node).str() + in_level;
@@ -164,7 +164,7 @@ Headline headline_of(LeaderTerm& leader_term, const Subject& subject, const Verd
   switch (pod.phase) {
     case PodRecord::Phase::kBound: {
       if (subject.is_whole_gang) return {"Bound", "runs on " + nodes_of(tracker, tracker.gangs()[subject.gang]), 0};
-      const std::string devices = pod.devices.is_empty() ? "" : ", cards " + devices_text(pod.devices);
+      const std::string devices = pod.devices.is_empty() ? "" : ", GPUs " + devices_text(pod.devices);
       return {"Bound", "runs on " + pod.node_name.str() + devices, 0};
     }
     case PodRecord::Phase::kOnUnknownNode:
@@ -176,7 +176,7 @@ Headline headline_of(LeaderTerm& leader_term, const Subject& subject, const Verd
       return {is_never ? "Never" : "Held", std::string(hold_reason_name(pod.hold)) + ": " + hold_text(pod), is_never ? 5 : 4};
     }
     case PodRecord::Phase::kNominated:
-      return {"Waiting", "another scheduler's pod that keeps a place on " + tracker.names().nodes.name(pod.node).str(), 4};
+      return {"Waiting", "pod of another scheduler, nominated to " + tracker.names().nodes.name(pod.node).str(), 4};
     default:
       break;
   }
@@ -186,7 +186,7 @@ Headline headline_of(LeaderTerm& leader_term, const Subject& subject, const Verd
     if (hold.reason != HoldReason::kNone)
       return {hold.reason == HoldReason::kMembersMissing ? "Waiting" : "Held", std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 4};
   }
-  if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty()) return {"Waiting", "PendingEvaluation: its turn has not come yet", 4};
+  if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty()) return {"Waiting", "PendingEvaluation: it has not been evaluated yet", 4};
   const TextContext context = leader_term.text_context();
   const bool is_for_company = verdict.kind == VerdictKind::kNeverFits && waits_for_company_to_leave(verdict);
   const std::vector<Reason> told = told_reasons(context, verdict);
@@ -226,21 +226,20 @@ void write_pod_line(JsonWriter& w, const Tracker& tracker, PodSlot slot) {
 }  // namespace
 
 http::ServerResponse standby_answer(const std::string& holder, const std::string& trouble) {
-  const std::string who = holder.empty() ? "nobody leads at this moment" : "this process stands by; " + holder + " leads";
+  const std::string who = holder.empty() ? "there is no leader at the moment" : "this replica is on standby; " + holder + " is the leader";
   return failure(503, "Standby", who + (trouble.empty() ? "" : "; " + trouble));
 }
 
-http::ServerResponse not_ready_answer() { return failure(503, "NotReady", "the caches are not filled yet"); }
+http::ServerResponse not_ready_answer() { return failure(503, "NotReady", "the caches are not synced yet"); }
 
 http::ServerResponse answer_why(LeaderTerm& leader_term, const http::ServerRequest& request) {
   const std::string name = request.query_value("name");
-  if (name.empty()) return failure(400, "Invalid", "ask with ?name=NAMESPACE/NAME");
+  if (name.empty()) return failure(400, "Invalid", "the query parameter is missing: ?name=NAMESPACE/NAME");
   Tracker& tracker = leader_term.tracker();
   const Subject subject = find_subject(tracker, name);
   if (subject.pod == kNoPod && subject.gang == kNoGang)
     return failure(404, "NotFound",
-                   "no pod or gang " + name +
-                       " that Ashlar schedules or accounts for; pods of other schedulers are known once they are bound, and none after it has ended");
+                   "no pod or gang " + name + " known to Ashlar; pods of other schedulers are known only once bound, and no pod after it has ended");
   const JobId job = subject.pod == kNoPod ? JobId::none() : tracker.pods()[subject.pod].job;
   const Verdict verdict = leader_term.verdict_of_now(job);
   const Headline headline = headline_of(leader_term, subject, verdict);

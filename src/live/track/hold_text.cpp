@@ -20,15 +20,15 @@ std::string hold_text(const PodRecord& pod) {
     case HoldReason::kDeleting:
       return "the pod is being deleted";
     case HoldReason::kUnsupported:
-      return detail + " is not evaluated by Ashlar; the pod is not placed rather than placed wrongly: leave the field out, or name another scheduler";
+      return detail + " is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler";
     case HoldReason::kMalformed:
       return detail;
     case HoldReason::kQueueUnknown:
-      return "queue " + detail + " is not configured; `ashlar queue` lists those that are";
+      return "queue " + detail + " is not configured; `ashlar queue` lists the configured queues";
     case HoldReason::kQuarantined:
       return detail;
     case HoldReason::kBindFailed:
-      return "the API server did not bind the pod, which is tried again later: " + detail;
+      return "the API server did not bind the pod; the binding is retried later: " + detail;
     case HoldReason::kUnreadable:
       return "the pod cannot be read: " + detail;
     case HoldReason::kForeign:

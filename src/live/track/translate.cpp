@@ -84,7 +84,7 @@ constexpr std::int64_t kDeviceMemoryMaxMib = std::int64_t{1} << 30;  ///< of one
 Result<MiB> memory_each(const PooledString& ask) {
   const Result<std::int64_t> bytes = parse_quantity(ask, 1, Overflow::kSaturate);
   if (!bytes || *bytes < 0) return invalid("ashlar.dev/gpu-memory is not a quantity such as 40Gi: '" + ask.str() + "'");
-  if (*bytes >> 20 >= kDeviceMemoryMaxMib) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is more than any card has");
+  if (*bytes >> 20 >= kDeviceMemoryMaxMib) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is more than any GPU has");
   if (*bytes > 0 && *bytes < 1 << 20) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is less than 1Mi; name the unit (40Gi)");
   return MiB((*bytes >> 20) + ((*bytes & ((1 << 20) - 1)) != 0 ? 1 : 0));
 }
@@ -93,11 +93,11 @@ Result<DeviceRequest> device_request(const Pod& pod, const PooledString* memory_
   const std::int64_t whole = amount_of(pod.requests, kGpuResource);
   const std::int64_t milli = amount_of(pod.requests, kGpuMilliResource);
   DeviceRequest ask;
-  if (whole != 0 && milli != 0) return invalid("asks for both nvidia.com/gpu and ashlar.dev/gpu-milli; name one of them");
+  if (whole != 0 && milli != 0) return invalid("requests both nvidia.com/gpu and ashlar.dev/gpu-milli; use only one of the two");
   if (milli > kWholeDevice && milli % kWholeDevice != 0)
-    return invalid("ashlar.dev/gpu-milli is a share of one card (at most 1000) or a multiple of 1000");
+    return invalid("ashlar.dev/gpu-milli must be at most 1000 (a fraction of one GPU) or a multiple of 1000");
   if (whole > kDevicesPerNodeMax || milli > std::int64_t{kDevicesPerNodeMax} * kWholeDevice)
-    return invalid("asks for more than 128 cards of one node");
+    return invalid("requests more than 128 GPUs of one node");
   if (whole > 0)
     ask.count = static_cast<std::int32_t>(whole);
   else if (milli >= kWholeDevice)
@@ -105,8 +105,7 @@ Result<DeviceRequest> device_request(const Pod& pod, const PooledString* memory_
   else if (milli > 0)
     ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
   if (memory_ask == nullptr) return ask;
-  if (ask.count == 0)
-    return invalid("asks for ashlar.dev/gpu-memory but for no card; add nvidia.com/gpu or ashlar.dev/gpu-milli to resources.limits");
+  if (ask.count == 0) return invalid("requests ashlar.dev/gpu-memory but no GPU; add nvidia.com/gpu or ashlar.dev/gpu-milli to resources.limits");
   const Result<MiB> memory = memory_each(*memory_ask);
   if (!memory) return memory.error();
   ask.memory_each = *memory;
@@ -131,7 +130,7 @@ DeviceRequest devices_held(const Pod& pod, const PooledString* memory_ask) {
 }  // namespace
 
 std::string refusal_text(const PooledString& resource) {
-  return "asks for " + resource.str() + ", but all " + std::to_string(resource::kColumnsMax) + " resource columns are taken";
+  return "requests " + resource.str() + ", but all " + std::to_string(resource::kColumnsMax) + " resource columns are in use";
 }
 
 Demand Translator::plain_demand(const Pod& pod) {

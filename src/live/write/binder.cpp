@@ -96,7 +96,7 @@ void Binder::find_slow(Millis now) {
   const std::string others = slow.size() > 1 ? " (and " + std::to_string(slow.size() - 1) + " more)" : "";
   hooks_.log(LogLevel::kWarning,
              {"bindings in namespace " + slow.front().str() + others +
-                  " are not answered within 2 s, as with a slow admission webhook; until one is, those of other namespaces go first",
+                  " are not answered within 2 s (a slow admission webhook, for example); until one is, bindings in other namespaces go first",
               "namespace", PooledString(), slow.front()});
 }
 
@@ -167,7 +167,7 @@ void Binder::take_answer(Ticket ticket, const PooledString& node, const DeviceMa
   if (ticket.outcome == BindOutcome::kBound) return confirm(ticket, node, devices);
   const PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
-  ticket.words = answer.ok() ? "the server's answer " + std::to_string(answer.status) + " does not say that the pod is bound"
+  ticket.words = answer.ok() ? "the server's answer " + std::to_string(answer.status) + " does not confirm the binding"
                              : bounded_words(answer.result.error().message);
   if (hooks_.log)
     hooks_.log(LogLevel::kWarning,
@@ -221,7 +221,7 @@ void Binder::take_pod(Ticket ticket, const Answer& answer) {
     if (answer.status == 404 && answer.reason == kNotFound) return tracker_.note_gone(ticket.slot);
     return reread_after_failure(std::move(ticket), read.error().message);
   }
-  if (read->uid.empty() && !pod->uid.empty()) return reread_after_failure(std::move(ticket), "the server's answer does not say the pod's uid");
+  if (read->uid.empty() && !pod->uid.empty()) return reread_after_failure(std::move(ticket), "the server's answer lacks the pod's uid");
   if (read->uid != pod->uid) return tracker_.note_gone(ticket.slot);  // another pod of that name; the watch brings it
   ticket.failed_reads = 0;
   const bool is_unbound = read->node_name.empty() && !read->is_terminal() && read->deletion_requested.value == 0 && read->scheduling_gates == 0;
@@ -248,8 +248,8 @@ void Binder::resend_later(Ticket ticket, Millis delay) {
 void Binder::choose_anew(const Ticket& ticket) {
   const PodRecord& pod = tracker_.pods()[ticket.slot];
   if (hooks_.log)
-    hooks_.log(LogLevel::kDebug, {"the place of " + pod.ns.str() + "/" + pod.name.str() + " on " + tracker_.names().nodes.name(pod.node).str() +
-                                      " changed before its binding could be sent: it is decided anew",
+    hooks_.log(LogLevel::kDebug, {"the placement of " + pod.ns.str() + "/" + pod.name.str() + " on " + tracker_.names().nodes.name(pod.node).str() +
+                                      " changed before its binding was sent: it is decided again",
                                   "pod", pod.ns, pod.name});
   tracker_.choose_anew(ticket.slot);
 }
@@ -264,8 +264,8 @@ void Binder::reread_later(Ticket ticket, Millis delay) { rereads_.emplace(api_.m
 void Binder::reread_after_failure(Ticket ticket, const std::string& words) {
   const PodRecord* pod = find(ticket);
   if (pod != nullptr && ticket.failed_reads == 0 && hooks_.log)
-    hooks_.log(LogLevel::kWarning, {"reading " + pod->ns.str() + "/" + pod->name.str() + ", to learn whether it is bound: " + bounded_words(words) +
-                                        "; its place stays taken until that is known",
+    hooks_.log(LogLevel::kWarning, {"reading " + pod->ns.str() + "/" + pod->name.str() + ", to check whether it is bound: " + bounded_words(words) +
+                                        "; its capacity stays reserved until that is known",
                                     "pod", pod->ns, pod->name});
   const Millis delay = hold_time(options_.reread_min, options_.reread_max, ++ticket.failed_reads);
   reread_later(std::move(ticket), delay);

@@ -84,8 +84,8 @@ TEST_F(ViewTest, WhatIsCutSaysSo) {
 }
 
 TEST(OwnWords, AreThoseBehindTheNumbersOfNodes) {
-  EXPECT_EQ(own_words("0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {a: b}. gang g of 2: no room."),
-            "gang g of 2: no room.");
+  EXPECT_EQ(own_words("0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {a: b}. gang g of 2: no capacity."),
+            "gang g of 2: no capacity.");
   for (const char* whole :
        {"0/64 nodes are available: 64 Insufficient nvidia.com/gpu.", "QuotaExhausted: queue vision uses 8 GPU of its 8 GPU. Wait.",
         "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 No preemption victims found."})

@@ -23,7 +23,7 @@ TEST_F(Actuation, AnAnswerThatDoesNotSaySuccessIsNoBinding) {
     step();
     binder->submit(plan);
     ASSERT_TRUE(until([&] { return phase(name) == Phase::kHeld; })) << text;
-    EXPECT_EQ(record(name).hold_detail.view(), "the server's answer 201 does not say that the pod is bound");
+    EXPECT_EQ(record(name).hold_detail.view(), "the server's answer 201 does not confirm the binding");
     step();
     EXPECT_EQ(idle_devices("n"), 8) << text;
   }
@@ -112,13 +112,13 @@ TEST_F(Actuation, ARereadThatFailsIsSaidOnceUntilOneSucceeds) {
   place();
   ASSERT_TRUE(read_again(3));
   ASSERT_EQ(readings(), 1);
-  EXPECT_EQ(warnings.back(), "reading ns/p0, to learn whether it is bound: HTTP 403: no; its place stays taken until that is known");
+  EXPECT_EQ(warnings.back(), "reading ns/p0, to check whether it is bound: HTTP 403: no; its capacity stays reserved until that is known");
   server.change([&] { read_status = 200; });
   ASSERT_TRUE(until([&] { return server.count({"POST"}) == 2; }));
   server.change([&] { odd = R"({"kind":"Pod","metadata":{"name":"p0","namespace":"ns"}})"; });
   ASSERT_TRUE(until([&] { return readings() == 2; }));
   EXPECT_EQ(warnings.back(),
-            "reading ns/p0, to learn whether it is bound: the server's answer does not say the pod's uid; its place stays taken until that is known");
+            "reading ns/p0, to check whether it is bound: the server's answer lacks the pod's uid; its capacity stays reserved until that is known");
   ASSERT_TRUE(read_again(2));
   EXPECT_EQ(readings(), 2);
 }
@@ -159,7 +159,7 @@ TEST_F(Actuation, AfterThreeRereadsThatFindItUnboundAPodIsGivenUp) {
     EXPECT_EQ(server.count({"GET"}) - reads, 3u) << status;
     EXPECT_EQ(server.count({"POST"}) - posts, 3u) << status;
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
-    EXPECT_EQ(hold_text(record("p0")), "the API server did not bind the pod, which is tried again later: HTTP " + std::to_string(status) + ": no");
+    EXPECT_EQ(hold_text(record("p0")), "the API server did not bind the pod; the binding is retried later: HTTP " + std::to_string(status) + ": no");
     step();
     EXPECT_EQ(idle_devices("n"), 8);
     gone(pod("p0", 1));
@@ -175,7 +175,7 @@ TEST_F(Actuation, ABindingThatIsRefusedFreesItsPlaceAtOnceAndIsNotReadAgain) {
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
     EXPECT_EQ(tracker.hold_condition(record("p0")).reason, kSchedulerError);
     EXPECT_EQ(tracker.hold_condition(record("p0")).message,
-              "BindFailed: the API server did not bind the pod, which is tried again later: HTTP " + std::to_string(status) + ": no");
+              "BindFailed: the API server did not bind the pod; the binding is retried later: HTTP " + std::to_string(status) + ": no");
     EXPECT_FALSE(record("p0").is_in_engine());
     step();
     EXPECT_EQ(idle_devices("n"), 8);
@@ -244,7 +244,7 @@ TEST_F(Actuation, OfAGangWhatIsBoundStaysAndTheRestIsHeldTogether) {
     if (phase(name) == Phase::kBound) continue;
     EXPECT_EQ(phase(name), Phase::kWaiting) << name;
     EXPECT_FALSE(record(name).is_in_engine()) << name;
-    EXPECT_EQ(tracker.hold_condition(record(name)).message, "BindFailed: gang g waits, since pod g-1 could not be bound: HTTP 422: no");
+    EXPECT_EQ(tracker.hold_condition(record(name)).message, "BindFailed: gang g waits: pod g-1 could not be bound: HTTP 422: no");
   }
   step();
   EXPECT_TRUE(plan.actions.empty());

@@ -80,7 +80,7 @@ TEST_F(Devices, AClaimOfAnotherNumberOfDevicesCountsByNumberAndIsSaid) {
   step();
   EXPECT_EQ(idle_devices("n"), 7);
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_EQ(said[0], "pod ns/p says that it holds the cards '0-7' and asks for 1: this many are counted, but it is unknown which");
+  EXPECT_EQ(said[0], "pod ns/p claims the GPUs '0-7' but requests 1; the requested number is counted, but it is not known which GPUs these are");
 }
 
 TEST_F(Devices, DevicesThatTheNodeDoesNotHaveAreCountedByNumber) {

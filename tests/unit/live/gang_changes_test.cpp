@@ -136,8 +136,7 @@ TEST_F(GangChanges, PodsThatNameAnotherHardDomainThanTheirGangAreHeld) {
   EXPECT_EQ(bound(), 0);
   EXPECT_EQ(hold_of("g-0").reason, HoldReason::kGroupRefused);
   EXPECT_EQ(hold_of("g-0").detail,
-            "the pods of gang g name different domains to stay within: pod g-0 says rack, pod g-1 says block; all must name the same "
-            "(ashlar.dev/within)");
+            "the pods of gang g have different values of ashlar.dev/within: pod g-0 has rack, pod g-1 has block; all must have the same");
 }
 
 TEST_F(GangChanges, APodGroupAndItsPodsMayNotNameDifferentDomains) {
@@ -386,7 +385,7 @@ TEST_F(GangChanges, AGangMovesToItsNewQueueWhenAllItsPodsHave) {
   step();
   EXPECT_EQ(state.backlog_size(), 0u) << "half of it belongs to another queue";
   EXPECT_EQ(tracker.hold_condition(record("g-0")).message,
-            "GangHeld: the pods of gang g belong to different queues: pod g-0 to blue, pod g-1 to red; all must name the same");
+            "GangHeld: the pods of gang g belong to different queues: pod g-0 to blue, pod g-1 to red; all must belong to the same");
   // When its patience is over all get a condition, and at a change of one of them only those that do not have it yet.
   time = time + Millis(3'600'000);
   tracker.tick(time);

@@ -273,7 +273,7 @@ TEST_F(Gangs, AShareAskedForByALabelIsNoShare) {
   see(pod("p", 0, {{PooledString("ashlar.dev/gpu-milli"), PooledString("500")}}));
   EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gpu-milli is a resource, no label: write it under resources.limits of a container");
   see(pod("q", 0, {{PooledString("ashlar.dev/gpu-memory"), PooledString("10Gi")}}));
-  EXPECT_EQ(hold_text(record("q")), "asks for ashlar.dev/gpu-memory but for no card; add nvidia.com/gpu or ashlar.dev/gpu-milli to resources.limits");
+  EXPECT_EQ(hold_text(record("q")), "requests ashlar.dev/gpu-memory but no GPU; add nvidia.com/gpu or ashlar.dev/gpu-milli to resources.limits");
 }
 
 TEST_F(Gangs, OfThousandsOfOwnKeysAFewAreLookedAt) {
@@ -325,7 +325,7 @@ TEST_F(Gangs, WithinBindsAPodWithoutAGangToo) {
   EXPECT_EQ(where("q"), "") << "its node has no rack";
   const ConditionText text = tracker.hold_condition(record("p"));
   EXPECT_EQ(text.reason, "Unschedulable");
-  EXPECT_EQ(text.message, "0/1 nodes are available: pod p must stay within one domain of l/nosuch, and no node has that label.");
+  EXPECT_EQ(text.message, "0/1 nodes are available: pod p must stay within one domain of l/nosuch, but no node has that label.");
   see_racks(1, 1);
   see(node("with", 8, {{PooledString("l/nosuch"), PooledString("a")}}));
   step();
@@ -360,7 +360,7 @@ TEST_F(Gangs, TheTextOfAGangThatDoesNotFitNamesTheBestRack) {
   const ConditionText text = verdict_text({tracker, state}, job, engine.verdict_of(job));
   EXPECT_EQ(text.reason, "Unschedulable");
   EXPECT_NE(text.message.find("0/4 nodes are available"), std::string::npos) << text.message;
-  EXPECT_NE(text.message.find("the best rack (r0) has room for 2 of 3 members"), std::string::npos) << text.message;
+  EXPECT_NE(text.message.find("the best rack (r0) has capacity for 2 of 3 members"), std::string::npos) << text.message;
 }
 
 }  // namespace

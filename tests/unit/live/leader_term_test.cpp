@@ -107,7 +107,7 @@ TEST_F(Term, TheLogSaysHowManyOfAGangArePlacedNow) {
   leader_term->turn();
   ASSERT_EQ(log.size(), 2u);
   EXPECT_EQ(log[0].message, "placed gang ns/g: 2 pods on one node");
-  EXPECT_EQ(log[1].message, "placed gang ns/g: 1 pod, 3 in all, on one node");
+  EXPECT_EQ(log[1].message, "placed gang ns/g: 1 pod, 3 in total, on one node");
 }
 
 TEST_F(Term, TheLargestGangIsThatOfTheBestDomain) {
@@ -139,9 +139,9 @@ TEST_F(Term, APodHeldForAReservationIsToldSoAndCallsForNoNodes) {
   leader_term->turn();
   const ConditionText text = condition_of("held");
   EXPECT_EQ(text.reason, "SchedulerError") << "an autoscaler that reads Unschedulable adds nodes";
-  EXPECT_EQ(text.message, "ReservationHeld: there may be room for it, but starting it now would delay a job ahead of it");
+  EXPECT_EQ(text.message, "ReservationHeld: it may fit, but starting it now would delay a job ahead of it");
   EXPECT_EQ(condition_of("head").reason, "Unschedulable");
-  EXPECT_TRUE(has(why("held"), R"("headline":"ReservationHeld: there may be room for it, but starting it now would delay a job ahead of it, )"
+  EXPECT_TRUE(has(why("held"), R"("headline":"ReservationHeld: it may fit, but starting it now would delay a job ahead of it, )"
                                R"(which can start in 1m40s at the latest if running jobs end as estimated","exitStatus":4)"))
       << why("held");
   EXPECT_TRUE(has(why("held"), R"("remedies":[])")) << why("held");
@@ -189,7 +189,8 @@ TEST_F(Term, WhySaysOnceThatDevicesAreShort) {
   see_pod("waits", 8);
   leader_term->turn();
   EXPECT_TRUE(
-      has(why("waits"), R"("reasons":[{"code":"InsufficientGPU","message":"1 node is short of cards: at most 4 GPU free on one, 8 GPU asked")"))
+      has(why("waits"),
+          R"("reasons":[{"code":"InsufficientGPU","message":"1 node has insufficient GPUs: at most 4 GPU free on one node, 8 GPU requested")"))
       << why("waits");
   EXPECT_FALSE(has(why("waits"), R"("code":"InsufficientResource")")) << why("waits");
 }
@@ -204,7 +205,7 @@ TEST_F(Term, WhyOffersOnlyWhatHelpsAndCountsAnew) {
   }
   leader_term->turn();
   const std::string busy = why("g-0");
-  EXPECT_TRUE(has(busy, "all nodes together have room for 3 of 4 members")) << busy;
+  EXPECT_TRUE(has(busy, "all nodes together have capacity for 3 of 4 members")) << busy;
   EXPECT_FALSE(has(busy, R"("kind":"WidenWithin")")) << "the block has room for three only: " << busy;
   EXPECT_TRUE(has(busy, R"({"kind":"FewerMembers","amount":2,"message":"it had 2 members"})")) << busy;
   EXPECT_TRUE(has(busy, R"({"kind":"MoreNodes","amount":2,"message":"there were 2 more empty nodes like c in one rack"})")) << busy;
@@ -212,7 +213,7 @@ TEST_F(Term, WhyOffersOnlyWhatHelpsAndCountsAnew) {
   now += Millis(10'000);
   leader_term->turn();
   const std::string idle = why("g-0");
-  EXPECT_FALSE(has(idle, R"("message":"all nodes together have room for 3 of 4 members")")) << "the numbers are those of now: " << idle;
+  EXPECT_FALSE(has(idle, R"("message":"all nodes together have capacity for 3 of 4 members")")) << "the numbers are those of now: " << idle;
   EXPECT_TRUE(has(idle, R"x({"kind":"WidenWithin","amount":4,"message":"it could be spread over one block (ashlar.dev/within: block)"})x")) << idle;
 }
 

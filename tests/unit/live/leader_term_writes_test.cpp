@@ -76,7 +76,7 @@ TEST_F(TermWrites, DevicesThatSomebodyChangedAreWrittenBackOnceForEachChange) {
   for (int i = 0; i < 2; ++i) see(on(pod("p", 2), "n0", "4,5"));
   leader_term->turn();
   ASSERT_TRUE(server.settle());
-  EXPECT_EQ(warned(), std::vector<std::string>{"somebody changed the cards of pod ns/p from 1,3 to '4,5'; it holds what it was bound with"});
+  EXPECT_EQ(warned(), std::vector<std::string>{"the GPUs of pod ns/p were changed from 1,3 to '4,5'; the pod keeps the GPUs it was bound with"});
   EXPECT_EQ(server.seen({}), std::vector<std::string>{R"(PATCH /api/v1/namespaces/ns/pods/p/status {"metadata":{"uid":"uid-p",)"
                                                       R"("annotations":{"ashlar.dev/cards":"1,3"}}})"});
   see(on(pod("p", 2), "n0", "1,3"));
@@ -84,7 +84,7 @@ TEST_F(TermWrites, DevicesThatSomebodyChangedAreWrittenBackOnceForEachChange) {
   leader_term->turn();
   ASSERT_TRUE(server.settle());
   EXPECT_EQ(server.count({"PATCH"}), 2u);
-  EXPECT_EQ(warned(), std::vector<std::string>{"somebody changed the cards of pod ns/p from 1,3 to ''; it holds what it was bound with"});
+  EXPECT_EQ(warned(), std::vector<std::string>{"the GPUs of pod ns/p were changed from 1,3 to ''; the pod keeps the GPUs it was bound with"});
 }
 
 TEST_F(TermWrites, DevicesThatCannotBeWrittenBackAreTold) {
@@ -96,7 +96,7 @@ TEST_F(TermWrites, DevicesThatCannotBeWrittenBackAreTold) {
   leader_term->turn();
   ASSERT_TRUE(server.settle());
   ASSERT_EQ(warnings.size(), 2u);
-  EXPECT_EQ(warnings[1].message, "the cards of pod ns/p could not be written back: HTTP 403: no");
+  EXPECT_EQ(warnings[1].message, "the GPUs of pod ns/p could not be written back: HTTP 403: no");
   EXPECT_EQ(warnings[1].kind, "pod");
   EXPECT_EQ(warnings[1].ns, PooledString("ns"));
   EXPECT_EQ(warnings[1].name, PooledString("p"));
@@ -125,16 +125,15 @@ TEST_F(TermWrites, DevicesThatAreClaimedTwiceAreToldWithWhoseClaimsTheyAre) {
   leader_term->turn();
   EXPECT_EQ(warnings.at(0).kind, "node");
   EXPECT_EQ(warnings.at(0).name, PooledString("n0"));
-  EXPECT_EQ(warned(),
-            std::vector<std::string>{"card 1 of node n0 is claimed for more than it has, by ns/a, ns/b; it takes nothing new until that is over"});
+  EXPECT_EQ(warned(), std::vector<std::string>{"GPU 1 of node n0 is overclaimed by ns/a, ns/b; it takes no new pods until this is resolved"});
   see(on(pod("d", 1), "n2", "2"));
   leader_term->turn();
   EXPECT_EQ(warned(), std::vector<std::string>()) << "nothing new of that kind";
   see(on(pod("x", 2), "n1", "100,127"));
   see(on(pod("y", 2), "n1", "100,127"));
   leader_term->turn();
-  EXPECT_EQ(warned(), (std::vector<std::string>{
-                          "cards 100,127 of node n1 are claimed for more than they have, by ns/x, ns/y; they take nothing new until that is over"}));
+  EXPECT_EQ(warned(),
+            (std::vector<std::string>{"GPUs 100,127 of node n1 are overclaimed by ns/x, ns/y; they take no new pods until this is resolved"}));
   leader_term->take(Change<Pod>{Change<Pod>::Kind::kDeleted, pod("x", 2)});
   leader_term->turn();
   EXPECT_EQ(warned(), std::vector<std::string>()) << "one less is no news";
@@ -272,20 +271,21 @@ using TermStopsDeathTest = TermStops;
 TEST_F(TermStopsDeathTest, TheOnlyMemberThatDoesNotRunIsKept) {
   Quarantine list = Quarantine::open(file()).value();
   options.tracker.quarantine = &list;
-  EXPECT_DEATH(decide(2), "E stopping for a bug in a decision about pod ns/p-1; it is kept in " + file() + " and not tried again .pod ns/p-1.");
+  EXPECT_DEATH(decide(2), "E stopping because of a bug in a decision about pod ns/p-1; it is recorded in " + file() +
+                              " and will not be tried again .pod ns/p-1.");
   EXPECT_EQ(kept(), std::vector<std::string>{"uid-1 ns/p-1 2026-11-18T11:06:40Z"});
 }
 
 TEST_F(TermStopsDeathTest, OfAGangThoseThatDoNotRunAreKept) {
   Quarantine list = Quarantine::open(file()).value();
   options.tracker.quarantine = &list;
-  EXPECT_DEATH(decide(3), "E stopping for a bug in a decision about pod ns/p-1 and the others of its gang; it is kept in " + file() +
-                              " and not tried again .pod ns/p-1.");
+  EXPECT_DEATH(decide(3), "E stopping because of a bug in a decision about pod ns/p-1 and the rest of its gang; it is recorded in " + file() +
+                              " and will not be tried again .pod ns/p-1.");
   EXPECT_EQ(kept(), (std::vector<std::string>{"uid-1 ns/p-1 2026-11-18T11:06:40Z", "uid-2 ns/p-2 2026-11-18T11:06:40Z"}));
 }
 
 TEST_F(TermStopsDeathTest, WithoutAFileItSaysThatItWillHappenAgain) {
-  EXPECT_DEATH(decide(2), "pod ns/p-1; it is not remembered and will be tried again: no quarantineFile is configured");
+  EXPECT_DEATH(decide(2), "pod ns/p-1; it could not be recorded and will be tried again: no quarantineFile is configured");
 }
 
 }  // namespace

@@ -232,7 +232,7 @@ TEST_F(LeaderTest, ALeaseThatCannotBeTakenIsSaidOnceAndThenFromTimeToTime) {
   EXPECT_NE(said[0].find("may not create leases"), std::string::npos) << said[0];
   EXPECT_EQ(leader->trouble(), said[0]);
   const std::string answer = standby_answer(leader->holder(), leader->trouble()).body;
-  EXPECT_NE(answer.find("nobody leads at this moment; " + said[0]), std::string::npos) << answer;
+  EXPECT_NE(answer.find("there is no leader at the moment; " + said[0]), std::string::npos) << answer;
   server.change([&] { refusal = "quota is used up"; });
   now += Millis(10'000);
   look_on();
@@ -324,7 +324,7 @@ TEST_F(LeaderTest, SaysWhyItLeadsNoLonger) {
   settle();
   held_by("other");
   ASSERT_TRUE(server.until([&] { return stopped == 1; }));
-  EXPECT_EQ(said.back(), "no longer the leader: somebody else holds the lease");
+  EXPECT_EQ(said.back(), "no longer the leader: another replica holds the lease");
   held_by("");
   ASSERT_TRUE(server.until([&] { return leader->may_write(); }));
   settle();

@@ -156,8 +156,7 @@ TEST_F(Meanwhile, WhatABoundMemberSaysOfItsGangCountsAsLongAsItIsThere) {
   }
   step();
   EXPECT_EQ(hold_of("g-2").detail,
-            "the pods of gang g name different domains to stay within: pod g-0 says l/rack, pod g-1 says l/zone; all must name the same "
-            "(ashlar.dev/within)");
+            "the pods of gang g have different values of ashlar.dev/within: pod g-0 has l/rack, pod g-1 has l/zone; all must have the same");
   Pod last = with(member(1), "ashlar.dev/within", "l/rack");
   last.node_name = PooledString("n2");
   see(last);

@@ -148,7 +148,8 @@ TEST_F(Outage, ARefusedPodIsTriedAfterOneTwoFourSecondsAndAtLeastEveryFiveMinute
   const std::vector<std::int64_t> pauses{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300};
   ASSERT_EQ(tries.size(), pauses.size() + 1);
   for (std::size_t i = 0; i < pauses.size(); ++i) EXPECT_EQ((tries[i + 1] - tries[i]).value, pauses[i] * 1000) << "try " << i + 1;
-  EXPECT_EQ(server.count({"PATCH", "BindFailed: the API server did not bind the pod, which is tried again later: HTTP 403: the policy says no"}), 1u)
+  EXPECT_EQ(server.count({"PATCH", "BindFailed: the API server did not bind the pod; the binding is retried later: HTTP 403: the policy says no"}),
+            1u)
       << "said once";
   EXPECT_EQ(server.count({"POST", "FailedScheduling", "the policy says no"}), 1u);
 }

@@ -23,11 +23,11 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
       {HoldReason::kGated, "SchedulingGated", "AdmissionGated", "the pod has scheduling gates"},
       {HoldReason::kDeleting, "SchedulerError", "Deleting", "the pod is being deleted"},
       {HoldReason::kUnsupported, "SchedulerError", "FieldNotEvaluated",
-       "X is not evaluated by Ashlar; the pod is not placed rather than placed wrongly: leave the field out, or name another scheduler"},
+       "X is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler"},
       {HoldReason::kMalformed, "SchedulerError", "Misconfigured", "X"},
-      {HoldReason::kQueueUnknown, "SchedulerError", "QueueUnknown", "queue X is not configured; `ashlar queue` lists those that are"},
+      {HoldReason::kQueueUnknown, "SchedulerError", "QueueUnknown", "queue X is not configured; `ashlar queue` lists the configured queues"},
       {HoldReason::kQuarantined, "SchedulerError", "Quarantined", "X"},
-      {HoldReason::kBindFailed, "SchedulerError", "BindFailed", "the API server did not bind the pod, which is tried again later: X"},
+      {HoldReason::kBindFailed, "SchedulerError", "BindFailed", "the API server did not bind the pod; the binding is retried later: X"},
       {HoldReason::kUnreadable, "SchedulerError", "Unreadable", "the pod cannot be read: X"},
       {HoldReason::kForeign, "SchedulerError", "OtherScheduler", "another scheduler's pod (X)"},
       {HoldReason::kMembersMissing, "SchedulerError", "MembersMissing", "X"},
@@ -86,21 +86,23 @@ class Texts : public TrackerBench {
 TEST_F(Texts, SentencesAboutNodesAgreeInNumber) {
   constexpr std::int64_t kGiB = std::int64_t{1} << 30;
   EXPECT_EQ(text(ReasonCode::kInsufficientResource, {1, 500, 1'000}, resource::kCpu.value),
-            "1 node is short of cpu: at most 0.5 cores free on one, 1 core asked");
+            "1 node has insufficient cpu: at most 0.5 cores free on one node, 1 core requested");
   EXPECT_EQ(text(ReasonCode::kInsufficientResource, {2, kGiB, 2 * kGiB}, resource::kMemory.value),
-            "2 nodes are short of memory: at most 1 GiB free on one, 2 GiB asked");
-  EXPECT_EQ(text(ReasonCode::kInsufficientGpu, {1, 500, 8'000}), "1 node is short of cards: at most 0.500 GPU free on one, 8 GPU asked");
-  EXPECT_EQ(text(ReasonCode::kInsufficientGpu, {0, 0, 1'000}), "0 nodes are short of cards: at most 0 GPU free on one, 1 GPU asked");
-  EXPECT_EQ(text(ReasonCode::kInsufficientGpuMemory, {1, 7, 9}), "1 node has no card with memory enough: at most 7 MiB free on one, 9 MiB asked");
-  EXPECT_EQ(text(ReasonCode::kInsufficientGpuMemory, {2, 7, 9}), "2 nodes have no card with memory enough: at most 7 MiB free on one, 9 MiB asked");
-  EXPECT_EQ(text(ReasonCode::kModelMismatch, {1}), "1 node has cards of another model");
-  EXPECT_EQ(text(ReasonCode::kModelMismatch, {2}), "2 nodes have cards of another model");
+            "2 nodes have insufficient memory: at most 1 GiB free on one node, 2 GiB requested");
+  EXPECT_EQ(text(ReasonCode::kInsufficientGpu, {1, 500, 8'000}), "1 node has insufficient GPUs: at most 0.500 GPU free on one node, 8 GPU requested");
+  EXPECT_EQ(text(ReasonCode::kInsufficientGpu, {0, 0, 1'000}), "0 nodes have insufficient GPUs: at most 0 GPU free on one node, 1 GPU requested");
+  EXPECT_EQ(text(ReasonCode::kInsufficientGpuMemory, {1, 7, 9}),
+            "1 node has no GPU with enough memory: at most 7 MiB free on one GPU, 9 MiB requested");
+  EXPECT_EQ(text(ReasonCode::kInsufficientGpuMemory, {2, 7, 9}),
+            "2 nodes have no GPU with enough memory: at most 7 MiB free on one GPU, 9 MiB requested");
+  EXPECT_EQ(text(ReasonCode::kModelMismatch, {1}), "1 node has GPUs of another model");
+  EXPECT_EQ(text(ReasonCode::kModelMismatch, {2}), "2 nodes have GPUs of another model");
   EXPECT_EQ(text(ReasonCode::kSelectorMismatch, {1}), "1 node does not match the node selector or affinity");
   EXPECT_EQ(text(ReasonCode::kSelectorMismatch, {2}), "2 nodes do not match the node selector or affinity");
   EXPECT_EQ(text(ReasonCode::kTaintNotTolerated, {1}), "1 node has a taint that is not tolerated");
   EXPECT_EQ(text(ReasonCode::kTaintNotTolerated, {2}), "2 nodes have taints that are not tolerated");
-  EXPECT_EQ(text(ReasonCode::kPortTaken, {1}), "1 node has the host port taken");
-  EXPECT_EQ(text(ReasonCode::kPortTaken, {2}), "2 nodes have the host port taken");
+  EXPECT_EQ(text(ReasonCode::kPortTaken, {1}), "1 node has the host port in use");
+  EXPECT_EQ(text(ReasonCode::kPortTaken, {2}), "2 nodes have the host port in use");
   EXPECT_EQ(text(ReasonCode::kNominatedElsewhere, {1}), "1 node is held for pods that other schedulers nominated");
   EXPECT_EQ(text(ReasonCode::kNominatedElsewhere, {2}), "2 nodes are held for pods that other schedulers nominated");
 }
@@ -134,11 +136,11 @@ TEST_F(Texts, SentencesAboutGangsNameTheLevelAndTheDomain) {
   see(in_rack("n0", "r0"));
   see(in_rack("n1", "r1"));
   step();
-  EXPECT_EQ(text(ReasonCode::kTopologyFragmented, {2, 3, 1}, 1), "the best rack (r1) has room for 2 of 3 members");
-  EXPECT_EQ(text(ReasonCode::kTopologyFragmented, {0, 1, 0}, 0), "the best block (b) has room for 0 of 1 member");
-  EXPECT_EQ(text(ReasonCode::kTopologyFragmented, {0, 2, 0}, 2), "the best domain () has room for 0 of 2 members") << "a level that is gone";
-  EXPECT_EQ(text(ReasonCode::kGangPartial, {3, 4}), "all nodes together have room for 3 of 4 members");
-  EXPECT_EQ(text(ReasonCode::kGangPartial, {0, 1}), "all nodes together have room for 0 of 1 member");
+  EXPECT_EQ(text(ReasonCode::kTopologyFragmented, {2, 3, 1}, 1), "the best rack (r1) has capacity for 2 of 3 members");
+  EXPECT_EQ(text(ReasonCode::kTopologyFragmented, {0, 1, 0}, 0), "the best block (b) has capacity for 0 of 1 member");
+  EXPECT_EQ(text(ReasonCode::kTopologyFragmented, {0, 2, 0}, 2), "the best domain () has capacity for 0 of 2 members") << "a level that is gone";
+  EXPECT_EQ(text(ReasonCode::kGangPartial, {3, 4}), "all nodes together have capacity for 3 of 4 members");
+  EXPECT_EQ(text(ReasonCode::kGangPartial, {0, 1}), "all nodes together have capacity for 0 of 1 member");
   EXPECT_EQ(text(ReasonCode::kNoSuchDomain, {}, 1), "no node has the label l/rack");
   EXPECT_EQ(text(ReasonCode::kNoSuchDomain, {}, 2), "no node has the label ?");
   EXPECT_EQ(text(ReasonCode::kMembersMissing, {1, 2}), "1 of 2 members exists");
@@ -148,14 +150,15 @@ TEST_F(Texts, SentencesAboutGangsNameTheLevelAndTheDomain) {
 TEST_F(Texts, SentencesAboutQueuesAndTurns) {
   const std::uint32_t research = tracker.names().queues.find(PooledString("research")).value;
   EXPECT_EQ(text(ReasonCode::kQuotaExhausted, {0, 1'000, 2'000}, research), "queue research uses 1 GPU of its 2 GPU");
-  EXPECT_EQ(text(ReasonCode::kExceedsQuota, {1, 3'000, 1'000}, research), "it asks for 3 cores, queue research has 1 core in all");
+  EXPECT_EQ(text(ReasonCode::kExceedsQuota, {1, 3'000, 1'000}, research), "it requests 3 cores, but the quota of queue research is 1 core");
   EXPECT_EQ(text(ReasonCode::kQueueUnknown), "its queue is not configured");
   EXPECT_EQ(text(ReasonCode::kBehindHead), "a job ahead of it in its queue must start first");
   EXPECT_EQ(text(ReasonCode::kExceedsCluster), "it would not fit this cluster even if it were empty");
   EXPECT_EQ(text(ReasonCode::kNoNodes), "there are no nodes");
   EXPECT_EQ(text(ReasonCode::kNone), "");
   EXPECT_EQ(text(ReasonCode::kLimitReached, {70}, kLimitOfSearch), "the search stopped at its limit of 70");
-  EXPECT_EQ(text(ReasonCode::kLimitReached, {80}, kLimitOfProof), "whether it could run if nothing else did was not settled in 80 steps");
+  EXPECT_EQ(text(ReasonCode::kLimitReached, {80}, kLimitOfProof),
+            "whether it would fit an otherwise empty cluster could not be determined in 80 steps");
 }
 
 TEST_F(Texts, APromiseIsSaidWithTheTimeThatIsLeft) {
@@ -164,7 +167,7 @@ TEST_F(Texts, APromiseIsSaidWithTheTimeThatIsLeft) {
   step();
   const std::int64_t now = state.now().value;
   ASSERT_GT(now, 0);
-  const std::string delay = "there may be room for it, but starting it now would delay a job ahead of it";
+  const std::string delay = "it may fit, but starting it now would delay a job ahead of it";
   EXPECT_EQ(text(ReasonCode::kReservationHeld, {now + 90'000}), delay + ", which can start in 1m30s at the latest if running jobs end as estimated");
   EXPECT_EQ(text(ReasonCode::kReservationHeld, {now + 1}), delay + ", which can start in 1ms at the latest if running jobs end as estimated");
   EXPECT_EQ(text(ReasonCode::kReservationHeld, {now}), delay);
@@ -189,8 +192,8 @@ TEST_F(Texts, AutoscalersAreToldOfWhatNodesWouldHelpWith) {
       {ReasonCode::kNotReady, "0/1 nodes are available: 1 node(s) were closed by the scheduler."},
       {ReasonCode::kPortTaken, "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."},
       {ReasonCode::kNominatedElsewhere, "0/1 nodes are available: 1 node(s) are held for nominated pods."},
-      {ReasonCode::kTopologyFragmented, "0/1 nodes are available. the best block () has room for 1 of 0 members."},
-      {ReasonCode::kGangPartial, "0/1 nodes are available. all nodes together have room for 1 of 0 members."},
+      {ReasonCode::kTopologyFragmented, "0/1 nodes are available. the best block () has capacity for 1 of 0 members."},
+      {ReasonCode::kGangPartial, "0/1 nodes are available. all nodes together have capacity for 1 of 0 members."},
       {ReasonCode::kNoSuchDomain, "0/1 nodes are available. no node has the label l/block."},
       {ReasonCode::kExceedsCluster, "0/1 nodes are available. it would not fit this cluster even if it were empty."},
       {ReasonCode::kNoNodes, "0/1 nodes are available."},
@@ -204,7 +207,7 @@ TEST_F(Texts, AutoscalersAreToldOfWhatNodesWouldHelpWith) {
   }
   const std::pair<ReasonCode, const char*> about_turns[] = {
       {ReasonCode::kQuotaExhausted, "QuotaExhausted: queue root uses 0 cores of its 0 cores"},
-      {ReasonCode::kExceedsQuota, "ExceedsMaxQuota: it asks for 0 cores, queue root has 0 cores in all"},
+      {ReasonCode::kExceedsQuota, "ExceedsMaxQuota: it requests 0 cores, but the quota of queue root is 0 cores"},
       {ReasonCode::kQueueUnknown, "QueueNotFound: its queue is not configured"},
       {ReasonCode::kBehindHead, "BehindHead: a job ahead of it in its queue must start first"},
       {ReasonCode::kMembersMissing, "MembersMissing: 1 of 0 members exists"},
@@ -234,7 +237,7 @@ TEST_F(Texts, OneSentenceCountsAllThatRefusesNodes) {
       "0/1 nodes are available: 4 node(s) were closed by the scheduler, 5 node(s) didn't have free ports for the requested pod ports, 5 node(s) "
       "didn't match "
       "Pod's node affinity/selector, 6 node(s) are held for nominated pods, 7 Insufficient GPU memory. it would not fit this cluster even if it "
-      "were empty; all nodes together have room for 1 of 2 members.");
+      "were empty; all nodes together have capacity for 1 of 2 members.");
 }
 
 TEST_F(Texts, AClusterWithoutNodesHasKubeSchedulersWords) {
@@ -327,9 +330,9 @@ TEST_F(Texts, AGangIsNamedWithItsSize) {
   step();
   EXPECT_EQ(verdict_of("g-0").message.find("0/1 nodes are available"), 0u);
   EXPECT_EQ(said_of("g-0", {{ReasonCode::kInsufficientGpu, 0, {1, 0, 8'000}}}).message,
-            "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. gang g of 2: no room for all of it at once.");
+            "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. gang g of 2: no capacity for all members at once.");
   EXPECT_EQ(said_of("g-0", {{ReasonCode::kGangPartial, 0, {1, 2}}}).message,
-            "0/1 nodes are available. gang g of 2: all nodes together have room for 1 of 2 members.");
+            "0/1 nodes are available. gang g of 2: all nodes together have capacity for 1 of 2 members.");
   EXPECT_EQ(said_of("g-0", {{ReasonCode::kBehindHead, 0, {}}}).message, "BehindHead: gang g of 2: a job ahead of it in its queue must start first");
 }
 
@@ -357,10 +360,12 @@ TEST_F(Texts, WhatIsBoundOfAGangIsSaidOfOneAndOfMany) {
   }
   step();
   const std::vector<Reason> ahead{{ReasonCode::kBehindHead, 0, {}}};
-  EXPECT_EQ(said_of("g1-2", ahead).message,
-            "BehindHead: gang g1: 1 member is bound and stays, 2 are held for the same domain: a job ahead of it in its queue must start first");
+  EXPECT_EQ(
+      said_of("g1-2", ahead).message,
+      "BehindHead: gang g1: 1 member is bound and stays bound, 2 must be placed in the same domain: a job ahead of it in its queue must start first");
   EXPECT_EQ(said_of("g2-2", ahead).message,
-            "BehindHead: gang g2: 2 members are bound and stay, 1 is held for the same domain: a job ahead of it in its queue must start first");
+            "BehindHead: gang g2: 2 members are bound and stay bound, 1 must be placed in the same domain: a job ahead of it in its queue must start "
+            "first");
 }
 
 TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
@@ -413,13 +418,12 @@ TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {
       {HoldReason::kDeleting, ""},
       {HoldReason::kForeign, ""},
       {HoldReason::kUnsupported,
-       "FieldNotEvaluated: X is not evaluated by Ashlar; the pod is not placed rather than placed wrongly: leave the field out, or name another "
-       "scheduler"},
+       "FieldNotEvaluated: X is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler"},
       {HoldReason::kMalformed, "Misconfigured: X"},
       {HoldReason::kUnreadable, "Unreadable: the pod cannot be read: X"},
-      {HoldReason::kQueueUnknown, "QueueUnknown: queue X is not configured; `ashlar queue` lists those that are"},
+      {HoldReason::kQueueUnknown, "QueueUnknown: queue X is not configured; `ashlar queue` lists the configured queues"},
       {HoldReason::kQuarantined, "Quarantined: X"},
-      {HoldReason::kBindFailed, "BindFailed: the API server did not bind the pod, which is tried again later: X"},
+      {HoldReason::kBindFailed, "BindFailed: the API server did not bind the pod; the binding is retried later: X"},
   };
   for (const auto& [reason, message] : cases) {
     PodRecord pod;

@@ -62,7 +62,7 @@ TEST_F(Probes, AreAnsweredBesideIdleConnectionsToEitherPort) {
   }
 }
 
-TEST_F(Probes, SayThatItIsNotReadyBeforeTheCachesAreFilled) { EXPECT_EQ(get(scheduler->probe_port(), "/readyz"), "503 caches are not filled\n"); }
+TEST_F(Probes, SayThatItIsNotReadyBeforeTheCachesAreFilled) { EXPECT_EQ(get(scheduler->probe_port(), "/readyz"), "503 caches are not synced\n"); }
 
 TEST_F(Probes, HaveMetricsBesideThemAndNoQuestions) {
   EXPECT_TRUE(get(scheduler->probe_port(), "/api/v1/queue").starts_with("404"));

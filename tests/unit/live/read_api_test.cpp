@@ -114,12 +114,12 @@ TEST_F(Read, WhatCannotBeAnsweredIsSaidWithItsStatus) {
     EXPECT_EQ(answer.content_type, "application/json");
     EXPECT_EQ(answer.body, document("Status", R"("reason":")" + reason + R"(","message":")" + message + "\""));
   };
-  says(standby_answer(""), 503, "Standby", "nobody leads at this moment");
-  says(standby_answer("a_1"), 503, "Standby", "this process stands by; a_1 leads");
-  says(not_ready_answer(), 503, "NotReady", "the caches are not filled yet");
-  says(ask_why(""), 400, "Invalid", "ask with ?name=NAMESPACE/NAME");
+  says(standby_answer(""), 503, "Standby", "there is no leader at the moment");
+  says(standby_answer("a_1"), 503, "Standby", "this replica is on standby; a_1 is the leader");
+  says(not_ready_answer(), 503, "NotReady", "the caches are not synced yet");
+  says(ask_why(""), 400, "Invalid", "the query parameter is missing: ?name=NAMESPACE/NAME");
   says(ask_why("x"), 404, "NotFound",
-       "no pod or gang x that Ashlar schedules or accounts for; pods of other schedulers are known once they are bound, and none after it has ended");
+       "no pod or gang x known to Ashlar; pods of other schedulers are known only once bound, and no pod after it has ended");
 }
 
 // ---- pods ----------------------------------------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ TEST_F(Read, ABoundPodRunsSomewhere) {
   p.priority = 7;
   see(p);
   leader_term->turn();
-  EXPECT_EQ(why("p"), document("Why", R"("name":"ns/p","state":"Bound","headline":"runs on n0, cards 1,3","exitStatus":0,"pod":"ns/p","priority":7,)"
+  EXPECT_EQ(why("p"), document("Why", R"("name":"ns/p","state":"Bound","headline":"runs on n0, GPUs 1,3","exitStatus":0,"pod":"ns/p","priority":7,)"
                                       R"("queue":"default","asks":{"gpus":2,"milliCores":500,"memoryBytes":0},"ageMillis":5000,"node":"n0",)"
                                       R"("cards":"1,3")"));
   see(bound(pod("plain", 0), "n0"));
@@ -172,7 +172,7 @@ TEST_F(Read, EveryPhaseHasItsHeadline) {
   nominated.scheduler_name = PooledString("other");
   nominated.nominated_node_name = PooledString("n0");
   see(nominated);
-  EXPECT_EQ(headline("assumed"), R"("state":"Waiting","headline":"PendingEvaluation: its turn has not come yet","exitStatus":4)");
+  EXPECT_EQ(headline("assumed"), R"("state":"Waiting","headline":"PendingEvaluation: it has not been evaluated yet","exitStatus":4)");
   leader_term->turn();
   EXPECT_EQ(headline("assumed"), R"("state":"Binding","headline":"is being bound to n0","exitStatus":0)");
   EXPECT_EQ(headline("parked"), R"("state":"Bound","headline":"is bound to elsewhere, a node that does not exist","exitStatus":0)");
@@ -180,10 +180,11 @@ TEST_F(Read, EveryPhaseHasItsHeadline) {
   EXPECT_EQ(
       headline("malformed"),
       R"("state":"Never","headline":"Misconfigured: ashlar.dev/gang-size is 'many'; it must be a whole number from 1 to 100000","exitStatus":5)");
-  EXPECT_EQ(headline("queueless"),
-            R"("state":"Never","headline":"QueueUnknown: queue nobodys is not configured; `ashlar queue` lists those that are","exitStatus":5)");
+  EXPECT_EQ(
+      headline("queueless"),
+      R"("state":"Never","headline":"QueueUnknown: queue nobodys is not configured; `ashlar queue` lists the configured queues","exitStatus":5)");
   EXPECT_EQ(headline("unread"), R"("state":"Held","headline":"Unreadable: the pod cannot be read: spec: odd","exitStatus":4)");
-  EXPECT_EQ(headline("nominated"), R"("state":"Waiting","headline":"another scheduler's pod that keeps a place on n0","exitStatus":4)");
+  EXPECT_EQ(headline("nominated"), R"("state":"Waiting","headline":"pod of another scheduler, nominated to n0","exitStatus":4)");
   EXPECT_EQ(ask_why("ns%2Funsupported").body.find(R"("state":"Never")") != std::string::npos, true) << why("unsupported");
 }
 
@@ -198,14 +199,15 @@ TEST_F(Read, AWaitingPodIsExplainedInFull) {
   now += Millis(1'500);
   EXPECT_EQ(
       why("p"),
-      document("Why", R"("name":"ns/p","state":"Waiting","headline":"InsufficientGPU: 1 node is short of cards: at most 1 GPU free on one, 4 GPU )"
-                      R"(asked","exitStatus":4,"pod":"ns/p","priority":0,"queue":"default","asks":{"gpus":4,"milliCores":500,"memoryBytes":0},)"
-                      R"("ageMillis":1500,"verdict":"Waits","wakesOn":"JobEnded","verdictAgeMillis":1500,"reasons":[{"code":)"
-                      R"("InsufficientGPU","message":"1 node is short of cards: at most 1 GPU free on one, 4 GPU asked","subject":1,"numbers":)"
-                      R"([1,1000,4000]}],"condition":"0/1 nodes are available: 1 Insufficient nvidia.com/gpu.","remedies":[)"
-                      R"({"kind":"FewerCards","amount":1,"message":"no pod asked for more than 1 card"},)"
-                      R"({"kind":"FreeCards","amount":3,"message":"3 more cards were free"},)"
-                      R"({"kind":"MoreNodes","amount":1,"message":"there was 1 more empty node like n0"}])"));
+      document("Why",
+               R"("name":"ns/p","state":"Waiting","headline":"InsufficientGPU: 1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPU )"
+               R"(requested","exitStatus":4,"pod":"ns/p","priority":0,"queue":"default","asks":{"gpus":4,"milliCores":500,"memoryBytes":0},)"
+               R"("ageMillis":1500,"verdict":"Waits","wakesOn":"JobEnded","verdictAgeMillis":1500,"reasons":[{"code":)"
+               R"("InsufficientGPU","message":"1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPU requested","subject":1,"numbers":)"
+               R"([1,1000,4000]}],"condition":"0/1 nodes are available: 1 Insufficient nvidia.com/gpu.","remedies":[)"
+               R"({"kind":"FewerCards","amount":1,"message":"no pod requested more than 1 GPU"},)"
+               R"({"kind":"FreeCards","amount":3,"message":"3 more GPUs were free"},)"
+               R"({"kind":"MoreNodes","amount":1,"message":"there was 1 more empty node like n0"}])"));
 }
 
 TEST_F(Read, AShareSaysHowMuchOfADeviceItAsks) {
@@ -230,9 +232,10 @@ TEST_F(Read, APodThatOnlyCompanyKeepsAwayIsNotSaidNeverToFit) {
   see(pod("large", 9));
   leader_term->turn();
   EXPECT_EQ(headline("web"),
-            R"("state":"Waiting","headline":"PodAntiAffinity: 1 node is refused by the anti-affinity of pods there","exitStatus":4)");
-  EXPECT_EQ(headline("large"), R"("state":"Never","headline":"ExceedsClusterMax: it would not fit this cluster even if it were empty)"
-                               R"x( (when judged: 1 node is short of cards: at most 7 GPU free on one, 9 GPU asked)","exitStatus":5)x");
+            R"("state":"Waiting","headline":"PodAntiAffinity: 1 node is excluded by the anti-affinity of existing pods","exitStatus":4)");
+  EXPECT_EQ(headline("large"),
+            R"("state":"Never","headline":"ExceedsClusterMax: it would not fit this cluster even if it were empty)"
+            R"x( (at the time of the verdict: 1 node has insufficient GPUs: at most 7 GPU free on one node, 9 GPU requested)","exitStatus":5)x");
 }
 
 // ---- gangs ---------------------------------------------------------------------------------------------------------------------------------
@@ -298,10 +301,10 @@ TEST_F(Read, AGangThatIsHeldSaysWhy) {
   leader_term->turn();
   EXPECT_EQ(
       headline("far-0"),
-      R"("state":"Never","headline":"NoSuchDomain: gang far must stay within one domain of l/nothing, and no node has that label","exitStatus":5)");
+      R"("state":"Never","headline":"NoSuchDomain: gang far must stay within one domain of l/nothing, but no node has that label","exitStatus":5)");
   EXPECT_EQ(
       headline("mixed"),
-      R"("state":"Held","headline":"GangHeld: the pods of gang mixed belong to different queues: pod mixed-0 to default, pod mixed-1 to team; all must name the same","exitStatus":4)");
+      R"("state":"Held","headline":"GangHeld: the pods of gang mixed belong to different queues: pod mixed-0 to default, pod mixed-1 to team; all must belong to the same","exitStatus":4)");
   const std::string held = queue().substr(queue().find(R"("held":)"));
   EXPECT_NE(held.find(R"x({"name":"ns/none","queue":"default","pods":1,)x"), std::string::npos) << held;
   EXPECT_NE(held.find(R"x({"name":"ns/far","queue":"default","pods":1,)x"), std::string::npos) << held;
@@ -346,11 +349,11 @@ TEST_F(Read, WhatWouldHelpIsSaidOfOneAndOfMany) {
             R"x("remedies":[{"kind":"WidenWithin","amount":2,"message":"it could be spread over one block (ashlar.dev/within: block)"},)x"
             R"x({"kind":"DropWithin","amount":2,"message":"it could be spread over any nodes (without ashlar.dev/within)"},)x"
             R"x({"kind":"FewerMembers","amount":1,"message":"it had 1 member"},)x"
-            R"x({"kind":"FewerCards","amount":7,"message":"no pod asked for more than 7 cards"},)x"
-            R"x({"kind":"FreeCards","amount":1,"message":"1 more card was free in one rack"},)x"
+            R"x({"kind":"FewerCards","amount":7,"message":"no pod requested more than 7 GPUs"},)x"
+            R"x({"kind":"FreeCards","amount":1,"message":"1 more GPU was free in one rack"},)x"
             R"x({"kind":"MoreNodes","amount":1,"message":"there was 1 more empty node like a in one rack"}]})x"
             "\n");
-  EXPECT_EQ(remedies("p"), R"("remedies":[{"kind":"FewerCards","amount":8,"message":"no pod asked for more than 8 cards"}]})"
+  EXPECT_EQ(remedies("p"), R"("remedies":[{"kind":"FewerCards","amount":8,"message":"no pod requested more than 8 GPUs"}]})"
                            "\n");
 }
 
@@ -438,10 +441,10 @@ TEST_F(Read, QueuesAreToldInFull) {
     return R"({"name":"ns/)" + numbers + R"(,"priority":0,"ageMillis":)" + std::to_string(age) + R"(,"reason":)" + why + "}";
   };
   const auto exceeds = [](const std::string& now) {
-    return R"("ExceedsClusterMax","message":"it would not fit this cluster even if it were empty (when judged: )" + now + R"x()")x";
+    return R"("ExceedsClusterMax","message":"it would not fit this cluster even if it were empty (at the time of the verdict: )" + now + R"x()")x";
   };
   const auto asks = [&](int devices) {
-    return exceeds("1 node is short of cards: at most 3 GPU free on one, " + std::to_string(devices) + " GPU asked");
+    return exceeds("1 node has insufficient GPUs: at most 3 GPU free on one node, " + std::to_string(devices) + " GPU requested");
   };
   EXPECT_EQ(
       queue(),
@@ -453,14 +456,14 @@ TEST_F(Read, QueuesAreToldInFull) {
                   R"("QuotaExhausted","message":"queue team uses 1 GPU of its 2 GPU")", 1010) +
               "," +
               job(R"(h","queue":"default","position":3,"gpus":8,"gpusAhead":11,"members":2)",
-                  exceeds("all nodes together have room for 0 of 2 members"), 10) +
+                  exceeds("all nodes together have capacity for 0 of 2 members"), 10) +
               R"(],"queues":[{"name":"root","parent":"","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
               R"({"name":"team","parent":"root","usedMilliGpu":1000,"quotaMilliGpu":2000,"pendingJobs":1,"pendingGpus":2},)"
               R"({"name":"sub","parent":"team","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
               R"({"name":"default","parent":"root","usedMilliGpu":0,"quotaMilliGpu":null,"pendingJobs":3,"pendingGpus":19}],)"
               R"("shown":4,"total":4,"held":[{"name":"ns/g","queue":"team","pods":1,"ageMillis":410,"reason":"MembersMissing",)"
               R"("message":"gang g waits until 2 of its pods exist without scheduling gates"},{"name":"ns/lost","queue":"","pods":1,"ageMillis":510,)"
-              R"("reason":"QueueUnknown","message":"queue nowhere is not configured; `ashlar queue` lists those that are"}],"heldTotal":2)"));
+              R"("reason":"QueueUnknown","message":"queue nowhere is not configured; `ashlar queue` lists the configured queues"}],"heldTotal":2)"));
 }
 
 TEST_F(Read, AllJobsAreListedWhenAskedFor) {

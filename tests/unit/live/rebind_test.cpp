@@ -21,7 +21,7 @@ class GoneUnderABinding : public Actuation {
     decide();
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
     EXPECT_EQ(hold_text(record("p0")),
-              "the API server did not bind the pod, which is tried again later: node n went, and the binding to it is not answered yet");
+              "the API server did not bind the pod; the binding is retried later: node n was deleted, and the binding to it is not answered yet");
     see(pod("p0", 1, {{PooledString("app"), PooledString("x")}}));
     decide();
     EXPECT_EQ(phase(), Phase::kHeld) << "whatever its owner changes";
@@ -79,7 +79,7 @@ TEST_F(GoneUnderABinding, ANodeOfThatNameTakesNothingBeforeTheAnswer) {
       EXPECT_EQ(where("c"), "m");
       EXPECT_EQ(where("d"), "") << "the pod of the unanswered binding may be on n";
       EXPECT_EQ(tracker.closed_nodes_text(),
-                "node n (whether pod ns/p0 is bound to it is not known: the node was made anew before the binding was answered)");
+                "node n (it is not known whether pod ns/p0 is bound to it: the node was recreated before the binding was answered)");
       gone(node("n", 8));
       see(node("n", 8));
       step();
@@ -142,7 +142,7 @@ TEST_F(GoneUnderABinding, ItsGangStartsNowhereElseBeforeTheAnswer) {
   see(member(2));
   decide();
   EXPECT_EQ(where("g-2"), "");
-  EXPECT_EQ(hold_of("g-2").detail, "gang g waits, since node " + lost + " went, and the binding of pod g-1 to it is not answered yet");
+  EXPECT_EQ(hold_of("g-2").detail, "gang g waits: node " + lost + " was deleted, and the binding of pod g-1 to it is not answered yet");
   EXPECT_EQ(tracker.hold_condition(record("g-2")).message, "BindFailed: " + hold_of("g-2").detail);
   bind_status = 422;
   server.let_go();
@@ -223,7 +223,7 @@ TEST_F(GoneUnderABinding, WhateverElseHoldsThePodMeanwhileItIsAskedForNowhereEls
       decide();
       EXPECT_EQ(phase(), Phase::kHeld);
       EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
-      EXPECT_EQ(record("p0").hold_detail.view(), "node n went, and the binding to it is not answered yet");
+      EXPECT_EQ(record("p0").hold_detail.view(), "node n was deleted, and the binding to it is not answered yet");
       EXPECT_EQ(server.count({"POST"}), posts + 1);
     });
     ASSERT_TRUE(until([&] { return phase() == Phase::kWaiting; }));

@@ -90,7 +90,7 @@ TEST_F(LiveLease, IsLeftToEndWhileABindingIsNotAnswered) {
   ASSERT_TRUE(until([&] { return cluster.count({"/binding"}) == 1; }));
   stop();
   cluster.hold_bindings(false);
-  EXPECT_TRUE(has_logged("the lease is not given back but left to end"));
+  EXPECT_TRUE(has_logged("the lease is not released but left to expire"));
   EXPECT_EQ(given_back(), 0u);
 }
 
@@ -98,19 +98,19 @@ TEST_F(LiveLease, IsGivenUpAtTheEndOfThirtySecondsWithoutProgressAndNotBefore) {
   std::atomic<std::int64_t> now{1'000'000};
   cluster.refuse("pods", 503);
   start({.monotonic = [&] { return Millis(now.load()); }});
-  ASSERT_TRUE(until([&] { return has_logged("me leads"); }));
+  ASSERT_TRUE(until([&] { return has_logged("me is the leader"); }));
   now += 29'999;
   turn_over();
   EXPECT_FALSE(has_logged("no longer the leader"));
   now += 1;
-  EXPECT_TRUE(until([&] { return has_logged("no longer the leader: nodes, namespaces and pods have not been known whole for 30 s"); }));
+  EXPECT_TRUE(until([&] { return has_logged("no longer the leader: nodes, namespaces and pods have not been fully listed for 30 s"); }));
   EXPECT_TRUE(has_status("/livez", "200"));
 }
 
 TEST_F(LiveLease, IsKeptAsLongAsThereIsProgress) {
   std::atomic<std::int64_t> now{1'000'000};
   start({.monotonic = [&] { return Millis(now.load()); }});
-  ASSERT_TRUE(until([&] { return has_logged("caches are filled"); }));
+  ASSERT_TRUE(until([&] { return has_logged("caches are synced"); }));
   for (int i = 0; i < 3; ++i) {
     turn_over();
     now += 29'999;
@@ -128,23 +128,23 @@ TEST_F(LiveLease, OnlyALoopThatIsStuckForMoreThanThirtySecondsIsNotAlive) {
     return LogFacts{};
   };
   start(std::move(o));
-  ASSERT_TRUE(until([&] { return has_logged("caches are filled"); }));
+  ASSERT_TRUE(until([&] { return has_logged("caches are synced"); }));
   EXPECT_TRUE(has_status("/metrics", "503")) << "the loop is stuck with the question";
   now += 30'000;
   EXPECT_EQ(answer_to("/livez"), "200 ok\n");
   now += 1;
-  EXPECT_EQ(answer_to("/livez"), "503 the loop has not turned for 30 s\n");
+  EXPECT_EQ(answer_to("/livez"), "503 the event loop has not run for 30 s\n");
   is_stuck = false;
   EXPECT_TRUE(until([&] { return has_status("/livez", "200"); })) << "it turns again";
 }
 
 TEST_F(LiveLease, IsLostByASilentServerButTheProcessLives) {
   start({.leader = {.lease_duration = Millis(900), .renew_deadline = Millis(400), .retry_period = Millis(50)}});
-  ASSERT_TRUE(until([&] { return has_logged("caches are filled"); }));
+  ASSERT_TRUE(until([&] { return has_logged("caches are synced"); }));
   EXPECT_TRUE(has_status("/readyz", "200"));
   cluster.hold_bindings(true);
   cluster.put_pod("p", 1);  // its binding makes the server silent
-  ASSERT_TRUE(until([&] { return has_logged("me stands by"); }));
+  ASSERT_TRUE(until([&] { return has_logged("me is on standby"); }));
   EXPECT_TRUE(has_status("/livez", "200"));
   EXPECT_TRUE(until([&] { return has_status("/readyz", "503"); }));  // the loop says so when it turns
   cluster.hold_bindings(false);
@@ -156,7 +156,7 @@ TEST_F(LiveLease, QuestionsAreRefusedOnceItStopsAndBindingsUnderWayAreWaitedFor)
   cluster.put_pod("p", 1);
   start({.drain_max = Millis(60'000)});
   ASSERT_TRUE(until([&] { return cluster.count({"/binding"}) == 1; }));
-  EXPECT_TRUE(has_logged("caches are filled; nodes: 1, pods: 1"));
+  EXPECT_TRUE(has_logged("caches are synced; nodes: 1, pods: 1"));
   EXPECT_EQ(answer_to("/readyz"), "200 ok\n");
   scheduler->stop();
   for (const char* path : {"/metrics", "/api/v1/queue", "/api/v1/nodes", "/api/v1/why?name=p"}) EXPECT_EQ(answer_to(path), "503 stopping\n") << path;
@@ -165,17 +165,17 @@ TEST_F(LiveLease, QuestionsAreRefusedOnceItStopsAndBindingsUnderWayAreWaitedFor)
   cluster.hold_bindings(false);
   stop();
   EXPECT_TRUE(has_logged("stopping"));
-  EXPECT_FALSE(has_logged("not given back"));
+  EXPECT_FALSE(has_logged("not released"));
   EXPECT_EQ(given_back(), 1u);
 }
 
 TEST_F(LiveLease, AQuestionBeforeTheCachesAreFilledIsToldSo) {
   cluster.refuse("pods", 503);
   start();
-  ASSERT_TRUE(until([&] { return has_logged("me leads"); }));
+  ASSERT_TRUE(until([&] { return has_logged("me is the leader"); }));
   for (const char* path : {"/api/v1/queue", "/api/v1/nodes", "/api/v1/why?name=p"})
-    EXPECT_TRUE(until([&] { return answer_to(path).find("the caches are not filled yet") != std::string::npos; })) << path;
-  EXPECT_EQ(answer_to("/readyz"), "503 caches are not filled\n");
+    EXPECT_TRUE(until([&] { return answer_to(path).find("the caches are not synced yet") != std::string::npos; })) << path;
+  EXPECT_EQ(answer_to("/readyz"), "503 caches are not synced\n");
   EXPECT_NE(answer_to("/metrics").find("ashlar_ready 0\n"), std::string::npos);
   EXPECT_EQ(answer_to("/metrics").find("ashlar_nodes"), std::string::npos) << "nothing is said of what is not known whole";
   cluster.refuse("pods", 200);

@@ -177,7 +177,7 @@ TEST_F(Asks, DeviceMemoryIsRoundedUpToWholeMebibytes) {
   EXPECT_EQ(memory_asked("0"), 0);
   EXPECT_EQ(memory_asked("1125899906842623"), std::int64_t{1} << 30) << "the last that is believed";
   memory_asked("1125899906842624");
-  EXPECT_EQ(hold_text(record("p1125899906842624")), "ashlar.dev/gpu-memory is '1125899906842624', which is more than any card has");
+  EXPECT_EQ(hold_text(record("p1125899906842624")), "ashlar.dev/gpu-memory is '1125899906842624', which is more than any GPU has");
   memory_asked("-1");
   EXPECT_EQ(hold_text(record("p-1")), "ashlar.dev/gpu-memory is not a quantity such as 40Gi: '-1'");
 }

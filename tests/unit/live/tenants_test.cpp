@@ -106,7 +106,7 @@ TEST_F(Tenants, AGangWhoseLabelNoNodeHasStartsWhenNodesBringIt) {
   EXPECT_EQ(due, (std::vector<std::string>{"g-0", "g-1"})) << "said at once, so that nodes are added";
   const ConditionText text = tracker.hold_condition(record("g-0"));
   EXPECT_EQ(text.reason, "Unschedulable");
-  EXPECT_EQ(text.message, "0/2 nodes are available: gang g must stay within one domain of l/nvlink, and no node has that label.");
+  EXPECT_EQ(text.message, "0/2 nodes are available: gang g must stay within one domain of l/nvlink, but no node has that label.");
   see(node("a0", 8, {{PooledString("l/nvlink"), PooledString("a")}}));
   step();
   EXPECT_EQ(where("g-0"), "") << "one node has not room for both";
@@ -136,10 +136,10 @@ TEST_F(Tenants, WhatNodesHaveBeyondTheColumnsIsSaidAndHeld) {
   see(asking(pod("fine", 0), "example.com/r59"));
   step();
   EXPECT_EQ(tracker.names().refused_resources(), std::vector<PooledString>{PooledString("example.com/r60")});
-  EXPECT_TRUE(has_said("node n has example.com/r60, but all 64 resource columns are taken"));
+  EXPECT_TRUE(has_said("node n has example.com/r60, but all 64 resource columns are in use"));
   for (const char* name : {"early", "late"}) {
     EXPECT_EQ(record(name).hold, HoldReason::kMalformed) << name;
-    EXPECT_EQ(tracker.hold_condition(record(name)).message, "Misconfigured: asks for example.com/r60, but all 64 resource columns are taken");
+    EXPECT_EQ(tracker.hold_condition(record(name)).message, "Misconfigured: requests example.com/r60, but all 64 resource columns are in use");
   }
   EXPECT_EQ(where("fine"), "n");
 }
@@ -375,7 +375,7 @@ TEST_F(Settings, AWrongSizeGoesWithThePodThatStatedIt) {
   step();
   EXPECT_EQ(hold().reason, HoldReason::kGroupRefused);
   EXPECT_EQ(hold().detail,
-            "the pods of gang g state different sizes: pod g-0 says 2, pod g-1 says 200; all must state the same (ashlar.dev/gang-size)");
+            "the pods of gang g have different values of ashlar.dev/gang-size: pod g-0 has 2, pod g-1 has 200; all must have the same");
   gone(gang_pod("g", 1, 200, 8));
   step();
   EXPECT_EQ(hold().detail, "gang g waits until 2 of its pods exist without scheduling gates");
@@ -411,7 +411,7 @@ TEST_F(Settings, AWrongDomainGoesWithThePodThatNamedIt) {
   see(within(gang_pod("g", 0, 2, 8), "rock"));
   see(within(gang_pod("g", 1, 2, 8), "rack"));
   step();
-  EXPECT_NE(hold().detail.find("pod g-0 says rock, pod g-1 says rack"), std::string::npos) << hold().detail;
+  EXPECT_NE(hold().detail.find("pod g-0 has rock, pod g-1 has rack"), std::string::npos) << hold().detail;
   gone(within(gang_pod("g", 0, 2, 8), "rock"));
   see(within(gang_pod("g", 0, 2, 8), "l/rack"));  // the same level by its label
   step();
@@ -463,7 +463,7 @@ TEST_F(Tenants, TheWholeTreeIsNoQueueThatAPodMayName) {
   see(with(pod("p", 1), "ashlar.dev/queue", "root"));
   step();
   EXPECT_EQ(where("p"), "") << "it would be under no queue's limit";
-  EXPECT_EQ(hold_text(record("p")), "queue root is not configured; `ashlar queue` lists those that are");
+  EXPECT_EQ(hold_text(record("p")), "queue root is not configured; `ashlar queue` lists the configured queues");
 }
 
 }  // namespace

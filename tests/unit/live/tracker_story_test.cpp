@@ -60,7 +60,7 @@ an old picture of it
 confirmed
   member 0 on node 0, cards 0
 its binding by the watch
-  log: somebody changed the cards of pod ns/p from 0 to ''; it holds what it was bound with
+  log: the GPUs of pod ns/p were changed from 0 to ''; the pod keeps the GPUs it was bound with
 resized in place
   demand 1: cards 2
   job 0 ended

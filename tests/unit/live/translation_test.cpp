@@ -220,7 +220,7 @@ TEST_F(Translation, AnUnknownQueueIsNamed) {
   step();
   EXPECT_EQ(where("p"), "");
   EXPECT_EQ(record("p").hold, HoldReason::kQueueUnknown);
-  EXPECT_EQ(hold_text(record("p")), "queue nowhere is not configured; `ashlar queue` lists those that are");
+  EXPECT_EQ(hold_text(record("p")), "queue nowhere is not configured; `ashlar queue` lists the configured queues");
   EXPECT_EQ(due, std::vector<std::string>{"p"});
 }
 

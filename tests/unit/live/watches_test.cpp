@@ -124,8 +124,9 @@ TEST_F(WatchesTest, AGangWhosePriorityClassCannotBeReadSaysSoUntilItCan) {
   cluster.put_pod("h-0", 1, "h");
   lead();
   ASSERT_TRUE(until([&] { return hold_of("g-0").starts_with("MembersMissing") && hold_of("h-0").starts_with("MembersMissing"); }));
-  const std::string trouble = R"("priorityTrouble":"PriorityClass urgent of PodGroup g is not known, and the priority of its pods counts: )"
-                              R"(PriorityClasses cannot be listed: HTTP 403: refused"})";
+  const std::string trouble =
+      R"("priorityTrouble":"PriorityClass urgent of PodGroup g is not known, so the priority of its pods is used: PriorityClasses)"
+      R"( cannot be listed: HTTP 403: refused"})";
   EXPECT_NE(why("g").find(trouble), std::string::npos) << why("g");
   EXPECT_EQ(why("h").find("priorityTrouble"), std::string::npos) << why("h");
   cluster.refuse("priorityclasses", 200);

@@ -30,13 +30,14 @@ std::string contradiction_in(const TrackerData& t, const GangRecord& g) {
     const bool has_other_within = !t.pods[s].within.empty() && !is_same_level(t.pods[s].within, t.pods[within_by].within);
     if (has_other_within && is_first(s, other_within)) other_within = s;
   }
-  const auto said = [&](PodSlot s, const std::string& what) { return "pod " + t.pods[s].name.str() + " says " + what; };
+  const auto said = [&](PodSlot s, const std::string& what) { return "pod " + t.pods[s].name.str() + " has " + what; };
   if (other_size != kNoPod)
-    return "the pods of gang " + g.name.str() + " state different sizes: " + said(size_by, std::to_string(t.pods[size_by].gang_size)) + ", " +
-           said(other_size, std::to_string(t.pods[other_size].gang_size)) + "; all must state the same (ashlar.dev/gang-size)";
+    return "the pods of gang " + g.name.str() +
+           " have different values of ashlar.dev/gang-size: " + said(size_by, std::to_string(t.pods[size_by].gang_size)) + ", " +
+           said(other_size, std::to_string(t.pods[other_size].gang_size)) + "; all must have the same";
   if (other_within != kNoPod)
-    return "the pods of gang " + g.name.str() + " name different domains to stay within: " + said(within_by, t.pods[within_by].within.str()) + ", " +
-           said(other_within, t.pods[other_within].within.str()) + "; all must name the same (ashlar.dev/within)";
+    return "the pods of gang " + g.name.str() + " have different values of ashlar.dev/within: " + said(within_by, t.pods[within_by].within.str()) +
+           ", " + said(other_within, t.pods[other_within].within.str()) + "; all must have the same";
   return {};
 }
 
@@ -69,11 +70,11 @@ Hold find_gang_hold(const TrackerData& t, const GangRecord& g) {
   const PooledString& hard = g.hard_setting();
   if (const std::string trouble = contradiction_in(t, g); !trouble.empty()) return refused(trouble);
   if (lacks_level(t, g) && t.node_labels.contains(hard))
-    return refused(g.said() + " must stay within one domain of " + hard.str() + ", which would be one topology level more than the " +
-                   std::to_string(Topology::kLevelsMax) + " that are followed");
+    return refused(g.said() + " must stay within one domain of " + hard.str() + ", but all " + std::to_string(Topology::kLevelsMax) +
+                   " topology levels are in use");
   if (!g.topology_key.empty() && !g.within_setting.empty() && t.names.find_level(g.within_setting) != g.within)
-    return refused("PodGroup " + name + " asks for one domain of " + g.topology_key.str() + ", its pods (ashlar.dev/within) for one of " +
-                   g.within_setting.str() + "; name one of them");
+    return refused("PodGroup " + name + " requests one domain of " + g.topology_key.str() + ", its pods (ashlar.dev/within) one domain of " +
+                   g.within_setting.str() + "; use only one of the two");
   if (g.foreign_pods > 0)
     return refused("pods of PodGroup " + name + " name another scheduler (" + g.foreign_pod_name.str() + "); all must name the same");
   if (g.has_mixed_schedulers) return refused("the pods of " + g.said() + " name different schedulers; all must name the same");
@@ -82,7 +83,7 @@ Hold find_gang_hold(const TrackerData& t, const GangRecord& g) {
       if (t.pods[s].phase == Phase::kHeld && t.pods[s].hold == HoldReason::kQuarantined)
         return {HoldReason::kQuarantined, "pod " + t.pods[s].name.str() + " of the gang: " + hold_text(t.pods[s])};
   if (const PodSlot s = unanswered_in(t, g); s != kNoPod)
-    return {HoldReason::kBindFailed, g.said() + " waits, since node " + t.pods[s].asked_node.str() + " went, and the binding of pod " +
+    return {HoldReason::kBindFailed, g.said() + " waits: node " + t.pods[s].asked_node.str() + " was deleted, and the binding of pod " +
                                          t.pods[s].name.str() + " to it is not answered yet"};
   if (!g.is_started && members_present(t, g) < g.size) {
     for (const PodSlot s : g.pods)
@@ -92,12 +93,13 @@ Hold find_gang_hold(const TrackerData& t, const GangRecord& g) {
     return {HoldReason::kMembersMissing,
             g.said() + " waits until " + std::to_string(g.size) + " of its pods exist" + (g.size == 1 ? "s" : "") + " without scheduling gates"};
   }
-  if (g.has_mixed_queues) return refused("the pods of " + g.said() + " belong to different queues" + queues_of(t, g) + "; all must name the same");
+  if (g.has_mixed_queues)
+    return refused("the pods of " + g.said() + " belong to different queues" + queues_of(t, g) + "; all must belong to the same");
   if (g.bind_hold != 0)
     return {HoldReason::kBindFailed,
-            g.said() + " waits, since pod " + t.pods[g.bind_hold_pod].name.str() + " could not be bound: " + g.bind_hold_detail.str()};
+            g.said() + " waits: pod " + t.pods[g.bind_hold_pod].name.str() + " could not be bound: " + g.bind_hold_detail.str()};
   if (lacks_level(t, g))
-    return {HoldReason::kNoSuchDomain, g.said() + " must stay within one domain of " + hard.str() + ", and no node has that label"};
+    return {HoldReason::kNoSuchDomain, g.said() + " must stay within one domain of " + hard.str() + ", but no node has that label"};
   return {};
 }
 
@@ -107,7 +109,7 @@ std::string priority_trouble(const TrackerData& t, const GangRecord& g) {
   const bool counts = g.priority_class.empty() || g.stated_priority || t.priority_classes.contains(g.priority_class);
   if (counts || t.classes_problem.empty()) return {};
   return "PriorityClass " + g.priority_class.str() + " of PodGroup " + g.name.str() +
-         " is not known, and the priority of its pods counts: PriorityClasses cannot be listed: " + t.classes_problem;
+         " is not known, so the priority of its pods is used: PriorityClasses cannot be listed: " + t.classes_problem;
 }
 
 Hold gang_hold(const TrackerData& t, const GangRecord& g) {

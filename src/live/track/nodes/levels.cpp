@@ -53,9 +53,8 @@ LevelId level_for(TrackerData& t, const PooledString& name) {
     announce_level(t, level);
   } else if (t.listeners.log && std::find(t.levels_told.begin(), t.levels_told.end(), name) == t.levels_told.end()) {
     t.levels_told.push_back(name);
-    t.listeners.log(LogLevel::kWarning,
-                    {"gangs ask for the node label " + name.str() + " as a topology level, but all " + std::to_string(Topology::kLevelsMax) +
-                     " levels are in use: they wait, and preferences for it are not looked at"});
+    t.listeners.log(LogLevel::kWarning, {"gangs request the node label " + name.str() + " as a topology level, but all " +
+                                         std::to_string(Topology::kLevelsMax) + " levels are in use: they wait, and preferences for it are ignored"});
   }
   return level;
 }

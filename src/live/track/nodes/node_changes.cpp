@@ -51,7 +51,7 @@ void log_refused_resources(TrackerData& t, std::size_t from, const PooledString&
   for (std::size_t i = from; i < t.names.refused_resources().size(); ++i)
     t.listeners.log(LogLevel::kWarning,
                     {"node " + node.str() + " has " + t.names.refused_resources()[i].str() + ", but all " + std::to_string(resource::kColumnsMax) +
-                         " resource columns are taken: it is not followed, and pods that ask for it are held",
+                         " resource columns are in use: it is not tracked, and pods that request it are held",
                      "node", PooledString(), node});
 }
 
@@ -100,8 +100,8 @@ std::string node_trouble(const TrackerData& t, NodeId node) {
   for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
     const PodRecord& r = t.pods[slot];
     if (record.is_asked && r.asked_node == t.names.nodes.name(node))
-      return "whether pod " + r.ns.str() + "/" + r.name.str() +
-             " is bound to it is not known: the node was made anew before the binding was answered";
+      return "it is not known whether pod " + r.ns.str() + "/" + r.name.str() +
+             " is bound to it: the node was recreated before the binding was answered";
     if (r.closes_node && r.phase == PodRecord::Phase::kBound && r.node == node)
       return "pod " + r.ns.str() + "/" + r.name.str() + ": " + r.hold_detail.str();
   }

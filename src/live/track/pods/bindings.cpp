@@ -107,7 +107,7 @@ void choose_anew(TrackerData& t, PodSlot slot) {
 
 void hold_until_answered(TrackerData& t, PodSlot slot) {
   const std::string node = t.pods[slot].asked_node.str();
-  hold_pod(t, slot, {HoldReason::kBindFailed, "node " + node + " went, and the binding to it is not answered yet"});
+  hold_pod(t, slot, {HoldReason::kBindFailed, "node " + node + " was deleted, and the binding to it is not answered yet"});
   t.pods[slot].bind_hold = ++t.bind_holds;
   if (t.pods[slot].gang != kNoGang) reject_unsent(t, t.pods[slot].gang);
   const auto missed = t.missed.find(slot);

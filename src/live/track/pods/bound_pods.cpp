@@ -39,8 +39,8 @@ DeviceMask claimed_devices(const TrackerData& t, const Pod& pod, const Demand& d
   if (!claimed.is_empty() && claimed.count() == demand.devices.count) return claimed;
   if (t.listeners.log)
     t.listeners.log(LogLevel::kWarning,
-                    {"pod " + pod.ns.str() + "/" + pod.name.str() + " says that it holds the cards '" + devices->str() + "' and asks for " +
-                         std::to_string(demand.devices.count) + ": this many are counted, but it is unknown which",
+                    {"pod " + pod.ns.str() + "/" + pod.name.str() + " claims the GPUs '" + devices->str() + "' but requests " +
+                         std::to_string(demand.devices.count) + "; the requested number is counted, but it is not known which GPUs these are",
                      "pod", pod.ns, pod.name});
   return {};
 }
@@ -54,8 +54,8 @@ void check_devices(TrackerData& t, PodSlot slot, const Pod& pod) {
   if (is_changed && !r.are_devices_changed) {
     if (t.listeners.log)
       t.listeners.log(LogLevel::kWarning,
-                      {"somebody changed the cards of pod " + r.ns.str() + "/" + r.name.str() + " from " + devices_text(r.devices) + " to '" +
-                           (devices == nullptr ? std::string() : devices->str()) + "'; it holds what it was bound with",
+                      {"the GPUs of pod " + r.ns.str() + "/" + r.name.str() + " were changed from " + devices_text(r.devices) + " to '" +
+                           (devices == nullptr ? std::string() : devices->str()) + "'; the pod keeps the GPUs it was bound with",
                        "pod", r.ns, r.name});
     if (t.listeners.on_devices_changed) t.listeners.on_devices_changed(slot);
   }
