@@ -86,7 +86,7 @@ class PodListReader {
     const auto devices = static_cast<std::int32_t>(numbers[kDevices]);
     const auto milli = devices == 0 ? 0 : static_cast<std::int32_t>(std::min<std::int64_t>(numbers[kMilli], kWholeDevice));
     if (devices > 1 && milli < kWholeDevice)
-      return at(line, cells[where_[kMilli]], "gpu_milli must be 1000 where num_gpu is above 1: a share is of one card");
+      return at(line, cells[where_[kMilli]], "gpu_milli must be 1000 where num_gpu is above 1: only a single GPU can be requested in part");
     if (devices == 0 && numbers[kMilli] != 0) return at(line, cells[where_[kMilli]], "gpu_milli must be 0 where num_gpu is 0");
     if (devices > 0 && milli == 0) return at(line, cells[where_[kMilli]], "gpu_milli must be at least 1 where num_gpu is not 0");
     const std::string models = where_[kModels] < cells.size() ? std::string(cells[where_[kModels]]) : std::string();

@@ -72,8 +72,8 @@ FgdSample mix_class_of(YamlReader& reader, const YAML::Node& node) {
   sample.milli_each = static_cast<std::int32_t>(reader.integer(node, "gpuMilli", sample.devices > 0 ? kWholeDevice : 0, 0, kWholeDevice));
   for (const std::string& model : reader.texts(node, "models")) sample.models_text += (sample.models_text.empty() ? "" : "|") + model;
   sample.count = reader.integer(node, "count", 1, 1, INT32_MAX);
-  if (sample.devices > 1 && sample.milli_each != kWholeDevice) reader.fail(node, "a share (gpuMilli below 1000) is of one card");
-  if (sample.devices > 0 && sample.milli_each == 0) reader.fail(node, "gpuMilli must be 1 to 1000 where cards are asked");
+  if (sample.devices > 1 && sample.milli_each != kWholeDevice) reader.fail(node, "a fractional GPU (gpuMilli below 1000) requires cards: 1");
+  if (sample.devices > 0 && sample.milli_each == 0) reader.fail(node, "gpuMilli must be 1 to 1000 where cards is not 0");
   return sample;
 }
 

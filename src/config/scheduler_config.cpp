@@ -252,7 +252,7 @@ Result<ListenConfig> parse_listen(std::string_view text) {
     listen.is_enabled = false;
     return listen;
   }
-  const auto bad = [&] { return invalid("\"" + std::string(text) + "\" is not an address; write IP:PORT, :PORT for every address, or off"); };
+  const auto bad = [&] { return invalid("\"" + std::string(text) + "\" is not an address; use IP:PORT, :PORT for all addresses, or off"); };
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return bad();
   std::string_view host = text.substr(0, colon), port = text.substr(colon + 1);
@@ -265,7 +265,7 @@ Result<ListenConfig> parse_listen(std::string_view text) {
   listen.host = host;
   unsigned char address[sizeof(in6_addr)];
   if (!host.empty() && inet_pton(AF_INET, listen.host.c_str(), address) != 1 && inet_pton(AF_INET6, listen.host.c_str(), address) != 1)
-    return invalid("\"" + listen.host + "\" is no IP address; write one, such as 127.0.0.1, or nothing for every address");
+    return invalid("\"" + listen.host + "\" is not an IP address; use one such as 127.0.0.1, or leave it out for all addresses");
   return listen;
 }
 

@@ -340,7 +340,7 @@ void Client::reset_connections() {
     if (t->easy && !t->request.has_own_connection) ended.push_back(t.get());
   std::sort(ended.begin(), ended.end(), [](const Transfer* a, const Transfer* b) { return a->id < b->id; });
   for (Transfer* t : ended) {
-    std::snprintf(t->error_text, sizeof t->error_text, "its connection was reset by us");
+    std::snprintf(t->error_text, sizeof t->error_text, "its connection was reset by the client");
     loop_->finish(*t, CURLE_ABORTED_BY_CALLBACK);
   }
   loop_->drop_cancelled();

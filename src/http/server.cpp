@@ -311,7 +311,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, std::vector
   auto loop = std::make_unique<Loop>();
   beast::error_code error;
   const asio::ip::address address = asio::ip::make_address(options.address, error);
-  if (error) return invalid("\"" + options.address + "\" is no IP address to listen on");
+  if (error) return invalid("\"" + options.address + "\" is not an IP address to listen on");
   const tcp::endpoint endpoint(address, options.port);
   const std::string place = options.address + ":" + std::to_string(options.port);
   loop->acceptor.open(endpoint.protocol(), error);

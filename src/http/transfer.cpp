@@ -188,7 +188,7 @@ Result<Response> conclude(Transfer& t, CURLcode code) {
   if (t.too_long)
     return Error{Error::Kind::kInvalid, "the answer to " + t.request.path + " is longer than " + std::to_string(t.body_bytes_max) + " bytes"};
   if (t.is_held_back)
-    return Error{Error::Kind::kUnavailable, std::string(method_text(t.request.method)) + " " + t.request.path + ": not sent, its time had passed"};
+    return Error{Error::Kind::kUnavailable, std::string(method_text(t.request.method)) + " " + t.request.path + ": not sent before its timeout"};
   const std::string why = t.error_text[0] != '\0' ? t.error_text : curl_easy_strerror(code);
   const std::string what = std::string(method_text(t.request.method)) + " " + t.request.path + ": " + why;
   if (code == CURLE_OPERATION_TIMEDOUT) return Error{Error::Kind::kTimeout, what};

@@ -139,7 +139,7 @@ std::optional<ProfileProblem> validate(const Profile& profile) {
   if (profile.device == nullptr) return missing("card");
   for (const FeasiblePolicy& policy : feasible_policies())
     if (std::find(profile.feasible.begin(), profile.feasible.end(), &policy) == profile.feasible.end())
-      return ProfileProblem{"feasible", "the rule " + std::string(policy.name) + " is missing; no profile goes without it"};
+      return ProfileProblem{"feasible", "the rule " + std::string(policy.name) + " is missing; every profile needs it"};
   if (profile.tiers.size() > Profile::kTiersMax)
     return ProfileProblem{"tiers",
                           "at most " + std::to_string(Profile::kTiersMax) + " tiers are compared, not " + std::to_string(profile.tiers.size())};

@@ -95,8 +95,9 @@ void DecisionLog::tell_trouble() {
   if (writer_->has_stopped() == has_told_trouble_) return;
   has_told_trouble_ = !has_told_trouble_;
   if (!options_.on_trouble) return;
-  options_.on_trouble(has_told_trouble_ ? writer_->trouble() + "; steps are left out of the decision log until it can be written, scheduling goes on"
-                                        : "the decision log goes on in a new file; " + std::to_string(writer_->lost()) + " steps are missing so far");
+  options_.on_trouble(has_told_trouble_
+                          ? writer_->trouble() + "; steps are missing from the decision log until it can be written again, scheduling continues"
+                          : "the decision log continues in a new file; " + std::to_string(writer_->lost()) + " steps are missing so far");
 }
 
 void DecisionLog::record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) {

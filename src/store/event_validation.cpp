@@ -29,24 +29,24 @@ struct Guard {
 
   const char* operator()(const LevelsDefined& e) const {
     const Topology& t = s.cluster().topology();
-    if (e.nested > Topology::kLevelsMax || e.orthogonal > Topology::kLevelsMax - e.nested) return "more levels than there may be";
+    if (e.nested > Topology::kLevelsMax || e.orthogonal > Topology::kLevelsMax - e.nested) return "more levels than allowed";
     if (t.level_count() > 0 && e.nested != t.nested_count()) return "the nested levels change";
-    return e.nested + e.orthogonal < t.level_count() ? "levels vanish" : nullptr;
+    return e.nested + e.orthogonal < t.level_count() ? "levels are removed" : nullptr;
   }
   const char* operator()(const DemandDefined& e) const {
     if (!is_near(e.id, s.demand_rows())) return "a demand's row is out of bounds";
-    if (s.is_used(e.id) && s.demand(e.id) != e.demand) return "a demand in use is defined anew";
+    if (s.is_used(e.id) && s.demand(e.id) != e.demand) return "a demand in use is redefined";
     const DeviceRequest& ask = e.demand.devices;
     if (ask.count < 0 || ask.count > kDevicesPerNodeMax || ask.milli_each.value < 0 || ask.milli_each.value > kWholeDevice)
-      return "a demand asks for an impossible number of cards";
-    if (ask.memory_each.value < 0 || ask.memory_each.value > kDeviceMemoryMax) return "a demand asks for an impossible card memory";
+      return "a demand requests an impossible number of GPUs";
+    if (ask.memory_each.value < 0 || ask.memory_each.value > kDeviceMemoryMax) return "a demand requests an impossible GPU memory";
     const bool are_known = std::all_of(e.demand.amounts.begin(), e.demand.amounts.end(), [](const ResourceAmount& a) {
       return a.resource.row() < resource::kRowsMax && a.amount >= 0;  // "more than there is" is an amount that waits for ever
     });
     return are_known ? nullptr : "a demand names a resource or an amount out of bounds";
   }
   const char* operator()(const ConstraintDefined& e) const {
-    if (s.is_used(e.id) && s.cluster().constraint(e.id) != e.constraint) return "a constraint in use is defined anew";
+    if (s.is_used(e.id) && s.cluster().constraint(e.id) != e.constraint) return "a constraint in use is redefined";
     for (const PreferredTerm& p : e.constraint.preferred)
       if (p.weight < -kWeightMax || p.weight > kWeightMax) return "a preference's weight is out of bounds";
     return is_near(e.id, StateFields::constraint_count(s)) ? nullptr : "a constraint's row is out of bounds";
@@ -56,10 +56,10 @@ struct Guard {
   const char* operator()(const QueueDefined& e) const { return is_near(e.id, s.queues().rows()) ? nullptr : "a queue's row is out of bounds"; }
   const char* operator()(const NodeSeen& e) const {
     if (!is_near(e.node, s.cluster().rows())) return "a node's row is out of bounds";
-    if (e.facts.devices < 0 || e.facts.devices > kDevicesPerNodeMax) return "a node has an impossible number of cards";
-    if (e.facts.allocatable.size() > resource::kColumnsMax) return "a node has more resources than there may be";
+    if (e.facts.devices < 0 || e.facts.devices > kDevicesPerNodeMax) return "a node has an impossible number of GPUs";
+    if (e.facts.allocatable.size() > resource::kColumnsMax) return "a node has more resources than allowed";
     if (!std::all_of(e.facts.allocatable.begin(), e.facts.allocatable.end(), is_amount)) return "a node has an impossible amount of a resource";
-    if (e.facts.memory_per_device.value < 0 || e.facts.memory_per_device.value > kDeviceMemoryMax) return "a node has an impossible card memory";
+    if (e.facts.memory_per_device.value < 0 || e.facts.memory_per_device.value > kDeviceMemoryMax) return "a node has an impossible GPU memory";
     if (!e.facts.model.is_none() && !is_near(e.facts.model, 0)) return "a node's model is out of bounds";
     const bool are_near = std::all_of(e.facts.domains.begin(), e.facts.domains.end(), [](DomainId d) { return d.is_none() || is_near(d, 0); });
     return are_near ? nullptr : "a node's domain is out of bounds";
@@ -88,8 +88,9 @@ struct Guard {
   const char* placed(MemberId member) const {
     if (!s.is_live(member)) return nullptr;
     const auto& amounts = s.demand(s.member(member).demand).amounts;
-    return std::all_of(amounts.begin(), amounts.end(), [](const ResourceAmount& a) { return is_amount(a.amount); }) ? nullptr
-                                                                                                                    : "an endless demand is placed";
+    return std::all_of(amounts.begin(), amounts.end(), [](const ResourceAmount& a) { return is_amount(a.amount); })
+               ? nullptr
+               : "an unsatisfiable demand is placed";
   }
   const char* members(std::span<const MemberSpec> specs) const {
     for (const MemberSpec& m : specs) {

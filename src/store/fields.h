@@ -175,7 +175,7 @@ void decode(ByteReader& in, T& value) {
   if constexpr (std::is_same_v<T, bool>) {
     const std::uint8_t v = in.byte();
     value = v == 1;
-    if (v > 1) in.fail("a yes-or-no is neither");
+    if (v > 1) in.fail("a flag is neither 0 nor 1");
   } else if constexpr (std::is_enum_v<T>) {
     const std::uint8_t v = in.byte();
     if (v > static_cast<std::uint8_t>(kLastOf<T>)) return in.fail("a code is unknown");

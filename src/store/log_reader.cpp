@@ -106,7 +106,7 @@ Result<std::optional<LogReader::Record>> LogReader::next_record() {
     return record;
   }
   is_over_ = true;
-  if (!is_torn(at_)) return damage(at_, "the check of record " + std::to_string(records_) + " does not agree");
+  if (!is_torn(at_)) return damage(at_, "the checksum of record " + std::to_string(records_) + " does not match");
   notes_.push_back(path_ + ": cut off at byte " + std::to_string(at_) + " of " + std::to_string(bytes_.size()) + "; the incomplete end is ignored");
   return std::optional<Record>();
 }
@@ -140,7 +140,7 @@ Result<std::optional<LogStep>> LogReader::next() {
   if ((*record)->kind == RecordKind::kEnd) {
     is_over_ = true;
     ByteReader in(record_at((*record)->payload));
-    if (in.fixed64() != steps_read_ || in.has_failed()) return damage(offset, "the file says that it has another number of steps");
+    if (in.fixed64() != steps_read_ || in.has_failed()) return damage(offset, "the number of steps differs from that in the end record");
     if (at_ != bytes_.size()) return damage(at_, "there are bytes after the end");
     is_whole_ = true;
     return std::optional<LogStep>();

@@ -322,7 +322,7 @@ Result<Access> load_access(const AccessSources& sources) {
   std::string tried;
   for (const std::string& file : files) tried += (tried.empty() ? "" : ", ") + file;
   return Error{Error::Kind::kNotFound, "no cluster is configured: give --kubeconfig FILE or set KUBECONFIG" +
-                                           (tried.empty() ? std::string() : " (" + tried + " is not there)") + ", or run inside a cluster"};
+                                           (tried.empty() ? std::string() : " (" + tried + " does not exist)") + ", or run inside a cluster"};
 }
 
 std::vector<std::string> warnings_about(const Access& access) {
@@ -330,7 +330,7 @@ std::vector<std::string> warnings_about(const Access& access) {
   const bool is_plain = access.server.starts_with("http://");
   const bool has_secret = !access.token.empty() || !access.token_file.empty() || !access.basic_password.empty() || access.exec.has_value();
   if (access.tls.insecure_skip_verify && !is_plain)
-    warnings.push_back(access.origin + ": insecure-skip-tls-verify is set: anybody on the way to " + access.server +
+    warnings.push_back(access.origin + ": insecure-skip-tls-verify is set: anyone on the network path to " + access.server +
                        " can pose as the API server and read the credentials; name its certificate authority instead");
   if (is_plain && has_secret) warnings.push_back(access.origin + ": the credentials are sent in clear text to " + access.server + "; use https");
   return warnings;

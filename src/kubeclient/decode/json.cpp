@@ -260,7 +260,7 @@ Result<void> read_list(std::string_view body, ListPage<T>& page, TakeItem&& take
     });
   });
   if (read.ok() && (!has_items || page.resource_version.empty()))
-    return invalid("the answer is no list: items or metadata.resourceVersion is missing");
+    return invalid("the answer is not a list: items or metadata.resourceVersion is missing");
   return read;
 }
 

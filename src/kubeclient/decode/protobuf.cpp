@@ -21,7 +21,7 @@ constexpr std::size_t kArenaBlockBytes = 64u << 10;
 /// Cuts the envelope off: body = "k8s\0" + Unknown{typeMeta, raw}. Reads the fields by hand, since copying `raw` would double the memory.
 Result<std::string_view> unwrap(std::string_view body) {
   static constexpr std::string_view kMagic("k8s\0", 4);
-  if (!body.starts_with(kMagic)) return invalid("the answer is no Kubernetes protobuf: it does not begin with k8s\\0");
+  if (!body.starts_with(kMagic)) return invalid("the answer is not Kubernetes protobuf: it does not begin with k8s\\0");
   if (body.size() > kMessageBytesMax) return invalid("the protobuf answer is too long");
   body.remove_prefix(kMagic.size());
   google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(body.data()), static_cast<int>(body.size()));
@@ -361,7 +361,7 @@ Result<T> read_alone(std::string_view raw) {
   const Parsed<typename Wire<T>::Object> parsed(raw);
   if (parsed.is_sound()) return convert<T>(*parsed);
   T object = read_identity<T>(raw);
-  object.problem = "it is no sound protobuf message";
+  object.problem = "it is not a valid protobuf message";
   if (object.name.empty()) return invalid(object.problem.str());
   return object;
 }
@@ -397,7 +397,7 @@ Result<ListPage<T>> decode_list(std::string_view body) {
     else
       page.nameless.push_back(object.error().message);
   };
-  const Error is_no_list = invalid("the answer is no list: metadata.resourceVersion is missing");
+  const Error is_no_list = invalid("the answer is not a list: metadata.resourceVersion is missing");
   if (const Parsed<typename Wire<T>::List> parsed(*raw); parsed.is_sound()) {
     if (!take_head(parsed->metadata(), parsed->items_size())) return is_no_list;
     for (const auto& item : parsed->items()) take_item(convert<T>(item));
@@ -405,7 +405,7 @@ Result<ListPage<T>> decode_list(std::string_view body) {
   }
   // An item is no sound message, or all of it is garbage: each item by itself shows which.
   const Parsed<pb::RawList> list(*raw);
-  if (!list.is_sound()) return invalid("the list is no sound protobuf message");
+  if (!list.is_sound()) return invalid("the list is not a valid protobuf message");
   if (!take_head(list->metadata(), list->items_size())) return is_no_list;
   for (const std::string& item : list->items()) take_item(read_alone<T>(item));
   return page;
@@ -415,7 +415,7 @@ template <class T>
 Result<WatchEvent<T>> decode_watch_event(std::string_view frame) {
   using Kind = WatchEventKind;
   const Parsed<pb::WatchEvent> outer(frame);
-  if (!outer.is_sound()) return invalid("the watch event is no sound protobuf message");
+  if (!outer.is_sound()) return invalid("the watch event is not a valid protobuf message");
   const Result<Kind> kind = watch_event_kind(outer->type());
   if (!kind) return kind.error();
   WatchEvent<T> event;
@@ -430,7 +430,7 @@ Result<WatchEvent<T>> decode_watch_event(std::string_view frame) {
   if (!raw) return raw.error();
   if (event.kind == Kind::kBookmark) {
     const Parsed<typename Wire<T>::Object> bookmark(*raw);
-    if (!bookmark.is_sound()) return invalid("the object of a watch event is no sound protobuf message");
+    if (!bookmark.is_sound()) return invalid("the object of a watch event is not a valid protobuf message");
     event.resource_version = bookmark->metadata().resourceversion();
     event.initial_events_end = asks_for_initial_events_end(bookmark->metadata());
     return event;
@@ -446,7 +446,7 @@ Result<StatusText> decode_status(std::string_view body) {
   Result<std::string_view> raw = unwrap(body);
   if (!raw) return raw.error();
   const Parsed<pb::Status> parsed(*raw);
-  if (!parsed.is_sound()) return invalid("the status is no sound protobuf message");
+  if (!parsed.is_sound()) return invalid("the status is not a valid protobuf message");
   return StatusText{parsed->message(), parsed->reason(), parsed->code(), parsed->details().retryafterseconds(), false};
 }
 

@@ -53,7 +53,7 @@ Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario&
     stream.gap_millis = 3'600'000.0 / *law.rate_per_hour;
   } else if (law.load) {
     const double devices = static_cast<double>(scenario.devices());
-    if (devices == 0) return invalid(scenario.path + ": stream '" + law.name + "' has a load, but there are no cards to load");
+    if (devices == 0) return invalid(scenario.path + ": stream '" + law.name + "' has a load, but no node has GPUs");
     stream.gap_millis = device_time / weight / (*law.load * devices);
   } else {
     stream.spread_until = law.until ? law.until : scenario.horizon;
@@ -84,7 +84,7 @@ Result<ScenarioWork::Trace> trace_of(const ScenarioTrace& law, const Scenario& s
     if (!swf) return swf.error();
     if (swf->skipped > 0)
       notes.push_back(law.path + ": " + std::to_string(swf->skipped) + " of " + std::to_string(swf->skipped + std::ssize(swf->trace.jobs)) +
-                      " jobs are left out: they have no run time or no processors");
+                      " jobs are skipped: they have no run time or no processors");
     trace.jobs = std::move(swf->trace);
   } else {
     Result<JobTrace> jobs = read_jobs(law.path);

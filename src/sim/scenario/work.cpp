@@ -131,7 +131,7 @@ JobShape read_shape(YamlMap& map, YamlMistake& mistake, const Scenario& scenario
   if (const auto milli = map.integer("gpu_milli", kGpuMilli)) {
     shape.milli_each = MilliGpu(static_cast<std::int32_t>(*milli));
     shape.gpus = 1;
-    if (map.has("gpus")) map.reject("gpu_milli", "expected no \"gpus\" beside it; a job asks for whole GPUs or for a part of one");
+    if (map.has("gpus")) map.reject("gpu_milli", "expected no \"gpus\" beside it; a job requests whole GPUs or a fraction of one");
   }
   const Bytes device_memory = map.amount<Bytes>("gpu_memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
   shape.gpu_memory = MiB(device_memory.value >> 20);
@@ -168,9 +168,9 @@ void check_pace(YamlMap& map, const Scenario& scenario, const ArrivalStream& str
   }
   const std::optional<Millis> end = stream.until ? stream.until : scenario.horizon;
   if (end && *end <= stream.start) map.reject_self("expected \"start\" before \"until\" and the horizon");
-  if (stream.load && scenario.devices() == 0) map.reject("load", "expected nodes with GPUs, of which the load is a share");
+  if (stream.load && scenario.devices() == 0) map.reject("load", "expected nodes with GPUs, of which the load is a fraction");
   const bool uses_devices = std::any_of(stream.jobs.begin(), stream.jobs.end(), [](const JobShape& shape) { return shape.gpus > 0; });
-  if (stream.load && !uses_devices) map.reject("load", "expected jobs that ask for GPUs, of which the load is made");
+  if (stream.load && !uses_devices) map.reject("load", "expected jobs that request GPUs, which make up the load");
 }
 
 ArrivalStream read_stream(YamlMap& map, YamlMistake& mistake, const Scenario& scenario) {
@@ -182,7 +182,7 @@ ArrivalStream read_stream(YamlMap& map, YamlMistake& mistake, const Scenario& sc
   if (process != "poisson" && process != "uniform") map.reject("process", YamlMap::expected("poisson or uniform", process));
   stream.process = process == "uniform" ? ArrivalStream::Process::kUniform : ArrivalStream::Process::kPoisson;
   stream.rate_per_hour = map.amount<double>("rate", &parse_rate_per_hour, kRateForm);
-  stream.load = map.real("load", 1e-6, 100, "the demanded share of all GPUs, such as 0.85");
+  stream.load = map.real("load", 1e-6, 100, "the requested fraction of all GPUs, such as 0.85");
   stream.count = map.integer("count", kJobs);
   stream.start = map.duration("start").value_or(Millis(0));
   stream.until = map.duration("until");

@@ -87,7 +87,7 @@ OpenbPod read_pod(CsvReader& csv, const PodColumns& at, const KnownModels& known
   pod.memory = MiB(csv.integer(at.memory, kMemory));
   pod.gpus = static_cast<std::int32_t>(csv.integer(at.gpus, kPodGpus));
   pod.milli_each = MilliGpu(static_cast<std::int32_t>(std::min<std::int64_t>(csv.integer(at.gpu_milli, kGpuMilli), 1000)));
-  if (pod.gpus > 1 && pod.milli_each.value < 1000) csv.reject(at.gpu_milli, "1000, because parts of a GPU can be asked of one GPU only (num_gpu 1)");
+  if (pod.gpus > 1 && pod.milli_each.value < 1000) csv.reject(at.gpu_milli, "1000, because only a single GPU can be requested in part (num_gpu 1)");
   if (pod.gpus == 1 && pod.milli_each.value == 0) csv.reject(at.gpu_milli, "thousandths of the GPU, 1..1000");
   if (pod.gpus == 0 && pod.milli_each.value != 0) csv.reject(at.gpu_milli, "0, because num_gpu is 0");
   pod.gpu_spec = csv.text(at.gpu_spec);

@@ -31,7 +31,7 @@ TEST(Limits, OfTheSettings) {
   const std::string order =
       "leaseDuration must be longer than renewDeadline, and that longer than retryPeriod; two leaders could act at once otherwise";
   const std::string name = "use small letters, digits, '-' and '.'", long_name(253, 'a'), long_space(63, 'a');
-  const std::string no_address = "\" is not an address; write IP:PORT, :PORT for every address, or off";
+  const std::string no_address = "\" is not an address; use IP:PORT, :PORT for all addresses, or off";
   const std::pair<std::string, std::string> cases[] = {
       {"batch: {bindsPerStep: 1, bindsInFlight: 1, eventsPerStep: 1, window: 0}", kFine},
       {"batch: {bindsPerStep: 1000000, bindsInFlight: 4096, eventsPerStep: 10000000, window: 10s}", kFine},
@@ -83,7 +83,7 @@ TEST(Limits, OfTheSettings) {
       {"listen: '::1:80'", "a:3:9: \"::1:80" + no_address},
       {"listen: '80'", "a:3:9: \"80" + no_address},
       {"listen: '1.1:8x'", "a:3:9: \"1.1:8x" + no_address},
-      {"listen: 'a:80'", "a:3:9: \"a\" is no IP address; write one, such as 127.0.0.1, or nothing for every address"},
+      {"listen: 'a:80'", "a:3:9: \"a\" is not an IP address; use one such as 127.0.0.1, or leave it out for all addresses"},
       {"listen: ':0'\nhealthProbeBindAddress: ':0'", kFine},
       {"listen: ':1'\nhealthProbeBindAddress: ':1'", "a:4:25: healthProbeBindAddress needs a port of its own, not that of listen"},
       {"listen: 'off'\nhealthProbeBindAddress: ':10451'", kFine},
@@ -121,8 +121,8 @@ TEST(Limits, OfProfiles) {
       {mix + "{cards: -1}]}", "p:4:25: cards must be an integer from 0 to 128, not \"-1\""},
       {mix + "{gpuMilli: 1001}]}", "p:4:28: gpuMilli must be an integer from 0 to 1000, not \"1001\""},
       {mix + "{cards: 1, gpuMilli: 1}]}", kFine},
-      {mix + "{cards: 1, gpuMilli: 0}]}", "p:4:17: gpuMilli must be 1 to 1000 where cards are asked"},
-      {mix + "{cards: 2, gpuMilli: 999}]}", "p:4:17: a share (gpuMilli below 1000) is of one card"},
+      {mix + "{cards: 1, gpuMilli: 0}]}", "p:4:17: gpuMilli must be 1 to 1000 where cards is not 0"},
+      {mix + "{cards: 2, gpuMilli: 999}]}", "p:4:17: a fractional GPU (gpuMilli below 1000) requires cards: 1"},
       {mix + "{cards: 1, gpuMilli: 999}]}", kFine},
       {mix + "{cards: 0, gpuMilli: 0}]}", kFine},
       {mix + "{count: 0}]}", "p:4:25: count must be an integer from 1 to 2147483647, not \"0\""},
@@ -325,7 +325,7 @@ TEST(Limits, OfPodLists) {
       {"a,1,1,129,1000,", "f:2:7: num_gpu must be at most 128, not 129"},
       {"a,1,1,0,1,", "f:2:9: gpu_milli must be 0 where num_gpu is 0"},
       {"a,1,1,1,0,", "f:2:9: gpu_milli must be at least 1 where num_gpu is not 0"},
-      {"a,1,1,2,999,", "f:2:9: gpu_milli must be 1000 where num_gpu is above 1: a share is of one card"},
+      {"a,1,1,2,999,", "f:2:9: gpu_milli must be 1000 where num_gpu is above 1: only a single GPU can be requested in part"},
       {"a,1,1,0,0", "f:2:1: 5 columns where the header has 6"},
       {"a,1,1,0,0,,", "f:2:1: 7 columns where the header has 6"},
   };

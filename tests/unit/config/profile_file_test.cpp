@@ -126,7 +126,7 @@ TEST(ProfileFile, WrongPartsAreRefusedInWords) {
        "priority-age has not; choose srtf or tiresias for a simulation; the live scheduler takes victim: none only"},
       {"base: ashlr\n", "did you mean \"ashlar\"?"},
       {"base: ashlar\nmix: {}\n", "mix takes either podList or classes"},
-      {"base: fgd\nmix: {classes: [{cpu: 1, cards: 2, gpuMilli: 500}]}\n", "is of one card"},
+      {"base: fgd\nmix: {classes: [{cpu: 1, cards: 2, gpuMilli: 500}]}\n", "requires cards: 1"},
       {"base: fgd\nmix: {classes: [{cpu: 1, cards: 1, gpuMilli: 0}]}\n", "gpuMilli must be 1 to 1000"},
       {"base: fgd\nmix: {classes: [{cpus: 1}]}\n", "did you mean \"cpu\"?"},
       {"base: fgd\nmix: {classes: [7]}\n", "must be a map"},

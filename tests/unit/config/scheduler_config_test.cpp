@@ -134,7 +134,7 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"logging: {level: warn}\n", "unknown level \"warn\"; did you mean \"warning\"?"},
       {"listen: localhost\n", "is not an address"},
       {"listen: localhost:70000\n", "is not an address"},
-      {"listen: localhost:10451\n", "\"localhost\" is no IP address"},
+      {"listen: localhost:10451\n", "\"localhost\" is not an IP address"},
       {"healthProbeBindAddress: 10452\n", "a.yaml:3:25: \"10452\" is not an address"},
       {"healthProbeBindAddress: ':10451'\n", "needs a port of its own"},
       {"schedulerNames: []\n", "must not be empty"},

@@ -96,7 +96,7 @@ TEST_F(Local, ATemporaryFolderThatIsNotThereIsNamed) {
   else
     ::setenv("TMPDIR", kept.c_str(), 1);
   ASSERT_FALSE(plane.ok());
-  EXPECT_EQ(plane.error().message, "TMPDIR is \"/no/such/folder\", which is no folder; make it or set another");
+  EXPECT_EQ(plane.error().message, "TMPDIR is \"/no/such/folder\", which is not a folder; create it or set another");
 }
 
 TEST(UnknownToServer, IsReadFromItsLastWords) {

@@ -132,7 +132,7 @@ TEST(Wire, WhatWentWrongIsToldWithTheRequest) {
       {"",
        {.method = Method::kPut, .path = "/p", .may_send = [] { return false; }},
        Error::Kind::kUnavailable,
-       "PUT /p: not sent, its time had passed"},
+       "PUT /p: not sent before its timeout"},
   };
   for (const Case& c : cases) {
     Loopback server([&](Wire& wire) { wire.say(c.said); });
@@ -158,7 +158,7 @@ TEST(Wire, AFullQueueAndAResetAreToldInWords) {
   client->poll(Millis(0));
   EXPECT_EQ(words, std::vector<std::string>{"too many requests are waiting to be sent"});
   client->reset_connections();
-  EXPECT_EQ(words.back(), "GET /never: its connection was reset by us");
+  EXPECT_EQ(words.back(), "GET /never: its connection was reset by the client");
   EXPECT_EQ(client->in_flight(), 1u) << "what has its own connection goes on";
   client->cancel(own);
   client->poll(Millis(0));

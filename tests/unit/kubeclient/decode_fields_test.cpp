@@ -297,14 +297,14 @@ TEST(DecodeFields, AnErrorOfAProtobufWatchSaysWhatItMeans) {
     EXPECT_EQ(event->error.message, "Because: too old");
   }
   EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ERROR", "odd"), Encoding::kProtobuf).error().message,
-            "the answer is no Kubernetes protobuf: it does not begin with k8s\\0");
+            "the answer is not Kubernetes protobuf: it does not begin with k8s\\0");
   EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ADDED", "odd"), Encoding::kProtobuf).error().message,
-            "the answer is no Kubernetes protobuf: it does not begin with k8s\\0");
+            "the answer is not Kubernetes protobuf: it does not begin with k8s\\0");
   EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ODD", ""), Encoding::kProtobuf).error().message, "watch event of unknown type \"ODD\"");
 }
 
 TEST(DecodeFields, WhatIsNoEnvelopeIsRefused) {
-  EXPECT_EQ(decode_object<Pod>("{}", Encoding::kProtobuf).error().message, "the answer is no Kubernetes protobuf: it does not begin with k8s\\0");
+  EXPECT_EQ(decode_object<Pod>("{}", Encoding::kProtobuf).error().message, "the answer is not Kubernetes protobuf: it does not begin with k8s\\0");
   const std::string magic("k8s\0", 4);
   EXPECT_EQ(decode_object<Pod>(magic + "\x08\x01", Encoding::kProtobuf).error().message, "the protobuf envelope holds an unexpected field");
   EXPECT_EQ(decode_object<Pod>(magic + "\x12\x05x", Encoding::kProtobuf).error().message, "the protobuf envelope is cut off");

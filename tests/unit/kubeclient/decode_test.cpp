@@ -347,7 +347,7 @@ TEST(Decode, AnObjectThatIsNoSoundProtobufIsStillNamed) {
   const std::string pod = field_of(1, meta) + field_of(2, field_of(2, container) + field_of(10, "w"));
   const auto envelope = [](const std::string& raw) { return std::string("k8s\0", 4) + field_of(2, raw); };
   const auto expect_named = [](const Pod& read) {
-    EXPECT_EQ(read.problem, "it is no sound protobuf message");
+    EXPECT_EQ(read.problem, "it is not a valid protobuf message");
     EXPECT_EQ(read.ns.str() + "/" + read.name.str() + " " + read.uid.str() + " on " + read.node_name.str(), "n/p u on w");
     EXPECT_EQ(read.resource_version, 5u);
     EXPECT_TRUE(read.lacks_amounts);

@@ -227,7 +227,7 @@ TEST(DecodeWhole, ListsAndEvents) {
     for (const std::string& why : page->nameless) all += " -" + why;
     return all;
   };
-  const std::string no_list = "!the answer is no list: items or metadata.resourceVersion is missing";
+  const std::string no_list = "!the answer is not a list: items or metadata.resourceVersion is missing";
   EXPECT_EQ(list(R"({"metadata":{"resourceVersion":"5","continue":"t","other":"o"},"items":[{"metadata":{"name":"a"}},{"metadata":{}}]})"),
             "5 t a -metadata.name is missing");
   EXPECT_EQ(list(R"({"items":null,"metadata":{"resourceVersion":"5"}})"), "5 ");

@@ -208,8 +208,8 @@ TEST_F(KubeconfigWords, TheFirstFileThatNamesAContextChoosesIt) {
 TEST_F(KubeconfigWords, WhereNothingIsConfiguredItSaysWhatWasLookedFor) {
   const std::string head = "no cluster is configured: give --kubeconfig FILE or set KUBECONFIG", tail = ", or run inside a cluster";
   EXPECT_EQ(words(load_access(sources({}))), head + tail);
-  EXPECT_EQ(words(load_access(sources({{"HOME", "/no"}}))), head + " (/no/.kube/config is not there)" + tail);
-  EXPECT_EQ(words(load_access(sources({{"HOME", "/no"}, {"KUBECONFIG", "/a:/b"}}))), head + " (/a, /b is not there)" + tail);
+  EXPECT_EQ(words(load_access(sources({{"HOME", "/no"}}))), head + " (/no/.kube/config does not exist)" + tail);
+  EXPECT_EQ(words(load_access(sources({{"HOME", "/no"}, {"KUBECONFIG", "/a:/b"}}))), head + " (/a, /b does not exist)" + tail);
   EXPECT_EQ(words(load_access(sources({{"KUBERNETES_SERVICE_HOST", "h"}}))), head + tail);
   EXPECT_EQ(words(load_access(sources({{"KUBERNETES_SERVICE_PORT", "1"}}))), head + tail);
   AccessSources asked = sources({{"KUBERNETES_SERVICE_HOST", "h"}, {"KUBERNETES_SERVICE_PORT", "1"}});
@@ -245,9 +245,11 @@ TEST_F(KubeconfigWords, InsideAClusterThePodsOwnAccountIsUsed) {
 
 TEST(AccessWords, WarningsSayWhatToDo) {
   using Words = std::vector<std::string>;
-  EXPECT_EQ(warnings_about({.origin = "f", .server = "https://k", .tls = {.insecure_skip_verify = true}}),
-            Words{"f: insecure-skip-tls-verify is set: anybody on the way to https://k can pose as the API server and read the credentials; name its "
-                  "certificate authority instead"});
+  EXPECT_EQ(
+      warnings_about({.origin = "f", .server = "https://k", .tls = {.insecure_skip_verify = true}}),
+      Words{
+          "f: insecure-skip-tls-verify is set: anyone on the network path to https://k can pose as the API server and read the credentials; name its "
+          "certificate authority instead"});
   EXPECT_EQ(warnings_about({.origin = "f", .server = "http://k", .tls = {.insecure_skip_verify = true}, .token = "t"}),
             Words{"f: the credentials are sent in clear text to http://k; use https"});
   EXPECT_EQ(warnings_about({.origin = "f", .server = "http://k", .tls = {.insecure_skip_verify = true}}), Words{});

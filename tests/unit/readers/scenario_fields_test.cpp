@@ -31,11 +31,11 @@ constexpr Line kStreams[] = {
     {"{rate: 1/h, until: 1s, start: 1s, jobs: [{duration: 1s}]}", "s:3:3: arrivals[0]: expected \"start\" before \"until\" and the horizon"},
     {"{rate: 1/h, until: 1s, seed: -1, jobs: [{duration: 1s}]}", "s:3:32: arrivals[0].seed: expected a seed, a whole number from 0, got \"-1\""},
     {"{rate: 1/h, until: 1s, seed: 0, jobs: [{duration: 1s}]}", "no error"},
-    {"{load: 0.5, until: 1s, jobs: [{duration: 1s}]}", "s:3:10: arrivals[0].load: expected jobs that ask for GPUs, of which the load is made"},
+    {"{load: 0.5, until: 1s, jobs: [{duration: 1s}]}", "s:3:10: arrivals[0].load: expected jobs that request GPUs, which make up the load"},
     {"{load: 0.5, until: 1s, jobs: [{gpus: 1, duration: 1s}]}", "no error"},
     {"{load: 100, until: 1s, jobs: [{gpus: 1, duration: 1s}]}", "no error"},
     {"{load: 100.5, until: 1s, jobs: [{gpus: 1, duration: 1s}]}",
-     "s:3:10: arrivals[0].load: expected the demanded share of all GPUs, such as 0.85, got \"100.5\""},
+     "s:3:10: arrivals[0].load: expected the requested fraction of all GPUs, such as 0.85, got \"100.5\""},
     {"{load: 0.5, rate: 1/h, until: 1s, jobs: [{gpus: 1, duration: 1s}]}", "s:3:3: arrivals[0]: expected either \"rate\" or \"load\", got both"},
     {"{rate: 1/h, count: 1}", "s:3:3: arrivals[0]: expected the key \"jobs\": a list of job shapes"},
     {"{rate: 1/h, count: 1, jobs: []}", "s:3:3: arrivals[0]: expected at least one job shape in \"jobs\", got none"},
@@ -153,7 +153,7 @@ TEST(ScenarioFields, OfTraces) {
 
 TEST(ScenarioFields, ALoadNeedsDevices) {
   EXPECT_EQ(message_of("nodes: [{cpu: 1, memory: 1Gi}]\narrivals: [{load: 1, count: 1, jobs: [{gpus: 1, duration: 1s}]}]\n"),
-            "s:2:19: arrivals[0].load: expected nodes with GPUs, of which the load is a share");
+            "s:2:19: arrivals[0].load: expected nodes with GPUs, of which the load is a fraction");
 }
 
 TEST(ScenarioFields, WhatIsNotSaidHasItsDefault) {

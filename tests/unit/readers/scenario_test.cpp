@@ -173,7 +173,7 @@ const BadEdit kBadEdits[] = {
     {"{name: product}", "{name: vision}", "queues[2].name: expected every queue once"},
     {"quota: {gpus: 24", "quota: {gpus: -1", "queues[1].quota.gpus: expected a number of GPUs such as 8 or 0.5, got \"-1\""},
     {"quota: {gpus: 24", "quota: {cards: 24", "unknown key \"cards\""},
-    {"load: 0.85", "load: 0", "arrivals[0].load: expected the demanded share"},
+    {"load: 0.85", "load: 0", "arrivals[0].load: expected the requested fraction"},
     {"load: 0.85", "load: 0.85\n    rate: 1/h", "expected either \"rate\" or \"load\", got both"},
     {"    load: 0.85\n    count: 1000\n", "", "arrivals[0]: expected \"rate\" or \"load\""},
     {"rate: 120/h", "rate: 120", "arrivals[1].rate: expected a rate such as 120/h"},

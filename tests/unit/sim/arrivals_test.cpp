@@ -148,7 +148,7 @@ TEST(Arrivals, TracesAreOrderedScaledCutAndSplitIntoMembers) {
   EXPECT_EQ(jobs_of(scenario(kNodes + "trace: {path: " + path + ".swf, format: swf, width: cpu, per_member: 3}\n")),
             std::string("expected 1\n"
                         "0+100000 kind 0 queue 1 vc 0 rank 200000 expects 200000..200000\n") +
-                path + ".swf: 1 of 2 jobs are left out: they have no run time or no processors\n");
+                path + ".swf: 1 of 2 jobs are skipped: they have no run time or no processors\n");
   EXPECT_EQ(jobs_of(scenario(kNodes + "trace: {path: " + path + ".none, format: swf}\n")), path + ".none: no such file; check the path");
   std::ofstream(path) << "vc,gpu_num,submit_time,duration\na,1,2000000000,1\n";
   EXPECT_EQ(jobs_of(scenario(head + "trace: {path: " + path + ", format: csv, time_scale: 1000}\n")),

@@ -178,7 +178,7 @@ TEST(Fields, what_no_event_says_is_told_with_its_place) {
   for (const std::int64_t extreme : {INT64_MAX, INT64_MIN})
     EXPECT_EQ(error_of_event(kPriority, varint(1) + zigzag(extreme)), "at byte 4: a number is out of range") << "an extreme of 64 bits, not of 32";
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\0"s)), "");
-  EXPECT_EQ(error_of_event(kSeen, seen_node("\2", "\0\0\0"s)), "at byte 8: a yes-or-no is neither");
+  EXPECT_EQ(error_of_event(kSeen, seen_node("\2", "\0\0\0"s)), "at byte 8: a flag is neither 0 nor 1");
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\3\0"s)), "") << "a taint of the last effect";
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\4\0"s)), "at byte 13: a code is unknown");
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\3\1\2\0"s)), "") << "as many domains as bytes are left";

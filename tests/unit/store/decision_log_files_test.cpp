@@ -99,7 +99,7 @@ TEST(DecisionLogFiles, trouble_is_told_once_and_its_end_once) {
   ASSERT_EQ(troubles.size(), 1u);
   EXPECT_EQ(troubles[0], "cannot create " + path +
                              "/decisions-000001.alog: Not a directory"
-                             "; steps are left out of the decision log until it can be written, scheduling goes on");
+                             "; steps are missing from the decision log until it can be written again, scheduling continues");
   EXPECT_EQ(log->counts().steps, 0u);
   EXPECT_EQ(log->counts().steps_lost, 5u);
   EXPECT_EQ(writer->lost(), 5u);
@@ -112,7 +112,7 @@ TEST(DecisionLogFiles, trouble_is_told_once_and_its_end_once) {
   EXPECT_EQ(log->counts().steps_lost, 5 + more);
   life.open();
   ASSERT_EQ(troubles.size(), 2u);
-  EXPECT_EQ(troubles[1], "the decision log goes on in a new file; " + std::to_string(5 + more) + " steps are missing so far");
+  EXPECT_EQ(troubles[1], "the decision log continues in a new file; " + std::to_string(5 + more) + " steps are missing so far");
   EXPECT_EQ(log->counts().steps, 1u);
   log.reset();
   writer->flush();

@@ -382,7 +382,7 @@ TEST(DecisionLog, a_full_disk_costs_steps_until_there_is_room_again) {
     EXPECT_GT(lost, 100u);
     ASSERT_EQ(troubles.size(), 1u);
     EXPECT_NE(troubles.front().find("cannot write"), std::string::npos) << troubles.front();
-    EXPECT_NE(troubles.front().find("scheduling goes on"), std::string::npos);
+    EXPECT_NE(troubles.front().find("scheduling continues"), std::string::npos);
   }
   while (log->has_stopped()) {
     life.run(1);
@@ -392,7 +392,7 @@ TEST(DecisionLog, a_full_disk_costs_steps_until_there_is_room_again) {
   log->flush();
   EXPECT_FALSE(log->has_stopped());
   ASSERT_EQ(troubles.size(), 2u);
-  EXPECT_NE(troubles.back().find("goes on in a new file"), std::string::npos) << troubles.back();
+  EXPECT_NE(troubles.back().find("continues in a new file"), std::string::npos) << troubles.back();
   log.reset();
   // The first file is good up to where it ends, no file without its snapshot was left behind, and the new one is whole.
   const auto report = replay_file(folder.str());

@@ -71,11 +71,11 @@ TEST_F(Guarded, times_are_amounts) {
 TEST_F(Guarded, levels_only_grow) {
   EXPECT_EQ(refusal(LevelsDefined{2, 1}), "");
   EXPECT_EQ(refusal(LevelsDefined{2, 14}), "");
-  EXPECT_EQ(refusal(LevelsDefined{2, 15}), "more levels than there may be");
-  EXPECT_EQ(refusal(LevelsDefined{17, 0}), "more levels than there may be");
-  EXPECT_EQ(refusal(LevelsDefined{17, UINT32_MAX}), "more levels than there may be");
+  EXPECT_EQ(refusal(LevelsDefined{2, 15}), "more levels than allowed");
+  EXPECT_EQ(refusal(LevelsDefined{17, 0}), "more levels than allowed");
+  EXPECT_EQ(refusal(LevelsDefined{17, UINT32_MAX}), "more levels than allowed");
   EXPECT_EQ(refusal(LevelsDefined{3, 1}), "the nested levels change");
-  EXPECT_EQ(refusal(LevelsDefined{2, 0}), "levels vanish");
+  EXPECT_EQ(refusal(LevelsDefined{2, 0}), "levels are removed");
   EXPECT_EQ(refusal_of(State(), {Millis(0), LevelsDefined{16, 0}}), nullptr);
 }
 
@@ -84,16 +84,16 @@ TEST_F(Guarded, demands_are_possible_and_stay_while_used) {
   EXPECT_EQ(refusal(DemandDefined{DemandId(1 + kLeap), {}}), "a demand's row is out of bounds");
   EXPECT_EQ(refusal(DemandDefined{DemandId::none(), {}}), "a demand's row is out of bounds");
   EXPECT_EQ(refusal(DemandDefined{DemandId(0), state.demand(DemandId(0))}), "");
-  EXPECT_EQ(refusal(DemandDefined{DemandId(0), {}}), "a demand in use is defined anew");
+  EXPECT_EQ(refusal(DemandDefined{DemandId(0), {}}), "a demand in use is redefined");
   EXPECT_EQ(refusal_of_ask({0, MilliGpu(0), MiB(0)}), "");
   EXPECT_EQ(refusal_of_ask({kDevices, MilliGpu(kWholeDevice), MiB(std::int64_t{1} << 40)}), "");
-  const std::string devices = "a demand asks for an impossible number of cards";
+  const std::string devices = "a demand requests an impossible number of GPUs";
   EXPECT_EQ(refusal_of_ask({-1, MilliGpu(0), MiB(0)}), devices);
   EXPECT_EQ(refusal_of_ask({kDevices + 1, MilliGpu(0), MiB(0)}), devices);
   EXPECT_EQ(refusal_of_ask({1, MilliGpu(-1), MiB(0)}), devices);
   EXPECT_EQ(refusal_of_ask({1, MilliGpu(kWholeDevice + 1), MiB(0)}), devices);
-  EXPECT_EQ(refusal_of_ask({1, MilliGpu(1), MiB(-1)}), "a demand asks for an impossible card memory");
-  EXPECT_EQ(refusal_of_ask({1, MilliGpu(1), MiB((std::int64_t{1} << 40) + 1)}), "a demand asks for an impossible card memory");
+  EXPECT_EQ(refusal_of_ask({1, MilliGpu(1), MiB(-1)}), "a demand requests an impossible GPU memory");
+  EXPECT_EQ(refusal_of_ask({1, MilliGpu(1), MiB((std::int64_t{1} << 40) + 1)}), "a demand requests an impossible GPU memory");
   const std::string amount = "a demand names a resource or an amount out of bounds";
   EXPECT_EQ(refusal_of_amount({ResourceId(resource::kRowsMax - 1), INT64_MAX}), "");
   EXPECT_EQ(refusal_of_amount({ResourceId(1), 0}), "");
@@ -105,7 +105,7 @@ TEST_F(Guarded, constraints_are_possible_and_stay_while_used) {
   Constraint other;
   other.models = {DeviceClassId(1)};
   EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(0), {}}), "");
-  EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(0), other}), "a constraint in use is defined anew");
+  EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(0), other}), "a constraint in use is redefined");
   EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(1), other}), "");
   EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(kLeap), other}), "");
   EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(1 + kLeap), other}), "a constraint's row is out of bounds");
@@ -146,12 +146,12 @@ TEST_F(Guarded, facts_of_a_node_are_possible) {
             }),
             "");
   for (const std::int32_t devices : {-1, kDevices + 1})
-    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.devices = devices; }), "a node has an impossible number of cards");
-  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.allocatable.assign(resource::kColumnsMax + 1, 0); }), "a node has more resources than there may be");
+    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.devices = devices; }), "a node has an impossible number of GPUs");
+  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.allocatable.assign(resource::kColumnsMax + 1, 0); }), "a node has more resources than allowed");
   for (const std::int64_t amount : {std::int64_t{-1}, kNumberMax + 1})
     EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.allocatable = {1, amount}; }), "a node has an impossible amount of a resource");
   for (const std::int64_t memory : {std::int64_t{-1}, (std::int64_t{1} << 40) + 1})
-    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.memory_per_device = MiB(memory); }), "a node has an impossible card memory");
+    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.memory_per_device = MiB(memory); }), "a node has an impossible GPU memory");
   EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.model = DeviceClassId(kLeap); }), "a node's model is out of bounds");
   EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.domains = {DomainId(0), DomainId(kLeap)}; }), "a node's domain is out of bounds");
 }
@@ -195,8 +195,8 @@ TEST_F(Guarded, an_endless_demand_is_never_placed) {
   endless.members = {{MemberId(1), DemandId(1), ConstraintId(0)}};
   tell(Submitted{endless});
   EXPECT_EQ(refusal(Bound{MemberId(0), NodeId(0), {}}), "");
-  EXPECT_EQ(refusal(Bound{MemberId(1), NodeId(0), {}}), "an endless demand is placed");
-  EXPECT_EQ(refusal(Nominated{MemberId(1), NodeId(0), 0}), "an endless demand is placed");
+  EXPECT_EQ(refusal(Bound{MemberId(1), NodeId(0), {}}), "an unsatisfiable demand is placed");
+  EXPECT_EQ(refusal(Nominated{MemberId(1), NodeId(0), 0}), "an unsatisfiable demand is placed");
   EXPECT_EQ(refusal(Bound{MemberId(2), NodeId(0), {}}), "") << "of nobody: applied to nothing";
 }
 

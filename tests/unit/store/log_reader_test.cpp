@@ -139,12 +139,12 @@ TEST_F(Recorded, an_end_that_counts_otherwise_is_damage) {
   for (const std::uint64_t other : {steps - 1, steps + 1}) {
     changed.back() = end_after(other);
     put(changed);
-    EXPECT_EQ(error(), at(offsets[3 + steps], "the file says that it has another number of steps"));
+    EXPECT_EQ(error(), at(offsets[3 + steps], "the number of steps differs from that in the end record"));
     EXPECT_FALSE(is_whole);
   }
   changed.back() = {RecordKind::kEnd, "1234567"};
   put(changed);
-  EXPECT_EQ(error(), at(offsets[3 + steps], "the file says that it has another number of steps"));
+  EXPECT_EQ(error(), at(offsets[3 + steps], "the number of steps differs from that in the end record"));
 }
 
 TEST_F(Recorded, nothing_may_follow_the_end) {
@@ -194,7 +194,7 @@ TEST_F(Recorded, a_changed_byte_of_a_step_is_told_with_the_record) {
   std::string bytes = put(pieces);
   bytes[payload_at(offsets[6], pieces[6]) + 2] ^= 1;
   write_bytes(path, bytes);
-  EXPECT_EQ(error(), at(offsets[6], "the check of record 6 does not agree"));
+  EXPECT_EQ(error(), at(offsets[6], "the checksum of record 6 does not match"));
   EXPECT_EQ(steps_read, 3u);
 }
 
@@ -219,15 +219,15 @@ TEST_F(Recorded, without_an_end_the_last_record_may_be_torn_and_no_other) {
   EXPECT_EQ(notes, cut_at(last, bytes.size() + 100));
 
   write_bytes(path, torn + std::string(100, '\0') + "x");
-  EXPECT_EQ(error(), at(last, "the check of record " + std::to_string(pieces.size() - 1) + " does not agree"));
+  EXPECT_EQ(error(), at(last, "the checksum of record " + std::to_string(pieces.size() - 1) + " does not match"));
 
   write_bytes(path, torn + "x");
-  EXPECT_EQ(error(), at(last, "the check of record " + std::to_string(pieces.size() - 1) + " does not agree"));
+  EXPECT_EQ(error(), at(last, "the checksum of record " + std::to_string(pieces.size() - 1) + " does not match"));
 
   torn = bytes;
   torn[last - 1] ^= 1;
   write_bytes(path, torn);
-  EXPECT_EQ(error(), at(before, "the check of record " + std::to_string(pieces.size() - 2) + " does not agree"));
+  EXPECT_EQ(error(), at(before, "the checksum of record " + std::to_string(pieces.size() - 2) + " does not match"));
 
   for (const std::size_t kept : {last + 1, last + 2, bytes.size() - 1}) {
     write_bytes(path, bytes.substr(0, kept));
@@ -244,7 +244,7 @@ TEST_F(Recorded, a_file_with_its_end_was_not_torn) {
   bytes[last + 1] = '\x7f';  // the length: the record now reaches beyond the file, as one that was cut off would
   bytes[last + 2] = '\x7f';
   write_bytes(path, bytes);
-  EXPECT_EQ(error(), at(last, "the check of record " + std::to_string(2 + steps) + " does not agree"));
+  EXPECT_EQ(error(), at(last, "the checksum of record " + std::to_string(2 + steps) + " does not match"));
   for (const std::size_t from_end : {1u, 5u, 13u, 14u}) {  // check, payload, length and kind of the end itself: then it is the last record and torn
     bytes = whole;
     bytes[bytes.size() - from_end] ^= 1;
