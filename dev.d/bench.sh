@@ -1,13 +1,13 @@
 #: ./dev bench [NAME [ARGUMENTS]]
 #:
-#: Builds and runs bench/NAME (program bench_NAME, or bench/NAME/run.py); without a name, lists them. Each prints the machine, what it
-#: measured, and the limit it must keep; its exit status says whether it did. Keep the machine otherwise idle.
+#: Builds and runs bench/NAME (program bench_NAME, or bench/NAME/run.py); without a name, lists them. Each prints the machine, its
+#: measurements and their limits; the exit status is not 0 if a limit is exceeded. Keep the machine otherwise idle.
 #:
-#:   ./dev bench mutants [N] [--seed S] [--since COMMIT]  how many of N one-line faults the unit tests notice (bench/mutants/README.md)
-#:   ./dev bench mutants --known                        those that once survived; all must die
-#:   ./dev bench against COMMIT [--bench sim]           this tree and an earlier one in turns: what costs more
-#:   ./dev bench headers [FOLDER...]                    what each public header costs a compiler, and what stands behind a policy
-#:   ./dev bench cliffs [DIMENSION]                     what one event costs as one thing grows: kinds, queues, what is held
+#:   ./dev bench mutants [N] [--seed S] [--since COMMIT]  how many of N one-line faults the unit tests catch (bench/mutants/README.md)
+#:   ./dev bench mutants --known                        the faults that once survived; all must be caught
+#:   ./dev bench against COMMIT [--bench sim]           this tree and an earlier one, alternating: what became slower
+#:   ./dev bench headers [FOLDER...]                    compile cost of each public header and of the headers behind a policy
+#:   ./dev bench cliffs [DIMENSION]                     cost of one event as one dimension grows: kinds, queues, held pods
 
 bench_names() { find bench -maxdepth 1 -mindepth 1 \( -name '*.cpp' -o -type d \) -printf '%f\n' 2>/dev/null | sed 's/\.cpp$//' | sort; }
 say_machine() {

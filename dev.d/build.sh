@@ -1,7 +1,7 @@
 #: ./dev build [--preset release|dev|asan|tsan|fuzz] [TARGET...]
 #:
 #: Builds the program (target `ashlar`) or the named targets; `all` is everything, `tests` all unit tests.
-#: Results lie in build/PRESET/bin. The default preset is release.
+#: Binaries are in build/PRESET/bin. The default preset is release.
 
 # build_targets PRESET TARGET...: configures when needed; ninja decides the rest.
 build_targets() {

@@ -1,7 +1,7 @@
 #: ./dev ci
 #:
-#: Everything of `./dev test`, then the edge under the thread sanitizer, every parser under libFuzzer, tidy with clang-tidy, and the format check.
-#: ASHLAR_FUZZ_SECONDS is the time that each parser gets (default 60).
+#: All of `./dev test`, then the edge under the thread sanitizer, every parser under libFuzzer, tidy with clang-tidy, and the format check.
+#: ASHLAR_FUZZ_SECONDS is the time per parser (default 60).
 
 fuzz_seconds=${ASHLAR_FUZZ_SECONDS:-60}
 

@@ -1,10 +1,10 @@
 #: ./dev demo [OPTIONS OF ashlar demo]
 #:
 #: Builds what is missing (etcd, kube-apiserver, kwok and the program first; kube-scheduler, for the comparison, while the
-#: script already plays) and runs `ashlar demo`. Stays until Ctrl-C and cleans up everything it started.
+#: script already runs) and runs `ashlar demo`. Runs until Ctrl-C, then removes everything it started.
 #:
-#:   --no-wait    end when the script has ended
-#:   --short      a few seconds of it, for tests
+#:   --no-wait    exit at the end of the script
+#:   --short      run a few seconds of it, for tests
 
 # Builds the rest of the control plane beside the running demo, in a process group of its own, so that it can be ended whole.
 start_background_build() {

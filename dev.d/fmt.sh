@@ -1,6 +1,6 @@
 #: ./dev fmt [--check]
 #:
-#: Formats every C++ source by .clang-format, and writes the line numbers that the documentation links to; --check only says which files differ.
+#: Formats all C++ sources by .clang-format and updates the line numbers in links of the documentation; --check only lists the files that differ.
 
 run_fmt() {
   ensure_packages

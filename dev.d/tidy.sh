@@ -2,7 +2,7 @@
 #:
 #: Structure first (tests/tidy/tidy.py): layers, sizes of files and functions, no clock, randomness, thread or unordered iteration
 #: in the core, a README in every folder, a test and a row in the docs for every policy, floating-point flags.
-#: Then clang-tidy over the sources of src/ (checks in .clang-tidy); --structure leaves that out.
+#: Then clang-tidy over the sources of src/ (checks in .clang-tidy); --structure skips it.
 
 run_tidy() {
   ensure_packages

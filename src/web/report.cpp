@@ -176,7 +176,7 @@ std::string body(const ReportPage& page) {
 }
 
 std::string foot(const ReportPage& page) {
-  std::string out = "<footer>Drag across a plot to look closer, double-click to look at all of it again; click a name to hide its line. ";
+  std::string out = "<footer>Drag across a plot to zoom in, double-click to reset; click a name to hide its line. ";
   out += "This file needs no network. Plots: uPlot 1.6.32, MIT licence.</footer>\n</main>\n<script type=\"application/json\" id=\"charts\">";
   out += charts_json(page.charts) + "</script>\n<script>";
   out += assets::kPlotScript;

@@ -46,10 +46,10 @@ NODES_OF_ALL_LENGTHS = """{"kind":"NodeList","nodes":[
     "domains":{"rack":"r"}},
     {"name":"shared","model":"","cards":4,"idleCards":1,"cardFreeMilli":[1000,1000,1000,0],"freeMilliCores":1500,"freePods":1,"domains":{}}]}"""
 NODES_TABLE = """\
-NAME                                 MODEL                  CARDS  IDLE  USE   FREE-CPU  FREE-PODS  DOMAINS
-n                                    NVIDIA-H100-80GB-HBM3      2     1  .7        63.5          7  -
-a-node-with-a-name-of-35-characters  -                          0     0  -          1.5        110  rack=r
-shared                               -                          4     1  .??#       1.5          1  -
+NAME                                 MODEL                  GPUS  IDLE  USE   FREE-CPU  FREE-PODS  DOMAINS
+n                                    NVIDIA-H100-80GB-HBM3     2     1  .7        63.5          7  -
+a-node-with-a-name-of-35-characters  -                         0     0  -          1.5        110  rack=r
+shared                               -                         4     1  .??#       1.5          1  -
 """
 QUEUES_OF_ALL_LENGTHS = """{"kind":"QueueList","queues":[{"name":"a-queue-whose-name-has-31-letters","usedMilliGpu":8500,"quotaMilliGpu":16000,
     "pendingJobs":1,"pendingGpus":8},{"name":"q","usedMilliGpu":0,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0}],
@@ -66,15 +66,15 @@ NAME                                      QUEUE                              POS
 a-namespace-of-23-chars/a-pod-of-16-char  a-queue-whose-name-has-31-letters    1     8      0  1m01s  InsufficientGPU
 a/b                                       q                                   12     1   1024    0ms  -
 
-HELD, WITHOUT A PLACE  QUEUE  PODS  AGE  REASON
-a/c                    -         3  0ms  AdmissionGated
+HELD, NOT IN A QUEUE  QUEUE  PODS  AGE  REASON
+a/c                   -         3  0ms  AdmissionGated
 """
 PACKING = "sim packing --nodes nodes.csv --pods pods.csv --arrivals arrivals.csv"
 # (command, exit status, what it says on stderr)
 REFUSED = [
-    ("quue", 2, "ashlar: there is no verb quue; there are scheduler, why, "),
+    ("quue", 2, "ashlar: unknown verb quue; the verbs are scheduler, why, "),
     ("scheduler --validate-only --profile fgd", 2, "profile fgd needs a pod list"),
-    ("why -n blue red/p", 2, "red/p is of another namespace than blue"),
+    ("why -n blue red/p", 2, "red/p is in another namespace than blue"),
     ("case member.case", 2, "member.case:3:6: a row without a job has no members"),
     ("case huge.case", 2, "huge.case:2:18: 12800000 cards in all"),
     (f"{QUEUE} --jobs half.csv --vcs vcs.csv", 2, "half.csv:3:5: submit_time: expected whole seconds"),
@@ -89,14 +89,14 @@ REFUSED = [
     ("sim run --policy fifo scenario.yaml -o csv --report /no/such/page", 1, "/no/such/page"),
     ("sim run scenario.yaml --policy --report", 2, "--policy: expected a name, got the option --report"),
     ("sim run ./scenario.yaml --report page.html >/dev/null && cat page.html", 0, "<title>scenario.yaml"),
-    ("sim nosuch", 2, "there is no verb sim nosuch; there are packing, queue, run (ashlar sim --help"),
+    ("sim nosuch", 2, "unknown verb sim nosuch; the verbs are packing, queue, run (ashlar sim --help"),
     ("sim run nosuch.yaml", 2, "nosuch.yaml:3:10: profile: unknown profile \"nosuch\""),
     ("load pods.csv --kubeconfig /nonexistent", 2, "/nonexistent"),
     ("load pods.csv --kubeconfig config --limit -1", 2, "--limit"),
     ("load pods.csv --kubeconfig config --speed nan", 2, "--speed"),
     ("load pods.csv --kubeconfig config --speed inf", 2, "--speed"),
     ("replay decisions --from -1", 2, "--from"),
-    ("scheduler --validate-only --listen localhost:31460", 2, "\"localhost\" is no IP address"),
+    ("scheduler --validate-only --listen localhost:31460", 2, "\"localhost\" is not an IP address"),
     ("scheduler --kubeconfig .", 2, "it is a folder, not a file"),
     ("scheduler --kubeconfig /dev/zero", 2, "/dev/zero: it is a device"),
     ("scheduler --validate-only --scheduler-name a,b", 2, "give --scheduler-name once for each name"),
@@ -122,14 +122,14 @@ LIED_TO = [
     ("queue", '{"kind":"QueueList","queues":[{}],"jobs":[]}', 1, "has another form"),
     ("queue", '{"kind":"QueueList","queues":7,"jobs":[]}', 1, "has another form"),
     ("nodes", '{"kind":"NodeList","nodes":[{"name":"n","cardFreeMilli":["x"],"domains":{}}]}', 1, "has another form"),
-    ("nodes", NODE_IN_TROUBLE, 0, "    closed: pod ns/p: spec: odd\n    closed cards, claimed twice: 0,3\n    taints: team=blue:NoSchedule, gone:NoExecute\n"),
+    ("nodes", NODE_IN_TROUBLE, 0, "    closed: pod ns/p: spec: odd\n    closed GPUs, claimed more than once: 0,3\n    taints: team=blue:NoSchedule, gone:NoExecute\n"),
     ("nodes", NODES_OF_ALL_LENGTHS, 0, NODES_TABLE),
     ("queue", QUEUES_OF_ALL_LENGTHS, 0, QUEUES_TABLE),
     ("nodes nosuch", '{"kind":"NodeList","nodes":[]}', 2, "there is no node nosuch"),
     ("nodes nosuch -o json", '{"kind":"NodeList","nodes":[]}', 2, "there is no node nosuch"),
     ("queue nosuch", '{"kind":"QueueList","queues":[{"name":"default","quotaMilliGpu":null}],"jobs":[]}', 2, "there is no queue nosuch"),
     ("nodes", "<html>", 1, "the answer is not JSON"),
-    ("load pods.csv --kubeconfig config", "<html>hello</html>", 1, "has created nothing; is it an API server?"),
+    ("load pods.csv --kubeconfig config", "<html>hello</html>", 1, "but created nothing; is it an API server?"),
 ]
 
 
@@ -187,7 +187,7 @@ def ends_in_order(program, folder, number):
     said = []
     for line in scheduler.stderr:
         said.append(line)
-        if "questions, health and metrics" in line:
+        if "read API, health and metrics" in line:
             # The next line is of the loop; until then the signals are not yet caught.
             break
     deadline = time.monotonic() + PATIENCE_SECONDS

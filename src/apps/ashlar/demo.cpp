@@ -90,7 +90,7 @@ Stage set_up() {
   std::printf("starting etcd and kube-apiserver on loopback ...\n");
   std::fflush(stdout);
   auto plane = envtest::ControlPlane::start({});
-  if (!plane) fail(plane.error().message + (plane.error().kind == Error::Kind::kNotFound ? "\n  ./dev demo builds and takes what it needs" : ""));
+  if (!plane) fail(plane.error().message + (plane.error().kind == Error::Kind::kNotFound ? "\n  ./dev demo builds what is missing" : ""));
   stage.plane = std::move(*plane);
   auto api = stage.plane->connect();
   if (!api) fail(api.error().message);
@@ -125,7 +125,7 @@ demo::Score play(Stage& stage, const demo::Script& script, demo::PlayOptions opt
   };
   demo::Score score = demo::Play(*stage.api, script, options).run();
   if (!dead.empty())
-    fail(dead + " died; its last words:\n" +
+    fail(dead + " exited; the end of its log:\n" +
          envtest::tail_of(stage.plane->folder() + "/" + (dead == "ashlar scheduler" ? "ashlar" : dead) + ".log", 12));
   return score;
 }
@@ -136,7 +136,7 @@ bool has_yardstick() {
   const char* building = std::getenv("ASHLAR_BUILDING");
   const pid_t builder = building == nullptr ? 0 : std::atoi(building);
   if (builder <= 0) return false;
-  std::printf("waiting for kube-scheduler, which is still being built ...\n");
+  std::printf("waiting for the build of kube-scheduler ...\n");
   std::fflush(stdout);
   return envtest::ControlPlane::await_binary("kube-scheduler", builder, kYardstickPatience, [] { return !is_interrupted; });
 }
@@ -149,13 +149,13 @@ void print_row(const demo::Score& s) {
 
 void compare(Stage& stage, const demo::Script& full) {
   if (!has_yardstick()) {
-    std::printf("kube-scheduler is not there: no comparison. ./dev demo builds it (where that fails, build/controlplane.log says why).\n");
+    std::printf("kube-scheduler is missing: no comparison. ./dev demo builds it (if that fails, see build/controlplane.log).\n");
     return;
   }
   const demo::Script script = full.comparable().faster(kCompareSpeed);
   std::printf(
-      "\nThe same script at %d times the speed, first on kube-scheduler, then on Ashlar; for both without shares of a card and teams\n"
-      "(kube-scheduler has neither), without priorities (it would evict for them), and without the job that never fits:\n\n",
+      "\nThe same script at %d times the speed, first on kube-scheduler, then on Ashlar; both without fractional GPUs and teams\n"
+      "(kube-scheduler supports neither), without priorities (it would preempt), and without the job that never fits:\n\n",
       kCompareSpeed);
   std::printf("  %-40s %13s %12s %18s %16s %10s\n", "", "gangs started", "split racks", "idle GPU-s waited", "time to finish", "jobs left");
   const std::string config = stage.plane->folder() + "/kube-scheduler.yaml";
@@ -177,8 +177,8 @@ void compare(Stage& stage, const demo::Script& full) {
   (*yardstick)->stop();
   row("Ashlar", script, {.ns = "compare-ashlar", .scheduler_name = "ashlar", .has_groups = true, .has_queues = false, .on_frame = {}});
   std::printf(
-      "\n  split racks: gangs over several racks although one rack could hold them; idle GPU-s waited: cards idle while\n  a job waited that "
-      "this many cards would have served\n");
+      "\n  split racks: gangs over several racks although one rack could hold them; idle GPU-s waited: GPUs idle while\n  a job waited that "
+      "they could have run\n");
 }
 
 void say_goodbye(const Stage& stage) {
@@ -207,7 +207,7 @@ void run_demo(const DemoOptions& options) {
   std::printf("%d of %d gangs started, %d split across racks without need, %.0f idle GPU-seconds while work waited\n", score.gangs_started,
               score.gangs, score.gangs_split, score.idle_gpu_seconds);
   if (score.gangs_started == 0 && !is_interrupted)
-    fail("no gang started; the scheduler's last words:\n" + envtest::tail_of(stage.plane->folder() + "/ashlar.log", 12));
+    fail("no gang started; the end of the scheduler's log:\n" + envtest::tail_of(stage.plane->folder() + "/ashlar.log", 12));
   if (!options.is_short && !options.has_no_comparison && !is_interrupted) compare(stage, script);
   if (options.has_no_wait || is_interrupted) return;
   say_goodbye(stage);
@@ -221,10 +221,10 @@ void run_demo(const DemoOptions& options) {
 
 void add_demo(CLI::App& app) {
   auto options = std::make_shared<DemoOptions>();
-  CLI::App* verb = app.add_subcommand("demo", "Play two minutes of jobs on a real API server with 64 fake nodes, and compare with kube-scheduler");
-  verb->add_flag("--short", options->is_short, "A few seconds, one job of each kind, no comparison");
-  verb->add_flag("--no-wait", options->has_no_wait, "End when the play is over instead of waiting for Ctrl-C");
-  verb->add_flag("--no-comparison", options->has_no_comparison, "Leave kube-scheduler out");
+  CLI::App* verb = app.add_subcommand("demo", "Run two minutes of jobs on a real API server with 64 fake nodes, and compare with kube-scheduler");
+  verb->add_flag("--short", options->is_short, "Run a few seconds, one job of each kind, without the comparison");
+  verb->add_flag("--no-wait", options->has_no_wait, "Exit at the end of the script instead of waiting for Ctrl-C");
+  verb->add_flag("--no-comparison", options->has_no_comparison, "Skip the comparison with kube-scheduler");
   verb->add_option("--color", options->color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
   verb->callback([options] { run_demo(*options); });
 }

@@ -101,7 +101,7 @@ class Sender {
           // The server answers with the object; a proxy's page says 200 to anything.
           if (answer.ok() && answer.body.find("\"kind\":\"" + kind + "\"") != std::string::npos) return;
           const std::string why = answer.ok()
-                                      ? "the server answers HTTP " + std::to_string(answer.status) + " and has created nothing; is it an API server?"
+                                      ? "the server answered HTTP " + std::to_string(answer.status) + " but created nothing; is it an API server?"
                                       : answer.result.error().message;
           if (++failures_ <= 5) std::cerr << "ashlar load: " << why << '\n';
         });
@@ -109,7 +109,7 @@ class Sender {
       api_.poll(Millis(sent < count ? 5 : 100));
       bar.update(answered);
     }
-    std::cout << what << ": " << count - failures_ << " posted, " << failures_ << " refused\n";
+    std::cout << what << ": " << count - failures_ << " posted, " << failures_ << " rejected\n";
     refused_ += std::exchange(failures_, 0);
   }
   std::size_t refused() const { return refused_; }
@@ -148,7 +148,7 @@ void run_load(const LoadOptions& options) {
   sender.run("Pod", pods->size(), moment,
              [&](std::size_t i, kube::OnAnswer done) { kube::create_pod(**api, pod_spec((*pods)[i], options), std::move(done)); });
   if (sender.refused() > 0)
-    refuse(kFailed, std::to_string(sender.refused()) + " objects were refused; the first ones are named above. What was posted stays");
+    refuse(kFailed, std::to_string(sender.refused()) + " objects were rejected; the first errors are shown above. Objects already posted are kept");
 }
 
 }  // namespace

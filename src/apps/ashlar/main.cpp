@@ -83,13 +83,13 @@ std::optional<UnknownVerb> unknown_verb(const CLI::App& app, int argc, char** ar
 }
 
 int answer_unknown_verb(const UnknownVerb& unknown) {
-  std::cerr << "ashlar: there is no verb " << unknown.words << unknown.word << "; there are";
+  std::cerr << "ashlar: unknown verb " << unknown.words << unknown.word << "; the verbs are";
   std::string_view comma = " ";
   for (const CLI::App* known : verbs_of(*unknown.above)) {
     std::cerr << comma << known->get_name();
     comma = ", ";
   }
-  std::cerr << " (ashlar " << unknown.words << "--help says what they do)\n";
+  std::cerr << " (ashlar " << unknown.words << "--help describes them)\n";
   return kBadInput;
 }
 
@@ -97,7 +97,7 @@ int answer_unknown_verb(const UnknownVerb& unknown) {
 
 int main(int argc, char** argv) {
   const PlainText plain(std::cerr);
-  CLI::App app{"Ashlar decides which workload runs on which accelerators, when and beside whom."};
+  CLI::App app{"Ashlar decides which workload runs on which accelerators, when, and next to which others."};
   app.name("ashlar");
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::help);
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
     // Asking for --help is a ParseError too, with status 0.
     return app.exit(error) == 0 ? checked_output(0) : kBadInput;
   } catch (const std::bad_alloc&) {
-    std::cerr << "ashlar: there is not enough memory\n";
+    std::cerr << "ashlar: out of memory\n";
     return kFailed;
   } catch (const std::exception& error) {
     std::cerr << "ashlar: " << error.what() << '\n';

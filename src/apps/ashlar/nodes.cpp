@@ -39,7 +39,8 @@ std::string domains_text(const object& node) {
 std::string trouble_text(const object& node) {
   std::string text;
   if (const std::string closed = text_of(node, "closed"); !closed.empty()) text += "    closed: " + closed + '\n';
-  if (const std::string devices = text_of(node, "closedCards"); !devices.empty()) text += "    closed cards, claimed twice: " + devices + '\n';
+  if (const std::string devices = text_of(node, "closedCards"); !devices.empty())
+    text += "    closed GPUs, claimed more than once: " + devices + '\n';
   if (const boost::json::value* taints = node.if_contains("taints"); taints != nullptr && !taints->as_array().empty()) {
     std::string list;
     for (const boost::json::value& taint : taints->as_array()) list += (list.empty() ? "" : ", ") + std::string(taint.as_string());
@@ -50,7 +51,7 @@ std::string trouble_text(const object& node) {
 
 std::string nodes_text(const object& answer, const std::string& only) {
   if (!only.empty() && answer.at("nodes").as_array().empty()) refuse_name("node", only);
-  Table table({"NAME", "MODEL", ">CARDS", ">IDLE", "USE", ">FREE-CPU", ">FREE-PODS", "DOMAINS"});
+  Table table({"NAME", "MODEL", ">GPUS", ">IDLE", "USE", ">FREE-CPU", ">FREE-PODS", "DOMAINS"});
   for (const boost::json::value& value : answer.at("nodes").as_array()) {
     const object& n = value.as_object();
     table.add({text_of(n, "name"), text_of(n, "model"), std::to_string(number_of(n, "cards")), std::to_string(number_of(n, "idleCards")),
@@ -66,8 +67,8 @@ std::string nodes_text(const object& answer, const std::string& only) {
 void add_nodes(CLI::App& app) {
   auto options = std::make_shared<AskOptions>();
   auto name = std::make_shared<std::string>();
-  CLI::App* verb = app.add_subcommand("nodes", "What each node has free, card by card");
-  verb->add_option("node", *name, "Only this node");
+  CLI::App* verb = app.add_subcommand("nodes", "Free resources of each node, GPU by GPU");
+  verb->add_option("node", *name, "Show only this node");
   verb->add_option("--server", options->server, "URL of the scheduler; else $ASHLAR_SERVER, else http://127.0.0.1:10451");
   verb->add_option("-o,--output", options->output, "table or json")->check(CLI::IsMember({"table", "json"}));
   verb->callback([options, name] {

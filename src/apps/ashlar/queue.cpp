@@ -54,7 +54,7 @@ std::string held_text(const object& answer, bool is_wide, bool is_all) {
   const boost::json::value* const found = answer.if_contains("held");
   if (found == nullptr || found->as_array().empty()) return {};  // a scheduler before this one does not say it
   const boost::json::array& held = found->as_array();
-  Table table({"HELD, WITHOUT A PLACE", "QUEUE", ">PODS", ">AGE", "REASON"});
+  Table table({"HELD, NOT IN A QUEUE", "QUEUE", ">PODS", ">AGE", "REASON"});
   for (const boost::json::value& value : held) {
     const object& h = value.as_object();
     const std::string reason = is_wide ? text_of(h, "reason") + ": " + text_of(h, "message") : text_of(h, "reason");
@@ -70,9 +70,9 @@ void add_queue(CLI::App& app) {
   auto options = std::make_shared<AskOptions>();
   auto only = std::make_shared<std::string>();
   auto is_all = std::make_shared<bool>(false);
-  CLI::App* verb = app.add_subcommand("queue", "Queues, their use, and the waiting jobs in order");
-  verb->add_option("queue", *only, "Only jobs of this queue");
-  verb->add_flag("-a,--all", *is_all, "List every waiting job (at most 20,000), not only the first 500");
+  CLI::App* verb = app.add_subcommand("queue", "Queues, their usage, and the waiting jobs in order");
+  verb->add_option("queue", *only, "Show only jobs of this queue");
+  verb->add_flag("-a,--all", *is_all, "List all waiting jobs (at most 20,000) instead of the first 500");
   verb->add_option("--server", options->server, "URL of the scheduler; else $ASHLAR_SERVER, else http://127.0.0.1:10451");
   verb->add_option("-o,--output", options->output, "table, wide or json")->check(CLI::IsMember({"table", "wide", "json"}));
   verb->callback([options, only, is_all] {

@@ -53,11 +53,11 @@ void run_replay(const ReplayVerbOptions& options) {
 
 void add_replay(CLI::App& app) {
   auto options = std::make_shared<ReplayVerbOptions>();
-  CLI::App* verb = app.add_subcommand("replay", "Decide a recorded run again and compare every plan");
+  CLI::App* verb = app.add_subcommand("replay", "Replay a recorded run and compare every plan");
   verb->add_option("LOG", options->log, "A decision log: one file, or the folder")->required();
-  verb->add_option("--policy", options->policy, "Show where this profile would have decided otherwise")->type_name("NAME|FILE");
+  verb->add_option("--policy", options->policy, "Show where this profile would have decided differently")->type_name("NAME|FILE");
   verb->add_option("--from", options->from, "Compare from this revision on")->type_name("REVISION")->check(CLI::NonNegativeNumber);
-  verb->add_option("-o,--output", options->output, "Form of the report")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  verb->add_option("-o,--output", options->output, "Format of the report")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
   verb->callback([options] { run_replay(*options); });
 }
 

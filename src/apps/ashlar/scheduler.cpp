@@ -137,8 +137,8 @@ std::string shown(const config::ListenConfig& listen) {
 kube::Quarantine open_quarantine(const std::string& path) {
   Result<kube::Quarantine> opened = kube::Quarantine::open(path);
   if (!opened) refuse(status_of(opened.error()), "quarantineFile: " + opened.error().message);
-  if (opened->skipped_lines() > 0) spdlog::warn("{}: lines without a uid, or too long, that are left out: {}", path, opened->skipped_lines());
-  if (opened->size() > 0) spdlog::warn("{}: pods that are not placed, because the scheduler stopped for them before: {}", path, opened->size());
+  if (opened->skipped_lines() > 0) spdlog::warn("{}: lines skipped, without a uid or too long: {}", path, opened->skipped_lines());
+  if (opened->size() > 0) spdlog::warn("{}: quarantined pods (a decision about them stopped the scheduler): {}", path, opened->size());
   return std::move(opened).value();
 }
 
@@ -169,11 +169,12 @@ void run_scheduler(const SchedulerFlags& options) {
   std::string names;
   for (const std::string& name : config.scheduler_names) names += (names.empty() ? "" : ", ") + name;
   spdlog::info("ashlar {} serves {} with profile {} as {}", ASHLAR_VERSION, names, config.profile.profile.name, identity);
-  if ((*scheduler)->port() != 0) spdlog::info("questions, health and metrics: http://{}:{}", shown(config.listen), (*scheduler)->port());
+  if ((*scheduler)->port() != 0) spdlog::info("read API, health and metrics: http://{}:{}", shown(config.listen), (*scheduler)->port());
   if ((*scheduler)->probe_port() != 0)
     spdlog::info("health and metrics: http://{}:{}", shown(config.health_probe_bind_address), (*scheduler)->probe_port());
   if (config.listen.is_public())
-    spdlog::warn("the read API answers without authentication on {}; anybody who reaches it learns the names of all tenants", shown(config.listen));
+    spdlog::warn("the read API answers without authentication on {}; anyone who can reach it can read the names of all tenants",
+                 shown(config.listen));
   running = scheduler->get();
   struct sigaction action {};
   action.sa_handler = on_signal;
@@ -195,17 +196,18 @@ void add_scheduler(CLI::App& app) {
   verb->add_option("--kubeconfig", options->kubeconfig, "Kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the service account of the pod")
       ->type_name("FILE");
   verb->add_option("--context", options->context, "Context of the kubeconfig");
-  verb->add_option("--config", options->config_file, "Settings (ashlar.yaml, docs/reference/configuration.md)")->type_name("FILE");
-  verb->add_option("--scheduler-name", options->scheduler_names, "spec.schedulerName of the pods to place; may be given several times")
+  verb->add_option("--config", options->config_file, "Configuration file (ashlar.yaml, docs/reference/configuration.md)")->type_name("FILE");
+  verb->add_option("--scheduler-name", options->scheduler_names, "spec.schedulerName of the pods to place; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  verb->add_option("--profile", options->profile, "Built-in profile or profile file; wins over the settings")->type_name("NAME|FILE");
-  verb->add_option("--listen", options->listen, "IP:PORT for questions (ashlar why, queue, nodes), health and metrics, or off")->type_name("ADDRESS");
-  verb->add_option("--health-probe-bind-address", options->probes, "IP:PORT for health and metrics without names of tenants, or off")
+  verb->add_option("--profile", options->profile, "Built-in profile or profile file; overrides the configuration file")->type_name("NAME|FILE");
+  verb->add_option("--listen", options->listen, "IP:PORT of the read API (ashlar why, queue, nodes), health and metrics, or off")
       ->type_name("ADDRESS");
-  verb->add_option("--decision-log", options->decision_log, "Folder for the decision log")->type_name("DIR");
-  verb->add_flag("--no-leader-election", options->has_no_election, "Lead at once, without a Lease; for a single process");
-  verb->add_flag("--validate-only", options->is_validate_only, "Check the settings and stop");
+  verb->add_option("--health-probe-bind-address", options->probes, "IP:PORT of health and metrics without tenant names, or off")
+      ->type_name("ADDRESS");
+  verb->add_option("--decision-log", options->decision_log, "Directory of the decision log")->type_name("DIR");
+  verb->add_flag("--no-leader-election", options->has_no_election, "Run as leader without a Lease; for a single replica");
+  verb->add_flag("--validate-only", options->is_validate_only, "Check the configuration and exit");
   verb->callback([options] { run_scheduler(*options); });
 }
 

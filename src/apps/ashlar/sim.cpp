@@ -165,13 +165,13 @@ void run_packing_verb(const PackingOptions& options) {
 
 void add_packing_replay(CLI::App& sim) {
   auto options = std::make_shared<PackingOptions>();
-  CLI::App* verb = sim.add_subcommand("packing", "Pods arrive one by one and stay: how full does the cluster get, and how fragmented?");
+  CLI::App* verb = sim.add_subcommand("packing", "Pods arrive one by one and stay: allocation and fragmentation under each policy");
   verb->add_option("--nodes", options->nodes, "node list: sn,cpu_milli,memory_mib,gpu,model (.csv, also .gz, .xz, .zst)")->required();
   verb->add_option("--pods", options->pods, "pod list: name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec]")->required();
   verb->add_option("--arrivals", options->arrivals, "arrival orders: seed,kind,values")->required();
-  verb->add_option("--seed", options->seeds, "seeds of the arrival file, with commas; all of them by default")->allow_extra_args(false);
+  verb->add_option("--seed", options->seeds, "seeds of the arrival file, separated by commas; default: all")->allow_extra_args(false);
   verb->add_option("--policy", options->policies,
-                   "fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, another profile or a profile file; several with commas")
+                   "fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, another profile or a profile file; separated by commas")
       ->required()
       ->allow_extra_args(false);
   options->output.add_to(*verb);
@@ -224,18 +224,18 @@ void run_queue_verb(const QueueOptions& options) {
 
 void add_queue_replay(CLI::App& sim) {
   auto options = std::make_shared<QueueOptions>();
-  CLI::App* verb = sim.add_subcommand("queue", "Rigid jobs on virtual clusters: how long do they wait under each policy?");
+  CLI::App* verb = sim.add_subcommand("queue", "Rigid jobs on virtual clusters: waiting times under each policy");
   verb->add_option("--jobs", options->jobs, "job trace: vc,gpu_num,submit_time,duration[,priority] (.csv, also .gz, .xz, .zst)")->required();
-  verb->add_option("--vcs", options->vcs, "nodes of 8 cards per virtual cluster: vc,node num")->required();
+  verb->add_option("--vcs", options->vcs, "8-GPU nodes per virtual cluster: vc,node num")->required();
   verb->add_option("--shrink", options->shrink, "divide every virtual cluster's nodes by this, rounding up")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000));
   verb->add_option("--policy", options->policies,
-                   "fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, another profile or a profile file; several with commas")
+                   "fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, another profile or a profile file; separated by commas")
       ->required()
       ->allow_extra_args(false);
   verb->add_flag("--pooled", options->is_pooled, "one cluster of all virtual clusters' nodes");
-  verb->add_option("--restart-overhead", options->overhead, "seconds that a restart costs a job of one card, of up to 8, of more")
+  verb->add_option("--restart-overhead", options->overhead, "restart overhead in seconds of a job of 1 GPU, of up to 8, of more")
       ->capture_default_str();
   verb->add_option("--threads", options->threads, "threads for the virtual clusters; 0 = one per core")->capture_default_str();
   options->output.add_to(*verb);
@@ -283,7 +283,7 @@ void add_run(CLI::App& sim) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = sim.add_subcommand("run", "A scenario of nodes, queues, work and failures in virtual time, under one profile or several");
   verb->add_option("scenario", options->scenario, "YAML file (docs/reference/scenario.md)")->required();
-  verb->add_option("--policy", options->policies, "profiles instead of the scenario's own; several with commas")->allow_extra_args(false);
+  verb->add_option("--policy", options->policies, "profiles instead of the scenario's own; separated by commas")->allow_extra_args(false);
   options->output.add_to(*verb);
   verb->callback([options] { run_scenario_verb(*options); });
 }

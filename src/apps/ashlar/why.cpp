@@ -79,7 +79,7 @@ std::string why_text(const object& why) {
 std::string full_name(const std::string& ns, const std::string& name) {
   if (name.find('/') == std::string::npos) return (ns.empty() ? "default" : ns) + "/" + name;
   if (!ns.empty() && name.compare(0, name.find('/'), ns) != 0)
-    throw CLI::ValidationError("-n", name + " is of another namespace than " + ns + "; leave one of the two out");
+    throw CLI::ValidationError("-n", name + " is in another namespace than " + ns + "; give only one of the two");
   return name;
 }
 
@@ -91,7 +91,7 @@ void add_why(CLI::App& app) {
   auto ns = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("why", "Why a pod or gang waits, and what would help");
   verb->add_option("name", *name, "NAMESPACE/NAME of a pod or gang, or NAME with -n")->required();
-  verb->add_option("-n,--namespace", *ns, "Namespace of NAME; default where neither names one");
+  verb->add_option("-n,--namespace", *ns, "Namespace of NAME; \"default\" if neither gives one");
   verb->add_option("--server", options->server, "URL of the scheduler; else $ASHLAR_SERVER, else http://127.0.0.1:10451");
   verb->add_option("-o,--output", options->output, "table or json")->check(CLI::IsMember({"table", "json"}));
   verb->callback([options, name, ns] {
