@@ -1,6 +1,8 @@
 // The list of stages. What starts jobs is a row by the profile's victim rule; all others are the same for every profile.
 #include "engine/stage.h"
 
+#include <iterator>
+
 #include "engine/cycle.h"
 #include "engine/explain/verdicts.h"
 #include "engine/pending/requeue.h"
@@ -27,26 +29,31 @@ void refresh_reservations(EngineData& e, State& state, Cycle&) {
   Ledger(state).forget_changed_nodes();
 }
 
+constexpr Stage kBefore[] = {
+    {"absorb changes of the backlog", absorb_changes},
+    {"forget outdated fit tables", forget_outdated_tables},
+    {"refresh reservations", refresh_reservations},
+    {"requeue", requeue},
+    {"activate behind moved heads", activate_behind_moved_heads},
+    {"keep to the beat", keep_to_the_beat},
+};
 /// By VictimRule.
-constexpr Stage kStartJobs[] = {
+constexpr Stage kStartJobs[kVictimRules] = {
     {"start", advance, true},
     {"preempt and start by count", preempt_by_count, true},
+};
+constexpr Stage kAfter[] = {
+    {"absorb changes of the backlog", absorb_changes},
+    {"report newcomers", report_newcomers},
 };
 
 }  // namespace
 
 std::vector<Stage> stages_of(const Profile& profile) {
-  return {
-      {"absorb changes of the backlog", absorb_changes},
-      {"forget outdated fit tables", forget_outdated_tables},
-      {"refresh reservations", refresh_reservations},
-      {"requeue", requeue},
-      {"activate behind moved heads", activate_behind_moved_heads},
-      {"keep to the beat", keep_to_the_beat},
-      kStartJobs[static_cast<std::size_t>(profile.victim)],
-      {"absorb changes of the backlog", absorb_changes},
-      {"report newcomers", report_newcomers},
-  };
+  std::vector<Stage> stages(std::begin(kBefore), std::end(kBefore));
+  stages.push_back(kStartJobs[static_cast<std::size_t>(profile.victim)]);
+  stages.insert(stages.end(), std::begin(kAfter), std::end(kAfter));
+  return stages;
 }
 
 }  // namespace ashlar

@@ -31,11 +31,13 @@ enum class PlacementRule : std::uint8_t {
   kScored,       ///< feasible nodes by tiers of points; gangs by best-fit domain
   kConsolidate,  ///< whole nodes and best fit by idle devices, first fit in node order for the rest (Helios' rule)
 };
+inline constexpr std::size_t kPlacementRules = 2;
 /// Whether running jobs may be stopped for waiting ones.
 enum class VictimRule : std::uint8_t {
   kNone,
   kByQuotaUnverified,  ///< order decides which jobs may run by device count alone, before any placement is known (SRTF, Tiresias as published)
 };
+inline constexpr std::size_t kVictimRules = 2;
 
 /// What a replay of a published trace does besides the decisions, as the simulator of the profile's paper did (ashlar sim queue); nothing else heeds it.
 struct ReplayRules {

@@ -51,6 +51,7 @@ std::string filled_in(std::string_view sentence, const Reason& reason, const Rea
     text += sentence.substr(at, open - at);
     if (open == std::string_view::npos) break;
     const std::size_t close = sentence.find('}', open);
+    if (close == std::string_view::npos) break;
     text += value_of(sentence.substr(open + 1, close - open - 1), reason, names);
     at = close + 1;
   }

@@ -28,7 +28,7 @@ PlacementOutcome place_consolidated_or_scored(const PlacementContext& context, J
 }
 
 /// By PlacementRule.
-constexpr PlacementRow kRows[] = {
+constexpr PlacementRow kRows[kPlacementRules] = {
     {.place = place_scored, .is_room_exact = true},
     {.place = place_consolidated_or_scored, .is_room_exact = false},
 };

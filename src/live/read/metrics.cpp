@@ -115,7 +115,8 @@ void add_process(Snapshot& out, const ProcessFacts& process) {
   }
   for (const auto& [resource, watch] : process.watches) {
     const prometheus::Labels labels{{"resource", std::string(resource)}};
-    out.set("ashlar_watch_lag_seconds", "Time since the watch last received data", labels, static_cast<double>(watch.silent.value) * 1e-3);
+    if (watch.silent)
+      out.set("ashlar_watch_lag_seconds", "Time since the watch last received data", labels, static_cast<double>(watch.silent->value) * 1e-3);
     out.count("ashlar_watch_events_total", "Changes received", labels, static_cast<double>(watch.events));
     out.count("ashlar_watch_relists_total", "List operations", labels, static_cast<double>(watch.lists));
     out.count("ashlar_watch_expired_total", "Expired resource versions (410)", labels, static_cast<double>(watch.expired));

@@ -33,7 +33,7 @@ struct ProcessFacts {
   struct Watch {
     std::string_view resource;
     std::uint64_t lists = 0, watches = 0, events = 0, errors = 0, objects = 0, unreadable = 0;
-    Millis silent;
+    std::optional<Millis> silent;  ///< absent where the kind is not watched (yet)
     bool is_listed = false;
     std::uint64_t expired = 0;
   };

@@ -114,7 +114,7 @@ class WatchedKindOf final : public WatchedKind {
     reflector_.reset();
     cache_ = {};
     said_.clear();
-    has_settled_ = false;
+    has_settled_ = !path_problem_.empty();  // a version is still looked for, at its own pace
   }
   void hand_over(bool lists_again) override {
     cache_.drain([this](Change<T>&& change) { shared_.leader_term->take(std::move(change)); });

@@ -352,7 +352,7 @@ TEST(WatchFacts, AreThoseOfEachReflector) {
     EXPECT_GE(facts[resource].lists, 1u) << resource;
     EXPECT_EQ(facts[resource].unreadable, 0u) << resource;
     EXPECT_EQ(facts[resource].expired, 0u) << resource;
-    EXPECT_LT(facts[resource].silent, Millis(10'000)) << resource;
+    EXPECT_LT(facts[resource].silent.value_or(Millis::max()), Millis(10'000)) << resource;
   }
   EXPECT_EQ(facts["pods"].objects, 2u);
   EXPECT_EQ(facts["nodes"].objects, 1u);
@@ -394,6 +394,7 @@ TEST(WatchFacts, AreSeriesOfTheMetrics) {
         "ashlar_watch_objects{resource=\"pods\"} 7\n", "ashlar_watch_listed{resource=\"pods\"} 1\n", "ashlar_watch_listed{resource=\"nodes\"} 0\n",
         "ashlar_unreadable_objects{resource=\"pods\"} 8\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  EXPECT_EQ(text.find("ashlar_watch_lag_seconds{resource=\"nodes\"}"), std::string::npos) << "not watched yet: no lag, rather than 0";
 }
 
 }  // namespace

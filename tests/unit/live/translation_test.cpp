@@ -485,7 +485,7 @@ TEST_F(Translation, GatedPodsWaitWithoutAWord) {
 TEST_F(Translation, ProfilesThatStopRunningJobsAreRefused) {
   const Result<Profile> refused = live_profile(builtin_profile("srtf").value());
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().message.find("stops running jobs"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("preempts running jobs"), std::string::npos);
   EXPECT_TRUE(live_profile(builtin_profile("fgd").value()).ok());
 }
 

@@ -94,6 +94,22 @@ TEST_F(WatchesTest, AServerWithoutPodGroupsSchedulesPlainPodsAndTellsTheOthers) 
   EXPECT_EQ(logged("PodGroup API: scheduling.k8s.io/v1beta1"), 1u);
 }
 
+TEST_F(WatchesTest, AReplicaThatLeadsAgainDoesNotWaitForPodGroupsThatThereAreNot) {
+  cluster.serve_groups("");
+  cluster.put_pod("plain", 1);
+  lead(Millis(120'000), Millis(120'000));
+  ASSERT_TRUE(until([&] { return is_bound("plain"); }));
+  watches->stop();
+  leader_term.reset();
+  LeaderTermOptions options;
+  options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
+  leader_term = std::make_unique<LeaderTerm>(*api, std::move(options), metrics, [] { return true; });
+  watches->feed(leader_term.get());
+  watches->start();
+  cluster.put_pod("later", 1);
+  EXPECT_TRUE(until([&] { return is_bound("later"); })) << "the next look for a version is minutes away";
+}
+
 TEST_F(WatchesTest, RightsThatAreTakenAwayFromOptionalKindsStopNothingElse) {
   cluster.refuse("podgroups", 403);
   cluster.refuse("priorityclasses", 403);

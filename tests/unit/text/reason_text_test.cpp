@@ -35,5 +35,9 @@ TEST(Reasons, EachSentenceIsFilledIn) {
   }
 }
 
+TEST(Reasons, ASentenceWithABraceThatIsNotClosedEndsThere) {
+  EXPECT_EQ(filled_in("of {subject} and {", {ReasonCode::kInsufficientGpu, 0, {}}, SomeNames()), "of SUBJECT and ");
+}
+
 }  // namespace
 }  // namespace ashlar
