@@ -15,7 +15,7 @@
 namespace ashlar {
 namespace {
 
-constexpr std::int64_t kAmountMax = 4'500'000'000'000'000;  ///< 2^52: still exact in a double, and sums over a whole trace stay within int64
+constexpr std::int64_t kAmountMax = std::int64_t{1} << 52;  ///< still exact in a double, and sums over a whole trace stay within int64
 
 std::optional<std::int64_t> quantity(std::string_view text, std::int64_t units_per_one) {
   const Result<std::int64_t> amount = parse_quantity(text, units_per_one);
@@ -84,8 +84,20 @@ std::optional<MilliCores> parse_cores(std::string_view text) {
 }
 
 std::optional<Bytes> parse_bytes(std::string_view text) {
-  const auto bytes = quantity(text, 1);
+  const auto bytes = quantity(text.ends_with("iB") ? text.substr(0, text.size() - 1) : text, 1);
   return bytes ? std::optional(Bytes(*bytes)) : std::nullopt;
+}
+
+Result<MiB> parse_gpu_memory(std::string_view text) {
+  constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+  constexpr std::int64_t kGpuMemoryMax = kMiB << 30;  // of one GPU; more is a typing error
+  const std::string quoted = "'" + std::string(text) + "'";
+  const std::string_view bare = text.ends_with("iB") ? text.substr(0, text.size() - 1) : text;
+  const Result<std::int64_t> bytes = parse_quantity(bare, 1, Overflow::kSaturate);
+  if (!bytes || *bytes < 0) return invalid("is not a quantity such as 40Gi: " + quoted);
+  if (*bytes >= kGpuMemoryMax) return invalid("is " + quoted + ", which is more than any GPU has");
+  if (*bytes > 0 && *bytes < kMiB) return invalid("is " + quoted + ", which is less than 1Mi; name the unit (40Gi)");
+  return MiB((*bytes + kMiB - 1) / kMiB);
 }
 
 /// Digits with at most one point, at most three places behind it that count.

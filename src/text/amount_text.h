@@ -8,6 +8,7 @@
 
 #include "base/id.h"
 #include "base/quantity.h"
+#include "base/result.h"
 
 namespace ashlar {
 
@@ -28,9 +29,11 @@ std::string quota_word(std::int64_t dimension, std::int64_t amount);
 /// A quantity as Kubernetes writes it: "8", "0.5" or "500m". At least 0; none where it cannot be read exactly.
 std::optional<MilliCores> parse_cores(std::string_view text);
 inline constexpr std::string_view kCoresForm = "CPU cores such as 8, 0.5 or 500m";
-/// A quantity as Kubernetes writes it: bytes, or with Ki .. Ei (powers of 1024) or k .. E (powers of 1000). At least 0; none as above.
+/// A quantity as Kubernetes writes it: bytes, or with Ki .. Ei (powers of 1024, "KiB" too) or k .. E (powers of 1000). From 0 to 4Pi; none as above.
 std::optional<Bytes> parse_bytes(std::string_view text);
 inline constexpr std::string_view kBytesForm = "memory such as 64Gi, 512Mi or 1Ti";
+/// GPU memory that is requested: as above, at least 1Mi or 0, rounded up to whole MiB. kInvalid says what is wrong with `text`.
+Result<MiB> parse_gpu_memory(std::string_view text);
 /// Devices as thousandths: "8" or "0.5"; none as above.
 std::optional<MilliGpu> parse_gpus(std::string_view text);
 inline constexpr std::string_view kGpusForm = "a number of GPUs such as 8 or 0.5";

@@ -1,6 +1,7 @@
 #include "text/nearest_name.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace ashlar {
@@ -12,16 +13,17 @@ constexpr std::size_t kPrefixMin = 3;   ///< a beginning of this many letters na
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> above(b.size() + 1), row(b.size() + 1), below(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
+    below[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      below[j] = std::min({row[j] + 1, below[j - 1] + 1, row[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      const bool is_swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (is_swapped) below[j] = std::min(below[j], above[j - 2] + 1);
     }
+    std::swap(above, row);
+    std::swap(row, below);
   }
   return row[b.size()];
 }
@@ -32,7 +34,8 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
   const std::string_view cut = name.substr(0, kLengthMax);
   if (cut.empty()) return {};
   std::string_view nearest;
-  std::size_t least = 2 * (std::max<std::size_t>(2, cut.size() / 2) + 1);
+  const std::size_t most = cut.size() < 2 ? 0 : cut.size() <= 4 ? 1 : std::max<std::size_t>(2, cut.size() / 3);  // short names are near to anything
+  std::size_t least = 2 * (most + 1);
   for (const std::string_view k : known) {
     const bool is_cut_short = cut.size() >= kPrefixMin && k.starts_with(cut);
     const std::string_view last = k.substr(k.rfind('/') + 1);  // "gpu" means "nvidia.com/gpu"

@@ -8,7 +8,7 @@
 
 namespace ashlar {
 
-/// Insertions, deletions and substitutions that turn `a` into `b`.
+/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b` (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 /// "; did you mean \"X\"?"
 std::string meant_text(std::string_view meant);

@@ -13,9 +13,11 @@ ANCHOR = re.compile(r"\[`([^`\]]+)`\]\(([^)#\s]+)#L(\d+)\)")
 
 
 def line_of(name, number, lines):
-    """The line, from 1, that holds the name and is nearest to the number; None where there is none."""
+    """The line, from 1, that holds the name and is nearest to the number, of definitions where there are some; None where there is none."""
     found = [i for i, line in enumerate(lines, 1) if name in line]
-    return min(found, key=lambda i: abs(i - number)) if found else None
+    defined = [i for i in found if re.match(r"[A-Za-z][^=;]*(?<![\w.>])" + re.escape(name) + r"\b.*[{(,]$|.*\b" + re.escape(name) + r"\(.*\) (const )?\{", lines[i - 1])
+               and not lines[i - 1].startswith((" ", "/"))]
+    return min(defined or found, key=lambda i: abs(i - number)) if found else None
 
 
 def anchors_of(page, root):

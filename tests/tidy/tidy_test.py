@@ -359,6 +359,11 @@ class Anchors(unittest.TestCase):
         self.assertEqual(checks_of({**self.page(2), "docs/x.md": "[`int f`](../src/base/y.cpp#L1)\n"}), {"anchors"})
         self.assertEqual(checks_of({**self.page(2), "docs/x.md": "[`gone`](../src/base/x.cpp#L2)\n"}), {"anchors"})
 
+    def test_a_definition_is_meant_rather_than_a_call(self):
+        lines = ["void g() {", "  int x = f(1);", "}", "int f(int a) {", "}"]
+        self.assertEqual(anchors.line_of("f", 2, lines), 4)
+        self.assertEqual(anchors.line_of("int x", 4, lines), 2)
+
     def test_numbers_are_written(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, text in self.page(7).items():

@@ -19,7 +19,7 @@ inline constexpr std::string_view kSchedulerError = "SchedulerError";
 
 /// Why the pod is not shown to the engine.
 std::string hold_text(const PodRecord& pod);
-/// The token for a condition's reason: the API's SchedulingGated for gates, else kSchedulerError, since no hold is ended by a node.
+/// The token for a condition's reason: the API's SchedulingGated for gates, kUnschedulable where a node with another label would help, else kSchedulerError.
 std::string_view hold_reason_token(HoldReason reason);  // for tests
 /// Our own word for it: "FieldNotEvaluated", "MembersMissing", ...
 std::string_view hold_reason_name(HoldReason reason);

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/digest.h"
+#include "text/amount_text.h"
 #include "text/quantity_text.h"
 
 namespace ashlar::kube {
@@ -79,14 +80,9 @@ void sort_by_resource(Demand& demand) {
   std::sort(demand.amounts.begin(), demand.amounts.end(), [](const ResourceAmount& a, const ResourceAmount& b) { return a.resource < b.resource; });
 }
 
-constexpr std::int64_t kDeviceMemoryMaxMib = std::int64_t{1} << 30;  ///< of one device; more is a typing error
-
 Result<MiB> memory_each(const PooledString& ask) {
-  const Result<std::int64_t> bytes = parse_quantity(ask, 1, Overflow::kSaturate);
-  if (!bytes || *bytes < 0) return invalid("ashlar.dev/gpu-memory is not a quantity such as 40Gi: '" + ask.str() + "'");
-  if (*bytes >> 20 >= kDeviceMemoryMaxMib) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is more than any GPU has");
-  if (*bytes > 0 && *bytes < 1 << 20) return invalid("ashlar.dev/gpu-memory is '" + ask.str() + "', which is less than 1Mi; name the unit (40Gi)");
-  return MiB((*bytes >> 20) + ((*bytes & ((1 << 20) - 1)) != 0 ? 1 : 0));
+  const Result<MiB> memory = parse_gpu_memory(ask);
+  return memory ? memory : invalid("ashlar.dev/gpu-memory " + memory.error().message);
 }
 
 Result<DeviceRequest> device_request(const Pod& pod, const PooledString* memory_ask) {

@@ -5,6 +5,7 @@
 
 #include "sim/case/reading.h"
 #include "sim/scenario/units.h"
+#include "text/device_text.h"
 
 namespace ashlar::sim {
 namespace {
@@ -28,21 +29,11 @@ struct JobForm {
   DeviceMask devices;
 };
 
-DeviceMask take_devices_of_node(CaseReading& c, Words& words) {
-  constexpr std::string_view kForm = "cards such as 0-3 or 0,2,5";
-  DeviceMask mask;
-  for (const std::string_view part : split(words.take(kForm), ',')) {
-    const KeyValue range = key_value(part, '-');
-    int first = -1, last = -1;
-    std::from_chars(range.key.data(), range.key.data() + range.key.size(), first);
-    if (range.has_value)
-      std::from_chars(range.value.data(), range.value.data() + range.value.size(), last);
-    else
-      last = first;
-    if (first < 0 || last < first || last >= kDevicesPerNodeMax) words.fail(fmt::format("\"{}\" names no cards", part), kForm);
-    if (words.has_failed()) return mask;
-    for (int i = first; i <= last; ++i) mask.set(i);
-  }
+DeviceMask take_devices_of_node(Words& words) {
+  constexpr std::string_view kForm = "GPUs of the node such as 0-3 or 0,2,5";
+  const std::string_view word = words.take(kForm);
+  const DeviceMask mask = parse_devices(word);
+  if (mask.is_empty() && !words.has_failed()) words.fail(fmt::format("\"{}\" is not a list of GPUs", word), kForm);
   return mask;
 }
 
@@ -94,7 +85,7 @@ void take_job_options(CaseReading& c, Words& words, JobForm& form) {
     else if (words.accept("on"))
       form.on = take_node(c, words);
     else if (words.accept("cards"))
-      form.devices = take_devices_of_node(c, words);
+      form.devices = take_devices_of_node(words);
     else {
       words.take("an option");
       words.fail(
@@ -211,7 +202,7 @@ void read_bind(CaseReading& c, Words& words) {
   const std::vector<MemberId> members = take_members(c, words);
   const NodeId node = take_node(c, words);
   DeviceMask devices;
-  if (words.accept("cards")) devices = take_devices_of_node(c, words);
+  if (words.accept("cards")) devices = take_devices_of_node(words);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
   for (const MemberId member : members) happen(c, at, EventBody(Bound{member, node, devices}));

@@ -73,8 +73,8 @@ JobOrMember take_member(CaseReading& c, Words& words) {
   if (!name.has_value) return which;
   const auto& members = c.file.names.members[which.job.row()];
   std::size_t rank = members.size();
-  std::from_chars(name.value.data(), name.value.data() + name.value.size(), rank);
-  if (rank >= members.size())
+  const auto [end, failure] = std::from_chars(name.value.data(), name.value.data() + name.value.size(), rank);
+  if (failure != std::errc() || end != name.value.data() + name.value.size() || rank >= members.size())
     words.fail(fmt::format("\"{}\" is not a member of {}", name.value, name.key), fmt::format("0 to {}", members.size() - 1));
   else
     which.member = members[rank];

@@ -53,8 +53,6 @@ void read_levels(CaseReading& c, Words& words);
 void read_cluster(CaseReading& c, Words& words);
 void read_node(CaseReading& c, Words& words);
 void read_add(CaseReading& c, Words& words);
-/// A node of the case that is not lost.
-NodeId take_node_that_is_there(CaseReading& c, Words& words);
 void read_change(CaseReading& c, Words& words);
 void read_cordon(CaseReading& c, Words& words);
 void read_uncordon(CaseReading& c, Words& words);
@@ -67,8 +65,6 @@ void read_gang(CaseReading& c, Words& words);
 void read_foreign(CaseReading& c, Words& words);
 void read_grow(CaseReading& c, Words& words);
 void read_end(CaseReading& c, Words& words);
-/// The members of the case that a statement is about: the one named, or all of its job. Empty only where the statement has failed.
-std::vector<MemberId> take_members(CaseReading& c, Words& words);
 void read_reject(CaseReading& c, Words& words);
 void read_bind(CaseReading& c, Words& words);
 void read_evict(CaseReading& c, Words& words);

@@ -115,8 +115,7 @@ void add_amount(Demand& demand, NamedAmount added) {
 }  // namespace
 
 std::int64_t bytes_of(Words& words, std::string_view text) {
-  const std::string_view bare = text.ends_with("iB") ? text.substr(0, text.size() - 1) : text;
-  const std::optional<Bytes> bytes = parse_bytes(bare);
+  const std::optional<Bytes> bytes = parse_bytes(text);
   if (!bytes) words.fail(fmt::format("\"{}\" is not an amount of memory", text), "bytes such as 64GiB, 512MiB or 1TiB");
   return bytes ? bytes->value : 0;
 }
@@ -164,7 +163,9 @@ void take_ask(Words& words, CaseNames& names, MemberAsk& ask) {
       add_amount(ask.demand, named);
     } else if (key_value(word).key == "card-memory" && key_value(word).has_value) {
       words.take(kAmountForm);
-      ask.demand.devices.memory_each = MiB(bytes_of(words, key_value(word).value) >> 20);
+      const Result<MiB> memory = parse_gpu_memory(key_value(word).value);
+      if (!memory) words.fail("card-memory " + memory.error().message);
+      ask.demand.devices.memory_each = memory ? *memory : MiB(0);
     } else if (words.accept("needs")) {
       take_models(words, names, ask);
     } else if (words.accept("selector")) {

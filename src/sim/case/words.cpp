@@ -62,7 +62,7 @@ std::int64_t Words::take_count(std::string_view form) {
 Millis Words::take_time() {
   const std::string_view word = take(kDurationForm);
   const Result<Millis> time = parse_duration(word);
-  if (!time) fail(fmt::format("\"{}\" is not a time", word), kDurationForm);
+  if (!time && !word.empty()) fail(time.error().message);
   return time ? *time : Millis(0);
 }
 

@@ -207,6 +207,12 @@ std::int32_t queue_index(const std::string& name, YamlMap& map, const std::strin
   return -1;
 }
 
+/// The other names: no queue is its own parent.
+std::vector<std::string> without(std::vector<std::string> names, const std::string& name) {
+  std::erase(names, name);
+  return names;
+}
+
 void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   struct Draft {
     ScenarioQueue queue;
@@ -225,6 +231,8 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     draft.mark = item.Mark();
     draft.where = where;
     if (draft.queue.name.empty()) map.reject_self("expected the queue's name, got nothing");
+    if (draft.queue.name == "root")
+      map.reject("name", "\"root\" is the whole tree and no queue; to limit all queues, give them a parent of another name");
     if (std::find(names.begin(), names.end(), draft.queue.name) != names.end())
       map.reject("name", "expected every queue once, got \"" + draft.queue.name + "\" twice");
     if (const YAML::Node* node = map.find("quota")) {
@@ -260,9 +268,10 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     if (is_placed[i]) continue;
     const bool is_known = std::find(names.begin(), names.end(), drafts[i].parent) != names.end();
-    mistake.reject(drafts[i].mark, drafts[i].where + ".parent",
-                   is_known ? "expected a tree, got a circle through \"" + drafts[i].queue.name + "\""
-                            : YamlMap::expected("the name of a queue", drafts[i].parent) + suggestion(drafts[i].parent, names));
+    mistake.reject(
+        drafts[i].mark, drafts[i].where + ".parent",
+        is_known ? "expected a tree, got a circle through \"" + drafts[i].queue.name + "\""
+                 : YamlMap::expected("the name of a queue", drafts[i].parent) + suggestion(drafts[i].parent, without(names, drafts[i].queue.name)));
   }
   if (scenario.queues.empty()) scenario.queues.push_back({"default", -1, {}});
 }

@@ -133,8 +133,11 @@ JobShape read_shape(YamlMap& map, YamlMistake& mistake, const Scenario& scenario
     shape.gpus = 1;
     if (map.has("gpus")) map.reject("gpu_milli", "expected no \"gpus\" beside it; a job requests whole GPUs or a fraction of one");
   }
-  const Bytes device_memory = map.amount<Bytes>("gpu_memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
-  shape.gpu_memory = MiB(device_memory.value >> 20);
+  if (const std::optional<std::string> text = map.text("gpu_memory")) {
+    const Result<MiB> memory = parse_gpu_memory(*text);
+    if (!memory) map.reject("gpu_memory", memory.error().message);
+    shape.gpu_memory = memory ? *memory : MiB(0);
+  }
   shape.cpu = map.amount<MilliCores>("cpu", &parse_cores, kCoresForm).value_or(MilliCores(0));
   shape.memory = map.amount<Bytes>("memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
   shape.models = map.words("models");

@@ -91,11 +91,12 @@ std::optional<double> YamlMap::real(const std::string& key, double min, double m
 }
 
 std::optional<Millis> YamlMap::duration(const std::string& key) {
-  const auto parse = [](std::string_view text) {
-    const Result<Millis> read = parse_duration(text);
-    return read ? std::optional(*read) : std::nullopt;
-  };
-  return amount<Millis>(key, +parse, kDurationForm);
+  const std::optional<std::string> value = text(key);
+  if (!value) return std::nullopt;
+  const Result<Millis> read = parse_duration(value->substr(0, kShownMax));
+  if (read) return *read;
+  reject(key, printable(read.error().message));
+  return std::nullopt;
 }
 
 std::vector<std::string> YamlMap::words(const std::string& key) {

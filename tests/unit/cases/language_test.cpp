@@ -24,7 +24,7 @@ void expect_error(const std::string& text, const std::string& place, const std::
 
 TEST(CaseLanguage, NamesLineColumnAndFormOfWhatIsWrong) {
   expect_error(kCluster + "job a 6 gpux at 0s\n" + kBlock, "3:9:", "\"4 gpu\" or \"500 milli\"");
-  expect_error(kCluster + "job a 6 gpu at never\n" + kBlock, "3:16:", "a time such as 90s");
+  expect_error(kCluster + "job a 6 gpu at never\n" + kBlock, "3:16:", "\"never\" is not a duration; write for example 90s");
   expect_error(kCluster + "jb a 6 gpu at 0s\n" + kBlock, "3:1:", "did you mean \"job\"?");
   expect_error(kCluster + "job a 1 gpu queue team-a at 0s\n" + kBlock, "3:19:", "no queue \"team-a\"");
   expect_error(kCluster + "job a 1 gpu within rack at 0s\n" + kBlock, "3:20:", "no level \"rack\"");

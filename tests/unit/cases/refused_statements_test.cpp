@@ -147,7 +147,7 @@ profile ashlar colour=red
 binding
   8: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 binding soon
-  9: "soon" is not a time; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+  9: "soon" is not a duration; write for example 90s, 500ms, 1h30m or 2d
 binding 1s 2s
   12: nothing is left to say here; expected a line such as "binding 1s"
 show
@@ -211,11 +211,11 @@ job a 1 gpu priority 9999999999
 job a 1 gpu priority -5x
   22: "-5x" is not a number; expected a priority such as 100
 job a 1 gpu duration long
-  22: "long" is not a time; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+  22: "long" is not a duration; write for example 90s, 500ms, 1h30m or 2d
 job a 1 gpu p90 1x
-  17: "1x" is not a time; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+  17: "1x" is not a duration; write for example 90s, 500ms, 1h30m or 2d
 job a 1 gpu runs ever
-  18: "ever" is not a time; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+  18: "ever" is not a duration; write for example 90s, 500ms, 1h30m or 2d
 job a 1 gpu rank -1
   18: "-1" is not a number; expected a number that the order policy knows
 job a 1 gpu rank r
@@ -231,19 +231,19 @@ job a 1 gpu min -1
 job a 1 gpu on node7
   16: there is no node "node7" at this point; did you mean "node0"?
 job a 1 gpu on node0 cards 8-
-  28: "8-" names no cards; expected cards such as 0-3 or 0,2,5
+  28: "8-" is not a list of GPUs; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu on node0 cards 3-1
-  28: "3-1" names no cards; expected cards such as 0-3 or 0,2,5
+  28: "3-1" is not a list of GPUs; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu on node0 cards x
-  28: "x" names no cards; expected cards such as 0-3 or 0,2,5
+  28: "x" is not a list of GPUs; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu on node0 cards 0-128
-  28: "0-128" names no cards; expected cards such as 0-3 or 0,2,5
+  28: "0-128" is not a list of GPUs; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu on node0 cards 128
-  28: "128" names no cards; expected cards such as 0-3 or 0,2,5
+  28: "128" is not a list of GPUs; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu on node0 cards 0,,1
-  28: "" names no cards; expected cards such as 0-3 or 0,2,5
+  28: "" is not a list of GPUs; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu on node0 cards
-  27: the line ends too early; expected cards such as 0-3 or 0,2,5
+  27: the line ends too early; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu colour red
   13: not an option of jobs; expected cards, amounts, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, wish, tolerates, port, on, cards or at
 job a cpu=0
@@ -257,7 +257,11 @@ job a example.com/nic=x
 job a card-memory=10GiB
   7: card memory without a card; expected "500 milli card-memory=10GiB"
 job a 1 gpu card-memory=lots
-  13: "lots" is not an amount of memory; expected bytes such as 64GiB, 512MiB or 1TiB
+  13: card-memory is not a quantity such as 40Gi: 'lots'
+job a 1 gpu card-memory=100
+  13: card-memory is '100', which is less than 1Mi; name the unit (40Gi)
+job a 1 gpu on node0 cards 1x at 0s
+  28: "1x" is not a list of GPUs; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu needs h100
   19: "needs" is of models; expected "needs model h100,a100"
 job a 1 gpu needs model
@@ -351,9 +355,9 @@ bind j
 bind j node7
   8: there is no node "node7" at this point; did you mean "node0"?
 bind j node0 cards
-  19: the line ends too early; expected cards such as 0-3 or 0,2,5
+  19: the line ends too early; expected GPUs of the node such as 0-3 or 0,2,5
 bind j node0 cards 9x-
-  20: "9x-" names no cards; expected cards such as 0-3 or 0,2,5
+  20: "9x-" is not a list of GPUs; expected GPUs of the node such as 0-3 or 0,2,5
 bind #99 node0
   6: a row without a job has no members; expected the name of a job, or a member's row as "#99/0"
 evict nosuch
@@ -363,7 +367,7 @@ evict #x
 evict j remaining
   18: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 evict j remaining x
-  19: "x" is not a time; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+  19: "x" is not a duration; write for example 90s, 500ms, 1h30m or 2d
 priority j
   11: the line ends too early; expected a priority such as 100
 priority j x
@@ -373,7 +377,7 @@ priority #1 5
 estimate j
   11: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 estimate j x
-  12: "x" is not a time; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+  12: "x" is not a duration; write for example 90s, 500ms, 1h30m or 2d
 estimate nosuch 5s
   10: there is no job "nosuch" at this point; known: j
 nominate j

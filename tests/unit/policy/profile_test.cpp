@@ -56,6 +56,7 @@ TEST(NearestName, CountsEdits) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
   EXPECT_EQ(edit_distance("", "abc"), 3u);
   EXPECT_EQ(edit_distance("same", "same"), 0u);
+  EXPECT_EQ(edit_distance("fdg", "fgd"), 1u) << "neighbours swapped";
 }
 
 }  // namespace

@@ -27,6 +27,32 @@ TEST(Amounts, AmountsAreSaidInTheUnitOfTheirResource) {
   EXPECT_EQ(amount_text(ResourceId(resource::kFirstExtended), 6'000), "6000");
 }
 
+TEST(Amounts, GpuMemoryIsRoundedUpToMebibytes) {
+  EXPECT_EQ(parse_gpu_memory("40Gi").value(), MiB(40 << 10));
+  EXPECT_EQ(parse_gpu_memory("40GiB").value(), MiB(40 << 10));
+  EXPECT_EQ(parse_gpu_memory("1.5Mi").value(), MiB(2));
+  EXPECT_EQ(parse_gpu_memory("0").value(), MiB(0));
+  EXPECT_EQ(parse_gpu_memory("1048577").value(), MiB(2));
+  EXPECT_EQ(parse_gpu_memory("100").error().message, "is '100', which is less than 1Mi; name the unit (40Gi)");
+  EXPECT_EQ(parse_gpu_memory("-1Gi").error().message, "is not a quantity such as 40Gi: '-1Gi'");
+  EXPECT_EQ(parse_gpu_memory("1Pi").error().message, "is '1Pi', which is more than any GPU has");
+  EXPECT_FALSE(parse_gpu_memory("iB").ok());
+}
+
+TEST(Amounts, InOneWordAndBack) {
+  EXPECT_EQ(milli_word(2'000), "2");
+  EXPECT_EQ(milli_word(500), "0.5");
+  EXPECT_EQ(milli_word(-500), "-0.5");
+  EXPECT_EQ(milli_word(-1'500), "-1.5");
+  EXPECT_EQ(amount_word(resource::kMemory, std::int64_t{64} << 30), "64GiB");
+  EXPECT_EQ(quota_word(0, kUnlimited), "unlimited");
+  EXPECT_EQ(parse_bytes("64GiB"), Bytes(std::int64_t{64} << 30));
+  EXPECT_EQ(parse_bytes("4Pi"), Bytes(std::int64_t{1} << 52));
+  EXPECT_EQ(parse_bytes("5Pi"), std::nullopt);
+  EXPECT_EQ(parse_gpus("1.5"), MilliGpu(1'500));
+  for (const char* bad : {"", ".", "1.2.3", "-1", "1e3", "0.0001", "x"}) EXPECT_EQ(parse_gpus(bad), std::nullopt) << bad;
+}
+
 TEST(Amounts, NodesAreCountedInWords) {
   EXPECT_EQ(node_count_text(1), "1 node");
   EXPECT_EQ(node_count_text(3), "3 nodes");

@@ -7,7 +7,7 @@ namespace ashlar::kube {
 
 /// Another scheduler's pod that keeps a place on a node.
 void see_nominated(TrackerData& t, PodSlot slot, const Pod& pod);
-/// Another scheduler's pod and the PodGroup that it names: all pods of a group must share one scheduler.
+/// It keeps no place any more; it is forgotten unless its PodGroup is held because of it.
 void lose_nomination(TrackerData& t, PodSlot slot);
 /// Another scheduler's pod and the PodGroup that it names: all pods of a group must share one scheduler.
 void see_foreign_pod(TrackerData& t, PodSlot slot, const Pod& pod);
