@@ -9,15 +9,15 @@
 
 namespace ashlar {
 
-/// What went wrong, for a person: names the file, line or object and says what to do.
+/// An error for a person: names the file, line or object and states what to do.
 struct Error {
   enum class Kind : unsigned char {
-    kInvalid,      ///< the input is malformed; trying again cannot help
+    kInvalid,      ///< the input is malformed; retrying cannot help
     kNotFound,     ///< the named thing does not exist
-    kConflict,     ///< somebody else changed it first; read again
+    kConflict,     ///< another writer changed it first; read again
     kExpired,      ///< the resource version is too old; list again (HTTP 410)
-    kUnavailable,  ///< network or server trouble; trying again may help
-    kDenied,       ///< not allowed; credentials or rights must change
+    kUnavailable,  ///< network or server trouble; retrying may help
+    kDenied,       ///< not allowed; credentials or permissions must change
     kTimeout,      ///< no answer in time; the effect is unknown
     kInternal,     ///< anything else
   };

@@ -1,5 +1,5 @@
-// progress: a progress bar on stderr, for work that takes longer than a second. Draws only where stderr is a terminal, at most ten times a second,
-// without colour where NO_COLOR is set, and wipes itself at the end, so that logs and pipes never see it.
+// progress: a progress bar on stderr, for work that takes longer than a second. Draws only if stderr is a terminal, at most ten times a second,
+// without colour if NO_COLOR is set, and erases itself at the end, so that logs and pipes never contain it.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// One look at the clock (25 ns); in tight loops call it every hundredth time.
+  /// One clock read (25 ns); in tight loops call it every hundredth time.
   void update(std::int64_t done);
   void finish();
 

@@ -1,4 +1,4 @@
-// table: plain tables for the terminal: columns as wide as their widest cell, numbers to the right, words to the left.
+// table: plain tables for the terminal: columns as wide as their widest cell, numbers right-aligned, words left-aligned.
 #pragma once
 
 #include <string>

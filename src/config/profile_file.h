@@ -1,6 +1,6 @@
-// profile_file: a profile from YAML (docs/reference/configuration.md), or a built-in one by name. A profile may start
-// from a built-in one (`base`) and change what it names; policies have the names of docs/reference/policies.md. Errors
-// read FILE:LINE:COLUMN: what is wrong, and what was probably meant.
+// profile_file: a profile from YAML (docs/reference/configuration.md), or a built-in one by name. A profile may start from a built-in one
+// (`base`) and change the keys it has; policies have the names of docs/reference/policies.md. Errors read FILE:LINE:COLUMN: what is
+// wrong, and what was probably meant.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct ProfileSpec {
   Profile profile;
   std::vector<FgdSample> sample;  ///< models_text filled, models empty
 
-  /// Does a policy of it need a mix (fgd), and there is none?
+  /// True if one of its policies needs a mix (fgd) and there is none.
   bool lacks_mix() const { return profile.needs_mix() && sample.empty() && profile.mix.is_empty(); }
 };
 
@@ -28,7 +28,7 @@ using ModelOf = std::function<DeviceClassId(std::string_view model)>;
 /// The profile with its mix made.
 Profile resolved(ProfileSpec spec, const ModelOf& model_of);
 
-/// `text` is the file's content; `file` is its name for errors and the place from which relative names (podList) are looked up.
+/// `text` is the file's content; `file` is its name for errors and the base for relative names (podList).
 Result<ProfileSpec> parse_profile(std::string_view text, const std::string& file);  // for tests
 Result<ProfileSpec> read_profile(const std::string& file);
 /// A built-in name, or a file if it names one (contains a slash or ends in .yaml or .yml). Relative to `folder` unless empty.

@@ -15,12 +15,12 @@
 namespace ashlar::config {
 namespace {
 
-constexpr std::string_view kRootQueue = "root";  ///< what the whole tree is called; no queue may be
+constexpr std::string_view kRootQueue = "root";  ///< name of the whole tree; no queue may have it
 
 constexpr std::string_view kFormats[] = {"text", "json"};
 constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
 constexpr Millis kLeaseDurationMax{std::int64_t{INT32_MAX} * 1000};
-constexpr std::size_t kQueuesMax = 10000;  ///< limit that keeps a mistaken generator from filling memory
+constexpr std::size_t kQueuesMax = 10000;  ///< limit that keeps a faulty generator from filling memory
 
 QuotaVector quota_of(YamlReader& reader, const YAML::Node& node) {
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
@@ -54,7 +54,7 @@ void read_queues(YamlReader& reader, const YAML::Node& list, std::int32_t parent
   }
 }
 
-/// `default` takes every job that names no queue, so it is always there; it goes first where it is not configured.
+/// `default` takes every job that names no queue, so it always exists; it comes first if it is not configured.
 void add_default_queue(SchedulerConfig& config) {
   if (has_queue(config, kDefaultQueue)) return;
   for (QueueConfig& q : config.queues) q.parent += q.parent >= 0 ? 1 : 0;
@@ -93,7 +93,7 @@ void read_profile_setting(YamlReader& reader, const YAML::Node& root, SchedulerC
                           "\" scores by fgd, which needs a mix: the pods that the cluster expects (mix.podList or mix.classes)");
 }
 
-/// Users name a level by the last part of its label key, or by the whole.
+/// Users name a level by the last part of its label key, or by the whole key.
 void check_level_names(YamlReader& reader, const YAML::Node& list, const std::vector<std::string>& labels) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {

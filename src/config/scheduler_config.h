@@ -1,5 +1,5 @@
-// scheduler_config: the settings of `ashlar scheduler` (ashlar.yaml; docs/reference/configuration.md) as plain values, with their defaults.
-// Every key is known or refused: a misspelt setting that is silently ignored would be found out in production.
+// scheduler_config: the settings of `ashlar scheduler` (ashlar.yaml; docs/reference/configuration.md) as plain values, with their defaults. Every key
+// is known or refused: a misspelt setting that is silently ignored would only be noticed in production.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct LeaderElectionConfig {
   bool is_enabled = true;
   std::string lease_name = "ashlar-scheduler";
   std::string lease_namespace = "kube-system";
-  Millis lease_duration{8000};  ///< a standby takes over so long after the last renewal
-  Millis renew_deadline{5000};  ///< a leader that could not renew for so long sends nothing more
+  Millis lease_duration{8000};  ///< a standby takes over this long after the last renewal
+  Millis renew_deadline{5000};  ///< a leader that could not renew for this long sends nothing more
   Millis retry_period{1000};
 };
 
@@ -55,21 +55,21 @@ struct ListenConfig {
   std::uint16_t port = 10451;      ///< 0 = any free one
   bool is_enabled = true;
 
-  /// Where everybody on this machine or network may connect, rather than its own users alone.
+  /// Whether other machines or users may connect, rather than only this machine's own users.
   bool is_public() const;
 };
 
-/// How much is decided and sent before the scheduler looks at news again.
+/// How much is decided and sent before the scheduler looks at new events again.
 struct BatchConfig {
   std::int32_t binds_per_step = 512;  ///< binds of one decision (a gang is never cut)
   std::int32_t binds_in_flight = 64;  ///< unanswered binds at the API server
   std::int32_t events_per_step = 10000;
-  Millis window{2};  ///< news gathered for so long before a decision
+  Millis window{2};  ///< how long events are gathered before a decision
 };
 
 struct SchedulerConfig {
   std::vector<std::string> scheduler_names{"ashlar"};
-  ProfileSpec profile;              ///< `ashlar` unless said otherwise
+  ProfileSpec profile;              ///< `ashlar` by default
   std::vector<QueueConfig> queues;  ///< always has `default`, first unless it is configured
   std::vector<NamespaceQueue> namespaces;
   std::vector<std::string> topology_levels;  ///< node label keys, outermost first
@@ -79,15 +79,15 @@ struct SchedulerConfig {
   DecisionLogConfig decision_log;
   LoggingConfig logging;
   BatchConfig batch;
-  std::string quarantine_file;  ///< pods for which the scheduler stopped; empty = not kept
+  std::string quarantine_file;  ///< pods for which the scheduler stopped; empty = no file
 };
 
 inline constexpr std::string_view kDefaultQueue = "default";
 
-/// The name users say for a topology level: the label key's last part ("topology.example.com/rack" is "rack").
+/// The name that users write for a topology level: the label key's last part ("topology.example.com/rack" is "rack").
 std::string_view level_name(std::string_view label);
 
-/// The settings when there is no file.
+/// The settings without a file.
 SchedulerConfig default_config();
 Result<SchedulerConfig> parse_config(std::string_view text, const std::string& file);  // for tests
 Result<SchedulerConfig> read_config(const std::string& file);

@@ -41,7 +41,7 @@ const Cycle::ShadowTime& Cycle::shadow_time_for(const State& state, JobId job, s
   ShadowTime r{job, Millis::max(), 0};
   std::vector<Timeline::End> put_off;
   const std::span<const Timeline::End> ends = expected_ends(state, plan.at, put_off);
-  if (free >= devices) {  // devices enough, but in pieces
+  if (free >= devices) {  // enough devices, but fragmented
     r.shadow = ends.empty() ? Millis::max() : ends.front().at;
     r.extra = std::max<std::int64_t>(free - devices, 0);
   } else {

@@ -12,7 +12,7 @@
 namespace ashlar {
 
 struct Cycle {
-  /// By count: when the blocked head of a queue can start at the latest by known ends, and the devices left over then.
+  /// By count: the latest time at which the blocked head of a queue can start by known ends, and the devices left over then.
   struct ShadowTime {
     JobId job;
     Millis shadow = Millis::max();
@@ -22,26 +22,26 @@ struct Cycle {
   /// Jobs of a class that last until `end` or longer would break a reservation.
   struct Held {
     Millis end, promised;
-    std::size_t actions = 0;  ///< of the plan when one of the class was last looked at: its quota was enough for that one
-    std::optional<std::set<PendingQueue::Entry>::const_iterator> next = {};  ///< then, the one to look at after it
+    std::size_t actions = 0;  ///< of the plan when a job of the class was last looked at: its quota was enough for that one
+    std::optional<std::set<PendingQueue::Entry>::const_iterator> next = {};  ///< the entry to look at after it
   };
 
   Plan plan;
   bool may_start_jobs = true;            ///< false between two beats
-  std::vector<PendingQueue::Head> work;  ///< next job of every class still to look at: a heap with the first in order on top
-  bool is_top_taken = false;             ///< the top is looked at now; the next job of its class may take its place
+  std::vector<PendingQueue::Head> work;  ///< next job of every class still to be looked at: a heap with the first in order on top
+  bool is_top_taken = false;             ///< the top is being looked at; the next job of its class may take its place
   bool is_listed_whole = false;          ///< work holds every job, not only the first of each class
   std::map<ClassId, Held> held;
   std::set<ClassId> impossible;  ///< found in this round to fit no empty cluster, whatever else they wait for
-  std::vector<JobId> binding;    ///< who holds a reservation that the job looked at might break
+  std::vector<JobId> binding;    ///< jobs with a reservation that the current job might break
   std::vector<ShadowTime> shadow_times;
 
   void add_work(const PendingQueue::Head& head);
   bool has_work() const { return work.size() > (is_top_taken ? 1 : 0); }
   PendingQueue::Head take_work();
-  /// For a job of this many devices, from the ends known now; computed once per cycle and job.
+  /// For a job with this many devices, from the ends known now; computed once per cycle and job.
   const ShadowTime& shadow_time_for(const State& state, JobId job, std::int64_t devices);
-  /// A job was started: it takes from what the reservations leave over.
+  /// A job was started: it uses part of what the reservations leave over.
   void account(const State& state, JobId started);
 };
 

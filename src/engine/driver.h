@@ -1,5 +1,5 @@
-// Driver: one turn of the loop that all four ways of running share: take what happened, apply it, decide, hand the plan over, keep a record.
-// What happens between two steps can be applied at once (catch_up); it stays the next step's, for the decision and for the record.
+// Driver: one turn of the loop that all four ways of running share: take events, apply them, decide, hand the plan over, keep a record. Events
+// between two steps can be applied at once (catch_up); they still belong to the next step, for the decision and for the record.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,8 @@
 
 namespace ashlar {
 
-/// Is this step worth a record? A step without events that looked at a job must be kept too: it may have drawn random numbers or closed a class.
+/// Whether this step is worth a record. A step without events that looked at a job must be kept too: it may have drawn random numbers or closed a
+/// class.
 inline bool has_news(const std::vector<Event>& batch, const Plan& plan) {
   return !batch.empty() || !plan.actions.empty() || !plan.verdicts.empty() || plan.examined > 0;
 }
@@ -34,7 +35,7 @@ class Driver {
     if (ports_.recorder != nullptr && has_news(batch_, plan_)) ports_.recorder->record(batch_, plan_, state_.digest());
     return plan_;
   }
-  /// Takes all events and applies them, for callers that must look at the state as it is now. Not from within a step.
+  /// Takes all events and applies them, for callers that need the present state. Not from within a step.
   void catch_up() {
     if (is_decided_) {
       batch_.clear();
@@ -45,19 +46,19 @@ class Driver {
     ports_.events.take(batch_);
     for (std::size_t i = known; i < batch_.size(); ++i) apply(state_, batch_[i]);
   }
-  /// Is anything applied that no step has decided on yet?
+  /// True if anything was applied that no step has decided on yet.
   bool is_behind() const { return !is_decided_ && !batch_.empty(); }
   /// Events of the last step, or since.
   const std::vector<Event>& batch() const { return batch_; }
 
  private:
-  static constexpr std::size_t kBatchKept = 1024;  ///< events; the room of a larger batch is not kept
+  static constexpr std::size_t kBatchKept = 1024;  ///< events; the memory of a larger batch is not kept
 
   State& state_;
   Engine& engine_;
   Ports ports_;
   std::vector<Event> batch_;
-  bool is_decided_ = true;  ///< the batch is of a step that is over
+  bool is_decided_ = true;  ///< the batch belongs to a finished step
   Plan plan_;
 };
 

@@ -11,7 +11,7 @@ namespace ashlar {
 namespace {
 
 #ifndef NDEBUG
-/// Worlds of at most this many nodes and members are counted anew after each stage, in builds with checks.
+/// Clusters of at most this many nodes and members are recounted after each stage, in builds with checks.
 constexpr std::size_t kCheckedRows = 64;
 
 bool is_sound(const State& state) { return state.cluster().rows() + state.member_rows() > kCheckedRows || state.is_consistent(); }

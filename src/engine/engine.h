@@ -21,23 +21,23 @@ class Engine {
   explicit Engine(Profile profile, EngineOptions options = {});
   Engine(Engine&&) = default;
 
-  /// One decision. `now` must not run backwards. The plan is assumed in the state, so that the next decision builds on
-  /// it; the answer of the world comes back as events.
+  /// One decision. `now` must not run backwards. The plan is assumed in the state, so that the next decision builds on it; its actual outcome comes
+  /// back as events.
   Plan decide(State& state, Millis now);
 
   const Profile& profile() const { return *data_.profile; }
   EngineOptions& options() { return data_.options; }
   const EngineOptions& options() const { return data_.options; }
   std::span<const Stage> stages() const { return stages_; }
-  /// What to do, with the job it was decided for, when a decision breaks the rule that none may break (`within`): a bug, for which the process stops
+  /// What to do, with the job that was being decided, when a decision breaks the one inviolable rule (`within`): a bug, for which the process stops
   /// right afterwards. Changes no decision.
   void before_stop(std::function<void(JobId)> call) { data_.before_stop = std::move(call); }
-  /// The last verdict on a waiting job (with has_verdicts), as the plans told it and with its numbers as of the last look; kPending where it was not
-  /// looked at yet. Plans, conditions, `why` and cases all say this.
+  /// The last verdict on a waiting job (with has_verdicts), as reported in plans and with its numbers as of the last look; kPending if it was not
+  /// looked at yet. Plans, conditions, `why` and cases all report this one.
   Verdict verdict_of(JobId job) const;
-  /// The same with the numbers of this moment, for who asks why: what is short is counted anew, O(nodes x rules). Nothing is decided by it.
+  /// The same with the numbers of this moment, for `why`: what is short is recounted, O(nodes x rules). No decision depends on it.
   Verdict verdict_with_numbers_of_now(State& state, JobId job);
-  /// How often it was not settled whether a job that waits could run on the empty cluster.
+  /// Number of times it was not settled whether a waiting job could run on the empty cluster.
   std::uint64_t unproven_count() const { return data_.unproven; }
   const PendingQueue& pending() const { return data_.pending; }
   /// Reservations made so far (blocking: easy).

@@ -1,6 +1,6 @@
 // EngineFields: what an engine remembers between two decisions besides the state, listed once, so that it can be written out and read back exactly:
-// which jobs wait in which class and why it is parked, which verdicts were reported, reached on which nodes, where the stream of random numbers
-// stands. An engine of the same profile and options that reads it back decides the same, byte for byte, on the same state. Class views are not
+// which jobs wait in which class and why it is parked, which verdicts were reported, reached on which nodes, and the position of the stream of random
+// numbers. An engine of the same profile and options that reads it back decides the same, byte for byte, on the same state. Class views are not
 // listed: they never change a decision.
 #pragma once
 
@@ -26,7 +26,7 @@ struct EngineFields {
   }
   static void forget_fit_tables(Engine& e) { e.data_.fit_tables.forget_all(); }
 
-  /// Do all rows that the pending queue names exist there and in the state?
+  /// Whether all rows that the pending queue names exist there and in the state.
   static bool is_sound(const Engine& engine, const State& state);
 };
 

@@ -1,4 +1,4 @@
-// ports: the four ports of the engine. Live Kubernetes, simulator and tests differ in these and in nothing else.
+// ports: the four ports of the engine. Live Kubernetes, simulator and tests differ only in these.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +12,29 @@ namespace ashlar {
 
 class State;
 
-/// What time it is. Live: the wall clock in milliseconds since 1970; simulation: virtual time.
+/// The current time. Live: the wall clock in milliseconds since 1970; simulation: virtual time.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual Millis now() = 0;
 };
 
-/// What happened since the last call.
+/// Events since the last call.
 class EventSource {
  public:
   virtual ~EventSource() = default;
-  /// Appends all events that are there, in the order in which they must be applied.
+  /// Appends all available events, in the order in which they must be applied.
   virtual void take(std::vector<Event>& out) = 0;
 };
 
-/// Carries a plan out. Whatever comes of it returns as events; until then the engine assumes that it worked.
+/// Carries a plan out. The results return as events; until then the engine assumes that it worked.
 class Actuator {
  public:
   virtual ~Actuator() = default;
   virtual void submit(const Plan& plan) = 0;
 };
 
-/// Keeps what was decided, so that it can be explained and replayed.
+/// Records decisions, so that they can be explained and replayed.
 class Recorder {
  public:
   virtual ~Recorder() = default;

@@ -1,4 +1,4 @@
-// The list of stages. What starts jobs is a row by the profile's victim rule; all others are the same for every profile.
+// The list of stages. The stage that starts jobs depends on the profile's victim rule; all others are the same for every profile.
 #include "engine/stage.h"
 
 #include <iterator>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kRedefinitionsMin = 16;
 
-/// Looked for when a part of them may be outdated, so that a row that is used again costs little.
+/// Searched for when part of them may be outdated, so that a reused row costs little.
 void forget_outdated_tables(EngineData& e, State& state, Cycle&) {
   if (state.redefinitions() - e.redefinitions_seen <= kRedefinitionsMin + e.fit_tables.size() / 4) return;
   e.fit_tables.forget_outdated(state);

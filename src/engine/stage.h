@@ -13,10 +13,10 @@ struct Cycle;
 struct Stage {
   std::string_view name;
   void (*run)(EngineData& engine, State& state, Cycle& cycle);
-  bool starts_jobs = false;  ///< left out where Cycle::may_start_jobs is false
+  bool starts_jobs = false;  ///< left out if Cycle::may_start_jobs is false
 };
 
-/// What a decision by this profile does, in order.
+/// The stages of a decision by this profile, in order.
 std::vector<Stage> stages_of(const Profile& profile);
 
 }  // namespace ashlar

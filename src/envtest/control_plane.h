@@ -1,6 +1,6 @@
-// ControlPlane: a real Kubernetes API server for tests. Starts etcd and kube-apiserver from $KUBEBUILDER_ASSETS,
-// $ASHLAR_ASSETS or the user's cache folder (tests/controlplane/build.sh fills it) on free loopback ports, in a folder
-// of their own that goes with this object. Cost: ready in about 3 s; both use about 320 MB.
+// ControlPlane: a real Kubernetes API server for tests. Starts etcd and kube-apiserver from $KUBEBUILDER_ASSETS, $ASHLAR_ASSETS or the user's
+// cache folder (tests/controlplane/build.sh fills it) on free loopback ports, in their own folder that is removed with this object. Cost: ready in
+// about 3 s; both use about 320 MB.
 //
 //   auto plane = envtest::ControlPlane::start({});
 //   if (!plane) GTEST_SKIP() << plane.error().message;   // kNotFound: no binaries
@@ -28,17 +28,17 @@ struct ControlPlaneOptions {
   /// Which PodGroups are served, with the gates that gangs need: those of Kubernetes 1.37 (v1beta1) or 1.36 (v1alpha2), or none.
   kube::PodGroupVersion pod_groups = kube::PodGroupVersion::kV1Beta1;
   std::vector<std::string> feature_gates;     ///< further "Name=true"
-  std::vector<std::string> api_server_flags;  ///< further flags; a repeated flag wins over ours
+  std::vector<std::string> api_server_flags;  ///< further flags; a repeated flag overrides ours
   bool with_token_credentials = true;         ///< the kubeconfig holds a token of group system:masters
-  bool with_audit = false;                    ///< audit.log tells every binding and read of a pod, and the scheduler's lists, once received
+  bool with_audit = false;                    ///< audit.log records every binding and read of a pod, and the scheduler's lists, on receipt
 };
 
-/// What an API server that ended while starting says that it does not know, in words such as "the feature gate GenericWorkload"; empty where its log
-/// says nothing of the kind.
+/// The feature that an API server reported as unknown when it ended during start-up, e.g. "the feature gate GenericWorkload"; empty
+/// if its log has no such message.
 std::string unknown_to_server(std::string_view log);
 
-/// The same of a server that runs, by its answer to discovery of the group and version that holds those PodGroups; empty where it serves them, or where
-/// the answer tells neither.
+/// The same for a running server, by its answer to discovery of the group and version that holds those PodGroups; empty if it serves them,
+/// or if the answer shows neither.
 std::string unserved_pod_groups(kube::PodGroupVersion version, int status, std::string_view body);
 
 /// Removes the folders of clusters in `temporary` whose process was killed before it could.
@@ -46,8 +46,8 @@ void remove_abandoned_folders(const std::string& temporary);
 
 class ControlPlane {
  public:
-  /// kNotFound where a binary is absent, or where the API server lacks what the options ask for and is one that KUBEBUILDER_ASSETS gives, or is asked
-  /// for what only other servers have (the message says which and how to get it): skip the test by that word.
+  /// kNotFound if a binary is absent, or if the API server lacks what the options require and either comes from KUBEBUILDER_ASSETS, or the
+  /// requirement is met only by other servers (the message states which and how to get it): skip the test on this error.
   static Result<std::unique_ptr<ControlPlane>> start(ControlPlaneOptions options);
   ~ControlPlane();
   ControlPlane(const ControlPlane&) = delete;
@@ -59,9 +59,9 @@ class ControlPlane {
   const std::string& token() const { return token_; }
 
   std::string audit_log() const { return folder_ + "/audit.log"; }
-  /// Token of the service account ashlar/ashlar, which may do what deploy/rbac.yaml grants once that is applied.
+  /// Token of the service account ashlar/ashlar, which has the permissions of deploy/rbac.yaml once that is applied.
   const std::string& scheduler_token() const { return scheduler_token_; }
-  /// Writes objects to the server as `kubectl apply -f` does; kNotFound where kubectl is absent.
+  /// Writes objects to the server as `kubectl apply -f` does; kNotFound if kubectl is absent.
   Result<void> apply(const std::vector<std::string>& files);
 
   /// A client of this server, through the kubeconfig.
@@ -71,7 +71,7 @@ class ControlPlane {
   void stop_api_server() { api_server_.stop(Millis(20'000)); }
   /// Starts it again on the same port with the same data and waits until it is ready.
   Result<void> start_api_server();
-  /// Instead of the further flags so far; from its next start on.
+  /// Replaces the further flags; from its next start on.
   void set_api_server_flags(std::vector<std::string> flags) { options_.api_server_flags = std::move(flags); }
   ChildProcess& api_server() { return api_server_; }
   ChildProcess& etcd() { return etcd_; }
@@ -80,14 +80,14 @@ class ControlPlane {
   /// remembers more).
   Result<void> compact_history();
 
-  /// Waits until there is such a binary, for as long as the process that builds it lives and at most so long. False where it does not come;
-  /// `goes_on` is asked twice a second.
+  /// Waits until the binary exists, for as long as the process that builds it lives and at most this long. False if it does not appear;
+  /// `goes_on` is called twice a second.
   static bool await_binary(const std::string& name, pid_t builder, Millis patience, const std::function<bool()>& goes_on);
-  /// Path of a further binary of the control plane (kwok, kubectl, kube-scheduler, ...); kNotFound where absent.
+  /// Path of a further binary of the control plane (kwok, kubectl, kube-scheduler, ...); kNotFound if absent.
   static Result<std::string> find_binary(const std::string& name);
   /// Starts such a binary with the log beside the others; stopped with this object at the latest.
   Result<ChildProcess*> run(const std::string& name, std::vector<std::string> arguments);
-  /// Starts kwok, which plays the nodes annotated `kwok.x-k8s.io/node=fake` and their pods by the stages of that file (deploy/kwok-stages.yaml).
+  /// Starts kwok, which simulates the nodes annotated `kwok.x-k8s.io/node=fake` and their pods by the stages of that file (deploy/kwok-stages.yaml).
   Result<ChildProcess*> run_kwok(const std::string& stages_file);
 
  private:
@@ -106,10 +106,10 @@ class ControlPlane {
   std::uint16_t api_port_ = 0, etcd_port_ = 0, etcd_peer_port_ = 0;
   ChildProcess etcd_, api_server_;
   std::vector<std::unique_ptr<ChildProcess>> others_;
-  int alive_ = -1;  ///< a locked file of the folder: while this process lives, nobody else can lock it
+  int alive_ = -1;  ///< a locked file of the folder: while this process lives, no other can lock it
 };
 
-/// A loopback port that was free a moment ago.
+/// A loopback port that was free just now.
 std::uint16_t free_port();
 
 }  // namespace ashlar::envtest

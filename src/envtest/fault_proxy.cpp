@@ -34,7 +34,7 @@ using Response = wire::response<wire::string_body>;
 
 constexpr std::size_t kPieceBytes = 64u << 10;
 
-/// Cuts the body of a watch into its events: lines of JSON, or protobuf with four bytes of length in front.
+/// Splits the body of a watch into its events: lines of JSON, or protobuf with a four-byte length prefix.
 class EventCutter {
  public:
   explicit EventCutter(bool is_json) : is_json_(is_json) {}
@@ -101,7 +101,7 @@ struct FaultProxy::Loop {
   std::deque<Forwarded> forwarded;  ///< entries stay where they are
   std::list<std::shared_ptr<Connection>> connections;
 
-  /// The first fault that applies, counted as hit. Streams ask with `is_event` for each event, requests once before they are forwarded.
+  /// The first fault that applies, counted as hit. Streams call it with `is_event` for each event, requests once before they are forwarded.
   std::optional<Fault> take(const std::string& method, const std::string& target, bool is_event) {
     const std::lock_guard guard(lock);
     for (Injected& f : faults) {
@@ -154,7 +154,7 @@ struct FaultProxy::Loop {
     c.is_done = true;
   }
 
-  /// False where the connection is over.
+  /// False if the connection is over.
   bool answer(Connection& c, Request request) {
     const std::string method(request.method_string()), target(request.target());
     const std::optional<Fault> fault = take(method, target, false);
@@ -190,7 +190,7 @@ struct FaultProxy::Loop {
     return !error && response.keep_alive();
   }
 
-  /// A server takes over the name that a request brings for its audit log, so that both records can be laid side by side.
+  /// A server adopts the id that a request has for its audit log, so that both records can be compared.
   Forwarded* note_forwarded(Request& request) {
     static std::atomic<std::size_t> count{0};
     const std::string id = "fault-proxy-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
@@ -220,7 +220,7 @@ struct FaultProxy::Loop {
     return !error && request.keep_alive();
   }
 
-  /// Closes with RST, not FIN: what is in the air is lost.
+  /// Closes with RST, not FIN: data in flight is lost.
   static bool reset(Connection& c) {
     beast::error_code error;
     c.client.set_option(asio::socket_base::linger(true, 0), error);
@@ -288,7 +288,7 @@ struct FaultProxy::Loop {
     is_ending = true;
     beast::error_code ignored;
     asio::io_context own;
-    tcp::socket waker(own);  // accept() blocks until somebody comes
+    tcp::socket waker(own);  // accept() blocks until a client connects
     waker.connect(acceptor.local_endpoint(ignored), ignored);
     if (accepting.joinable()) accepting.join();
     for (const std::shared_ptr<Connection>& c : connections) {

@@ -1,4 +1,4 @@
-// ChildProcess: one program in a process group of its own whose output goes to a log file. It dies with the thread that started it
+// ChildProcess: one program in its own process group whose output goes to a log file. It dies with the thread that started it
 // (PR_SET_PDEATHSIG), even if the test crashes.
 #pragma once
 
@@ -23,18 +23,18 @@ class ChildProcess {
   ~ChildProcess();
 
   bool is_running();
-  /// Waits for the program to end: its exit status (128 + number where a signal ended it); nullopt where it still runs after `patience`.
+  /// Waits for the program to end: its exit status (128 + number if a signal ended it); nullopt if it still runs after `patience`.
   std::optional<int> wait(Millis patience);
   pid_t pid() const { return pid_; }
-  /// SIGTERM, then SIGKILL for the whole group after `patience`. No effect where it has ended.
+  /// SIGTERM, then SIGKILL for the whole group after `patience`. No effect if it has ended.
   void stop(Millis patience = Millis(5'000));
   /// SIGKILL for the whole group.
   void kill();
   /// Sends a signal such as SIGSTOP to the program.
   void signal(int number);
-  /// User and system time so far; 0 where it cannot be read.
+  /// User and system time so far; 0 if it cannot be read.
   Millis cpu_time() const;
-  /// Resident memory in bytes; 0 where it cannot be read.
+  /// Resident memory in bytes; 0 if it cannot be read.
   Bytes resident() const;
 
  private:

@@ -18,12 +18,12 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// One HTTP/2 connection carries all short exchanges; a few more are allowed for the moment a server answers GOAWAY or limits streams below our window.
-// Each stream and each long answer has a connection of its own (Request::has_own_connection), in a pool apart: libcurl keeps one notion of a host for
-// a pool, whether it multiplexes or not.
+// One HTTP/2 connection carries all short exchanges; a few more are allowed for the moment a server answers GOAWAY or limits streams below our
+// window. Each stream and each long answer has its own connection (Request::has_own_connection), in a separate pool: libcurl keeps one record of a
+// host per pool, whether it multiplexes or not.
 constexpr long kConnectionsMax = 4, kStreamsMax = 1000;
-// libcurl looks at every transfer under way in each round. With many in flight, rounds closer than this are merged, which costs nothing in
-// throughput (a round trip takes longer by far) and saves most of the client's CPU; bench_rawbind shows both.
+// libcurl looks at every transfer under way in each round. With many in flight, rounds closer than this are merged, which costs nothing in throughput
+// (a round trip takes far longer) and saves most of the client's CPU; bench_rawbind shows both.
 constexpr std::size_t kMergeFrom = 24;
 constexpr auto kMergeInterval = std::chrono::microseconds(1500);
 constexpr auto kIdleCheckInterval = std::chrono::milliseconds(500);
@@ -40,9 +40,9 @@ Result<void> check_readable(const std::string& file, const char* what) {
   return invalid(std::string("cannot read the ") + what + " file " + file);
 }
 
-/// Null where there is no memory for it.
+/// Null if there is no memory for it.
 CURLM* make_pool_of_short_exchanges() {
-  CURLM* multi = curl_multi_init();  // libcurl sets nothing on a null handle, and says so (CURLM_BAD_HANDLE)
+  CURLM* multi = curl_multi_init();  // libcurl sets nothing on a null handle, and reports it (CURLM_BAD_HANDLE)
   curl_multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
   curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, kConnectionsMax);
   curl_multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, kStreamsMax);
@@ -59,13 +59,13 @@ struct Client::Loop {
   std::string base_url;
   HeaderLists header_lists;
   CURLM* multi = nullptr;  ///< of short exchanges
-  std::mutex multi_mutex;  ///< held where another one takes its place, and where another thread uses it
-  CURLM* solo = nullptr;   ///< of what has its own connection
+  std::mutex multi_mutex;  ///< held when it is replaced, and when another thread uses it
+  CURLM* solo = nullptr;   ///< of requests with their own connection
   curl_slist* connect_to = nullptr;
   std::unordered_map<RequestId, std::unique_ptr<Transfer>> transfers;  // queued and running
   std::deque<RequestId> queue;
-  std::vector<Easy> pool;            // handles at rest, all made with the present certificate
-  std::uint64_t certificate = 0;     // how often it was replaced
+  std::vector<Easy> pool;            // idle handles, all made with the present certificate
+  std::uint64_t certificate = 0;     // number of times it was replaced
   std::vector<RequestId> cancelled;  // running ones, removed outside libcurl's callbacks
   std::size_t running = 0;
   RequestId last_id = 0;
@@ -79,7 +79,7 @@ struct Client::Loop {
     OnDone on_done;
     Error error;
   };
-  std::deque<Refusal> refused;  ///< by the queue's limit; told in the next round
+  std::deque<Refusal> refused;  ///< by the queue's limit; reported in the next round
 
   RequestId enqueue(std::unique_ptr<Transfer> transfer);
   void start_queued();
@@ -178,7 +178,7 @@ void Client::Loop::rest(Transfer& t) {
 }
 
 bool Client::Loop::finish_completed() {
-  // All ends are collected before the first callback: callbacks may send, and libcurl's message list is valid only until the next call.
+  // All completions are collected before the first callback: callbacks may send, and libcurl's message list is valid only until the next call.
   std::vector<std::pair<Transfer*, CURLcode>> ended;
   int left = 0;
   for (CURLM* connections : {multi, solo}) {
@@ -199,7 +199,7 @@ void Client::Loop::drop_cancelled() {
     if (found == transfers.end()) continue;
     std::unique_ptr<Transfer> owned = std::move(found->second);
     transfers.erase(found);
-    rest(*owned);  // resets the stream; the connection lives on
+    rest(*owned);  // resets the stream; the connection stays open
   }
   cancelled.clear();
 }
@@ -297,7 +297,7 @@ Result<std::unique_ptr<Client>> Client::create(ClientOptions options) {
   while (!path.empty() && path.back() == '/') path.pop_back();
   const std::string& name = loop->options.tls.server_name;
   if (!name.empty() && name != url->host) {
-    // The certificate is checked against the URL's host, so the URL names the wanted one and the connection goes where it must.
+    // The certificate is checked against the URL's host, so the URL has the expected name and the connection goes to the actual address.
     loop->connect_to = curl_slist_append(nullptr, ("::" + url->authority()).c_str());
     url->host = name;
   }
@@ -379,7 +379,7 @@ void Client::set_client_certificate(std::string cert_pem, std::string key_pem) {
   loop_->options.tls.cert_pem = std::move(cert_pem);
   loop_->options.tls.key_pem = std::move(key_pem);
   ++loop_->certificate;
-  loop_->pool.clear();  // libcurl opens a new connection where the certificate of a handle differs from the connection's
+  loop_->pool.clear();  // libcurl opens a new connection if the certificate of a handle differs from the connection's
 }
 
 std::size_t Client::in_flight() const { return loop_->transfers.size(); }

@@ -1,4 +1,4 @@
-// Client: an HTTP/2 client (libcurl multi; HTTP/1.1 where the server knows no better) driven by its owner: nothing happens between two calls of
+// Client: an HTTP/2 client (libcurl multi; HTTP/1.1 if the server supports nothing newer) driven by its owner: nothing happens between two calls of
 // poll(), and every callback runs inside poll() on the owner's thread. Other threads may only call wakeup() and post(). Cost: about 50 us of CPU for
 // a small POST with 64 in flight over TLS (bench_rawbind); a request holds one pooled easy handle and its buffers.
 //
@@ -21,9 +21,9 @@ namespace ashlar::http {
 
 enum class Method : unsigned char { kGet, kPost, kPut, kPatch, kDelete };
 
-/// TLS material, each either as a file or as PEM text (the text wins where both are set).
+/// TLS material, each either as a file or as PEM text (the text takes precedence if both are set).
 struct Tls {
-  std::string ca_file, ca_pem;      ///< trust anchors; the system's where both are empty
+  std::string ca_file, ca_pem;      ///< trust anchors; the system's if both are empty
   std::string cert_file, cert_pem;  ///< client certificate chain, optional
   std::string key_file, key_pem;    ///< its private key
   std::string server_name;          ///< name to verify instead of the URL's host, optional
@@ -35,7 +35,7 @@ struct ClientOptions {
   std::string base_url;  ///< "https://host:port", optionally with a path prefix
   Tls tls;
   std::string bearer_token;                ///< sent as Authorization unless empty; replaceable by set_bearer_token()
-  std::string basic_user, basic_password;  ///< HTTP basic authentication where basic_user is not empty
+  std::string basic_user, basic_password;  ///< HTTP basic authentication if basic_user is not empty
   std::string user_agent = "ashlar";
   std::string proxy;                         ///< "http://host:port"; empty: direct, whatever the environment says
   Millis connect_timeout{5'000};             ///< TCP and TLS set-up
@@ -52,10 +52,10 @@ struct Request {
   const char* content_type = "application/json";  ///< static string; of the body
   const char* accept = "application/json";        ///< static string
   Millis timeout{30'000};                         ///< whole request from the moment it leaves the queue; 0 = none (watch streams)
-  /// Asked at the moment when the request would go out on a connection, after all waiting for one; false: it does not, and fails with
-  /// kUnavailable. Empty: it goes. Runs inside poll() and must not call the client.
+  /// Called when the request is about to be sent on a connection, after all waiting for one; false: it is not sent and fails with kUnavailable.
+  /// Empty: always sent. Runs inside poll() and must not call the client.
   std::function<bool()> may_send;
-  bool is_urgent = false;           ///< goes before all that wait, beyond requests_in_flight_max too; for few and small requests, such as a lease's
+  bool is_urgent = false;           ///< before all waiting requests, even beyond requests_in_flight_max; for few small ones, such as a lease's
   bool has_own_connection = false;  ///< set for long answers, such as lists; streams have one anyway
 };
 
@@ -63,14 +63,14 @@ struct Response {
   int status = 0;
   std::string body;          ///< empty for streams
   std::string content_type;  ///< of the answer, lower-case media type with parameters
-  Millis retry_after{0};     ///< from a Retry-After header in seconds; 0 where absent
+  Millis retry_after{0};     ///< from a Retry-After header in seconds; 0 if absent
 };
 
 /// Handlers of a streamed answer. `on_chunk` returns false to end the stream (on_done then reports success).
 struct StreamHandlers {
   std::function<void(const Response&)> on_open;    ///< status and headers have arrived; before the first chunk
   std::function<bool(std::string_view)> on_chunk;  ///< body bytes; not called for a status >= 400, whose body goes to on_done
-  std::function<void(Result<Response>)> on_done;   ///< the end, by whatever cause; exactly once unless cancelled
+  std::function<void(Result<Response>)> on_done;   ///< the end, for whatever reason; exactly once unless cancelled
 };
 
 using RequestId = std::uint64_t;
@@ -90,17 +90,17 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   /// Sends; `on_done` runs once inside a later poll(), never inside send(). Any HTTP status is an answer; an Error means that there was none:
-  /// kTimeout (the effect is unknown), kUnavailable (not connected, broken off), kInvalid (TLS trouble: certificate or name not accepted).
+  /// kTimeout (the effect is unknown), kUnavailable (not connected, broken off), kInvalid (TLS error: certificate or name not accepted).
   RequestId send(Request request, OnDone on_done);
-  /// Sends and hands the body over as it arrives. `request.timeout` 0 lets it live for ever; `idle` > 0 ends it with kTimeout after that silence.
+  /// Sends and passes the body on as it arrives. `request.timeout` 0 means no limit; `idle` > 0 ends it with kTimeout after that silence.
   RequestId stream(Request request, StreamHandlers handlers, Millis idle = Millis(0));
-  /// Forgets a request: its callbacks will not run any more; whether the server did it is unknown. Unknown ids are ignored.
+  /// Forgets a request: its callbacks no longer run; whether the server carried it out is unknown. Unknown ids are ignored.
   void cancel(RequestId id);
-  /// Ends all short requests under way (kUnavailable; their callbacks run here) and resets their connections: what the kernel has not delivered of them
-  /// it never will. Not from within a callback.
+  /// Ends all short requests under way (kUnavailable; their callbacks run here) and resets their connections: what the kernel has not delivered of
+  /// them it never will. Not from within a callback.
   void reset_connections();
 
-  /// Does what there is to do and waits up to `timeout` for more; returns after the first round that made progress. Owner's thread only.
+  /// Does all pending work and waits up to `timeout` for more; returns after the first round that made progress. Owner's thread only.
   void poll(Millis timeout);
   /// Makes a sleeping poll() return. Any thread.
   void wakeup();
@@ -108,10 +108,10 @@ class Client {
   void post(std::function<void()> work);
 
   void set_bearer_token(std::string token);
-  /// Replaces the client certificate for every request that starts from now on; those under way go on with the old one.
+  /// Replaces the client certificate for every request that starts from now on; those under way continue with the old one.
   void set_client_certificate(std::string cert_pem, std::string key_pem);
 
-  /// Requests and streams not yet answered, the queued ones included.
+  /// Requests and streams not yet answered, including queued ones.
   std::size_t in_flight() const;
   const ClientCounters& counters() const;
 

@@ -59,7 +59,7 @@ const Route* find_route(const std::vector<Route>& routes, const std::string& pat
 
 class Connection;
 
-/// The server's thread as other threads see it: late answers go through here while it runs, and nowhere once it has ended.
+/// The server's thread as other threads see it: late answers are passed through here while it runs, and dropped once it has ended.
 struct Gate {
   std::mutex mutex;
   asio::io_context* context = nullptr;  ///< null once the server has ended
@@ -68,11 +68,11 @@ struct Gate {
 struct Shared {
   ServerOptions options;
   std::vector<Route> routes;
-  std::list<Connection*> open;  ///< whose last step (accepted, request begun, answer begun or written) is the longest ago comes first
+  std::list<Connection*> open;  ///< those whose last step (accepted, request begun, answer begun or written) is the longest ago come first
   std::shared_ptr<Gate> gate = std::make_shared<Gate>();
 };
 
-/// One client. Reads a request, answers it, and goes on while the client keeps the connection. Lives as long as an operation is pending.
+/// One client. Reads a request, answers it, and continues while the client keeps the connection. Lives as long as an operation is pending.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(tcp::socket socket, Shared& shared) : stream_(std::move(socket)), patience_(stream_.get_executor()), shared_(shared) {
@@ -93,9 +93,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     wait(shared_.options.header_timeout);
   }
 
-  /// Has it sent no whole request since its last answer?
+  /// True if it has sent no whole request since its last answer.
   bool is_silent() const { return is_silent_; }
-  /// Ends it at once; pending operations end with an error and let it go.
+  /// Ends it at once; pending operations end with an error and release it.
   void cut_off() {
     is_cut_off_ = true;
     is_awaited_ = false;
@@ -109,7 +109,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (!is_cut_off_) shared_.open.splice(shared_.open.end(), shared_.open, place_);
   }
 
-  /// For the first byte of a request. A new connection has the time of its headers for it, so that silence is no cheaper than slowness.
+  /// For the first byte of a request. A new connection has the time limit of its headers for it, so that silence is no cheaper than slowness.
   void wait(Millis patience) {
     step();
     is_silent_ = true;
@@ -201,7 +201,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     };
   }
 
-  /// `number` counts the questions of this connection: what answers an earlier one is late and forgotten.
+  /// `number` counts the requests of this connection: an answer to an earlier one is late and ignored.
   void take_answer(std::uint64_t number, ServerResponse response) {
     if (!is_awaited_ || number != questions_) return;
     is_awaited_ = false;
@@ -262,7 +262,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string remote_;
 };
 
-/// Room for one more: the silent one whose last step is the longest ago goes, or of all of them, where none is silent.
+/// Makes a place for one more: closes the silent one whose last step is the longest ago or, if none is silent, the oldest of all.
 void make_room(Shared& shared) {
   if (shared.open.size() < shared.options.connections_max || shared.open.empty()) return;
   const auto silent = std::find_if(shared.open.begin(), shared.open.end(), [](const Connection* c) { return c->is_silent(); });
@@ -282,7 +282,7 @@ std::string ServerRequest::query_value(std::string_view key) const {
 }
 
 struct Server::Loop {
-  Shared shared;  // before the context: connections that die with it count themselves off here
+  Shared shared;  // before the context: connections destroyed with it decrement their count here
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
   asio::steady_timer pause{context};
@@ -296,7 +296,7 @@ struct Server::Loop {
         std::make_shared<Connection>(std::move(socket), shared)->start();
         return accept();
       }
-      // Out of descriptors, most likely: without a pause this would spin until one is free.
+      // Most likely out of descriptors: without a pause this would spin until one is free.
       pause.expires_after(kAcceptPause);
       pause.async_wait([this](beast::error_code stopped) {
         if (!stopped) accept();

@@ -1,7 +1,6 @@
-// Server: a small HTTP/1.1 server (Boost.Beast) on one thread of its own, for metrics, health and the read API, with
-// exact and prefix routes. Connections, request sizes and times are bounded; a connection beyond the bound takes the
-// place of the one that has been silent longest. Cost: about 50 us per small request; idle connections cost their read
-// buffer.
+// Server: a small HTTP/1.1 server (Boost.Beast) on its own thread, for metrics, health and the read API, with exact and prefix routes. Connections,
+// request sizes and times are bounded; a connection beyond the bound takes the place of the one that has been silent longest. Cost: about 50 us per
+// small request; idle connections cost their read buffer.
 //
 //   auto server = http::Server::start({.address = "127.0.0.1", .port = 0}, {{"/healthz", [](const auto&) { return http::text(200, "ok"); }}});
 #pragma once
@@ -25,9 +24,9 @@ struct ServerRequest {
   std::string query;   ///< after '?', raw
   std::string body;
   std::string remote;         ///< "address:port" of the other side
-  std::string authorization;  ///< the Authorization header, empty where absent
+  std::string authorization;  ///< the Authorization header, empty if absent
 
-  /// Value of one query parameter, percent-decoded; empty where absent.
+  /// Value of one query parameter, percent-decoded; empty if absent.
   std::string query_value(std::string_view key) const;
 };
 
@@ -40,14 +39,14 @@ struct ServerResponse {
 inline ServerResponse text(int status, std::string body) { return {status, "text/plain; charset=utf-8", std::move(body)}; }
 inline ServerResponse json(int status, std::string body) { return {status, "application/json", std::move(body)}; }
 
-/// Runs on the server's thread and must be quick; an answer that takes another thread is a LateHandler's.
+/// Runs on the server's thread and must be quick; an answer that needs another thread belongs in a LateHandler.
 using Handler = std::function<ServerResponse(const ServerRequest&)>;
-/// Answers one request, from any thread, at most once; also after the server or the connection is gone, when it does nothing.
+/// Answers one request, from any thread, at most once; no effect after the server or the connection is gone.
 using Reply = std::function<void(ServerResponse)>;
-/// Calls `reply` soon, from any thread; where it does not, the client gets 503 after ServerOptions::answer_timeout.
+/// Calls `reply` soon, from any thread; if it does not, the client gets 503 after ServerOptions::answer_timeout.
 using LateHandler = std::function<void(const ServerRequest&, Reply reply)>;
 
-/// A route serves exactly `path`, or everything below it where it ends with '/'. The longest match wins. GET unless `method` says otherwise.
+/// A route serves exactly `path`, or everything below it if it ends with '/'. The longest match wins. GET unless `method` states otherwise.
 struct Route {
   std::string path;
   Handler handler;
@@ -69,7 +68,7 @@ struct ServerOptions {
 
 class Server {
  public:
-  /// Binds and serves at once; kUnavailable where the address cannot be bound.
+  /// Binds and serves at once; kUnavailable if the address cannot be bound.
   static Result<std::unique_ptr<Server>> start(ServerOptions options, std::vector<Route> routes);
   /// Closes everything and joins the thread; answers under way are cut off.
   ~Server();

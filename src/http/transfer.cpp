@@ -12,14 +12,14 @@
 namespace ashlar::http {
 namespace {
 
-// Sent data not acknowledged for so long means a dead path (a vanished node, a silent firewall); without this, TCP waits about 15 minutes.
+// Sent data not acknowledged for this long means a dead path (a vanished node, a silent firewall); without this, TCP waits about 15 minutes.
 constexpr unsigned kUnacknowledgedMs = 20'000;
 constexpr long kKeepIdleSeconds = 15, kKeepIntervalSeconds = 5;
 // Lists and watches arrive in large pieces; small answers must not pay for large buffers at every request.
 constexpr long kReadBufferBytes = 128 << 10, kSmallBufferBytes = 16 << 10;
 
-/// `user`: how long data of short requests may be on its way; null for lists and streams. A connection of short requests that is closed, by us or with
-/// the process, takes what it has not delivered with it: a write must not arrive long after its writer has given it up.
+/// `user`: how long data of short requests may be in flight; null for lists and streams. When a connection of short requests is closed, by us or with
+/// the process, its undelivered data is dropped: a write must not arrive long after its writer has given it up.
 int tune_socket(void* user, curl_socket_t socket, curlsocktype) {
   const auto* most = static_cast<const Millis*>(user);
   const unsigned unacknowledged_ms = most != nullptr ? static_cast<unsigned>(most->value) : kUnacknowledgedMs;
@@ -48,7 +48,7 @@ void open_stream(Transfer& t) {
   if (t.handlers.on_open && !t.is_cancelled) t.handlers.on_open(t.response);
 }
 
-/// The connection is there and the request would be written to it next; also asked anew where libcurl repeats a request.
+/// The connection exists and the request would be written to it next; also called again if libcurl repeats a request.
 int on_leaving(void* user, char*, char*, int, int) {
   Transfer& t = *static_cast<Transfer*>(user);
   t.is_held_back = t.is_cancelled || !t.request.may_send();
@@ -154,8 +154,8 @@ void configure_connection(CURL* easy, const ClientOptions& options) {
 
 void configure_request(Transfer& t, const std::string& base_url) {
   CURL* easy = t.easy.get();
-  // libcurl 7.88 can leave a long answer lying that shares its HTTP/2 connection with other open streams, until the server sends something else: a list
-  // then waits for the next bookmark of a watch, up to a minute. What has a connection of its own speaks HTTP/1.1 on it.
+  // libcurl 7.88 can stall a long answer that shares its HTTP/2 connection with other open streams until the server sends something else: a list then
+  // waits for the next bookmark of a watch, up to a minute. Requests with their own connection use HTTP/1.1.
   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(t.request.has_own_connection ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS));
   curl_easy_setopt(easy, CURLOPT_PIPEWAIT, t.request.has_own_connection ? 0L : 1L);  // wait for the one connection instead of opening more
   curl_easy_setopt(easy, CURLOPT_URL, (base_url + t.request.path).c_str());

@@ -1,5 +1,5 @@
 // transfer: what one request of the Client holds while it is queued or under way (private to the folder): the callbacks, the answer so far and, once
-// started, a pooled libcurl easy handle. Option setting lives here, so that client.cpp is only about order and limits.
+// started, a pooled libcurl easy handle. Options are set here, so that client.cpp only deals with order and limits.
 #pragma once
 
 #include <curl/curl.h>
@@ -43,7 +43,7 @@ struct Transfer {
 void configure_connection(CURL* easy, const ClientOptions& options);
 /// Options of this request; `url` and the body must outlive the transfer's run.
 void configure_request(Transfer& transfer, const std::string& base_url);
-/// What libcurl's result means to callers.
+/// The meaning of libcurl's result to callers.
 Result<Response> conclude(Transfer& transfer, CURLcode code);
 
 /// Header lists by (content type, accept), built once for each token; running transfers keep theirs alive.

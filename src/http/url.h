@@ -13,7 +13,7 @@ namespace ashlar::http {
 struct Url {
   std::string scheme;      ///< "http" or "https", lower case
   std::string host;        ///< without brackets for IPv6
-  std::uint16_t port = 0;  ///< the scheme's default where the text names none
+  std::uint16_t port = 0;  ///< the scheme's default if the text has none
   std::string path;        ///< starts with '/', or is empty; without query
 
   /// "host:port" with the port always written; IPv6 in brackets.
@@ -22,13 +22,13 @@ struct Url {
   std::string origin() const;
 };
 
-/// Splits an absolute URL. Errors say what is wrong with the text; user names inside URLs are refused.
+/// Splits an absolute URL. Errors state what is wrong with the text; user names inside URLs are refused.
 Result<Url> parse_url(std::string_view text);
 
 /// Percent-encodes everything but the unreserved characters of RFC 3986; for a path segment or a query value.
 std::string percent_encode(std::string_view text);
 
-/// Undoes percent-encoding ('+' means space, as in queries); malformed escapes are kept as they stand.
+/// Undoes percent-encoding ('+' means space, as in queries); malformed escapes are kept unchanged.
 std::string percent_decode(std::string_view text);
 
 }  // namespace ashlar::http

@@ -25,10 +25,10 @@ using std::chrono::steady_clock;
 
 constexpr Millis kTokenFileAge{60'000};  // kubelet rotates tokens well before they expire; client-go reads once a minute too
 constexpr Millis kExecTimeout{30'000};
-// An exec credential is renewed in the background so long before its end, or in the last fifth of its life if that is shorter.
+// An exec credential is renewed in the background this long before its expiry, or in the last fifth of its life if that is shorter.
 constexpr Millis kRenewBeforeExpiry{120'000};
 constexpr std::int64_t kRenewFraction = 5;
-constexpr Millis kExecRetry{10'000};  // after a run that failed, while the old credential goes on
+constexpr Millis kExecRetry{10'000};  // after a failed run, while the old credential stays in use
 
 Error::Kind kind_of(int status) {
   switch (status) {
@@ -186,7 +186,7 @@ void Api::Session::renew() {
   if (!options.access.exec) return resend_waiting(reread_token());
   if (exec_run) return;  // its end sends them
   if (may_start_exec()) return start_exec();
-  // The plugin has just run, so it would bring the same: what was sent before its answer is sent again with that, the rest ends here.
+  // The plugin has just run, so it would return the same: what was sent before its answer is sent again with that, the rest fails here.
   resend_waiting(!has_exec_failed);
 }
 

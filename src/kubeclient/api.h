@@ -21,15 +21,15 @@ namespace ashlar::kube {
 /// kUnavailable 429/5xx or no connection, kTimeout (also 504: the effect is unknown).
 struct Answer {
   Result<void> result;
-  int status = 0;         ///< HTTP status; 0 where there was no answer
+  int status = 0;         ///< HTTP status; 0 if there was no answer
   std::string body;       ///< of a success; for failures the message is in `result`
-  std::string reason;     ///< metav1.Status.reason of a failure, such as "AlreadyExists"
-  Millis retry_after{0};  ///< what the server asks for on 429/503; 0: nothing said
+  std::string reason;     ///< metav1.Status.reason of a failure, e.g. "AlreadyExists"
+  Millis retry_after{0};  ///< requested by the server on 429/503; 0: none
   bool ok() const { return result.ok(); }
 };
 using OnAnswer = std::function<void(Answer)>;
 
-/// 429, 502, 503 and connections that fail are trouble; 500, 504, 408 and time-outs are unclear; every other answer is sound.
+/// 429, 502, 503 and connections that fail are trouble; 500, 504, 408 and timeouts are unclear; every other answer is sound.
 ServerHealth health_of(const Answer& answer);
 
 /// The server's answer as an Answer: parses metav1.Status of failures (JSON or protobuf).
@@ -41,27 +41,27 @@ struct ApiOptions {
   std::size_t requests_in_flight_max = 256;
   Millis unacknowledged_max{20'000};  ///< see http::ClientOptions
   std::function<Millis()> now;        ///< wall clock for credential expiry and jitter; default: the system's
-  std::function<Millis()> monotonic;  ///< never set back; of timers and pauses; default: the system's
+  std::function<Millis()> monotonic;  ///< never set back; for timers and pauses; default: the system's
   std::uint64_t seed = 0;             ///< of the jitter of back-offs; 0: from the system
   Millis exec_interval_min{5'000};    ///< between two starts of the exec plugin: one that only has expired credentials is not run without pause
 };
 
 class Api {
  public:
-  /// Reads TLS files and credentials (runs the exec plugin once); opens no connection. From now on the process ignores SIGPIPE, unless it has a handler:
-  /// a connection that breaks while it is written to is an error, not the end.
+  /// Reads TLS files and credentials (runs the exec plugin once); opens no connection. From now on the process ignores SIGPIPE, unless it has a
+  /// handler: a connection that breaks during a write is an error, not the end of the process.
   static Result<std::unique_ptr<Api>> create(ApiOptions options);
   ~Api();
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
 
-  /// A request whose credentials are refused (401) is sent once more with fresh ones before the callback sees it; `may_send` is asked each time.
+  /// A request whose credentials are refused (401) is sent once more with fresh ones before the callback sees it; `may_send` is checked each time.
   http::RequestId send(http::Request request, OnAnswer on_answer);
-  /// A stream that is refused with 401 only makes the credentials renew; opening it again is the caller's business.
+  /// A stream refused with 401 only causes the credentials to renew; reopening it is left to the caller.
   http::RequestId stream(http::Request request, http::StreamHandlers handlers, Millis idle);
-  /// Also what was refused and waits for fresh credentials.
+  /// Includes requests that were refused and wait for fresh credentials.
   void cancel(http::RequestId id);
-  /// Ends all short requests under way, so that none of them can arrive any more that has not arrived yet; see http::Client.
+  /// Cancels all short requests under way, so that none can arrive that has not arrived yet; see http::Client.
   void reset_connections();
 
   /// Runs timers and I/O; returns after progress or `timeout`. All callbacks run inside.
@@ -71,11 +71,11 @@ class Api {
 
   /// Runs `work` inside poll() after `delay`; returns an id for cancel_timer. Used for back-off.
   std::uint64_t after(Millis delay, std::function<void()> work);
-  void cancel_timer(std::uint64_t id);  ///< does nothing where it has rung, or the id is 0
+  void cancel_timer(std::uint64_t id);  ///< no effect if it has fired, or the id is 0
 
   Millis now() const;
   Millis monotonic() const;  ///< never set back
-  /// What may be sent while the server is in trouble; shared by all who write.
+  /// Limits requests while the server is in trouble; shared by all writers.
   RequestBudget& budget();
   /// Uniform in [0, 1); jitter only.
   double jitter();
@@ -89,7 +89,7 @@ class Api {
   std::unique_ptr<Session> session_;
 };
 
-/// Sends and polls until the answer is there; for start-up, tests and command-line verbs only.
+/// Sends and polls until the answer arrives; for start-up, tests and command-line verbs only.
 Answer call(Api& api, http::Request request);
 
 }  // namespace ashlar::kube

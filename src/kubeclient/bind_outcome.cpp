@@ -9,7 +9,7 @@ namespace ashlar::kube {
 namespace {
 
 constexpr int kUnboundReadsMax = 3;
-/// The server asks for patience, and others may use the place meanwhile.
+/// The server requests a pause, and other pods may use the place meanwhile.
 constexpr Millis kThrottledPlaceKept{30'000};
 
 constexpr std::array<BindRule, kBindOutcomes> kRules{{
@@ -22,14 +22,14 @@ constexpr std::array<BindRule, kBindOutcomes> kRules{{
     {BindOutcome::kUnknown, "Unknown", BindStep::kReread, kUnboundReadsMax, Millis(0)},
 }};
 
-/// Whatever else answers with 2xx (a proxy's page, an empty answer) has not said that the pod is bound.
+/// Any other 2xx answer (a proxy's page, an empty answer) does not confirm that the pod is bound.
 bool says_bound(const Answer& answer) {
   const Result<StatusText> status = decode_status(answer.body, Encoding::kJson);
   return status.ok() && status->is_success;
 }
 
-/// Bytes of the control character that `text` begins with, 0 where it is another: C0, DEL, C1 and what turns the direction of writing (Unicode's
-/// Bidi_Control), so that the words are shown in the order in which they were written.
+/// Length in bytes of the control character that `text` begins with, 0 if there is none: C0, DEL, C1 and characters that change the writing direction
+/// (Unicode's Bidi_Control), so that text is shown in the order in which it was written.
 std::size_t control_size(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
   if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;
@@ -75,7 +75,7 @@ std::string bounded_words(std::string_view words, std::size_t bytes_max) {
   std::size_t end = words.size();
   if (end > bytes_max) {
     end = bytes_max - kCut.size();
-    while (end > 0 && (static_cast<unsigned char>(words[end]) & 0xc0) == 0x80) --end;  // 10xxxxxx goes on with a character
+    while (end > 0 && (static_cast<unsigned char>(words[end]) & 0xc0) == 0x80) --end;  // 10xxxxxx continues a character
   }
   std::string text;
   text.reserve(std::min(words.size(), bytes_max));

@@ -1,4 +1,4 @@
-// BindOutcome: what the answer to a binding means, and the one table of what follows from it. Pure functions, no state.
+// BindOutcome: what the answer to a binding means, and the one table of what to do next. Pure functions, no state.
 //
 //   const BindOutcome outcome = bind_outcome(answer);              // 429 -> kThrottled
 //   if (rule_of(outcome).step == BindStep::kResend) ...
@@ -13,21 +13,21 @@
 namespace ashlar::kube {
 
 enum class BindOutcome : std::uint8_t {
-  kBound,      ///< 2xx with a Status that says Success
-  kRefused,    ///< 4xx without those below: policy, rights or form; the same request would be answered the same. 401: after renewed credentials
+  kBound,      ///< 2xx with a Status of Success
+  kRefused,    ///< 4xx without those below: policy, permissions or form; the same request would be answered the same. 401: after renewed credentials
   kConflict,   ///< 409: bound already, being deleted, gated, or another pod of that name
   kMissing,    ///< 404, 410
   kThrottled,  ///< 429: not done
-  kFailed,     ///< 5xx, and what no API server says: whether it was done is not known
-  kUnknown,    ///< 408, 504, no answer, or a 2xx that does not say Success
+  kFailed,     ///< 5xx, and answers that no API server gives: whether it was done is not known
+  kUnknown,    ///< 408, 504, no answer, or a 2xx without Success
 };
 inline constexpr std::size_t kBindOutcomes = 7;
 
 enum class BindStep : std::uint8_t {
   kConfirm,  ///< the pod is bound
   kResend,   ///< the same binding again; the pod keeps its place
-  kReread,   ///< what the server has counts: bound here or elsewhere, gone, or unbound: then the same binding again
-  kGiveUp,   ///< the place is free at once; the pod, or what is unbound of its gang, waits outside the engine and says why
+  kReread,   ///< the server's state counts: bound here or elsewhere, gone, or unbound: then the same binding again
+  kGiveUp,   ///< the place is free at once; the pod, or the unbound part of its gang, waits outside the engine with a reason
 };
 
 struct BindRule {
@@ -35,20 +35,19 @@ struct BindRule {
   std::string_view name;  ///< of the metric's label
   BindStep step;
   int unbound_reads_max;  ///< after this many re-reads that find the pod unbound the binding is given up; 0: no re-read
-  Millis place_kept_max;  ///< so long after the first sending the binding is given up instead of sent again; 0: no limit of its own
+  Millis place_kept_max;  ///< this long after the first sending the binding is given up instead of sent again; 0: no limit of its own
 };
 
 BindOutcome bind_outcome(const Answer& answer);
 const BindRule& rule_of(BindOutcome outcome);
 
-/// How long a pod waits outside the engine after it was given up `times` times (1, 2, ...): `first`, doubling to `longest`.
+/// How long a pod waits outside the engine after it was given up `times` times (1, 2, ...): `first`, doubling up to `longest`.
 Millis hold_time(Millis first, Millis longest, int times);
 
 inline constexpr std::size_t kServerWordsMax = 400, kDetailMax = 2'000, kLogLineMax = 8'000;  ///< bytes; annotations may have 256 KiB
 
-/// Words of others (the server, tenants) in a form fit for conditions, events, logs and terminals: at most this many
-/// bytes, whole characters, and a space for each control character (C0, DEL, C1, Bidi_Control), so that they are one
-/// line, move no cursor and are shown in their own order.
+/// Text of others (the server, tenants) in a form fit for conditions, events, logs and terminals: at most this many bytes, whole characters, and a
+/// space for each control character (C0, DEL, C1, Bidi_Control), so that it is one line, moves no cursor and is shown in its own order.
 std::string bounded_words(std::string_view words, std::size_t bytes_max = kServerWordsMax);
 
 }  // namespace ashlar::kube

@@ -1,7 +1,6 @@
-// objects: what the scheduler keeps of a Kubernetes object: plain structs of the fields that decide, at most 1 KB a
-// pod. Strings are pooled (PooledString); label sets and scheduling rules are shared between pods of one template.
-// Units: CPU in thousandths of a core, memory and storage in bytes, extended resources in whole units, requests rounded
-// up, times in milliseconds since the Unix epoch (0 where absent).
+// objects: the parts of a Kubernetes object that the scheduler keeps: plain structs of the fields that matter for decisions, at most 1 KB per pod.
+// Strings are pooled (PooledString); label sets and scheduling rules are shared between pods of one template. Units: CPU in thousandths of a core,
+// memory and storage in bytes, extended resources in whole units, requests rounded up, times in milliseconds since the Unix epoch (0 if absent).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +22,7 @@ struct KeyValue {
 /// Sorted by key.
 using Labels = std::vector<KeyValue>;
 
-/// The value, or nullptr where the key is absent. O(number of labels).
+/// The value, or nullptr if the key is absent. O(number of labels).
 const PooledString* find_label(const Labels& labels, std::string_view key);
 
 struct Amount {
@@ -39,7 +38,7 @@ struct Resources {
   std::vector<Amount> extended;
   friend bool operator==(const Resources&, const Resources&) = default;
 };
-/// 0 where absent.
+/// 0 if absent.
 std::int64_t amount_of(const Resources& resources, std::string_view extended_name);
 
 enum class SelectorOp : unsigned char { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
@@ -51,7 +50,7 @@ struct Requirement {
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 
-/// All requirements must hold. A term without any matches nothing (upstream's rule).
+/// All requirements must hold. A term without requirements matches nothing (upstream's rule).
 struct NodeTerm {
   std::vector<Requirement> expressions;  ///< on node labels
   std::vector<Requirement> fields;       ///< on metadata.name only, as upstream
@@ -84,7 +83,7 @@ struct HostPort {
   enum class Protocol : unsigned char { kTcp, kUdp, kSctp };
   Protocol protocol = Protocol::kTcp;
   std::uint16_t port = 0;
-  PooledString host_ip;  ///< empty stands for every address (0.0.0.0)
+  PooledString host_ip;  ///< empty means every address (0.0.0.0)
   friend bool operator==(const HostPort&, const HostPort&) = default;
 };
 
@@ -109,7 +108,7 @@ struct PodAffinityTerm {
 struct PodRules {
   Labels node_selector;
   bool has_required_affinity = false;
-  std::vector<NodeTerm> required_affinity;  ///< one of them must match; none can where the list is empty
+  std::vector<NodeTerm> required_affinity;  ///< one of them must match; an empty list matches nothing
   std::vector<PreferredTerm> preferred_affinity;
   std::vector<Toleration> tolerations;
   std::vector<HostPort> host_ports;
@@ -131,20 +130,20 @@ struct Condition {
 
 struct Pod {
   PooledString ns, name, uid;
-  std::uint64_t resource_version = 0;  ///< 0 where the server's text is no number
+  std::uint64_t resource_version = 0;  ///< 0 if the server's text is no number
   PooledString scheduler_name, node_name, nominated_node_name;
   PooledString priority_class, group_name;  ///< group_name: spec.schedulingGroup.podGroupName
   PooledString owner_uid, owner_kind;       ///< the controlling owner, else the first one
   std::int32_t priority = 0;
   PodPhase phase = PodPhase::kPending;
-  std::uint8_t scheduling_gates = 0;  ///< how many, at most 255
+  std::uint8_t scheduling_gates = 0;  ///< their number, at most 255
   Millis created, deletion_requested;
   Resources requests;  ///< effective request by Kubernetes' rules, see resources.h
   std::shared_ptr<const Labels> labels;
   std::shared_ptr<const Labels> annotations;  ///< only keys with the prefix ashlar.dev/
   std::shared_ptr<const PodRules> rules;
   Condition scheduled;         ///< PodScheduled
-  PooledString problem;        ///< what could not be read of it: "field: why"; empty: it was read whole
+  PooledString problem;        ///< the part of it that could not be read: "field: why"; empty: it was read whole
   bool lacks_amounts = false;  ///< with `problem`: an amount of its spec could not be read, so that `requests` is less than it holds
 
   Pod();

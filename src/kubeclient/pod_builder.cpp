@@ -10,7 +10,7 @@
 namespace ashlar::kube {
 namespace {
 
-constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;  ///< more counts as so much: no node has it, and sums of thousands stay within int64
+constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;  ///< larger amounts are capped: no node has it, and sums of thousands stay within int64
 
 std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
@@ -38,7 +38,7 @@ void raise(Resources& into, const Resources& from) {
   merge_into(into, from, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
 }
 
-/// What a container counts for: the larger of its spec and its status; only the status while a resize is infeasible.
+/// The request counted for a container: the larger of its spec and its status; only the status while a resize is infeasible.
 Resources counted(const ContainerBuilder& container, const std::vector<ContainerBuilder>& statuses, bool resize_infeasible) {
   for (const ContainerBuilder& status : statuses) {
     if (!(status.name == container.name) || !status.has_requests) continue;
@@ -253,7 +253,7 @@ void sort_by_key(Labels& labels) {
 
 namespace {
 
-/// Reads exactly `count` digits at `position` and moves it on; -1 where they are not there.
+/// Reads exactly `count` digits at `position` and advances it; -1 if they are not there.
 int read_digits(std::string_view text, std::size_t& position, int count) {
   int value = 0;
   for (int i = 0; i < count; ++i, ++position) {

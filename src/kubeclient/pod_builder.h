@@ -38,7 +38,7 @@ struct PodBuilder {
   void ignore(std::string_view path);
 };
 
-/// Shares equal label sets and rules between pods decoded one after the other (pods of a template come in runs).
+/// Shares equal label sets and rules between pods decoded one after the other (pods of a template arrive in sequence).
 class SharedParts {
  public:
   std::shared_ptr<const Labels> share(Labels&& labels);
@@ -62,17 +62,17 @@ Resources effective_request(const PodBuilder& draft);  // for tests
 /// The larger amount of each resource.
 Resources larger_of(Resources a, const Resources& b);
 
-/// Adds one "name: quantity" of a request to `resources`, rounding up. kInvalid with the name where the quantity is malformed or negative.
+/// Adds one "name: quantity" of a request to `resources`, rounding up. kInvalid with the name if the quantity is malformed or negative.
 Result<void> add_quantity(Resources& resources, std::string_view name, std::string_view quantity);
 /// The node's side: fills allocatable and, for the resource "pods", pods_max.
 Result<void> add_allocatable(Node& node, std::string_view name, std::string_view quantity);
 
-// Vocabulary shared by the two decoders. Unknown words give false.
+// Enumerations shared by the two decoders. Unknown words give false.
 bool read_selector_op(std::string_view text, SelectorOp& op);
 bool read_taint_effect(std::string_view text, TaintEffect& effect);
 PodPhase read_phase(std::string_view text);
 ConditionStatus read_condition_status(std::string_view text);
-/// Decimal resource version; 0 where it is none.
+/// Decimal resource version; 0 if it is none.
 std::uint64_t read_resource_version(std::string_view text);
 /// RFC 3339 (with optional fraction and zone) to milliseconds since the epoch; kInvalid otherwise.
 Result<Millis> read_time(std::string_view text);

@@ -1,5 +1,5 @@
-// pod_group_api: the versions of PodGroup that servers speak. Kubernetes 1.37 serves scheduling.k8s.io/v1beta1, 1.36 v1alpha2, a later one v1; all
-// are read into one PodGroup and written back in the server's own words. Everything that differs between the versions is in this file.
+// pod_group_api: the versions of PodGroup that servers offer. Kubernetes 1.37 serves scheduling.k8s.io/v1beta1, 1.36 v1alpha2, a later one v1; all
+// are read into one PodGroup and written back in the server's version. Everything that differs between the versions is in this file.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ std::string pod_group_path(PodGroupVersion version, std::string_view ns, std::st
 /// "PodGroupInitiallyScheduled" (v1beta1, v1) or "PodGroupScheduled" (v1alpha2).
 std::string_view scheduled_condition_type(PodGroupVersion version);
 
-/// Asks the server which version it serves (the newest of those known here); kNone where it has none of them.
+/// Requests the version that the server serves (the newest of those known here); kNone if it has none of them.
 void discover_pod_groups(Api& api, std::function<void(Result<PodGroupVersion>)> on_found);
 
 }  // namespace ashlar::kube

@@ -31,7 +31,7 @@ struct Probe {
   std::uint64_t hash;
 };
 
-/// Another one in every process: names and labels come from tenants, who could otherwise choose many that collide.
+/// Different in every process: names and labels come from tenants, who could otherwise choose many that collide.
 std::uint64_t pool_seed() {
   static const std::uint64_t seed = [] {
     std::random_device device;
@@ -40,7 +40,7 @@ std::uint64_t pool_seed() {
   return seed;
 }
 
-// Eight bytes a step; labels and names are short, and FNV's byte steps would cost more than the whole lookup.
+// Eight bytes per step; labels and names are short, and FNV's byte steps would cost more than the whole lookup.
 std::uint64_t hash_text(std::string_view text) {
   std::uint64_t hash = pool_seed() ^ text.size();
   const char* p = text.data();
@@ -57,7 +57,7 @@ std::uint64_t hash_text(std::string_view text) {
 
 }  // namespace
 
-/// 16 shards, so that a decoding thread and a freeing thread seldom meet at one lock.
+/// 16 shards, so that a decoding thread and a freeing thread rarely contend for one lock.
 struct PooledString::Pool {
   struct Hash {
     using is_transparent = void;
@@ -114,7 +114,7 @@ void PooledString::acquire(Entry* entry) {
 }
 
 void PooledString::release(Entry* entry) {
-  // Fast way while others use it. The last step to zero is made under the lock only, where intern() cannot hand the entry out meanwhile.
+  // Fast path while there are other users. The last step to zero is made under the lock only, so that intern() cannot hand out the entry meanwhile.
   std::uint32_t users = entry->users.load(std::memory_order_relaxed);
   while (users > 1)
     if (entry->users.compare_exchange_weak(users, users - 1, std::memory_order_release, std::memory_order_relaxed)) return;

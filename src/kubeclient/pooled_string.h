@@ -39,9 +39,9 @@ class PooledString {
   /// Order by content, so that sorted containers do not depend on addresses.
   friend bool operator<(const PooledString& a, const PooledString& b) { return a.view() < b.view(); }
 
-  /// Of the characters: equal ones have the same, also after the string left the pool and came back. Seeded anew in every process.
+  /// Of the characters: equal strings have the same, even after the string left the pool and came back. A new seed in every process.
   std::uint64_t content_hash() const;
-  /// Stable within the process and while the string is alive only.
+  /// Stable only within the process and while the string is alive.
   std::size_t hash() const { return reinterpret_cast<std::uintptr_t>(entry_) * 0x9e3779b97f4a7c15ull >> 7; }
 
   /// Distinct strings alive and their bytes with bookkeeping, for metrics and memory tests.

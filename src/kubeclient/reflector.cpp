@@ -13,11 +13,11 @@
 namespace ashlar::kube {
 namespace {
 
-// A watch that ends sooner than this is counted as a failure, so that a server which closes at once is not asked in a hot loop.
+// A watch that ends sooner than this is counted as a failure, so that a server which closes at once is not requested in a hot loop.
 constexpr Millis kWatchShortLife{1'000};
-// This many failed watches in a row end the trust in the remembered version.
+// After this many failed watches in a row the remembered version is no longer trusted.
 constexpr int kWatchFailuresBeforeList = 5;
-// A server that asks for more patience is asked all the same, so that no slip of a proxy blinds a scheduler for long.
+// A server that requests a longer pause is tried all the same, so that a misconfigured proxy cannot block a scheduler for long.
 constexpr Millis kRetryAfterMax{60'000};
 
 }  // namespace
@@ -40,16 +40,16 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
   std::string version;       ///< where the next watch begins
   std::string list_version;  ///< of the list under way
   std::uint32_t list_number = 0;
-  std::uint64_t round = 0;      ///< increased whenever what is under way becomes void; late callbacks compare
+  std::uint64_t round = 0;      ///< incremented whenever requests under way become void; late callbacks compare
   http::RequestId request = 0;  ///< the last one; cancelling one that has ended does nothing
   std::uint64_t timer = 0;
   Millis contact, watch_began;
   int failures = 0, watch_failures = 0;
   bool is_running = false, is_synced = false, must_list = true, list_rewinds = false;
-  bool list_has_nameless = false;  ///< the list under way holds objects of which not even the name can be read
+  bool list_has_nameless = false;  ///< the list under way contains objects of which not even the name can be read
   Result<void> watch_end;          ///< why the running watch was given up from inside, if it was
   std::string list_trouble;
-  bool is_path_gone = false, is_refused = false;  ///< as the last list was answered
+  bool is_path_gone = false, is_refused = false;  ///< result of the last list
 
   void start();
   void halt();
@@ -114,7 +114,7 @@ void Reflector<T>::Follower::retry(Millis at_least) {
   wait(std::max(Millis(delay), std::min(at_least, kRetryAfterMax)));
 }
 
-/// Then goes on, when its turn among the reflectors has come.
+/// Then continues, when its turn among the reflectors has come.
 template <class T>
 void Reflector<T>::Follower::wait(Millis delay) {
   timer = api.after(delay, [weak = this->weak_from_this()] {
@@ -175,7 +175,7 @@ void Reflector<T>::Follower::take_list_failure(const Answer& answer) {
   is_path_gone = answer.status == 404 || answer.status == 406;
   is_refused = is_path_gone || answer.status == 403;
   list_trouble = error.message;
-  if (error.kind == Error::Kind::kExpired) ++counters.expired;  // the continue token is too old: begin again
+  if (error.kind == Error::Kind::kExpired) ++counters.expired;  // the continue token is too old: list again
   const std::uint64_t now = round;
   report(error);
   if (round == now) retry(answer.retry_after);
@@ -202,7 +202,7 @@ void Reflector<T>::Follower::take_page(Answer answer) {
   }
   if (list_version.empty()) {
     list_version = page->resource_version;
-    // A consistent list that is older than what we saw means that the server's store was restored: believe the list, not the memory.
+    // A consistent list that is older than what we saw means that the server's store was restored: trust the list, not the cache.
     const bool is_consistent = options.page_items > 0 || !options.from_watch_cache;
     list_rewinds = is_consistent && read_resource_version(list_version) < read_resource_version(version);
   }
@@ -220,7 +220,7 @@ void Reflector<T>::Follower::finish_list() {
   std::vector<std::pair<Key, Known>> vanished;
   for (const auto& [key, entry] : known) {
     if (list_has_nameless) break;  // an object missing from the list may be the one without a name
-    const bool is_newer_than_list = !list_rewinds && listed_at != 0 && entry.version > listed_at;  // the watch will tell its fate
+    const bool is_newer_than_list = !list_rewinds && listed_at != 0 && entry.version > listed_at;  // the watch will report what became of it
     if (entry.list != list_number && !is_newer_than_list) vanished.emplace_back(key, entry);
   }
   // In order of names, so that the order of deletions does not depend on the hash table.
@@ -289,7 +289,7 @@ bool Reflector<T>::Follower::take_chunk(std::string_view chunk) {
   return round == now && watch_end.ok();
 }
 
-/// False ends the watch; `watch_end` then says why.
+/// False ends the watch; `watch_end` then has the reason.
 template <class T>
 bool Reflector<T>::Follower::take_event(std::string_view frame) {
   Result<Event> event = decode_watch_event<T>(frame, options.encoding);
@@ -309,7 +309,7 @@ bool Reflector<T>::Follower::take_event(std::string_view frame) {
     case Event::Kind::kAdded:
     case Event::Kind::kModified:
       ++counters.events;
-      if (event->object.resource_version != 0) version = event->resource_version;  // before the callback, which may ask for it
+      if (event->object.resource_version != 0) version = event->resource_version;  // before the callback, which may read it
       upsert(std::move(event->object), false);
       return true;
     case Event::Kind::kDeleted:
@@ -326,7 +326,7 @@ template <class T>
 void Reflector<T>::Follower::take_watch_end(Result<http::Response> end) {
   const bool has_answer = end.ok();
   Millis retry_after;
-  bool is_refused_watch = false;  // no such kind any more, or no right to read it
+  bool is_refused_watch = false;  // the kind no longer exists, or reading it is not permitted
   Result<void> why = watch_end;
   if (why.ok() && !end) why = end.error();
   if (why.ok() && end->status >= 400) {
@@ -336,11 +336,11 @@ void Reflector<T>::Follower::take_watch_end(Result<http::Response> end) {
     is_refused_watch = answer.status == 403 || answer.status == 404;
     if (why.error().kind == Error::Kind::kExpired) ++counters.expired;
   }
-  // Only a watch that lasted has worked: a server that tells of an error inside (410, 500) may send bookmarks or events before it, each time anew.
+  // Only a watch that lasted has worked: a server that reports an error inside (410, 500) may send bookmarks or events before it, each time.
   const bool lived = api.now() - watch_began >= kWatchShortLife;
   if (lived) failures = watch_failures = 0;
   if (why.ok()) {
-    if (lived) return next();  // the server's own time limit: go on at once
+    if (lived) return next();  // the server's own time limit: continue at once
     ++watch_failures;
     if (watch_failures >= kWatchFailuresBeforeList) must_list = true;
     return retry(Millis(0));
@@ -348,8 +348,8 @@ void Reflector<T>::Follower::take_watch_end(Result<http::Response> end) {
   ++counters.errors;
   const Error::Kind kind = why.error().kind;
   report(why.error());
-  // What cannot be read or is too old needs a fresh list; a broken connection only needs a new watch from where the old one ended, however
-  // long the server was away.
+  // An unreadable or outdated version needs a fresh list; a broken connection only needs a new watch from where the old one ended, however
+  // long the server was unreachable.
   const bool is_disconnected = watch_end.ok() && !has_answer && kind != Error::Kind::kInvalid;
   if (!is_disconnected) ++watch_failures;
   must_list = kind == Error::Kind::kExpired || kind == Error::Kind::kInvalid || is_refused_watch || watch_failures >= kWatchFailuresBeforeList;
@@ -381,7 +381,7 @@ void Reflector<T>::Follower::upsert(T&& object, bool from_list) {
   }
   Known& entry = found->second;
   entry.list = list_number;
-  if (object.uid.empty() && !object.problem.empty()) object.uid = entry.uid;  // nothing says that it is another one
+  if (object.uid.empty() && !object.problem.empty()) object.uid = entry.uid;  // there is no sign that it is another one
   if (entry.uid == object.uid) {
     const bool is_old = object.resource_version != 0 && object.resource_version <= entry.version;
     const bool is_same = object.resource_version == entry.version;

@@ -1,4 +1,4 @@
-// reflector_parts: what a reflector remembers of each object, and how it asks for them. Private to reflector.cpp.
+// reflector_parts: what a reflector remembers of each object, and its requests. Private to reflector.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,8 @@
-// RequestBudget: how many requests may be sent to an API server that is in trouble. After 429, 502, 503 or a connection
-// that fails, one request goes out at a time: after the server's Retry-After, else after 200 ms, doubling to 5 s. The
-// first sound answer to a request sent since then ends the trouble; the number under way then grows from 8, by one for
-// each sound answer, so that a server which is coming back is not flooded.
+// RequestBudget: how many requests may be sent to an API server that is in trouble. After 429, 502, 503 or a failed connection, one request is sent
+// at a time: after the server's Retry-After, else after 200 ms, doubling to 5 s. The first sound answer to a request sent since then ends the
+// trouble; the number under way then grows from 8, by one for each sound answer, so that a recovering server is not flooded.
 //
-//   if (!budget.may_send(now)) return;              // asked again at budget.next_at() or after the next answer
+//   if (!budget.may_send(now)) return;              // called again at budget.next_at() or after the next answer
 //   const RequestBudget::Pass pass = budget.begin(now);
 //   send(request, [=](Answer answer) { budget.end(pass, {health_of(answer), answer.retry_after}, now()); });
 #pragma once
@@ -17,32 +16,32 @@
 
 namespace ashlar::kube {
 
-/// What an answer says about the server as a whole.
+/// What an answer shows about the server as a whole.
 enum class ServerHealth : std::uint8_t {
-  kSound,    ///< it works; whether it did what was asked is another matter
-  kTrouble,  ///< it, or the way to it, takes no more for now
-  kUnclear,  ///< this request failed in a way that may be its own fault, such as a slow webhook
+  kSound,    ///< it works, whether or not it did what was requested
+  kTrouble,  ///< the server, or the network path to it, accepts no more for now
+  kUnclear,  ///< this request failed in a way that may be specific to it, e.g. a slow webhook
 };
 
 /// Times are monotonic.
 class RequestBudget {
  public:
   static constexpr Millis kIntervalMin{200}, kIntervalMax{5'000};
-  static constexpr Millis kRetryAfterMax{60'000};  ///< a server that asks for more is asked once a minute
+  static constexpr Millis kRetryAfterMax{60'000};  ///< a server that requests more gets one request a minute
   static constexpr std::size_t kWindowAfterTrouble = 8, kWindowMax = 1024;
   static constexpr int kUnclearInRowMax = 16;  ///< this many failures without one sound answer between them are trouble, too
 
-  /// Identifies one request: answers to what was sent before the trouble began say nothing about its end.
+  /// Identifies one request: answers to requests sent before the trouble began do not end it.
   struct Pass {
     std::uint64_t era = 0;
   };
   struct Report {
     ServerHealth health = ServerHealth::kSound;
-    Millis retry_after{0};  ///< what the server asks for; 0: nothing said
+    Millis retry_after{0};  ///< requested by the server; 0: none
   };
 
   bool may_send(Millis now) const { return is_in_trouble_ ? now >= next_at_ : under_way_ < window_; }
-  /// When may_send() turns true by itself; 0 where only an answer, or nothing, is missing.
+  /// When may_send() becomes true by itself; 0 if only an answer, or nothing, is missing.
   Millis next_at() const { return is_in_trouble_ ? next_at_ : Millis(0); }
   bool is_in_trouble() const { return is_in_trouble_; }
 
@@ -93,7 +92,7 @@ class RequestBudget {
   }
 
   bool is_in_trouble_ = false;
-  std::uint64_t era_ = 0;  ///< how often trouble began
+  std::uint64_t era_ = 0;  ///< number of times trouble began
   std::size_t under_way_ = 0, window_ = kWindowMax;
   int unclear_in_row_ = 0;
   Millis interval_ = kIntervalMin, next_at_;

@@ -14,7 +14,7 @@ namespace {
 
 using http::Method;
 constexpr Millis kWriteTimeout{15'000};
-// A lease must be decided well within its renew deadline (5 s), or the leader has to stand down anyway.
+// A lease must be decided well within its renew deadline (5 s), or the leader has to step down anyway.
 constexpr Millis kLeaseTimeout{3'000};
 constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
 constexpr const char* kMergePatch = "application/merge-patch+json";
@@ -69,8 +69,8 @@ http::RequestId patch(Api& api, std::string path, std::string body, const char* 
                   std::move(on_answer));
 }
 
-/// A patch that names another uid than the object's is answered 422 "metadata.uid: field is immutable" (seen on 1.37.1), not 409 as a binding
-/// is; for callers both mean that the object they knew is gone.
+/// A patch that names another uid than the object's is answered 422 "metadata.uid: field is immutable" (seen on 1.37.1), not 409 as a binding is; for
+/// callers both mean that the known object is gone.
 OnAnswer uid_mismatch_is_conflict(OnAnswer on_answer) {
   return [on_answer = std::move(on_answer)](Answer answer) {
     if (answer.status == 422 && answer.result.error().message.find("metadata.uid") != std::string::npos)
@@ -125,7 +125,7 @@ using OnLease = std::function<void(Answer, Lease)>;
 
 http::RequestId send_lease(Api& api, http::Request request, OnLease on_answer) {
   request.timeout = kLeaseTimeout;
-  // Neither behind bindings nor on their connection: a lease that is late because of them would be lost for no reason.
+  // Neither queued behind bindings nor on their connection: otherwise a lease delayed by them would be lost for no reason.
   request.is_urgent = request.has_own_connection = true;
   return api.send(std::move(request), [on_answer = std::move(on_answer)](Answer answer) {
     Lease lease;
@@ -218,7 +218,8 @@ http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, con
 }
 
 http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer, SendGuard fence) {
-  const std::string ns = event.ns.empty() ? "default" : event.ns.str();  // events about nodes and the like live in "default"
+  const std::string ns =
+      event.ns.empty() ? "default" : event.ns.str();  // events about nodes and other cluster-scoped objects are stored in "default"
   char suffix[40];
   std::snprintf(suffix, sizeof suffix, ".%llx%04llx", static_cast<unsigned long long>(event.now.value),
                 static_cast<unsigned long long>(event.sequence & 0xffffff));
@@ -265,7 +266,7 @@ void post_node(Api& api, const NodeSpec& spec, Millis now, const OnAnswer& on_an
   s.member("message", "posted by ashlar").member("lastHeartbeatTime", time_text(now, Precision::kSeconds));
   s.member("lastTransitionTime", time_text(now, Precision::kSeconds)).end_object().end_array().end_object().end_object();
 
-  // The server's admission adds a not-ready taint to every new node; replacing the list takes it away again.
+  // The server's admission adds a not-ready taint to every new node; replacing the list removes it.
   JsonWriter t;
   t.begin_object().key("spec").begin_object();
   if (spec.taints.empty())
@@ -300,7 +301,7 @@ std::string pod_body(const PodSpec& spec) {
   write_pairs(w, "nodeSelector", spec.node_selector);
   w.key("containers").begin_array().begin_object().member("name", "main").member("image", spec.image);
   if (!spec.requests.empty()) {
-    Pairs extended;  // the server demands limits equal to requests for extended resources
+    Pairs extended;  // the server requires limits equal to requests for extended resources
     std::copy_if(spec.requests.begin(), spec.requests.end(), std::back_inserter(extended),
                  [](const auto& request) { return request.first.find('/') != std::string::npos || request.first.starts_with("hugepages-"); });
     w.key("resources").begin_object();

@@ -1,6 +1,5 @@
-// writes: what Ashlar writes to the cluster, one function for each write; the Answer comes back through Api::poll().
-// Nothing is retried here: a timeout leaves the effect unknown, and only the caller knows whether to read again or to
-// repeat. Times are milliseconds since the Unix epoch.
+// writes: what Ashlar writes to the cluster, one function for each write; the Answer is delivered through Api::poll(). Nothing is retried here: a
+// timeout leaves the effect unknown, and only the caller knows whether to re-read or to repeat. Times are milliseconds since the Unix epoch.
 #pragma once
 
 #include <cstdint>
@@ -18,25 +17,26 @@
 
 namespace ashlar::kube {
 
-/// May this write still leave? Asked when it would go out on a connection, however long it waited for one; see http::Request::may_send.
+/// Whether this write may still be sent. Called when it is about to be sent on a connection, however long it waited for
+/// one; see http::Request::may_send.
 using SendGuard = std::function<bool()>;
 
-/// POST pods/NAME/binding with uid precondition. 201; 409 (kConflict) where bound, deleted, gated or another uid; 404 where gone.
+/// POST pods/NAME/binding with uid precondition. 201; 409 (kConflict) if bound, deleted, gated or another uid; 404 if gone.
 struct Binding {
   PooledString ns, pod, uid, node;
-  std::vector<std::pair<std::string, std::string>> annotations;  ///< merged into the pod by the server, such as ashlar.dev/devices
+  std::vector<std::pair<std::string, std::string>> annotations;  ///< merged into the pod by the server, e.g. ashlar.dev/devices
 };
 std::string binding_body(const Binding& binding, Encoding encoding = Encoding::kJson);  // for tests
 http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding = Encoding::kJson, SendGuard fence = {});
 
-/// Condition to set, in the caller's words.
+/// Condition to set, with the caller's reason and message.
 struct ConditionUpdate {
   std::string_view type = "PodScheduled";
   bool is_true = false;
   std::string_view reason, message;
   Millis now;
 };
-/// Strategic-merge PATCH of pods/NAME/status; the uid is a precondition (kConflict where the pod is another one of the same name).
+/// Strategic-merge PATCH of pods/NAME/status; the uid is a precondition (kConflict if the pod is another one of the same name).
 http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer, SendGuard fence = {});
 /// PATCH of podgroups/NAME/status. `update.type` empty: the version's own "scheduled" condition.
 http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group, const ConditionUpdate& update, OnAnswer on_answer,
@@ -63,7 +63,7 @@ http::RequestId update_lease(Api& api, const Lease& lease, std::function<void(An
 struct NodeSpec {
   std::string name;
   std::vector<std::pair<std::string, std::string>> labels, annotations;
-  std::vector<std::pair<std::string, std::string>> allocatable;  ///< resource → quantity text, such as {"nvidia.com/gpu", "8"}
+  std::vector<std::pair<std::string, std::string>> allocatable;  ///< resource → quantity text, e.g. {"nvidia.com/gpu", "8"}
   std::vector<Taint> taints;
   bool unschedulable = false;
 };
@@ -75,7 +75,7 @@ struct PodSpec {
   std::vector<std::pair<std::string, std::string>> labels, annotations, node_selector;
   std::vector<std::pair<std::string, std::string>> requests;  ///< resource → quantity text; extended ones are set as limits too
   std::string image = "pause";
-  std::string extra_spec_json;  ///< members of spec, ready-made, such as "\"hostNetwork\":true"; empty: none
+  std::string extra_spec_json;  ///< members of spec, ready-made, e.g. "\"hostNetwork\":true"; empty: none
 };
 std::string pod_body(const PodSpec& spec);  // for tests
 http::RequestId create_pod(Api& api, const PodSpec& spec, OnAnswer on_answer);

@@ -1,5 +1,5 @@
-// Constraint: which nodes a member may use at all, and which it would rather use, by facts that do not change when pods come and go
-// (labels, taints, accelerator model). Interned once per distinct content; the state keeps one feasibility set per constraint.
+// Constraint: which nodes a member may use at all, and which it prefers, by facts that do not change when pods start and end (labels, taints,
+// accelerator model). Interned once per distinct content; the state keeps one feasibility set per constraint.
 #pragma once
 
 #include <cstdint>
@@ -65,10 +65,10 @@ struct PreferredTerm {
 struct Constraint {
   NodeTerm selector;                  ///< must hold (nodeSelector, nodeName)
   std::vector<NodeTerm> any_of;       ///< one of them must hold; empty = no such rule (required node affinity)
-  std::vector<DeviceClassId> models;  ///< accelerator models that serve; empty = any
+  std::vector<DeviceClassId> models;  ///< accepted accelerator models; empty = any
   std::vector<Toleration> tolerations;
   std::vector<PreferredTerm> preferred;  ///< soft
-  NodeTerm apart;                        ///< must hold: the domains that no pod there excludes it from by required anti-affinity
+  NodeTerm apart;                        ///< must hold: the node is in no domain from which a pod excludes it by required anti-affinity
   friend bool operator==(const Constraint&, const Constraint&) = default;
 };
 

@@ -18,7 +18,7 @@ inline constexpr ResourceId kEphemeralStorage{2u};  ///< bytes
 inline constexpr ResourceId kPods{3u};              ///< pods
 inline constexpr std::uint32_t kFirstExtended = 4;
 inline constexpr std::uint32_t kColumnsMax = 64;  ///< limit: more distinct extended resources than this is a configuration error
-/// Rows from kColumnsMax on are names that somebody asks for and no node has: there is no column for them, and nothing free anywhere.
+/// Rows from kColumnsMax on are names that pods request and no node has: there is no column for them, and nothing free anywhere.
 inline constexpr std::uint32_t kRowsMax = 1u << 22;
 inline constexpr bool has_column(ResourceId id) { return id.value < kColumnsMax; }
 }  // namespace resource
@@ -32,8 +32,8 @@ struct ResourceAmount {
   friend bool operator==(const ResourceAmount&, const ResourceAmount&) = default;
 };
 
-/// Devices asked of one node: `count` devices with at least `milli_each` free compute and `memory_each` free memory on each.
-/// Sharing (milli_each < 1000) is of one device only: count is then 1.
+/// Devices requested of one node: `count` devices with at least `milli_each` free compute and `memory_each` free memory on each. Sharing (milli_each
+/// < 1000) is of one device only: count is then 1.
 struct DeviceRequest {
   std::int32_t count = 0;
   MilliGpu milli_each{kWholeDevice};
@@ -55,13 +55,13 @@ struct HostPort {
 };
 
 struct Demand {
-  std::vector<ResourceAmount> amounts;  ///< ascending by resource, each amount > 0; a pod always asks one of resource::kPods
+  std::vector<ResourceAmount> amounts;  ///< ascending by resource, each amount > 0; a pod always requests one of resource::kPods
   DeviceRequest devices;
   std::vector<HostPort> ports;
   friend bool operator==(const Demand&, const Demand&) = default;
 };
 
-/// The amount asked of one resource; 0 when it is not named.
+/// The amount requested of one resource; 0 if it is not named.
 inline std::int64_t amount_of(const Demand& demand, ResourceId id) {
   for (const ResourceAmount& a : demand.amounts)
     if (a.resource == id) return a.amount;
@@ -75,7 +75,7 @@ struct DeviceMask {
   bool test(int i) const { return ((i < 64 ? low >> i : high >> (i - 64)) & 1) != 0; }
   void set(int i) { (i < 64 ? low : high) |= 1ull << (i & 63); }
   bool is_empty() const { return (low | high) == 0; }
-  /// Stands for "devices, but nobody knows which" where an event says what a pod holds.
+  /// Means "devices, but not known which" in an event with what a pod holds.
   static constexpr DeviceMask unknown() { return {~0ull, ~0ull}; }
   int count() const { return __builtin_popcountll(low) + __builtin_popcountll(high); }
   /// Calls `visit(device_index)` in ascending order.

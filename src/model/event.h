@@ -22,27 +22,27 @@ inline constexpr std::size_t kQuotaDimensions = 3;
 using QuotaVector = std::array<std::int64_t, kQuotaDimensions>;
 inline constexpr std::int64_t kUnlimited = INT64_MAX;
 
-/// Everything about a node that does not change when pods come and go.
+/// Everything about a node that does not change when pods start and end.
 struct NodeFacts {
   std::vector<std::int64_t> allocatable;  ///< by ResourceId; missing rows are 0
-  std::int32_t devices = 0;               ///< 0..kCardsPerNodeMax
+  std::int32_t devices = 0;               ///< 0..kDevicesPerNodeMax
   MiB memory_per_device{0};               ///< 0 = not known, not checked
   DeviceClassId model;                    ///< none = no or unknown accelerator
   bool is_ready = true;                   ///< false: nothing new is placed
   std::vector<NodeLabel> labels;          ///< ascending by key
   std::vector<Taint> taints;
-  std::vector<DomainId> domains;  ///< by LevelId; none where the node has no such label
+  std::vector<DomainId> domains;  ///< by LevelId; none if the node has no such label
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
 
 struct LevelsDefined {
   std::uint32_t nested = 0;
   std::uint32_t orthogonal = 0;
-};  ///< levels 0..nested-1 nest (outermost first); then free-standing ones
+};  ///< levels 0..nested-1 nest (outermost first); then independent ones
 struct DemandDefined {
   DemandId id;
   Demand demand;
-};  ///< a row that no member uses may be defined anew; an empty demand gives it back
+};  ///< a row that no member uses may be redefined; an empty demand gives it back
 struct ConstraintDefined {
   ConstraintId id;
   Constraint constraint;
@@ -72,12 +72,12 @@ struct MemberGone {
 };  ///< the pod ended, failed or was deleted: frees what it held, leaves its job
 struct Ended {
   JobId job;
-};  ///< the whole job is over; its rows may be used again
+};  ///< the whole job is over; its rows may be reused
 struct Bound {
   MemberId member;
   NodeId node;
   DeviceMask devices;
-};  ///< the world says so: confirms an assumption or overrides it; no devices = choose, DeviceMask::unknown() = owed by number
+};  ///< reported by the API server: confirms an assumption or overrides it; no devices = choose, DeviceMask::unknown() = owed by number
 struct BindRejected {
   MemberId member;
 };  ///< the assumption is dropped, the member waits again

@@ -15,7 +15,7 @@ namespace ashlar {
 
 using Revision = std::uint64_t;  ///< number of events applied so far
 
-/// What a waiting job needs to happen before it is worth another look.
+/// What must happen before a waiting job is worth another look.
 enum class WakeOn : std::uint8_t { kNothing, kCapacity, kQuota, kMembers, kHeadOfQueue, kTime, kConfiguration };
 std::string_view wake_name(WakeOn wake);
 
@@ -27,7 +27,7 @@ struct Verdict {
   VerdictKind kind = VerdictKind::kPending;
   WakeOn wake_on = WakeOn::kNothing;
   Millis at;                    ///< when it was reached
-  Millis until;                 ///< from when it may run; zero where nobody knows
+  Millis until;                 ///< from when it may run; zero if not known
   std::vector<Reason> reasons;  ///< the binding one first
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };

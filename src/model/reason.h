@@ -1,4 +1,4 @@
-// Reason: why a job waits or was refused, as a code with a subject and numbers. What each code is called, what its numbers count and how it is said stands in
+// Reason: why a job waits or was refused, as a code with a subject and numbers. The name of each code, the meaning of its numbers and its text are in
 // one row of a table, which every printer of reasons reads.
 #pragma once
 
@@ -37,10 +37,10 @@ enum class ReasonCode : std::uint8_t {
 };
 inline constexpr ReasonCode kLastReason = ReasonCode::kPodAntiAffinity;
 
-/// What kLimitReached is about: the search for a place, or for a proof that the job could or could not run on the empty cluster.
+/// The object of kLimitReached: the search for a place, or for a proof that the job could or could not run on the empty cluster.
 inline constexpr std::uint32_t kLimitOfSearch = 0, kLimitOfProof = 1;
 
-/// One reason with its numbers; what they mean is in the code's row.
+/// One reason with its numbers; their meaning is in the code's row.
 struct Reason {
   ReasonCode code = ReasonCode::kNone;
   std::uint32_t subject = 0;
@@ -48,10 +48,10 @@ struct Reason {
   friend bool operator==(const Reason&, const Reason&) = default;
 };
 
-/// What a reason is about: whose row number its subject is.
+/// The subject of a reason: the kind of its row number.
 enum class ReasonSubject : std::uint8_t { kNone, kResource, kDemand, kConstraint, kLevel, kQueue, kBudget };
 
-/// What a number of a reason counts.
+/// The meaning of a number of a reason.
 enum class ReasonUnit : std::uint8_t {
   kNone,
   kNodes,
@@ -72,18 +72,18 @@ struct ReasonNumber {
   ReasonUnit unit = ReasonUnit::kNone;
 };
 
-/// A code, said once.
+/// The table row of a code.
 struct ReasonRow {
   ReasonCode code;
   std::string_view name;
   ReasonSubject subject = ReasonSubject::kNone;
   std::array<ReasonNumber, 3> numbers{};
-  /// Would other or more nodes help? Autoscalers act on exactly these.
+  /// Whether other or more nodes would help. Autoscalers act on exactly these.
   bool is_about_nodes = false;
   /// A sentence for people. {0} {1} {2} are the numbers with their units, {subject} the subject's name, {detail} what only the reader's side knows,
-  /// {0|is|are} a word by whether the first number is one.
+  /// {0|is|are} a word depending on whether the first number is one.
   std::string_view english = {};
-  /// kube-scheduler's words for each node that it counts; empty where it counts none, or has words of its own for each.
+  /// kube-scheduler's text for each node that it counts; empty if it counts none, or has a separate text for each.
   std::string_view per_node = {};
 };
 

@@ -1,5 +1,5 @@
-// Workload: a job as submitted. A gang of members, or a single pod as a gang of one; its queue, rank in the order of things, and what is
-// known of its duration. Members are rows of their own, since pods are bound, lost and replaced one by one.
+// Workload: a job as submitted. A gang of members, or a single pod as a gang of one; its queue, priority and order, and what is known of its
+// duration. Members are rows of their own, since pods are bound, lost and replaced one by one.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ struct MemberSpec {
   friend bool operator==(const MemberSpec&, const MemberSpec&) = default;
 };
 
-/// A job. All-or-nothing at `members_min`; members above it are elastic: surplus, which gives way to every minimum. `members_min` 0: any member may start
-/// by itself and none is surplus, as in a gang that has run and gets lost members back. `members` is in rank order.
+/// A job. All-or-nothing at `members_min`; members above it are elastic: surplus, which gives way to every minimum. `members_min` 0: any member may
+/// start by itself and none is surplus, as in a gang that has run and gets lost members back. `members` is in rank order.
 struct Workload {
   JobId job;
   QueueId queue{0u};
   std::int32_t priority = 0;
   std::uint32_t members_min = 1;
   LevelId within;  ///< hard: all members in one domain of this level; none = anywhere
-  LevelId prefer;  ///< soft: the same, if it can be had
+  LevelId prefer;  ///< soft: the same, if possible
   Millis submitted;
   Estimate estimate;
   bool is_ours = true;          ///< false: another scheduler's, or a static pod; accounted, never decided

@@ -1,7 +1,6 @@
-// policy: the shape of a policy: a kernel over columns, called once a decision for a range of rows. Feasible policies
-// only remove, score policies only add points inside their tier, device policies pick devices on a chosen node, order
-// policies give sort keys. A kernel reads only the view that it is given, does not allocate, and has no branch per node
-// where that can be avoided.
+// policy: the shape of a policy: a kernel over columns, called once per decision for a range of rows. Feasible policies only remove, score policies
+// only add points inside their tier, device policies pick devices on a chosen node, order policies give sort keys. A kernel reads only the view that
+// it is given, does not allocate, and has no branch per node where that can be avoided.
 #pragma once
 
 #include <compare>
@@ -41,16 +40,16 @@ using FeasibleKernel = void (*)(const NodeView& view, NodeRange rows, std::span<
 /// A node rule. One of `holds` and `lower` is set.
 struct FeasiblePolicy {
   std::string_view name;
-  ReasonCode reason;               ///< what a node is counted under when this is the first rule to refuse it
+  ReasonCode reason;               ///< the reason a node is counted under when this is the first rule to refuse it
   NodeRule holds = nullptr;        ///< by facts of the node alone; the state keeps the result per constraint (Cluster::allowed)
   FeasibleKernel lower = nullptr;  ///< by what is free
-  bool is_lasting = false;         ///< of those by facts: what the node is meant for, not how it is at the moment (cordoned, tainted)
+  bool is_lasting = false;         ///< of those by facts: permanent properties of the node, not its present condition (cordoned, tainted)
 
   bool is_by_facts() const { return holds != nullptr; }
 };
-/// All rules by facts. The state's feasibility sets are of this one.
+/// All rules by facts. The state's feasibility sets use this one.
 bool is_allowed_by_facts(const Constraint& constraint, const NodeFacts& facts);
-/// Those of them that last: could the node ever be allowed, as its labels and devices are?
+/// The lasting ones among them: whether the node could ever be allowed, given its labels and devices.
 bool is_meant_for(const Constraint& constraint, const NodeFacts& facts);
 
 using Points = std::int32_t;
@@ -64,7 +63,7 @@ using DomainKernel = void (*)(const NodeView& view, std::span<Points> points);
 struct ScorePolicy {
   std::string_view name;
   ScoreKernel add = nullptr;          ///< one of add and add_domain is set
-  DomainKernel add_domain = nullptr;  ///< such a policy stands alone in its tier
+  DomainKernel add_domain = nullptr;  ///< such a policy is alone in its tier
   bool is_drawn = false;              ///< depends on NodeView::draw: never kept between decisions
 };
 
@@ -80,14 +79,14 @@ struct OrderKey {
   std::int64_t major = 0;
   std::int64_t minor = 0;
   bool operator==(const OrderKey&) const = default;
-  /// By hand: sets of thousands are walked with it, and the compiler does not inline the one that it would make.
+  /// Written by hand: sets of thousands are walked with it, and the compiler does not inline the default one.
   std::strong_ordering operator<=>(const OrderKey& o) const { return major != o.major ? major <=> o.major : minor <=> o.minor; }
 };
 struct OrderPolicy {
   std::string_view name;
   OrderKey (*waiting)(const State& state, JobId job);              ///< fixed while the job waits
-  OrderKey (*running)(const State& state, JobId job, Millis now);  ///< may change with time; null where running jobs are never reordered
-  /// When the order of waiting jobs that all came at `now` differs from `waiting` (QSSF), their key; else null.
+  OrderKey (*running)(const State& state, JobId job, Millis now);  ///< may change with time; null if running jobs are never reordered
+  /// If the order of waiting jobs that all arrived at `now` differs from `waiting` (QSSF), their key; else null.
   OrderKey (*newcomers)(const State& state, JobId job);
   /// First time after `now` at which a running job's key changes, without an event, in a way that could change which jobs may run; null = never.
   Millis (*changes_at)(const State& state, JobId job, Millis now);

@@ -1,4 +1,4 @@
-// The built-in profiles, as a table of names. A profile that reproduces a paper says so by its rows only.
+// The built-in profiles, as a table of names. A profile that reproduces a paper does so by its rows only.
 #include "policy/profile.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 using Tiers = std::initializer_list<std::initializer_list<std::string_view>>;
 
 constexpr Millis kEverySecond{1000}, kEveryMinute{60000};
-constexpr Millis kCountedDown{1000};  ///< their simulator counts down second by second: a job is seen to be done one second after its last
+constexpr Millis kCountedDown{1000};  ///< their simulator counts down second by second: a job's end is seen one second after its last
 
 Profile composed(std::string_view name, Tiers tiers, std::string_view device, std::string_view order) {
   Profile p;
@@ -42,7 +42,7 @@ Profile spread_profile(std::string_view name) {
   return p;
 }
 
-/// The experiments of FGD (USENIX ATC'23): one score, arrivals in order, nobody waits for anybody.
+/// The experiments of FGD (USENIX ATC'23): one score, arrivals in order, no job waits for another.
 Profile packing_profile(std::string_view name, std::string_view device) {
   Profile p = composed(name, {}, device, "fifo");
   p.tiers = {{find_score(name)}};

@@ -19,9 +19,9 @@ namespace ashlar {
 
 /// What happens behind a job that cannot start.
 enum class Blocking : std::uint8_t {
-  kStrict,       ///< nobody of the same queue passes it
+  kStrict,       ///< no job of the same queue passes it
   kSkip,         ///< any job that fits may start
-  kEasy,         ///< a job that ends before the time promised to it, or leaves what it needs then, may start (EASY backfill on named nodes)
+  kEasy,         ///< a job may start that ends before the reserved time, or leaves what is needed then (EASY backfill on named nodes)
   kEasyByCount,  ///< the same by the number of devices of the whole cluster, as published
 };
 /// Their names in YAML and .case files, by value.
@@ -39,10 +39,10 @@ enum class VictimRule : std::uint8_t {
 };
 inline constexpr std::size_t kVictimRules = 2;
 
-/// What a replay of a published trace does besides the decisions, as the simulator of the profile's paper did (ashlar sim queue); nothing else heeds it.
+/// What a replay of a published trace does besides the decisions, as the simulator of the profile's paper did (ashlar sim queue); ignored elsewhere.
 struct ReplayRules {
   bool ranks_by_estimate = false;  ///< Workload::order_hint is the trace's estimate of the run time, else the true one
-  Millis end_lag{0};               ///< a job is seen to have ended so long after its last second
+  Millis end_lag{0};               ///< delay from a job's last second until its end is seen
 };
 
 struct Profile {
@@ -56,32 +56,32 @@ struct Profile {
   Blocking blocking = Blocking::kSkip;
   PlacementRule placement = PlacementRule::kScored;
   VictimRule victim = VictimRule::kNone;
-  Millis cadence{0};                     ///< decide only at multiples of this (0 = whenever something happened)
-  FgdMix mix;                            ///< target workload of FGD; empty where not used
+  Millis cadence{0};                     ///< decide only at multiples of this (0 = whenever there are events)
+  FgdMix mix;                            ///< target workload of FGD; empty if not used
   std::uint64_t seed = 1;                ///< of every random choice
-  bool is_default_domain_search = true;  ///< gangs without wishes still prefer few innermost domains
+  bool is_default_domain_search = true;  ///< gangs without topology requirements still prefer few innermost domains
   ReplayRules replay;
 
-  /// Lowers fits[i] by all rules but those by facts, which Cluster::allowed keeps.
+  /// Lowers fits[i] by all rules except those by facts, which Cluster::allowed keeps.
   void lower_by_what_is_free(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) const;
-  /// Whether a policy of it scores by a target workload (`mix`).
+  /// Whether one of its policies scores by a target workload (`mix`).
   bool needs_mix() const;
   /// Laws that bind every profile but those that reproduce a paper: verified preemption (DESIGN section 3).
   bool is_allowed_live() const { return victim == VictimRule::kNone; }
 };
 
-/// Adds the rules that are missing, facts of the node first: no profile goes without them, since a pod placed against one would be refused by its
-/// node or take what is another's. What stands in the list keeps its order.
+/// Adds the missing rules, facts of the node first: every profile has them all, since a pod placed against one would be refused by its node or take
+/// another pod's resources. Rules already in the list keep their order.
 void add_mandatory_rules(std::vector<const FeasiblePolicy*>& feasible);
 /// Has its tier to itself: its points cannot be added to those of others.
 bool is_exclusive(const ScorePolicy& policy);
 
-/// What is missing in a profile or contradicts itself, and the key of the profile file that it is about.
+/// What is missing in a profile or contradicts itself, and the key of the profile file concerned.
 struct ProfileProblem {
   std::string_view key;
   std::string text;
 };
-/// None where the profile can decide.
+/// None if the profile can decide.
 std::optional<ProfileProblem> validate(const Profile& profile);
 
 /// Names of the built-in profiles, `ashlar` first.

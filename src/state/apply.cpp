@@ -1,4 +1,4 @@
-// apply(): one small overload per kind of event. Every one tolerates late and doubled delivery, since watches do both.
+// apply(): one small overload per kind of event. Every one tolerates late and duplicate delivery, since watches do both.
 #include <algorithm>
 
 #include "base/check.h"
@@ -59,7 +59,7 @@ struct Applier {
     s.job_row(e.job).is_each_needed = e.members_min == 0;
     s.add_members(e.job, e.members);
     s.refresh_backlog(e.job);
-    s.start(e.job, now);  // where fewer must start together now, those placed may be enough
+    s.start(e.job, now);  // if fewer must start together now, those placed may be enough
   }
   void operator()(const MemberGone& e) {
     if (!s.is_live(e.member)) return;
@@ -85,7 +85,7 @@ struct Applier {
         s.unplace(e.member);
       }
       s.changed_nodes_.push_back(e.node);
-      // Devices that the node does not have are owed, as those that nobody knows are.
+      // Devices that the node does not have are owed, like unknown ones.
       const DeviceMask stated = is_unknown ? DeviceMask{} : clip(e.devices, e.node);
       s.place(e.member, e.node, e.devices.is_empty() ? choose_devices(s.cluster_, e.node, s.demand(m.demand).devices) : stated,
               Member::Phase::kBound);
@@ -93,7 +93,7 @@ struct Applier {
     s.forget_nomination(e.member);
     s.member_row(e.member).phase = Member::Phase::kBound;
     s.start(m.job, now);
-    if (!is_as_assumed) s.refresh_backlog(m.job);  // the members left over may fit where all of them did not
+    if (!is_as_assumed) s.refresh_backlog(m.job);  // the remaining members may fit where all of them did not
   }
   void operator()(const BindRejected& e) {
     if (s.is_live(e.member) && s.member(e.member).phase == Member::Phase::kAssumed) lose(e.member);
@@ -159,7 +159,8 @@ struct Applier {
     s.settle_backlog(m.job);
   }
 
-  /// Takes members off the node that hold devices from `devices` on: the node is about to lose them. Put back without those devices, they owe them.
+  /// Takes members off the node that hold devices from `devices` on: the node is about to lose them. Placed again without those devices, they are
+  /// owed them.
   struct Displaced {
     MemberId member;
     DeviceMask devices;
@@ -178,7 +179,7 @@ struct Applier {
     }
     return displaced;
   }
-  /// What the job holds comes free, and not at the time that the timeline knew.
+  /// What the job holds is freed, and not at the time in the timeline.
   void note_end(JobId job) {
     if (s.job(job).members_placed > 0 && (!s.job(job).is_started || now != s.job(job).end_at)) ++s.unforeseen_frees_;
   }

@@ -1,4 +1,5 @@
-// Ledger: the pen with which decisions change a State: who sits where, what runs, and what the engine has taken note of. Readers hold the State alone.
+// Ledger: the interface by which decisions change a State: placements, running jobs, and what the engine has taken note of. Readers hold the State
+// alone.
 #pragma once
 
 #include <vector>
@@ -15,22 +16,22 @@ class Ledger {
   /// Puts a waiting member on a node: cluster, quota and digest move together. Undone exactly by unplace.
   void place(MemberId id, NodeId node, const DeviceMask& devices, Member::Phase phase) const { state_->place(id, node, devices, phase); }
   void unplace(MemberId id) const { state_->unplace(id); }
-  /// Takes or gives back capacity of a node that belongs to no member. Exactly undone by each other.
+  /// Takes or gives back capacity of a node that belongs to no member. Each exactly undoes the other.
   void allocate(NodeId node, const Demand& demand, const DeviceMask& devices) const { state_->cluster_.allocate(node, demand, devices); }
   void release(NodeId node, const Demand& demand, const DeviceMask& devices) const { state_->cluster_.release(node, demand, devices); }
-  /// The job runs from now on with what is placed: an end goes on the timeline, it leaves the backlog once every member is placed.
+  /// The job runs from now on with what is placed: an end goes on the timeline, and it leaves the backlog once every member is placed.
   void start(JobId id, Millis now) const { state_->start(id, now); }
-  /// The job no longer runs: its end leaves the timeline, served and remaining are brought up to date.
+  /// The job no longer runs: its end leaves the timeline; served and remaining are updated.
   void stop(JobId id, Millis now) const { state_->stop(id, now); }
-  /// Enters or leaves the backlog as its members say.
+  /// Enters or leaves the backlog depending on its members.
   void settle_backlog(JobId id) const { state_->settle_backlog(id); }
-  /// Tells the engine to look at a waiting job anew, without losing its turn.
+  /// Makes the engine re-evaluate a waiting job, without losing its turn.
   void refresh_backlog(JobId id) const { state_->refresh_backlog(id); }
-  /// Another scheduler's nomination falls to a job that outranks it.
+  /// Another scheduler's nomination is dropped for a job that outranks it.
   void drop_nomination(MemberId id, NodeId node) const { state_->drop_nomination(id, node); }
   void note_freed(NodeId node) const { state_->note_freed(node); }
 
-  /// The engine has read the news of that kind.
+  /// The engine has read the changes of that kind.
   void forget_backlog_changes() const { state_->backlog_changes_.clear(); }
   void forget_freed_nodes() const { state_->freed_nodes_.clear(); }
   void forget_changed_nodes() const { state_->changed_nodes_.clear(); }

@@ -134,7 +134,7 @@ void State::define(DemandId id, const Demand& demand) {
     demand_quota_.resize(id.row() + 1);
     demand_uses_.resize(id.row() + 1);
   } else if (demands_[id.row()] == demand) {
-    return;  // told twice
+    return;  // duplicate
   }
   ASHLAR_CHECK(!is_used(id));
   demands_[id.row()] = demand;
@@ -147,7 +147,7 @@ void State::define(ConstraintId id, const Constraint& constraint) {
   if (id.row() >= cluster_.constraint_rows())
     constraint_uses_.resize(id.row() + 1);
   else if (cluster_.constraint(id) == constraint)
-    return;  // told twice
+    return;  // duplicate
   ASHLAR_CHECK(!is_used(id));
   cluster_.define_constraint(id, constraint);
   ++constraint_uses_[id.row()].edition;
@@ -172,7 +172,7 @@ void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
   bool was_started = jobs_[id.row()].is_started;
   if (was_started) timeline_.remove_end({jobs_[id.row()].end_at, jobs_[id.row()].devices_total, id});
   for (const MemberSpec& spec : members) {
-    if (is_live(spec.member)) continue;  // told twice
+    if (is_live(spec.member)) continue;  // duplicate
     Member& m = member_row(spec.member);
     ASHLAR_CHECK(spec.demand.row() < demands_.size());
     ASHLAR_CHECK(spec.constraint.row() < constraint_uses_.size());
@@ -221,7 +221,7 @@ void State::remove_member(MemberId id, Millis now) {
   m = Member{};
   if (was_started) timeline_.add_end({j.end_at, j.devices_total, job_id});
   if (j.members_placed == 0) stop(job_id, now);
-  refresh_backlog(job_id);  // what is left may fit where the whole did not
+  refresh_backlog(job_id);  // the rest may fit where the whole did not
   settle_backlog(job_id);
 }
 

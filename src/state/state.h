@@ -1,6 +1,5 @@
-// State: everything decide() looks at, in columns, and apply(), the only way in which the outside world changes it;
-// decisions change it by a Ledger or a Trial. Two states that have seen the same events are equal, digest included.
-// Owned and changed by one thread.
+// State: everything decide() looks at, in columns, and apply(), the only way in which the outside world changes it; decisions change it by a Ledger
+// or a Trial. Two states that have seen the same events are equal, digest included. Owned and changed by one thread.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +15,13 @@
 
 namespace ashlar {
 
-/// How many members name a row, and which of the row's values is the present one.
+/// The number of members that name a row, and the version of the row's value.
 struct RowUse {
   std::uint32_t members = 0;
   std::uint32_t edition = 0;
 };
 
-/// A job began to wait, or stopped waiting (placed, gone, changed). In the order of happening; a row may be reused in between.
+/// A job began to wait, or stopped waiting (placed, removed, changed). In chronological order; a row may be reused in between.
 struct BacklogChange {
   JobId job;
   bool has_entered = false;
@@ -36,14 +35,14 @@ class State {
   const Demand& demand(DemandId id) const { return demands_[id.row()]; }
   const QuotaVector& quota_of_demand(DemandId id) const { return demand_quota_[id.row()]; }
   std::size_t demand_rows() const { return demands_.size(); }
-  /// Does a member name the row? Such a row keeps its value.
+  /// Whether a member names the row. Such a row keeps its value.
   bool is_used(DemandId id) const { return id.row() < demand_uses_.size() && demand_uses_[id.row()].members > 0; }
   bool is_used(ConstraintId id) const { return id.row() < constraint_uses_.size() && constraint_uses_[id.row()].members > 0; }
-  /// Grows whenever one of the two rows is given another value: what was worked out for the former pair is void.
+  /// Grows whenever one of the two rows is given another value: what was computed for the former pair is void.
   std::uint64_t edition(DemandId demand, ConstraintId constraint) const {
     return (std::uint64_t{demand_uses_[demand.row()].edition} << 32) | constraint_uses_[constraint.row()].edition;
   }
-  /// How often a row was given another value.
+  /// Number of times that a row was given another value.
   std::uint64_t redefinitions() const { return redefinitions_; }
   const Job& job(JobId id) const { return jobs_[id.row()]; }
   const Member& member(MemberId id) const { return members_[id.row()]; }
@@ -53,15 +52,15 @@ class State {
   bool is_live(MemberId id) const { return id.row() < members_.size() && members_[id.row()].phase != Member::Phase::kAbsent; }
   Revision revision() const { return revision_; }
   Millis now() const { return now_; }
-  /// Members of other schedulers' jobs for which a node is kept though they are not bound to it (Nominated); in the order of being told.
+  /// Members of other schedulers' jobs for which a node is reserved though they are not bound to it (Nominated); in order of arrival.
   std::span<const MemberId> nominations() const { return nominations_; }
   std::uint64_t backlog_size() const { return backlog_size_; }  // for tests
-  /// How often capacity was freed, or is now known to be freed, at another time than the timeline predicted: a job
-  /// ended before or after its time or has another estimate, a node came or changed.
+  /// Number of times capacity was freed, or is now known to be freed, at another time than the timeline predicted: a job ended before or after its
+  /// time or has another estimate, a node was added or changed.
   std::uint64_t unforeseen_frees() const { return unforeseen_frees_; }
-  /// The domain in which members of a job already sit at this level; none if none is placed there.
+  /// The domain of members already placed, at this level; none if none is placed there.
   DomainId anchor(JobId id, LevelId level) const;
-  /// The first member in rank order that has no node; none where all are placed.
+  /// The first member in rank order that has no node; none if all are placed.
   MemberId first_waiting_member(JobId id) const {
     for (MemberId m = job(id).first; !m.is_none(); m = member(m).next)
       if (!member(m).is_placed()) return m;
@@ -81,8 +80,8 @@ class State {
   /// Recounts everything derived. For checks.
   bool is_consistent() const;
 
-  /// What happened since the engine last looked; Ledger::forget_news clears it. Freed nodes are those that got freer, changed nodes those of which
-  /// somebody else took, or that are not what they were.
+  /// Changes since the engine last looked; Ledger::forget_news clears them. Freed nodes are those with more free capacity; changed nodes those of
+  /// which another scheduler took capacity, or whose facts changed.
   std::span<const BacklogChange> backlog_changes() const { return backlog_changes_; }
   std::span<const NodeId> freed_nodes() const { return freed_nodes_; }
   std::span<const NodeId> changed_nodes() const { return changed_nodes_; }
@@ -96,19 +95,20 @@ class State {
   /// Puts a waiting member on a node: cluster, quota and digest move together. Undone exactly by unplace.
   void place(MemberId id, NodeId node, const DeviceMask& devices, Member::Phase phase);
   void unplace(MemberId id);
-  /// The job runs from now on with what is placed: an end goes on the timeline, it leaves the backlog once every member is placed.
+  /// The job runs from now on with what is placed: an end goes on the timeline, and it leaves the backlog once every member is placed.
   void start(JobId id, Millis now);
-  /// The job no longer runs: its end leaves the timeline, served and remaining are brought up to date.
+  /// The job no longer runs: its end leaves the timeline; served and remaining are updated.
   void stop(JobId id, Millis now);
-  /// Enters or leaves the backlog as its members say.
+  /// Enters or leaves the backlog depending on its members.
   void settle_backlog(JobId id);
-  /// Leaves and enters again, behind everybody who is there.
+  /// Leaves and enters again, behind all others.
   void send_to_tail(JobId id);
-  /// Tells the engine to look at a waiting job anew, without losing its turn.
+  /// Makes the engine re-evaluate a waiting job, without losing its turn.
   void refresh_backlog(JobId id);
   /// Another scheduler's nomination no longer counts; its member stays where it is placed, or not placed.
   void forget_nomination(MemberId id) { std::erase(nominations_, id); }
-  /// A nomination is withdrawn or falls to a job that outranks it: what is left of the node is news to waiting jobs and to reservations beside it.
+  /// A nomination is withdrawn or dropped for a job that outranks it: the capacity it leaves is a change for waiting jobs and for reservations beside
+  /// it.
   void drop_nomination(MemberId id, NodeId node) {
     forget_nomination(id);
     note_freed(node);
@@ -146,12 +146,12 @@ class State {
   Millis now_;
 };
 
-/// The world changed. Events about rows that do not exist (any more) are no-ops: deliveries may be late or doubled.
-/// Cost: O(size of the event); NodeGone O(members). `event.at` never makes time run backwards.
+/// The world changed. Events about rows that do not exist (any more) are no-ops: deliveries may be late or duplicated. Cost: O(size of the event);
+/// NodeGone O(members). `event.at` never makes time run backwards.
 void apply(State& state, const Event& event);
 
-/// The devices a placement without a stated choice takes: whole demands the first idle ones, shares the fitting device with least left free.
-/// Fewer than asked if there are not enough.
+/// The devices a placement without a stated choice takes: whole demands the first idle ones, shares the fitting device with least left free. Fewer
+/// than requested if there are not enough.
 DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceRequest& ask);
 
 }  // namespace ashlar

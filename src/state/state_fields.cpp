@@ -16,14 +16,14 @@ bool is_row_or_none(Id<Tag> id, std::size_t rows) {
   return id.is_none() || id.row() < rows;
 }
 
-/// Amounts and times that are added up stay far from overflow; Millis::max() stands for unknown where a time may be.
+/// Amounts and times that are added up stay far from overflow; Millis::max() means unknown where a time may be.
 bool is_number(std::int64_t v) { return v >= -(std::int64_t{1} << 60) && v <= (std::int64_t{1} << 60); }
 bool is_small_number(std::int32_t v) { return v >= -(1 << 28) && v <= (1 << 28); }
 bool is_time(Millis t) { return is_number(t.value); }
 bool is_time_or_unknown(Millis t) { return t == Millis::max() || is_time(t); }
 bool is_mib(std::int64_t v) { return v >= -(std::int64_t{1} << 50) && v <= (std::int64_t{1} << 50); }
 
-/// Saturated amounts exist: a pod may ask for more than there is anywhere. Only what is placed is added up.
+/// Saturated amounts exist: a pod may request more than exists anywhere. Only what is placed is added up.
 bool is_amount(std::int64_t v) { return is_number(v) || v == INT64_MAX; }
 
 bool is_sound_demand(const Demand& d) {
@@ -64,7 +64,7 @@ bool StateFields::is_cluster_sound(const Cluster& c) {
   if (!has_rows(c.first_device_) || !has_rows(c.device_class_counts_) || !has_rows(c.model_) || !has_rows(c.ports_)) return false;
   if (c.free_.size() != c.allocatable_.size() || c.free_.size() > resource::kColumnsMax) return false;
   if (!all_of(c.free_, has_rows) || !all_of(c.allocatable_, has_rows) || (rows > 0 && c.free_.size() < resource::kFirstExtended)) return false;
-  constexpr std::uint64_t kChangesMax = std::uint64_t{1} << 62;  // 0 stands for "not worked out" in feasibility sets
+  constexpr std::uint64_t kChangesMax = std::uint64_t{1} << 62;  // 0 means "not computed" in feasibility sets
   if (c.facts_change_count_ == 0 || c.facts_change_count_ > kChangesMax) return false;
   const std::size_t devices = c.device_free_milli_.size();
   if (c.device_free_mib_.size() != devices || c.spare_devices_.size() > kDevicesPerNodeMax + 1) return false;
@@ -92,7 +92,7 @@ bool StateFields::is_topology_sound(const Cluster& c) {
   if (t.group_of_.size() > rows || !all_of(t.group_of_, is_group) || !all_of(t.group_of_domain_, is_group) || !all_of(t.group_of_chunk_, is_group))
     return false;
   if (!all_of(t.nodes_of_group_, are_nodes) || c.group_idle_devices_.size() > groups) return false;
-  for (std::size_t n = 0; n < rows; ++n) {  // counters of the ready nodes' groups are there
+  for (std::size_t n = 0; n < rows; ++n) {  // counters of the ready nodes' groups exist
     if (c.is_live_[n] == 0 || !c.facts_[n].is_ready) continue;
     const GroupId group = t.group_of(NodeId(n));
     if (group.row() >= c.group_idle_devices_.size()) return false;
@@ -112,7 +112,7 @@ bool StateFields::are_jobs_sound(const State& s) {
     if (m.constraint.row() >= s.cluster_.constraints_.size() || !is_row_or_none(m.next, members)) return false;
     if (m.is_placed() && (!s.cluster_.is_live(m.node) || !all_of(s.demand_quota_[m.demand.row()], is_number))) return false;
   }
-  // Every live job's members form one list of the stated length; a list that bends back on itself would be longer.
+  // Every live job's members form one list of the stated length; a list with a cycle would be longer.
   for (std::size_t row = 0; row < jobs; ++row) {
     const Job& j = s.jobs_[row];
     if (!j.is_live) continue;

@@ -1,6 +1,6 @@
-// StateFields: every private column of the state, listed once, so that a state can be written out and read back exactly (the decision log's snapshots) by
-// code that knows how to write numbers and lists. `visit(column)` is called for each in a fixed order, with const access for a const state.
-// Caches that rebuild themselves (feasibility sets, the change log) are not listed; after reading, forget_caches makes them start anew.
+// StateFields: every private column of the state, listed once, so that code that can write numbers and lists can write a state out and read it back
+// exactly (the decision log's snapshots). `visit(column)` is called for each in a fixed order, with const access for a const state. Caches that
+// rebuild themselves (feasibility sets, the change log) are not listed; after reading, forget_caches resets them.
 #pragma once
 
 #include <concepts>
@@ -35,7 +35,7 @@ struct StateFields {
 
   static std::size_t constraint_count(const State& s) { return s.cluster_.constraints_.size(); }
 
-  /// Do all columns have the lengths and all rows the bounds that the code relies on? False for columns that no state ever had.
+  /// Whether all columns have the lengths and all rows the bounds that the code relies on. False for columns that no state ever had.
   static bool are_sound(const State& state);
 
  private:

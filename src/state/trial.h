@@ -1,6 +1,5 @@
-// Trial: try placements, evictions and blocks on the real state and undo them exactly; it cannot fail. Leaving the
-// scope without commit() undoes its steps backwards, indexes and digest included. Cost per step: that of State::place
-// (about 100 ns for an 8-device member); opening a trial is free.
+// Trial: try placements, evictions and blocks on the real state and undo them exactly; it cannot fail. Leaving the scope without commit() undoes its
+// steps backwards, indexes and digest included. Cost per step: that of State::place (about 100 ns for an 8-device member); opening a trial is free.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +28,7 @@ class Trial {
     DeviceMask devices;
     Member::Phase phase = Member::Phase::kWaiting;  ///< before
   };
-  /// Capacity of a node is kept from everybody: amounts and ports, or on these devices.
+  /// Capacity of a node is kept from all jobs: amounts and ports, or on these devices.
   struct Block {
     NodeId node;
     DeviceMask devices;
@@ -61,7 +60,7 @@ class Trial {
     steps_.emplace_back(Block{node, devices, static_cast<std::uint32_t>(blocked_.size())});
     blocked_.push_back(std::move(demand));
   }
-  /// Gives back what is blocked, and leaves the other steps as they are. Checkpoints taken since the first block are void. Must be called before commit().
+  /// Frees what is blocked, and leaves the other steps as they are. Checkpoints taken since the first block are void. Must be called before commit().
   void unblock() {
     if (blocked_.empty()) return;
     std::erase_if(steps_, [&](const Step& step) {
@@ -79,7 +78,7 @@ class Trial {
       steps_.pop_back();
     }
   }
-  /// What was done stays done, and is listed for the caller.
+  /// The steps stay applied, and are listed for the caller.
   std::vector<Step> commit() {
     ASHLAR_CHECK(blocked_.empty());
     return std::exchange(steps_, {});

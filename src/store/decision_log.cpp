@@ -26,7 +26,7 @@ Result<std::unique_ptr<DecisionLog>> DecisionLog::open(DecisionLogOptions option
       {.folder = options.folder, .files_max = std::max<std::uint64_t>(options.files_max, 1), .waiting_bytes_max = options.waiting_bytes_max});
   if (!writer) return writer.error();
   auto log = std::make_unique<DecisionLog>(std::move(options), subject, *writer);
-  (*writer)->flush();  // so that a folder that cannot be written is an error now and not a surprise later
+  (*writer)->flush();  // so that a folder that cannot be written is an error now and not later
   if (!log->has_gap_ && !log->has_stopped()) return log;
   return Error{Error::Kind::kUnavailable, log->has_stopped() ? log->trouble() : "the snapshot is larger than the buffer of the decision log"};
 }
@@ -69,7 +69,7 @@ bool DecisionLog::begin_file() {
 }
 
 void DecisionLog::end_file() {
-  if (has_gap_) return;  // a file that was cut off has no end record: readers then know that steps are missing
+  if (has_gap_) return;  // a truncated file has no end record: readers then know that steps are missing
   payload_.clear();
   ByteWriter payload(payload_);
   payload.fixed64(file_steps_);

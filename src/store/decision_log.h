@@ -1,8 +1,7 @@
-// DecisionLog: the Recorder that keeps every step in a folder of bounded, rotated files `decisions-000001.alog`, ...;
-// each opens with the profile, the names and a snapshot, so that it replays alone (replay.h). It never holds up
-// scheduling: a thread of its own writes behind a bounded buffer, and steps that do not fit are left out and counted.
-// Cost: about 0.2 us on the loop's thread and some 120 bytes for a pod's life, and a snapshot per file (about 6 ms for
-// 5,000 nodes and 50,000 pods, every 64 MiB of log).
+// DecisionLog: the Recorder that keeps every step in a folder of bounded, rotated files `decisions-000001.alog`, ...; each opens with the profile,
+// the names and a snapshot, so that it replays alone (replay.h). It never blocks scheduling: a separate thread writes behind a bounded buffer, and
+// steps that do not fit are dropped and counted. Cost: about 0.2 us on the loop's thread and some 120 bytes for a pod's life, and a snapshot per file
+// (about 6 ms for 5,000 nodes and 50,000 pods, every 64 MiB of log).
 #pragma once
 
 #include <cstdint>
@@ -21,18 +20,18 @@
 namespace ashlar::store {
 
 struct DecisionLogOptions {
-  std::string folder;                         ///< made if it is not there
+  std::string folder;                         ///< created if missing
   std::uint64_t file_bytes_max = 64u << 20;   ///< a new file begins when this is passed
   std::uint64_t files_max = 16;               ///< the oldest are removed: at most about 1 GiB by default
-  std::size_t waiting_bytes_max = 64u << 20;  ///< memory for what is not yet written
+  std::size_t waiting_bytes_max = 64u << 20;  ///< memory for data not yet written
   std::string written_by = "ashlar";
-  std::string profile_text;  ///< the YAML of the profile, for people; the log holds the profile itself besides
+  std::string profile_text;  ///< the YAML of the profile, for people; the log also holds the profile itself
   std::string note;
-  std::function<void(const std::string&)> on_trouble;  ///< called from record, once when recording stops and once when it goes on
+  std::function<void(const std::string&)> on_trouble;  ///< called from record, once when recording stops and once when it resumes
 };
 
-/// Where steps were left out, a new file begins with a snapshot once the disk has caught up. Where writing fails (the
-/// disk is full, say), the trouble is reported and a new file is tried after a pause of 1 s that grows to a minute.
+/// After dropped steps, a new file begins with a snapshot once the disk has caught up. If writing fails (e.g. the disk is full), the error is
+/// reported and a new file is tried after a pause of 1 s that grows to a minute.
 class DecisionLog final : public Recorder {
  public:
   /// What is recorded; must outlive the log. `names` may be null.
@@ -43,27 +42,27 @@ class DecisionLog final : public Recorder {
   };
   struct Counts {
     std::uint64_t steps = 0;       ///< recorded
-    std::uint64_t steps_lost = 0;  ///< left out, because the disk was too slow or failed
+    std::uint64_t steps_lost = 0;  ///< dropped, because the disk was too slow or failed
     std::uint64_t bytes = 0;
     std::uint64_t files = 0;
   };
 
-  /// Starts a new file, numbered after those that are there, with a snapshot of the state as it is now. An Error if the folder cannot be used.
-  /// Waits for the disk.
+  /// Starts a new file, numbered after the existing ones, with a snapshot of the present state. An Error if the folder
+  /// cannot be used. Waits for the disk.
   static Result<std::unique_ptr<DecisionLog>> open(DecisionLogOptions options, Subject subject);
-  /// The same with a writer that is there already, whose folder and bounds hold; never waits for the disk, and trouble is reported as any later one.
+  /// The same with an existing writer, whose folder and bounds apply; never waits for the disk, and errors are reported like later ones.
   DecisionLog(DecisionLogOptions options, Subject subject, std::shared_ptr<FileWriter> writer);
   ~DecisionLog() override;
 
   void record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) override;
-  /// Waits until everything recorded is with the operating system.
+  /// Waits until everything recorded is handed to the operating system.
   void flush() { writer_->flush(); }
-  /// Ends the current file in order and begins another one.
+  /// Closes the current file properly and begins another one.
   void rotate();
 
   const Counts& counts() const { return counts_; }
   bool has_stopped() const { return writer_->has_stopped(); }
-  /// Why it stopped; empty while all is well.
+  /// Why it stopped; empty if it has not.
   std::string trouble() const { return writer_->trouble(); }
 
  private:
@@ -82,7 +81,7 @@ class DecisionLog final : public Recorder {
   std::uint64_t file_records_ = 0;
   std::uint64_t file_steps_ = 0;
   EngineOptions engine_options_;  ///< as last written
-  bool has_gap_ = false;          ///< steps were left out: nothing is written before the next snapshot
+  bool has_gap_ = false;          ///< steps were dropped: nothing is written before the next snapshot
   bool has_told_trouble_ = false;
   std::string payload_, framed_;  ///< scratch
 };

@@ -9,7 +9,7 @@
 namespace ashlar::store {
 namespace {
 
-/// Rows may grow, but not by so much at once that a damaged number makes columns of gigabytes.
+/// Rows may grow, but not by so much at once that a corrupt number creates columns of gigabytes.
 constexpr std::size_t kLeapMax = 1u << 22;
 constexpr std::int64_t kDeviceMemoryMax = std::int64_t{1} << 40;  ///< MiB
 constexpr std::int32_t kWeightMax = 1'000'000;                    ///< of a preferred term; Kubernetes' are 1..100
@@ -19,7 +19,7 @@ bool is_near(Id<Tag> id, std::size_t rows) {
   return !id.is_none() && id.row() < rows + kLeapMax;
 }
 
-/// Amounts are added up: the extremes, which stand for "unlimited" and "unknown", are no amounts.
+/// Amounts are added up: the extremes, which mean "unlimited" and "unknown", are no amounts.
 bool is_amount(std::int64_t v) { return v >= 0 && v <= kNumberMax; }
 bool is_time_or_unknown(Millis t) { return t == Millis::max() || is_amount(t.value); }
 bool is_estimate(const Estimate& e) { return is_time_or_unknown(e.p50) && is_time_or_unknown(e.p90); }
@@ -41,7 +41,7 @@ struct Guard {
       return "a demand requests an impossible number of GPUs";
     if (ask.memory_each.value < 0 || ask.memory_each.value > kDeviceMemoryMax) return "a demand requests an impossible GPU memory";
     const bool are_known = std::all_of(e.demand.amounts.begin(), e.demand.amounts.end(), [](const ResourceAmount& a) {
-      return a.resource.row() < resource::kRowsMax && a.amount >= 0;  // "more than there is" is an amount that waits for ever
+      return a.resource.row() < resource::kRowsMax && a.amount >= 0;  // "more than exists" is an amount that waits forever
     });
     return are_known ? nullptr : "a demand names a resource or an amount out of bounds";
   }

@@ -1,5 +1,5 @@
-// event_validation: may an event be applied to a state? apply() trusts its caller: a row far out of bounds, a demand that was never defined or a
-// level that does not exist is a bug there and stops the process. Events that come out of a file are asked first. Cost: O(size of the event).
+// event_validation: whether an event may be applied to a state. apply() trusts its caller: a row far out of bounds, a demand that was never defined
+// or a level that does not exist is a bug there and stops the process. Events from a file are validated first. Cost: O(size of the event).
 #pragma once
 
 #include "model/event.h"
@@ -7,7 +7,7 @@
 
 namespace ashlar::store {
 
-/// Null if it may; else what is wrong with it.
+/// Null if it may; else the fault.
 const char* refusal_of(const State& state, const Event& event);
 
 }  // namespace ashlar::store

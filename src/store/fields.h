@@ -1,7 +1,6 @@
-// fields: how every value of the model is laid out in bytes, by one rule: a struct is its fields in the order of their declaration, a list is its
-// length and its elements, a variant is its index and its value. Fields are found by Boost.PFR, so a field that is added to a struct is in the log
-// without a line here; the format version must be raised then, and tests/unit/store/format_test.cpp says so. Only codec files include this header
-// (templates).
+// fields: the byte layout of every value of the model, by one rule: a struct is its fields in the order of their declaration, a list is its length
+// and its elements, a variant is its index and its value. Fields are found by Boost.PFR, so a new field of a struct is in the log without a line
+// here; the format version must then be incremented, which tests/unit/store/format_test.cpp checks. Only codec files include this header (templates).
 #pragma once
 
 #include <array>
@@ -26,15 +25,15 @@
 
 namespace ashlar::store {
 
-/// Largest row number that a reader accepts. Rows index columns, so a damaged row must not make a column of gigabytes.
+/// Largest row number that a reader accepts. Rows index columns, so a corrupt row must not create a column of gigabytes.
 inline constexpr std::uint64_t kRowMax = 1u << 27;
 
-/// Signed numbers lie within these bounds, or are one of the two extremes of 64 bits, which stand for "unknown" and "unlimited". Times in milliseconds,
-/// bytes and milli-cores of any real cluster are far below; so sums of what a damaged file says do not overflow.
+/// Signed numbers are within these bounds, or are one of the two extremes of 64 bits, which mean "unknown" and "unlimited". Times in milliseconds,
+/// bytes and milli-cores of any real cluster are far below; so sums of numbers from a corrupt file do not overflow.
 inline constexpr std::int64_t kNumberMax = std::int64_t{1} << 60;
 inline constexpr std::int64_t kSmallNumberMax = std::int64_t{1} << 28;  ///< of 32 bits
 
-/// Last enumerator of every enum that is in the log; a larger value is damage. An enum without a line here does not compile.
+/// Last enumerator of every enum that is in the log; a larger value is corrupt. An enum without a line here does not compile.
 template <class E>
 inline constexpr E kLastOf = E::this_enum_needs_a_line_in_fields_h;
 template <>

@@ -17,10 +17,10 @@
 namespace ashlar::store {
 namespace {
 
-/// The thread is woken when so much waits (a wake-up costs the loop more than the copy of a step), and by itself after kIdle.
+/// The thread is woken when this much waits (a wake-up costs the loop more than the copy of a step), and by itself after kIdle.
 constexpr std::size_t kWakeBytes = 256u << 10;
 constexpr std::chrono::milliseconds kIdle{200};
-/// No log gets there, at a file each second for 30,000 years; a file of a larger number is not ours, and must not use the numbers up.
+/// No log gets there, even with a file each second for 30,000 years; a file with a larger number is not ours, and must not exhaust the numbers.
 constexpr std::uint64_t kLastFileMax = 1'000'000'000'000;
 constexpr mode_t kFolderMode = 0700, kFileMode = 0600;
 
@@ -147,7 +147,7 @@ void FileWriter::run() {
   close_file();
 }
 
-/// What the last pieces mean for those to come. The lock is held.
+/// Effects of the last pieces on later ones. The lock is held.
 void FileWriter::settle(std::string trouble, bool has_begun_file) {
   if (has_begun_file) {
     trouble_.clear();
@@ -157,7 +157,7 @@ void FileWriter::settle(std::string trouble, bool has_begun_file) {
   close_file();
   trouble_ = std::move(trouble);
   is_trying_ = false;
-  // What fails again soon is tried less and less often: each file begun takes the place of an old one.
+  // Repeated failures are retried at growing intervals: each new file replaces an old one.
   const Moment now = std::chrono::steady_clock::now();
   pause_ = now - try_after_ > options_.pause_max ? options_.pause_min : std::min(2 * pause_, options_.pause_max);
   try_after_ = now + pause_;
@@ -175,7 +175,7 @@ std::string FileWriter::write(const Piece& piece) {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       std::string trouble = in_words("write", path_, errno);
-      if (piece.file != 0) ::unlink(path_.c_str());  // without its snapshot it would replay nothing
+      if (piece.file != 0) ::unlink(path_.c_str());  // without its snapshot it could not be replayed
       return trouble;
     }
     left.remove_prefix(static_cast<std::size_t>(written));
@@ -187,7 +187,7 @@ std::string FileWriter::write(const Piece& piece) {
 std::string FileWriter::open_file(std::uint64_t number) {
   close_file();
   path_ = options_.folder + "/" + file_name(number);
-  ::mkdir(options_.folder.c_str(), kFolderMode);  // somebody may have taken it away
+  ::mkdir(options_.folder.c_str(), kFolderMode);  // it may have been removed
   descriptor_ = ::open(path_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, kFileMode);
   return descriptor_ < 0 ? in_words("create", path_, errno) : std::string();
 }
@@ -195,13 +195,13 @@ std::string FileWriter::open_file(std::uint64_t number) {
 void FileWriter::remove_old_files(std::uint64_t newest) const {
   std::error_code error;
   std::vector<std::uint64_t> numbers;
-  // Not a range-for, whose steps throw. Where the folder cannot be read to its end, what was not seen is removed with a later file.
+  // Not a range-for, whose steps throw. If the folder cannot be read to its end, the unseen files are removed with a later file.
   for (auto it = std::filesystem::directory_iterator(options_.folder, error); !error && it != std::filesystem::directory_iterator();
        it.increment(error))
     if (const std::uint64_t n = file_number(it->path().filename().string()); n != 0 && n <= newest) numbers.push_back(n);
   std::sort(numbers.begin(), numbers.end());
   for (std::size_t i = 0; i + options_.files_max < numbers.size(); ++i)
-    std::filesystem::remove(options_.folder + "/" + file_name(numbers[i]), error);  // what cannot be removed now is tried again with the next file
+    std::filesystem::remove(options_.folder + "/" + file_name(numbers[i]), error);  // a failed removal is retried with the next file
 }
 
 void FileWriter::close_file() {

@@ -1,6 +1,6 @@
-// FileWriter: bytes to numbered files on a thread of its own, so that a slow disk never holds up a decision. What waits
-// to be written is bounded: beyond that append() returns false, and the caller leaves a gap. A failed write (disk full,
-// folder gone) stops it for 1 s at first and up to a minute; then a new file may begin.
+// FileWriter: bytes to numbered files on a separate thread, so that a slow disk never delays a decision. Unwritten data is bounded: beyond
+// that append() returns false, and the caller leaves a gap. A failed write (disk full, folder removed) stops it for 1 s at first and up to a
+// minute; then a new file may begin.
 #pragma once
 
 #include <atomic>
@@ -18,39 +18,39 @@
 
 namespace ashlar::store {
 
-/// Files are readable by their owner alone (mode 0600), and so is a folder that is made here (0700).
+/// Files are readable by their owner only (mode 0600), and so is a folder that is created here (0700).
 class FileWriter {
  public:
   struct Options {
     std::string folder;
     std::uint64_t files_max = 16;  ///< older files are removed when a new one begins
     std::size_t waiting_bytes_max = 64u << 20;
-    std::chrono::milliseconds pause_min{1'000};  ///< after a failure; doubled with each that follows
+    std::chrono::milliseconds pause_min{1'000};  ///< after a failure; doubled with each further one
     std::chrono::milliseconds pause_max{60'000};
   };
-  /// Makes the folder where it is not there and looks which files it holds. kInvalid where it is no folder or may not be written, kUnavailable where
-  /// it cannot be made or read. Blocks on the disk; nothing else but flush() and the destructor does.
+  /// Creates the folder if missing and lists its files. kInvalid if it is no folder or not writable, kUnavailable if it cannot be created or read.
+  /// Blocks on the disk; of the other functions only flush() and the destructor do.
   static Result<std::shared_ptr<FileWriter>> open(Options options);
-  /// Writes what waits, closes the file.
+  /// Writes what waits and closes the file.
   ~FileWriter();
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
 
   /// Number of the next file.
   std::uint64_t next_file() const;
-  /// What follows goes to a new file, which has the number next_file(). False if there is no room for `bytes`, or writing has stopped and the pause is
-  /// not over; nothing is queued then. If `bytes` cannot be written whole, the file is removed.
+  /// What follows goes to a new file with the number next_file(). False if there is no space for `bytes`, or writing has stopped and the pause is not
+  /// over; nothing is queued then. If `bytes` cannot be written whole, the file is removed.
   bool begin_file(std::string_view bytes);
   bool append(std::string_view bytes);
-  /// May a file begin now, and has everything queued been written?
+  /// Whether a file may begin now and everything queued has been written.
   bool may_begin_file() const;
-  /// Waits until everything is with the operating system, or writing has stopped.
+  /// Waits until everything is handed to the operating system, or writing has stopped.
   void flush();
 
   std::size_t waiting_bytes() const;  // for tests
-  /// Has the last write failed? Over when a new file has begun.
+  /// Whether the last write failed. Reset when a new file has begun.
   bool has_stopped() const;
-  /// Why it stopped; empty while all is well.
+  /// Why it stopped; empty if it has not.
   std::string trouble() const;
 
   /// Records that did not reach a file: those its callers left out, and those given up with a failed write. Kept here since logs of several leaderships, one after the other, share a writer.
@@ -83,7 +83,7 @@ class FileWriter {
   bool must_hurry_ = false;
   std::uint64_t last_file_;
   std::string trouble_;
-  bool is_trying_ = false;  ///< it has stopped, and a new file is on its way
+  bool is_trying_ = false;  ///< it has stopped, and a new file is being tried
   Moment try_after_;
   std::chrono::milliseconds pause_;  ///< after the last failure
   std::atomic<std::uint64_t> lost_{0};

@@ -15,16 +15,16 @@ namespace ashlar::store {
 inline constexpr std::string_view kMagic = "ALOG";
 
 enum class RecordKind : std::uint8_t {
-  kHeader = 1,    ///< profile, options, names; where the file starts
+  kHeader = 1,    ///< profile, options, names; start of the file
   kNames = 2,     ///< name table as of the snapshot
   kSnapshot = 3,  ///< state and engine memory
   kStep = 4,      ///< one step
-  kEnd = 5,       ///< the file was closed in order; payload: number of steps, 8 bytes
+  kEnd = 5,       ///< the file was closed properly; payload: number of steps, 8 bytes
 };
 inline constexpr std::size_t kEndRecordBytes = 1 + 1 + 8 + 4;
 inline constexpr std::uint64_t kRecordsBeforeSteps = 3;  ///< header, names, snapshot
 
-/// What a file says of itself at its start.
+/// The metadata at the start of a file.
 struct LogHeader {
   std::string written_by;         ///< product and version
   std::string note;               ///< free text of the caller
@@ -33,7 +33,7 @@ struct LogHeader {
   Revision revision = 0;     ///< of the snapshot
   std::uint64_t digest = 0;  ///< of the snapshot
   EngineOptions options;
-  std::uint64_t seed = 0;  ///< also part of the profile; here for readers that do not decode it
+  std::uint64_t seed = 0;  ///< also part of the profile; for readers that do not decode it
   std::string profile_name;
   std::string profile_text;  ///< the YAML it was read from, if any; for people
   std::string profile;       ///< bytes_of(Profile)

@@ -11,7 +11,7 @@
 namespace ashlar::store {
 namespace {
 
-constexpr std::uint64_t kFileBytesMax = 4ull << 30;  ///< a log file is read whole; a larger one is none of ours
+constexpr std::uint64_t kFileBytesMax = 4ull << 30;  ///< a log file is read whole; a larger one is not ours
 
 }  // namespace
 
@@ -54,7 +54,7 @@ Result<void> LogReader::read_opening() {
   return {};
 }
 
-/// The record that begins at `offset`, if it is complete and its check agrees.
+/// The record that begins at `offset`, if it is complete and its check matches.
 std::optional<LogReader::Record> LogReader::whole_record_at(std::size_t offset, std::size_t& end) const {
   ByteReader in(std::string_view(bytes_).substr(offset));
   const auto kind = static_cast<RecordKind>(in.byte());
@@ -67,8 +67,8 @@ std::optional<LogReader::Record> LogReader::whole_record_at(std::size_t offset, 
   return Record{kind, {first, payload.size()}};
 }
 
-/// Does the file end with the record of an orderly end? Then nothing was cut off and a fault before it is damage. Its check is asked too: a cut may leave
-/// bytes at the end that look like the start of such a record.
+/// Whether the file ends with the record of a proper close. Then it is not truncated and a fault before it is corruption. The check of that record is
+/// verified too: a truncated file may end with bytes that look like the start of one.
 bool LogReader::has_end_record() const {
   if (bytes_.size() < kEndRecordBytes) return false;
   const std::string_view tail = std::string_view(bytes_).substr(bytes_.size() - kEndRecordBytes);
@@ -79,7 +79,7 @@ bool LogReader::has_end_record() const {
   return in.fixed32() == record_check(payload, record_seed(RecordKind::kEnd, kRecordsBeforeSteps + steps));
 }
 
-/// Is a fault at `offset` the mark of a crash? Either the record there is longer than the file, or it is the last one, or only zeros follow it.
+/// Whether a fault at `offset` is the trace of a crash: the record there is longer than the file, or it is the last one, or only zeros follow it.
 bool LogReader::is_torn(std::size_t offset) const {
   if (has_end_record()) return false;
   const std::string_view rest = std::string_view(bytes_).substr(offset);

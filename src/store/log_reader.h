@@ -1,5 +1,5 @@
-// LogReader: one log file, record by record. Nothing in a file can crash it: every record is checked, every number bounded. A file that was cut off by a
-// crash (bytes missing or zero at its end) is read up to the cut, with a note; damage before the end is an Error that names the byte.
+// LogReader: one log file, record by record. No file can crash it: every record is checked, every number bounded. A file truncated by a crash (bytes
+// missing or zero at its end) is read up to the cut, with a note; corruption before the end is an Error that names the byte.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct LogStep {
 
 class LogReader {
  public:
-  /// Reads the file and its opening records. An Error names the file and says what it is not.
+  /// Reads the file and its opening records. An Error names the file and the reason.
   static Result<LogReader> open(const std::string& path);
 
   const LogHeader& header() const { return header_; }
@@ -36,10 +36,10 @@ class LogReader {
   const NameTable& names() const { return names_; }
   /// The next step; nothing at the end. After an Error there is nothing more.
   Result<std::optional<LogStep>> next();
-  /// True once next() met the record that ends a file in order.
+  /// True once next() met the record that closes a file properly.
   bool is_whole() const { return is_whole_; }
   std::uint64_t steps_read() const { return steps_read_; }  // for tests
-  /// Remarks for people: a cut tail.
+  /// Notes for people: a truncated tail.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:

@@ -10,7 +10,7 @@ namespace ashlar::store {
 namespace {
 
 constexpr std::string_view kKindWords[kNameKinds] = {"node", "job", "member", "queue", "level", "domain", "resource", "model"};
-constexpr std::size_t kNameBytesMax = 1024;  ///< a Kubernetes namespace and name are at most 63 + 253; longer ones are cut
+constexpr std::size_t kNameBytesMax = 1024;  ///< a Kubernetes namespace and name are at most 63 + 253; longer ones are truncated
 
 }  // namespace
 
@@ -82,7 +82,7 @@ void NameLedger::tell_new(const Event& event, ByteWriter& out) {
     tell_once({NameKind::kNode, seen->node.value}, out);
     tell_facts(seen->facts, out);
   } else if (const auto* gone = std::get_if<NodeGone>(&event.body)) {
-    grown(told_[static_cast<std::size_t>(NameKind::kNode)], gone->node.row()) = 0;  // the row may be another node's next
+    grown(told_[static_cast<std::size_t>(NameKind::kNode)], gone->node.row()) = 0;  // the row may be reused for another node
   } else if (const auto* submitted = std::get_if<Submitted>(&event.body)) {
     tell({NameKind::kJob, submitted->workload.job.value}, out);
     tell_members(submitted->workload.members, out);

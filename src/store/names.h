@@ -1,6 +1,6 @@
-// names: the names of rows, beside them. The core knows rows only; the owner of the names (the cluster's cache, the simulator's catalog, a test)
-// lends them to the log, which writes each name when its row first appears or stands for something else, so that a log read a year later speaks of
-// "nlp/train-a" and not of job 17. Cost: one look, and some 40 bytes for a row that is new.
+// names: the names of rows. The core knows rows only; the owner of the names (the cluster's cache, the simulator's catalog, a test) lends them to the
+// log, which writes each name when its row first appears or is reassigned, so that a log read a year later mentions "nlp/train-a" and not job 17.
+// Cost: one lookup, and some 40 bytes for a new row.
 #pragma once
 
 #include <array>
@@ -24,11 +24,11 @@ struct NameKey {
   std::uint32_t level = 0;  ///< of a domain
 };
 
-/// Lent by the edge. Asked on the thread that records, with rows that are in use at that moment.
+/// Lent by the edge. Called on the recording thread, with rows that are in use at that moment.
 class NameSource {
  public:
   virtual ~NameSource() = default;
-  /// Appends the name; appends nothing where there is none (the member of a job of one is named by its job).
+  /// Appends the name; appends nothing if there is none (the member of a job of one is named by its job).
   virtual void append_name(const NameKey& key, std::string& out) const = 0;
 };
 
@@ -36,7 +36,7 @@ class NameSource {
 class NameTable {
  public:
   void set(const NameKey& key, std::string_view name);
-  /// The name, or "node 17" where none was written.
+  /// The name, or "node 17" if none was written.
   std::string of(const NameKey& key) const;
   bool has(const NameKey& key) const { return find(key) != nullptr; }
   /// The first row of this kind (not a domain) with this name; or the number of rows if there is none.
@@ -48,15 +48,15 @@ class NameTable {
   std::vector<std::vector<std::string>> domains_;  ///< [level][domain]
 };
 
-/// Writes the names of rows that were not written yet. The list ends with a zero byte; an entry is its kind + 1, row, level (of a domain), text.
+/// Writes the names of rows that are not written yet. The list ends with a zero byte; an entry is its kind + 1, row, level (of a domain), text.
 class NameLedger {
  public:
   /// `source` may be null: then no names are written. Kept by reference.
   explicit NameLedger(const NameSource* source) : source_(source) {}
 
-  /// Forgets what was written and writes everything that the state holds: the name table at the start of a file.
+  /// Forgets what was written and writes everything in the state: the name table at the start of a file.
   void tell_all(const State& state, ByteWriter& out);
-  /// Names that these events bring. Does not write the end of the list.
+  /// Names introduced by these events. Does not write the end of the list.
   void tell_new(const Event& event, ByteWriter& out);
   static void end(ByteWriter& out) { out.byte(0); }
 
@@ -69,7 +69,7 @@ class NameLedger {
   std::vector<std::uint64_t>& told(const NameKey& key);
 
   const NameSource* source_;
-  std::array<std::vector<std::uint64_t>, kNameKinds> told_;  ///< by row: fingerprint of the name told last; 0: none
+  std::array<std::vector<std::uint64_t>, kNameKinds> told_;  ///< by row: fingerprint of the name last written; 0: none
   std::vector<std::vector<std::uint64_t>> told_domains_;
   std::string name_;  ///< scratch
 };

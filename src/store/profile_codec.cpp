@@ -17,7 +17,7 @@ namespace {
 
 constexpr Millis kCadenceMax{std::int64_t{366} * 24 * 3600 * 1000};
 
-/// What is written of a profile.
+/// The written part of a profile.
 struct Written {
   std::string name;
   std::vector<std::string> feasible;
@@ -40,7 +40,7 @@ Result<const Policy*> known(const Policy* policy, const char* kind, const std::s
 
 }  // namespace
 
-// `replay` is left out: it concerns the world of a replayed trace, and no decision.
+// `replay` is left out: it concerns the world of a replayed trace, not decisions.
 static_assert(boost::pfr::tuple_size_v<Profile> == 13, "a field was added to Profile: write it here too, and raise kFormatVersion");
 
 std::string bytes_of(const Profile& profile) {

@@ -34,7 +34,7 @@ bool are_equal(JobDecision& a, JobDecision& b) {
 
 ProfileComparison::ProfileComparison(Profile profile, EngineOptions options, const State& start)
     : state_(start), engine_(std::move(profile), {.binds_per_step_max = options.binds_per_step_max, .has_verdicts = true}) {
-  // The new engine has seen nothing yet: it gets the waiting jobs, in the order in which they came.
+  // The new engine has seen nothing yet: it gets the waiting jobs, in order of arrival.
   std::vector<std::pair<std::uint64_t, JobId>> waiting;
   for (std::size_t j = 0; j < state_.job_rows(); ++j)
     if (const Job& job = state_.job(JobId(j)); job.is_live && job.is_in_backlog) waiting.emplace_back(job.backlog_seq, JobId(j));

@@ -1,7 +1,6 @@
-// ProfileComparison: what another profile would have decided, step by step, in the recorded situations. It keeps a
-// state of its own, takes the same events, decides, is compared, and is then brought back to the recorded placements,
-// so that every comparison starts from what really happened. Cost: one more engine, and O(members) of the jobs that
-// either one moved.
+// ProfileComparison: what another profile would have decided, step by step, in the recorded situations. It has its own state, takes the same events,
+// decides, is compared, and is then reset to the recorded placements, so that every comparison starts from what really happened. Cost: one more
+// engine, and O(members) of the jobs that either one moved.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@ namespace ashlar::store {
 struct JobDecision {
   std::vector<Bind> binds;  ///< by member
   bool is_evicted = false;
-  Verdict verdict;  ///< the last one told, for jobs that were not placed
+  Verdict verdict;  ///< the last one reported, for jobs that were not placed
 };
 
 struct JobComparison {
@@ -34,7 +33,7 @@ class ProfileComparison {
   ProfileComparison(Profile profile, EngineOptions options, const State& start);
 
   void apply(const Event& event);
-  /// After the recorded engine has decided: `recorded` is its state, `plan` its plan. Jobs already told as different are not told again.
+  /// After the recorded engine has decided: `recorded` is its state, `plan` its plan. Jobs already reported as different are not reported again.
   void decide(const State& recorded, const Plan& plan);
   std::vector<JobComparison> take_comparisons() { return std::exchange(comparisons_, {}); }
   const State& state() const { return state_; }
@@ -47,7 +46,7 @@ class ProfileComparison {
   State state_;
   Engine engine_;
   std::vector<Judged> judged_;                         ///< by job
-  std::vector<Verdict> recorded_verdicts_, verdicts_;  ///< by job: last told
+  std::vector<Verdict> recorded_verdicts_, verdicts_;  ///< by job: last reported
   std::vector<JobComparison> comparisons_;
 };
 

@@ -24,7 +24,7 @@ std::string first_unlike(const std::vector<T>& recorded, const std::vector<T>& r
   return {};
 }
 
-/// The first unlike part of two plans.
+/// The first difference between two plans.
 std::string difference_of(const Plan& recorded, const Plan& replayed, const NameTable& names) {
   std::string what = first_unlike(recorded.actions, replayed.actions, [&](const Action& a) { return action_in_words(a, names); });
   if (what.empty()) {
@@ -196,7 +196,7 @@ Result<ReplayReport> replay_file(const std::string& path, const ReplayOptions& o
     revision_before = replay.state().revision();
     digest_before = replay.state().digest();
   }
-  if (options.from > 0 && report.steps == 0)  // that nothing differs in nothing proves nothing
+  if (options.from > 0 && report.steps == 0)  // an empty comparison proves nothing
     return invalid(path + ": no plan is based on revision " + std::to_string(options.from) + " or a later one; the log ends at revision " +
                    std::to_string(report.last_revision));
   return report;

@@ -1,6 +1,6 @@
-// Replay: whether the engine still decides what it decided then. It applies the events of a log to its snapshot,
-// decides at the recorded times and compares plans byte for byte, and digests. With another profile it shows where that
-// one would have decided otherwise, at every step from the recorded state (profile_comparison.h).
+// Replay: whether the engine still makes the recorded decisions. It applies the events of a log to its snapshot, decides at the recorded times and
+// compares plans byte for byte, and digests. With another profile it shows where that one would have decided differently, at every step from the
+// recorded state (profile_comparison.h).
 #pragma once
 
 #include <cstddef>
@@ -18,22 +18,22 @@
 namespace ashlar::store {
 
 struct ReplayOptions {
-  /// Also decide by this one; nothing if empty. Given the names of the file, since a profile may speak of accelerator models.
+  /// A second profile to decide by; none if empty. Given the names of the file, since a profile may name accelerator models.
   std::function<Profile(const NameTable&)> other;
   Revision from = 0;                     ///< compare and report only plans based on this revision or later
   std::size_t differences_max = 10'000;  ///< differences of the other profile that are kept; the rest is counted
 };
 
-/// Where a replayed plan is not the recorded one.
+/// Where a replayed plan differs from the recorded one.
 struct StepDifference {
   std::string file;
   std::uint64_t step = 0;  ///< of its file, from 1
   Revision revision = 0;
   Millis at;
-  std::string what;  ///< in words, with names
+  std::string what;  ///< as text, with names
 };
 
-/// A job that another profile would have treated otherwise; the first time only.
+/// A job that another profile would have treated differently; the first time only.
 struct OpinionDifference {
   std::uint64_t step = 0;
   Revision revision = 0;
@@ -60,11 +60,11 @@ struct ReplayReport {
   bool is_identical() const { return !first_difference && plans_identical == steps; }
 };
 
-/// One file, or all files of a folder, each from its own snapshot. An Error if a file cannot be read, its events make no sense, or no plan is so late as
-/// `from`.
+/// One file, or all files of a folder, each from its own snapshot. An Error if a file cannot be read, its events are invalid,
+/// or no plan is as late as `from`.
 Result<ReplayReport> replay_file(const std::string& path, const ReplayOptions& options = {});
 
-/// For people: a few lines, the first difference or the differences of opinion as a table.
+/// For people: a few lines, the first difference or the differences of the other profile as a table.
 std::string report_text(const ReplayReport& report);
 /// `{"apiVersion":"ashlar.dev/v1alpha1","kind":"ReplayReport",...}`.
 std::string report_json(const ReplayReport& report);

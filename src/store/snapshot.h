@@ -1,5 +1,5 @@
-// Snapshot: state and engine memory as bytes and back, exactly: digest, turns, closed shapes and random draws included, so that an engine that reads a
-// snapshot goes on with the same decisions, byte for byte. 5,000 nodes with 50,000 pods are some 4 MB and take about 6 ms to write.
+// Snapshot: state and engine memory as bytes and back, exactly: digest, turns, closed shapes and random draws included, so that an engine that reads
+// a snapshot continues with the same decisions, byte for byte. 5,000 nodes with 50,000 pods are some 4 MB and take about 6 ms to write.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ std::string one_placement(NodeId node, const DeviceMask& devices, const NameTabl
   return text;
 }
 
-/// What a reason is about, if it has a name here.
+/// The object of a reason, if it has a name here.
 std::string subject_in_words(const Reason& reason, const NameTable& names) {
   const ReasonSubject subject = row_of(reason.code).subject;
   if (subject == ReasonSubject::kResource) return " " + names.of({NameKind::kResource, reason.subject});

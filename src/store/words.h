@@ -1,4 +1,4 @@
-// words: decisions in words: placements, verdicts and events with the names that the log holds, for replay's report.
+// words: decisions as text: placements, verdicts and events with the names in the log, for replay's report.
 #pragma once
 
 #include <string>

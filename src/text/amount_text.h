@@ -1,4 +1,4 @@
-// amount_text: amounts as people read and write them: "8 GPU", "1.5 cores", "64 GiB", "3 nodes"; and in one word, "64GiB", as cases do.
+// amount_text: amounts for people: "8 GPU", "1.5 cores", "64 GiB", "3 nodes"; and in one word, "64GiB", as in cases.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ std::string amount_text(ResourceId resource, std::int64_t amount);
 std::string milli_word(std::int64_t milli);
 /// An amount of a resource in one word: "1.5" cores, "64GiB".
 std::string amount_word(ResourceId resource, std::int64_t amount);
-/// An amount of a quota's dimension in one word, "unlimited" where there is no limit.
+/// An amount of a quota's dimension in one word, "unlimited" if there is no limit.
 std::string quota_word(std::int64_t dimension, std::int64_t amount);
 
-/// A quantity as Kubernetes writes it: "8", "0.5" or "500m". At least 0; none where it cannot be read exactly.
+/// A quantity as Kubernetes writes it: "8", "0.5" or "500m". At least 0; none if it cannot be read exactly.
 std::optional<MilliCores> parse_cores(std::string_view text);
 inline constexpr std::string_view kCoresForm = "CPU cores such as 8, 0.5 or 500m";
 /// A quantity as Kubernetes writes it: bytes, or with Ki .. Ei (powers of 1024, "KiB" too) or k .. E (powers of 1000). From 0 to 4Pi; none as above.

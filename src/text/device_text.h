@@ -8,7 +8,7 @@
 
 namespace ashlar {
 
-/// "0,1,5" or "0-3,6"; empty where the text is malformed.
+/// "0,1,5" or "0-3,6"; empty if the text is malformed.
 DeviceMask parse_devices(std::string_view text);
 /// "0,1,5", as annotations carry it.
 std::string devices_text(const DeviceMask& devices);

@@ -11,7 +11,7 @@ namespace ashlar {
 
 /// 100 years: a million such jobs still add up within int64, and the decision log takes no number beyond 2^60.
 inline constexpr Millis kDurationMax{std::int64_t{36'500} * 86'400'000};  // for tests
-/// What parse_duration() reads, for messages that name what they expected.
+/// What parse_duration() accepts, for error messages.
 inline constexpr std::string_view kDurationForm = "a time such as 90s, 5m, 1h30m or 2d, at most 100 years";
 
 /// Numbers with units put together: "8s", "500ms", "1h30m", "1.5h"; units ns, us, ms, s, m (or min), h, d, w. A bare number is seconds. Whole

@@ -7,8 +7,8 @@
 namespace ashlar {
 namespace {
 
-constexpr std::size_t kLengthMax = 64;  ///< longer names are cut before they are compared
-constexpr std::size_t kPrefixMin = 3;   ///< a beginning of this many letters names what it begins
+constexpr std::size_t kLengthMax = 64;  ///< longer names are truncated before they are compared
+constexpr std::size_t kPrefixMin = 3;   ///< a prefix of this length identifies a name
 
 }  // namespace
 
@@ -40,7 +40,7 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
     const bool is_cut_short = cut.size() >= kPrefixMin && k.starts_with(cut);
     const std::string_view last = k.substr(k.rfind('/') + 1);  // "gpu" means "nvidia.com/gpu"
     const std::size_t distance = is_cut_short ? 1 : std::min(edit_distance(cut, k), edit_distance(cut, last));
-    // Among equally near names the one that begins alike: "gpu" means "gpus" rather than "cpu".
+    // Among equally near names the one with the same beginning: "gpu" means "gpus" rather than "cpu".
     const std::size_t cost = 2 * distance + (k.starts_with(cut.front()) || last.starts_with(cut.front()) ? 0 : 1);
     if (cost >= least) continue;
     least = cost;

@@ -1,4 +1,4 @@
-// nearest_name: which known name was probably meant by an unknown one? For error messages. Cost: O(names x length^2).
+// nearest_name: the known name that an unknown one was probably meant to be, for error messages. Cost: O(names x length^2).
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace ashlar {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 /// "; did you mean \"X\"?"
 std::string meant_text(std::string_view meant);
-/// The same with the known name nearest to `name`; empty where none is near.
+/// The same with the known name nearest to `name`; empty if none is near.
 std::string suggestion(std::string_view name, std::span<const std::string_view> known);
 std::string suggestion(std::string_view name, const std::vector<std::string>& known);
 /// "; did you mean \"X\"?" with the nearest name if it is near, else "; known: A, B, C".

@@ -52,8 +52,7 @@ bool multiply(Wide& value, Wide factor) {
   return true;
 }
 
-/// The digits of a quantity as an integer, and how many of them stand behind the point. Leading zeros and trailing zeros of the fraction do
-/// not count.
+/// The digits of a quantity as an integer, and the number of decimal places. Leading zeros and trailing zeros of the fraction do not count.
 struct Mantissa {
   Wide value = 0;
   int fraction_digits = 0;
@@ -91,7 +90,7 @@ Mantissa read_mantissa(std::string_view text) {
   return m;
 }
 
-/// mantissa x units x scale, rounded up; false where it does not fit into int64.
+/// mantissa x units x scale, rounded up; false if it does not fit into int64.
 bool scaled(const Mantissa& m, std::int64_t units_per_one, const Scale& scale, std::int64_t& amount) {
   if (m.is_too_long || scale.decimal_exponent > kExponentMax) return false;
   const int exponent = scale.decimal_exponent - m.fraction_digits;

@@ -9,10 +9,10 @@
 
 namespace ashlar {
 
-/// What becomes of amounts beyond int64 (and of absurdly many digits).
+/// The treatment of amounts beyond int64 (and of absurdly many digits).
 enum class Overflow : unsigned char {
   kRefuse,    ///< kInvalid
-  kSaturate,  ///< the largest or smallest int64: a pod that asks for it fits nowhere, a pod that holds it fills its node
+  kSaturate,  ///< the largest or smallest int64: a pod that requests it fits nowhere, a pod that holds it fills its node
 };
 
 /// The quantity times `units_per_one` (1 for bytes and counts, 1000 for milli), rounded up away from zero. kInvalid on malformed text.

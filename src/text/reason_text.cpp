@@ -31,7 +31,7 @@ std::string number_text(const Reason& reason, std::size_t index, const ReasonNam
   return std::to_string(number);
 }
 
-/// What stands between braces: subject, detail, a number, or a word by whether a number is one ("0|is|are").
+/// The value between braces: subject, detail, a number, or a word depending on whether a number is one ("0|is|are").
 std::string value_of(std::string_view field, const Reason& reason, const ReasonNames& names) {
   if (field == "subject") return names.subject(reason);
   if (field == "detail") return names.detail(reason);

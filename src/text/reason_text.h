@@ -1,5 +1,5 @@
-// reason_text: reasons as people read them: the sentence of a reason's row with its numbers and names filled in. Names belong to the reader's side
-// and are lent.
+// reason_text: reasons for people: the sentence of a reason's row with its numbers and names filled in. Names belong to
+// the reader's side and are lent.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class ReasonNames {
   virtual std::string amount(const Reason& reason, std::int64_t amount) const = 0;
   /// A domain of the level that is the subject.
   virtual std::string domain(const Reason& reason, std::int64_t domain) const = 0;
-  /// What {detail} of the row stands for.
+  /// The value of the row's {detail}.
   virtual std::string detail(const Reason& reason) const = 0;
 };
 

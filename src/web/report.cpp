@@ -134,7 +134,7 @@ std::string summary_table(const std::vector<std::vector<std::string>>& rows) {
     out += "<tr>";
     for (std::size_t c = 0; c < columns; ++c) {
       open("td", c);
-      // The script gives the chip the colour of the line of that name, or takes it away.
+      // The script gives the chip the colour of the line of that name, or removes it.
       if (c == 0) out += "<i data-name=\"" + html(rows[i][c]) + "\"></i>";
       out += html(rows[i][c]) + "</td>";
     }

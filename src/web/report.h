@@ -1,5 +1,5 @@
 // report: one HTML file with plots and a table that works without a network, in light and dark. The plots are drawn by uPlot (src/web/vendor), whose
-// code is embedded. Cost: the page is about 60 KB plus 16 bytes a point.
+// code is embedded. Cost: the page is about 60 KB plus 16 bytes per point.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ namespace ashlar::web {
 struct Series {
   std::string name;
   std::vector<double> x, y;
-  bool is_dashed = false;  ///< for what ours is compared with
+  bool is_dashed = false;  ///< for the baseline of a comparison
 };
 
 struct Chart {
   std::string title;
-  std::string reading;  ///< how to read it, in a sentence or two
+  std::string reading;  ///< how to read it, in one or two sentences
   std::string x_label, y_label;
   bool is_x_log = false;       ///< points with x <= 0 are left out
   bool is_y_log = false;       ///< points with y <= 0 are left out
@@ -33,7 +33,7 @@ struct ReportPage {
   std::string subtitle;
   std::vector<std::pair<std::string, std::string>> facts;  ///< what was run: ("trace", "default"), ("seed", "42"), ...
   std::vector<std::string> notes;                          ///< paragraphs below the table
-  std::vector<std::vector<std::string>> summary;           ///< header first; cells that are numbers stand right
+  std::vector<std::vector<std::string>> summary;           ///< header first; numeric cells are right-aligned
   std::vector<Chart> charts;
 };
 

@@ -1,5 +1,5 @@
-// `ashlar case FILE...`: plays .case files through the engine and shows where it does otherwise than they say. Exit status 1 on differences, 2 on
-// files that cannot be read.
+// `ashlar case FILE...`: plays .case files through the engine and shows where the result differs. Exit status 1 on differences,
+// 2 on files that cannot be read.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
-// `ashlar demo`: a real API server, fake nodes by kwok, Ashlar as scheduler, and two minutes of jobs to look at; then the same script against
-// kube-scheduler. Everything runs on loopback in one temporary folder and is gone afterwards, whatever part fails.
+// `ashlar demo`: a real API server, fake nodes by kwok, Ashlar as scheduler, and two minutes of jobs to watch; then the same script against
+// kube-scheduler. Everything runs on loopback in one temporary folder and is removed afterwards, whatever part fails.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -46,7 +46,7 @@ struct Stage {
   std::string program;
   std::uint16_t port = 0;
 
-  /// Names the part that died, or nothing.
+  /// Names the part that died, or returns nothing.
   std::string dead_part() {
     if (!plane->etcd().is_running()) return "etcd";
     if (!plane->api_server().is_running()) return "kube-apiserver";
@@ -113,7 +113,7 @@ void create_namespace(kube::Api& api, const std::string& name) {
   while (!is_done) api.poll(Millis(50));
 }
 
-/// Plays a script in a namespace of its own and shows it.
+/// Plays a script in its own namespace and shows it.
 demo::Score play(Stage& stage, const demo::Script& script, demo::PlayOptions options, demo::Screen* screen) {
   create_namespace(*stage.api, options.ns);
   const Millis start = stage.api->now();
@@ -130,7 +130,7 @@ demo::Score play(Stage& stage, const demo::Script& script, demo::PlayOptions opt
   return score;
 }
 
-/// Waits for the yardstick's binary where it is still being built: ./dev demo says by which process.
+/// Waits for the yardstick's binary while it is being built: ./dev demo passes the process that builds it.
 bool has_yardstick() {
   if (envtest::ControlPlane::find_binary("kube-scheduler").ok()) return true;
   const char* building = std::getenv("ASHLAR_BUILDING");
@@ -194,7 +194,7 @@ void say_goodbye(const Stage& stage) {
 void run_demo(const DemoOptions& options) {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
-  if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup it goes on
+  if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup it continues
   Stage stage = set_up();
   start_ashlar(stage);
   const demo::Script script = options.is_short ? demo::short_story() : demo::two_minutes();

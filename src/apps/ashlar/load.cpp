@@ -1,5 +1,5 @@
-// `ashlar load POD_LIST --nodes NODE_LIST`: posts the nodes and pods of an openb trace to a real cluster, in the order of creation and, where the trace has
-// times, at their moments divided by --speed. Pods carry their run time for kwok, which ends them (deploy/kwok-stages.yaml).
+// `ashlar load POD_LIST --nodes NODE_LIST`: posts the nodes and pods of an openb trace to a real cluster, in the order of creation and, if the trace
+// has times, at their times divided by --speed. Pods carry their run time for kwok, which ends them (deploy/kwok-stages.yaml).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -81,7 +81,7 @@ kube::PodSpec pod_spec(const sim::OpenbPod& pod, const LoadOptions& options) {
   return spec;
 }
 
-/// Sends `count` writes in order, a bounded number at a time, each not before its moment; the first failures are shown.
+/// Sends `count` writes in order, a bounded number at a time, none before its scheduled time; the first failures are shown.
 class Sender {
  public:
   explicit Sender(kube::Api& api) : api_(api) {}
@@ -98,7 +98,7 @@ class Sender {
       while (sent < count && sent - answered < kInFlightMax && at(sent) <= passed()) {
         write(sent++, [&](const kube::Answer& answer) {
           ++answered;
-          // The server answers with the object; a proxy's page says 200 to anything.
+          // The server answers with the object; a proxy's page may return 200 for anything.
           if (answer.ok() && answer.body.find("\"kind\":\"" + kind + "\"") != std::string::npos) return;
           const std::string why = answer.ok()
                                       ? "the server answered HTTP " + std::to_string(answer.status) + " but created nothing; is it an API server?"

@@ -1,5 +1,5 @@
-// The program `ashlar`: one binary with a verb for everything a user or a cluster asks of it. This file only builds the command
-// line from the table in verbs.h and turns what a verb throws into an exit status (0 done, 1 failed, 2 bad input or usage).
+// The program `ashlar`: one binary with a verb for everything that a user or a cluster needs from it. This file only builds the command line from the
+// table in verbs.h and turns what a verb throws into an exit status (0 done, 1 failed, 2 bad input or usage).
 #include "apps/ashlar/verbs.h"
 
 #include <CLI/CLI.hpp>
@@ -21,7 +21,7 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
-/// Messages quote files that anybody may have written: what stderr is given passes through here, and holds nothing that steers a terminal.
+/// Messages quote files from untrusted sources: all output to stderr passes through here, without terminal control characters.
 class PlainText final : public std::streambuf {
  public:
   explicit PlainText(std::ostream& out) : out_(out), below_(out.rdbuf(this)) {}
@@ -61,9 +61,9 @@ std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// A word that stands where a verb is expected and is none: CLI11 would answer "A subcommand is required".
+/// A word in the place of a verb that is none: CLI11 would answer "A subcommand is required".
 struct UnknownVerb {
-  const CLI::App* above = nullptr;  ///< whose verb it would be
+  const CLI::App* above = nullptr;  ///< the command that should have this verb
   std::string words;                ///< the verbs before it, each with a space
   std::string word;
 };
@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    // Asking for --help is a ParseError too, with status 0.
+    // A request for --help is a ParseError too, with status 0.
     return app.exit(error) == 0 ? checked_output(0) : kBadInput;
   } catch (const std::bad_alloc&) {
     std::cerr << "ashlar: out of memory\n";

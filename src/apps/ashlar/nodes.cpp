@@ -1,4 +1,4 @@
-// `ashlar nodes`: what each node has free, device by device: '.' idle, '#' full, 1-9 tenths in use, '?' in use by a pod whose devices nobody told.
+// `ashlar nodes`: what each node has free, device by device: '.' idle, '#' full, 1-9 tenths in use, '?' in use by a pod whose devices are not known.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 using boost::json::object;
 
-/// Pods of other schedulers do not say which devices they hold: of the devices without a known user, as many are drawn as theirs.
+/// Pods of other schedulers do not report which devices they hold: of the devices without a known user, that number is drawn as theirs.
 std::string devices_picture(const object& node) {
   std::string picture;
   std::int64_t idle = number_of(node, "idleCards");
@@ -35,7 +35,7 @@ std::string domains_text(const object& node) {
   return text;
 }
 
-/// What keeps pods off the node, a line each.
+/// Conditions that keep pods off the node, a line each.
 std::string trouble_text(const object& node) {
   std::string text;
   if (const std::string closed = text_of(node, "closed"); !closed.empty()) text += "    closed: " + closed + '\n';

@@ -1,4 +1,4 @@
-// `ashlar queue`: the queues with what they use, the waiting jobs in order, and what is held outside of them.
+// `ashlar queue`: the queues with their usage, the waiting jobs in order, and what is held outside of them.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -52,7 +52,7 @@ std::string rest_text(const object& answer, bool is_all) {
 
 std::string held_text(const object& answer, bool is_wide, bool is_all) {
   const boost::json::value* const found = answer.if_contains("held");
-  if (found == nullptr || found->as_array().empty()) return {};  // a scheduler before this one does not say it
+  if (found == nullptr || found->as_array().empty()) return {};  // an older scheduler does not report it
   const boost::json::array& held = found->as_array();
   Table table({"HELD, NOT IN A QUEUE", "QUEUE", ">PODS", ">AGE", "REASON"});
   for (const boost::json::value& value : held) {

@@ -1,5 +1,5 @@
-// `ashlar replay LOG`: decides a recorded run again and says whether every plan is what it was; with --policy, where another profile would have decided
-// otherwise. LOG is a file or a folder of the decision log. Exit status 0 identical, 1 not, 2 for a log or profile that cannot be read.
+// `ashlar replay LOG`: decides a recorded run again and reports whether every plan is the same; with --policy, where another profile would have
+// decided differently. LOG is a file or a folder of the decision log. Exit status 0 identical, 1 not, 2 for a log or profile that cannot be read.
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <iostream>
@@ -25,7 +25,7 @@ struct ReplayVerbOptions {
   throw CLI::RuntimeError(kBadInput);
 }
 
-/// A profile's models are those that the log names; a model that it never names is one that no node has.
+/// A profile's models are those that the log names; a model that the log never names is one that no node has.
 Profile resolved_by(const config::ProfileSpec& spec, const store::NameTable& names) {
   std::uint32_t unheard_of = 0;
   return config::resolved(spec, [&](std::string_view model) {

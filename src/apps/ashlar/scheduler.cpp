@@ -27,7 +27,7 @@ struct SchedulerFlags {
 
 kube::Scheduler* running = nullptr;
 
-/// The members of the JSON object that say what happened: "msg", and the line's object, such as "pod":{"namespace":"a","name":"b"}.
+/// The members of the JSON object that state what happened: "msg", and the line's object, e.g. "pod":{"namespace":"a","name":"b"}.
 class JsonText final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
@@ -69,7 +69,7 @@ class JsonText final : public spdlog::custom_flag_formatter {
   }
 };
 
-/// Only sets a flag and wakes the loop, which is what a signal may do.
+/// Only sets a flag and wakes the loop, which is all that a signal handler may do.
 void on_signal(int) {
   if (running != nullptr) running->stop();
 }
@@ -155,7 +155,7 @@ void run_scheduler(const SchedulerFlags& options) {
   }
   Result<std::shared_ptr<store::FileWriter>> log = log_writer(config.decision_log);
   if (!log) refuse(status_of(log.error()), log.error().message);
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is a full disk for the decision log, and no reason to die
+  std::signal(SIGXFSZ, SIG_IGN);  // to the decision log a file size limit is a full disk, and no reason to die
   kube::SchedulerOptions live = live_options(config, std::move(access).value(), std::move(log).value());
   live.version = ASHLAR_VERSION;
   kube::Quarantine quarantine;
@@ -181,7 +181,7 @@ void run_scheduler(const SchedulerFlags& options) {
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
   struct sigaction before {};
-  // The terminal is gone; under nohup that is no reason to end.
+  // The terminal was closed; under nohup that is no reason to end.
   if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
   (*scheduler)->run();
   running = nullptr;

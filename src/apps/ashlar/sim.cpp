@@ -1,5 +1,5 @@
-// `ashlar sim packing | queue | run`: replays of published traces and general timed simulations, through the same engine as everything else. This file
-// reads the command line and the inputs and writes the results; what is simulated stands in src/sim. Exit status 2 for bad input. Nothing is written
+// `ashlar sim packing | queue | run`: replays of published traces and general timed simulations, through the same engine as everything else. This
+// file reads the command line and the inputs and writes the results; the simulations are in src/sim. Exit status 2 for bad input. Nothing is written
 // before everything has been read and run, and a report file is written whole or not at all.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -38,7 +38,7 @@ constexpr int kBadInput = 2;
   throw CLI::RuntimeError(status);
 }
 
-/// The value, or the end of the program with the message of what is wrong with the input.
+/// The value, or the end of the program with a message about the invalid input.
 template <class T>
 T must(Result<T> result) {
   if (!result) fail(result.error(), kBadInput);
@@ -53,7 +53,7 @@ config::ProfileSpec profile_spec(const std::string& name, const std::string& fol
   return spec;
 }
 
-/// The entries of an option that takes several with commas. CLI11 drops empty ones, which are slips.
+/// The entries of an option that takes several with commas. CLI11 drops empty ones, which are typing errors.
 std::vector<std::string> list_of(const std::vector<std::string>& given, const std::string& option) {
   std::vector<std::string> entries;
   for (const std::string& text : given) {
@@ -80,7 +80,7 @@ struct OutputOptions {
   }
 };
 
-/// A bar for one run; nothing where stderr is no terminal.
+/// A bar for one run; nothing if stderr is no terminal.
 std::function<void(std::int64_t)> progress_of(cli::ProgressBar& bar) {
   return [&bar](std::int64_t done) { bar.update(done); };
 }

@@ -1,4 +1,4 @@
-// `ashlar version`: which release this is, and by which compiler it was built.
+// `ashlar version`: the release, and the compiler that built it.
 #include "apps/ashlar/verbs.h"
 
 #include <CLI/CLI.hpp>

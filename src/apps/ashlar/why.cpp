@@ -1,5 +1,5 @@
-// `ashlar why NS/NAME`: why does this pod or gang wait, and what is the smallest change that would help? Exit status 0 = it runs, 4 = it waits,
-// 5 = it can never run as it stands.
+// `ashlar why NS/NAME`: why this pod or gang waits, and the smallest change that would help. Exit status 0 = it runs, 4 = it waits, 5 = it can
+// never run in its present form.
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <sstream>

@@ -1,6 +1,5 @@
-// scene: what is on stage: the pods, gangs and nodes as the API server shows them, under any scheduler. Fed by two
-// watches; answers what the view draws and what the comparison counts. Times are those of the client's clock in
-// milliseconds.
+// scene: the state of the demo: the pods, gangs and nodes as the API server reports them, under any scheduler. Fed by two watches; provides what the
+// view draws and what the comparison counts. Times are those of the client's clock in milliseconds.
 #pragma once
 
 #include <deque>
@@ -16,7 +15,7 @@
 
 namespace ashlar::demo {
 
-/// One job of the script as it stands.
+/// One job of the script in its present state.
 struct Job {
   Act act;
   std::string pod_prefix;  ///< pods are PREFIX-0, PREFIX-1, ...
@@ -24,27 +23,27 @@ struct Job {
   int bound = 0;
   Millis first_bound_at, last_bound_at;
   std::vector<int> node_of_member;             ///< node number, -1 = waits
-  std::vector<std::string> devices_of_member;  ///< text of ashlar.dev/devices, empty where there is none
+  std::vector<std::string> devices_of_member;  ///< text of ashlar.dev/devices, empty if there is none
   std::string waits_because;                   ///< the message of its condition
   bool is_over = false;
   bool is_bound() const { return bound == act.members; }
   int racks() const;  ///< distinct racks of its members
 };
 
-/// What Ashlar says besides kube-scheduler's sentence, which names numbers of nodes and stands first: "gang g of 2: no capacity for all members at once."; the
-/// whole message where there is nothing else, and kube-scheduler's own, whose second sentence is about nodes again.
+/// Ashlar's own part of the message after kube-scheduler's sentence, which has numbers of nodes and comes first: "gang g of 2: no capacity for all
+/// members at once."; the whole message if there is nothing else, and for kube-scheduler's own, whose second sentence is about nodes again.
 std::string own_words(const std::string& message);  // for tests
 
 class Scene {
  public:
   Scene(kube::Api& api, std::string ns);
 
-  /// Opens the watches and waits until they stand.
+  /// Opens the watches and waits until they are established.
   void start();
   void add(const Job& job) { jobs_.push_back(job); }
   std::vector<Job>& jobs() { return jobs_; }
   const std::vector<Job>& jobs() const { return jobs_; }
-  /// The latest things that happened, newest last.
+  /// The latest events, newest last.
   const std::deque<std::string>& news() const { return news_; }
   void tell(const std::string& line);
 

@@ -7,7 +7,7 @@ namespace {
 
 Millis at(double seconds) { return Millis(static_cast<std::int64_t>(seconds * 1000)); }
 
-/// A little background of single pods: small jobs of one and two devices that come and go all the time.
+/// A light background of single pods: small jobs of one and two devices that start and end all the time.
 void add_background(std::vector<Act>& acts) {
   for (int i = 0; i < 40; ++i)
     acts.push_back({.at = at(0.5 + 2.3 * i),
@@ -30,9 +30,9 @@ void add_gangs(std::vector<Act>& acts) {
   acts.push_back({.at = at(19), .name = "weather", .team = "research", .members = 8, .gpus = 8, .within = rack, .runs_for = at(36)});
   acts.push_back({.at = at(22), .name = "climate", .team = "research", .members = 8, .gpus = 8, .within = rack, .runs_for = at(30)});
   acts.push_back({.at = at(25), .name = "speech", .team = "language", .members = 4, .gpus = 8, .within = rack, .runs_for = at(34)});
-  // No rack is wholly free now: this one waits for a rack, while smaller work goes on.
+  // No rack is wholly free now: this one waits for a rack, while smaller jobs continue.
   acts.push_back({.at = at(29), .name = "foundation", .team = "language", .members = 8, .gpus = 8, .within = rack, .runs_for = at(30)});
-  // A rack has eight nodes: this can never run, and says so at once.
+  // A rack has eight nodes: this can never run, and is reported at once.
   acts.push_back({.at = at(33), .name = "impossible", .team = "serving", .members = 12, .gpus = 8, .within = rack, .runs_for = at(10)});
   acts.push_back({.at = at(36), .name = "video", .team = "vision", .members = 12, .gpus = 8, .runs_for = at(26)});
   acts.push_back({.at = at(40),

@@ -57,7 +57,7 @@ Devices occupied(const Scene& scene) {
   return devices;
 }
 
-/// Squares in use: a device that several share counts once, in the colour that it has.
+/// Squares in use: a shared device counts once, in its present colour.
 int devices_used(const Devices& devices, int team) {
   int used = 0;
   for (const auto& node : devices)

@@ -1,5 +1,5 @@
 // view: the live view: racks x nodes x devices as coloured squares, the teams' shares, and the latest decisions with their reasons. Draws into a
-// string, so that it can be tested; a terminal shows it in place, anything else gets plain lines of news.
+// string, so that it can be tested; a terminal shows it in place, anything else gets plain lines of events.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct ViewOptions {
 /// One frame, lines separated by '\n'. `elapsed` and `length` of the play.
 std::string draw(const Scene& scene, Millis elapsed, Millis length, const ViewOptions& options);
 
-/// Shows frames in place on a terminal, or only new lines of news elsewhere.
+/// Shows frames in place on a terminal, or only new event lines elsewhere.
 class Screen {
  public:
   /// `is_terminal`: the cursor can be moved there.

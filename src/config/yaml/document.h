@@ -1,4 +1,4 @@
-// yaml_document: the one document of a YAML file, as a node. A second document would be read by nobody, so it is a mistake.
+// yaml_document: the one document of a YAML file, as a node. A second document would be ignored, so it is a mistake.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -7,8 +7,8 @@
 
 namespace ashlar::config {
 
-/// Null where the text holds nothing. Throws YAML::Exception, with its place, where the text is malformed or a second document begins.
-/// Reads at most two documents: YAML::LoadAll finds documents without end in some malformed texts.
+/// Null if the text is empty. Throws YAML::Exception, with its position, if the text is malformed or a second document begins. Reads at most two
+/// documents: YAML::LoadAll finds documents without end in some malformed texts.
 YAML::Node only_document(const std::string& text);
 
 }  // namespace ashlar::config

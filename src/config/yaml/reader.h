@@ -1,5 +1,5 @@
-// YamlReader: reads a YAML document into plain values and remembers the first thing that is wrong with it, as FILE:LINE:COLUMN: message. Getters return
-// their default after that, so that readers are straight lines and ask once, at the end. Internal to this folder (it drags yaml-cpp in).
+// YamlReader: reads a YAML document into plain values and keeps the first error in it, as FILE:LINE:COLUMN: message. Getters return their default
+// after that, so that readers are straight lines and check once, at the end. Internal to this folder (it pulls in yaml-cpp).
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -32,9 +32,9 @@ class YamlReader {
   void fail(const YAML::Node& at, const std::string& message);
   void fail(const YAML::Mark& at, const std::string& message);
 
-  /// Is it a map of these keys only, each at most once? An absent node is not.
+  /// Whether it is a map of these keys only, each at most once. An absent node is not.
   bool is_map(const YAML::Node& node, std::string_view what, std::initializer_list<std::string_view> keys);
-  /// Is it a list? An absent node is an empty one.
+  /// Whether it is a list. An absent node is an empty one.
   bool is_list(const YAML::Node& node, std::string_view what);
 
   /// The value under a key, or `fallback` if it is absent.
@@ -48,7 +48,7 @@ class YamlReader {
   std::size_t choice(const YAML::Node& map, const char* key, std::size_t fallback, std::span<const std::string_view> names);
 
   std::string scalar(const YAML::Node& node, std::string_view what);
-  /// apiVersion and kind are there and right.
+  /// Checks that apiVersion and kind are present and correct.
   void expect_kind(const YAML::Node& map, std::string_view kind);
 
  private:

@@ -13,7 +13,7 @@ struct Tally {
   DemandId demand;
   ConstraintId constraint;
   std::vector<Reason> reasons;  ///< one per rule that refused nodes; numbers[0] counts them
-  /// Of the class of members that is counted, where words need to know it.
+  /// Of the class of members that is counted, where the text needs it.
   Reason& of(ReasonCode code) {
     if (code == ReasonCode::kInsufficientGpu) return of(code, demand.value);
     const bool is_of_constraint =
@@ -28,7 +28,7 @@ struct Tally {
   }
 };
 
-/// Milli-GPU that an ask could use on the node: of its idle devices, or of the one device with most left for a share.
+/// Milli-GPU that the request could use on the node: of its idle devices, or of the one device with most left for a share.
 std::int64_t free_for(const Cluster& cluster, const DeviceRequest& ask, NodeId n) {
   const std::int64_t idle = std::max(cluster.idle_devices()[n.row()], 0);
   if (ask.is_whole()) return kWholeDevice * idle;
@@ -39,7 +39,7 @@ std::int64_t free_for(const Cluster& cluster, const DeviceRequest& ask, NodeId n
   return most;
 }
 
-/// Free MiB on the device of the node that has most of those whose compute is enough for the ask.
+/// Free MiB on the device with most free memory among those of the node with enough compute for the request.
 std::int64_t most_device_memory(const Cluster& cluster, const DeviceRequest& ask, NodeId n) {
   const auto milli = cluster.device_free_milli(n);
   const auto mib = cluster.device_free_mib(n);
@@ -51,7 +51,7 @@ std::int64_t most_device_memory(const Cluster& cluster, const DeviceRequest& ask
   return most;
 }
 
-/// Are there devices enough on the node that refuses the ask, but not with the memory?
+/// Whether the node that refuses the request has enough devices, but not with the memory.
 bool lacks_only_memory(const Cluster& cluster, const DeviceRequest& ask, NodeId n) {
   return cluster.facts(n).memory_per_device.value != 0 && free_for(cluster, ask, n) >= (ask.is_whole() ? ask.milli_total() : ask.milli_each.value);
 }
@@ -83,7 +83,7 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
       Reason& r = tally.of(ReasonCode::kInsufficientGpuMemory, 0);
       ++r.numbers[0];
       r.numbers[1] = std::max(r.numbers[1], most_device_memory(state.cluster(), view.demand.devices, n));
-      r.numbers[2] = std::max<std::int64_t>(view.demand.devices.memory_each.value, 1);  // a share that names none needs some
+      r.numbers[2] = std::max<std::int64_t>(view.demand.devices.memory_each.value, 1);  // a share that states none needs some
       continue;
     }
     Reason& r = tally.of(policy->reason);
@@ -102,15 +102,15 @@ std::vector<std::int64_t> idle_by_domain(const Cluster& cluster, LevelId level) 
   return idle;
 }
 
-/// Is there a node in any domain of the level? Domains outlive their last node.
+/// Whether any domain of the level has a node. Domains outlive their last node.
 bool has_nodes(const Cluster& cluster, LevelId level) {
   for (std::size_t n = 0; n < cluster.rows(); ++n)
     if (cluster.is_live(NodeId(n)) && !cluster.topology().domain_of(level, NodeId(n)).is_none()) return true;
   return false;
 }
 
-/// Room for the job's needed members, group by group: everywhere, and in each domain of the level it must stay within. A group that is alone counts
-/// all its room, of several none counts more than is needed of it.
+/// Capacity for the job's needed members, group by group: everywhere, and in each domain of the level it must stay within. A single group counts all
+/// its capacity; of several groups none counts more than it needs.
 struct Room {
   std::uint64_t needed = 0;
   std::uint64_t everywhere = 0;
@@ -139,9 +139,8 @@ Room room_of(State& state, FitTables& fit_tables, const std::vector<Ask>& asks, 
   return room;
 }
 
-/// Of unlike members each kind may have room where all of them together have not: the number of those needed that do
-/// find a place, one after the other, in the domain or anywhere. Never all of them, since the search has found no place
-/// for all. Leaves the state unchanged.
+/// Each kind of unlike members may fit by itself while all of them together do not: counts the needed members that do find a place, one after the
+/// other, in the domain or anywhere. Never all of them, since the search has found no place for all. Leaves the state unchanged.
 std::uint64_t members_together(State& state, FitTables& fit_tables, const Profile& profile, JobId job, DomainId domain) {
   Trial trial(state);
   std::uint32_t seen = 0;
@@ -163,8 +162,8 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
   return std::min<std::uint64_t>(placed, needed - 1);
 }
 
-/// What a job's end can help comes before facts of the nodes: a pod that names its pool waits for room there, not for the rest of the cluster to match.
-/// Then most nodes first.
+/// Reasons that the end of a job can resolve come before facts of the nodes: a pod that names its pool waits for capacity there, not for the rest of
+/// the cluster to match. Within each kind, most nodes first.
 bool is_told_first(const Reason& a, const Reason& b) {
   const auto is_fact = [](const Reason& r) {
     return r.code == ReasonCode::kModelMismatch || r.code == ReasonCode::kSelectorMismatch || r.code == ReasonCode::kTaintNotTolerated ||

@@ -1,5 +1,5 @@
-// explain: why a job waits: every node is counted under the first rule that refuses it, the gang's best domain is named with its room, quota with its
-// limit; and whether the job could ever run on this cluster. Cost: O(nodes x rules), computed once per class and decision, not per job.
+// explain: why a job waits: every node is counted under the first rule that refuses it, the gang's best domain is named with its capacity, quota with
+// its limit; and whether the job could ever run on this cluster. Cost: O(nodes x rules), computed once per class and decision, not per job.
 #pragma once
 
 #include <span>
@@ -21,8 +21,8 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
 struct Remedy {
   enum class Kind : std::uint8_t { kDropWithin, kWidenWithin, kFewerMembers, kFewerDevices, kMoreQuota, kFreeDevices, kMoreNodes };
   Kind kind = Kind::kMoreNodes;
-  std::int64_t amount = 0;  ///< members in all, most devices of a member, devices or nodes, by kind
-  LevelId level;            ///< kWidenWithin: the level that would do; else the one the job must stay within
+  std::int64_t amount = 0;  ///< total members, most devices of a member, devices or nodes, by kind
+  LevelId level;            ///< kWidenWithin: the level that would suffice; else the one the job must stay within
   NodeId node;              ///< kMoreNodes: empty nodes like this one
   struct Limit {
     QueueId queue;
@@ -33,18 +33,18 @@ struct Remedy {
   std::vector<Limit> limits;  ///< kMoreQuota: all of them must be raised
 };
 
-/// Placements tried for one answer: enough for each search by halves, some 100 ms on 5,000 nodes. A gang of thousands may need more; then the last
-/// search ends where it stands, and its remedy is missing or helps but is not the smallest.
+/// Placements tried for one answer: enough for each binary search, some 100 ms on 5,000 nodes. A gang of thousands may need more; then the last
+/// search ends early, and its remedy is missing or is sufficient but not the smallest.
 inline constexpr int kRemedyTriesMax = 96;
 
 struct RemedyOptions {
-  ResourceId counts_devices;               ///< the resource, if any, of which a pod asks as much as it asks for devices
+  ResourceId counts_devices;               ///< the resource, if any, that a pod requests in the same amount as devices
   std::span<const LabelKeyId> node_names;  ///< labels that name a single node: a new one would not have them
-  int* tries = nullptr;                    ///< if given, told how many placements were tried
+  int* tries = nullptr;                    ///< if given, set to the number of placements tried
 };
 
-/// The smallest changes of each kind; empty if none of those tried helps, and for a job that waits for its turn rather than for room or quota. Others
-/// that wait ahead of it may take the same room first. Cost: a copy of the state and up to kRemedyTriesMax placements, so for readers only.
+/// The smallest changes of each kind; empty if none of those tried helps, and for a job that waits for its turn rather than for capacity or quota.
+/// Jobs ahead of it may take the same capacity first. Cost: a copy of the state and up to kRemedyTriesMax placements, so for readers only.
 std::vector<Remedy> find_remedies(const State& state, const Engine& engine, JobId job, const RemedyOptions& options = {});
 
 }  // namespace ashlar

@@ -1,6 +1,6 @@
-// The smallest changes that would let a waiting job start. Each is carried out on a copy of the state and the job is placed there by the profile's
-// own rules, all its groups together, within its quota and beside the reservations of jobs ahead of it; what does not help is not offered. Tries are
-// counted, and the search ends when they are used up. Cost: one copy of the state, then at most kRemedyTriesMax placements.
+// The smallest changes that would let a waiting job start. Each is applied to a copy of the state and the job is placed there by the profile's own
+// rules, all its groups together, within its quota and beside the reservations of jobs ahead of it; a change that does not help is not offered. Tries
+// are counted, and the search ends when they are used up. Cost: one copy of the state, then at most kRemedyTriesMax placements.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -15,14 +15,14 @@
 namespace ashlar {
 namespace {
 
-constexpr std::size_t kFreeingMax = 2'000'000;  ///< nodes x members looked at to find which devices to free
+constexpr std::size_t kFreeingMax = 2'000'000;  ///< nodes x members examined to find which devices to free
 constexpr std::size_t kDomainsMax = 4;          ///< domains in which devices are freed or nodes are added, those with most idle devices first
 
 /// How the job is changed before it is tried.
 struct Change {
-  std::optional<LevelId> within;           ///< instead of its own
+  std::optional<LevelId> within;           ///< in place of its own
   std::uint32_t members_max = UINT32_MAX;  ///< at most this many of its waiting members, the first by rank
-  std::int32_t devices_max = INT32_MAX;    ///< no member asks for more whole devices
+  std::int32_t devices_max = INT32_MAX;    ///< no member requests more whole devices
 };
 
 /// The job on a copy of the state, where it can be changed and tried.
@@ -54,7 +54,7 @@ class Rehearsal {
   bool is_used_up() const { return tries_ >= kRemedyTriesMax; }
   int tries() const { return tries_; }
   std::size_t placed() const { return placed_.size(); }
-  /// The needed members as they are, those with most devices first.
+  /// The needed members unchanged, those with most devices first.
   std::vector<MemberSpec> needed_members() const {
     std::vector<MemberSpec> members;
     for (std::size_t m = 0; m < needed_; ++m) members.push_back({waiting_[m].first, waiting_[m].second.demand, waiting_[m].second.constraint});
@@ -64,7 +64,7 @@ class Rehearsal {
   }
   ResourceId counts_devices() const { return counts_devices_; }
 
-  /// Would it start, changed so?
+  /// Whether it would start with this change.
   bool starts(const Change& change) {
     if (is_used_up()) return false;
     ++tries_;
@@ -72,14 +72,14 @@ class Rehearsal {
     if (quota_refusal(state_, job_)) return false;
     return is_placed_beside_reservations();
   }
-  /// Would it, as it is, if no limit were in the way?
+  /// Whether it would start unchanged if no limit applied.
   bool starts_without_limits() {
     if (is_used_up()) return false;
     ++tries_;
     become({});
     return is_placed_beside_reservations();
   }
-  /// The job as the change has it, in the copy.
+  /// The changed job, in the copy.
   void become(const Change& change) {
     const Millis now = state_.now();
     ashlar::apply(state_, {now, Ended{job_}});
@@ -121,7 +121,7 @@ class Rehearsal {
     }
     return false;
   }
-  /// What the heads of queues that stand before it are promised: as the engine has it, or worked out here where nobody came by yet.
+  /// The reservations of queue heads ahead of it: as the engine has them, or computed here if it has not made them yet.
   void reserve_for_those_ahead() {
     if (!backfill_rule(engine_.profile()).makes_reservations || !entry_) return;
     const PendingQueue& pending = engine_.pending();
@@ -161,7 +161,7 @@ class Rehearsal {
   int tries_ = 0;
 };
 
-/// The largest number of 1..high with which it works, by halves; 0 if none was found. It may miss some where more does not mean harder.
+/// The largest number in 1..high for which it works, by binary search; 0 if none was found. It may miss some if more does not mean harder.
 template <class Works>
 std::int64_t largest(std::int64_t high, Works&& works) {
   std::int64_t found = 0, low = 1;
@@ -216,7 +216,8 @@ void add_smaller_jobs(Rehearsal& r, std::vector<Remedy>& out) {
   if (devices > 0) out.push_back({.kind = Remedy::Kind::kFewerDevices, .amount = devices, .level = r.original().within});
 }
 
-/// Where devices are freed or nodes are added for the job: one list for the whole cluster, or one for each of the roomiest domains it may be in.
+/// Where devices are freed or nodes are added for the job: one list for the whole cluster, or one for each of its possible domains with most
+/// capacity.
 std::vector<std::vector<NodeId>> places_for(const State& state, JobId job) {
   const Cluster& cluster = state.cluster();
   const LevelId within = state.job(job).within;
@@ -243,7 +244,7 @@ std::vector<std::vector<NodeId>> places_for(const State& state, JobId job) {
   return places;
 }
 
-/// Does the member fit on the node by everything that changes, with these demands in place of its own?
+/// Whether the member fits on the node by everything that changes, with these demands in place of its own.
 bool fits(State& state, const Profile& profile, const Demand& demand, ConstraintId constraint, NodeId n) {
   if (!state.cluster().allowed(constraint, is_allowed_by_facts).test(n.row())) return false;
   const NodeView view{state.cluster(), demand, state.cluster().constraint(constraint), &profile.mix, 0};
@@ -252,7 +253,7 @@ bool fits(State& state, const Profile& profile, const Demand& demand, Constraint
   return fit > 0;
 }
 
-/// Devices of the copy that are made free, taken again at the end.
+/// Devices of the copy that are made free, and taken again at the end.
 class FreedDevices {
  public:
   FreedDevices(State& state, const std::vector<NodeId>& nodes) : state_(state) {
@@ -284,7 +285,7 @@ class FreedDevices {
     return devices == 0;
   }
   std::int64_t count() const { return count_; }
-  /// Devices of the node that others use.
+  /// Devices of the node in use by other jobs.
   std::int64_t in_use(NodeId n) const {
     const auto it = in_use_.find(n);
     return it == in_use_.end() ? 0 : static_cast<std::int64_t>(it->second.size());
@@ -301,12 +302,12 @@ class FreedDevices {
     freed_.push_back(std::move(freed));
   }
   State& state_;
-  std::map<NodeId, std::vector<int>> in_use_;  ///< by others, and not freed yet
+  std::map<NodeId, std::vector<int>> in_use_;  ///< by other jobs, and not freed yet
   std::vector<Freed> freed_;
   std::int64_t count_ = 0;
 };
 
-/// Frees, member by member, the fewest devices on one of the nodes; false where other things are short as well.
+/// Frees, member by member, the fewest devices on one of the nodes; false if something else is short as well.
 bool free_devices_for(Rehearsal& r, const Profile& profile, const std::vector<NodeId>& nodes, FreedDevices& freed) {
   State& state = r.state();
   Trial trial(state);
@@ -323,7 +324,7 @@ bool free_devices_for(Rehearsal& r, const Profile& profile, const std::vector<No
     for (const NodeId n : nodes) {
       const std::int64_t memory = state.cluster().facts(n).memory_per_device.value;
       if (state.cluster().devices()[n.row()] < demand.devices.count || (memory != 0 && memory < demand.devices.memory_each.value)) continue;
-      if (counted > 0 && state.cluster().allocatable(r.counts_devices())[n.row()] < counted) continue;  // what nobody holds cannot be freed
+      if (counted > 0 && state.cluster().allocatable(r.counts_devices())[n.row()] < counted) continue;  // what no job holds cannot be freed
       const std::int64_t lacking = std::max<std::int64_t>(demand.devices.count - state.cluster().idle_devices()[n.row()], 0);
       const std::int64_t uncounted = counted == 0 ? 0 : std::max<std::int64_t>(counted - state.cluster().free(r.counts_devices())[n.row()], 0);
       if (lacking > freed.in_use(n) || std::max(lacking, uncounted) >= least || !fits(state, profile, without, m.constraint, n)) continue;
@@ -351,7 +352,7 @@ void add_free_devices(Rehearsal& r, const Profile& profile, JobId job, std::vect
   if (least != INT64_MAX) out.push_back({.kind = Remedy::Kind::kFreeDevices, .amount = least, .level = r.original().within});
 }
 
-/// Nodes without the labels that name a single one, since a new node would not have them.
+/// Nodes without the labels that identify a single one, since a new node would not have them.
 NodeFacts copy_of(const NodeFacts& facts, std::span<const LabelKeyId> names) {
   NodeFacts copy = facts;
   std::erase_if(copy.labels, [&](const NodeLabel& label) { return std::find(names.begin(), names.end(), label.key) != names.end(); });
@@ -376,7 +377,7 @@ NodeId template_for(Rehearsal& r, const std::vector<NodeId>& nodes) {
   return best;
 }
 
-/// Levels such as kubernetes.io/hostname, in whose domains no other node can come.
+/// Levels such as kubernetes.io/hostname, whose domains can never contain another node.
 bool is_each_domain_one_node(const Topology& topology, LevelId level) {
   for (std::size_t d = 0; d < topology.domain_count(level); ++d)
     if (topology.nodes_of(level, DomainId(d)).size() > 1) return false;
@@ -422,7 +423,7 @@ void add_more_nodes(Rehearsal& r, JobId job, std::span<const LabelKeyId> names, 
   if (!like.is_none()) out.push_back({.kind = Remedy::Kind::kMoreNodes, .amount = least, .level = within, .node = like});
 }
 
-/// Is room or quota what it waits for, and nobody ahead of it?
+/// Whether it waits for capacity or quota, with no job ahead of it.
 bool is_its_turn(const Engine& engine, JobId job) {
   const PendingQueue& pending = engine.pending();
   if (!pending.contains(job)) return false;
@@ -435,7 +436,7 @@ bool is_its_turn(const Engine& engine, JobId job) {
 
 std::vector<Remedy> search(Rehearsal& rehearsal, const State& state, const Engine& engine, JobId job, const RemedyOptions& options) {
   std::vector<Remedy> out;
-  if (rehearsal.starts({})) return out;  // something has helped it already: it only was not looked at since
+  if (rehearsal.starts({})) return out;  // something has helped it already: it only has not been looked at since
   add_topology_remedies(rehearsal, out);
   add_smaller_jobs(rehearsal, out);
   std::vector<Remedy::Limit> limits = limits_in_the_way(state, job);

@@ -32,7 +32,7 @@ Verdict verdict_with_numbers_of_now(EngineData& e, State& state, JobId job) {
   Verdict verdict = verdict_of(e, job);
   if (!e.pending.contains(job) || e.pending.class_at(e.pending.class_id(job)).is_active) return verdict;
   if (verdict.wake_on == WakeOn::kCapacity) {
-    // Nodes that went have not had it judged anew: whether it waits or never fits stays what was reported.
+    // Removed nodes did not cause a re-evaluation: whether it waits or never fits stays as reported.
     Verdict now = explain_shortage(state, e.fit_tables, *e.profile, job, verdict.at);
     return now.kind == verdict.kind ? now : verdict;
   }
@@ -47,7 +47,8 @@ void report(EngineData& e, Cycle& cycle, JobId job, const Verdict& verdict) {
   EngineData::Told& told = grown(e.told, job.row());
   const std::int64_t number = verdict.reasons.empty() ? 0 : verdict.reasons.front().numbers[0];
   const bool is_held = !verdict.reasons.empty() && verdict.reasons.front().code == ReasonCode::kReservationHeld;
-  // The time told to a held job stands until it is off by a tenth of what is left: thousands may hang on a reservation that moves by a little each second.
+  // The time reported to a held job is kept until it is off by a tenth of the time left: thousands may depend on a reservation that moves slightly
+  // each second.
   const bool is_off = is_held && std::abs(number - told.number) > (number - verdict.at.value) / 10;
   const bool is_new = told.mark != mark || is_off;
   if (!is_new && is_held && told.number > verdict.at.value) return;
@@ -58,7 +59,7 @@ void report(EngineData& e, Cycle& cycle, JobId job, const Verdict& verdict) {
 void park(EngineData& e, const State& state, Cycle& cycle, ClassId id, const Verdict& verdict) {
   e.pending.park(id, verdict);
   if (!e.options.has_verdicts) return;
-  // What is closed for its quota was not looked at on the nodes.
+  // A class closed for its quota was not looked at on the nodes.
   grown(e.judged_on, id.row()) = verdict.wake_on == WakeOn::kQuota ? 0 : state.cluster().facts_change_count();
   for (const PendingQueue::Entry& entry : e.pending.class_at(id).jobs) report(e, cycle, entry.job, verdict);
 }

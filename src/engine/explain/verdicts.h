@@ -1,4 +1,4 @@
-// Verdicts: what was last said of each waiting job, and the telling of what is new.
+// Verdicts: the last verdict reported for each waiting job, and the reporting of new ones.
 #pragma once
 
 #include "engine/cycle.h"

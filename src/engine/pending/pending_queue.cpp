@@ -39,7 +39,7 @@ void PendingQueue::list_head(ClassId id) {
     return;
   }
   if (waits_for_room(job_class.verdict) && !head.entry.is_surplus &&
-      job_class.verdict.kind != VerdictKind::kNeverFits) {  // what can never run blocks nobody
+      job_class.verdict.kind != VerdictKind::kNeverFits) {  // what can never run blocks no job
     blocked_heads_[job_class.key.queue].insert(head);
     if (job_class.verdict.wake_on == WakeOn::kQuota) changed_queues_.insert(job_class.key.queue);  // not looked at on the nodes yet
   }
@@ -63,7 +63,7 @@ void PendingQueue::unlist_head(ClassId id) {
     active_heads_.erase(head);
     return;
   }
-  // Only where list_head has put it: this runs for every class behind a head whenever the head moves.
+  // Only if list_head has put it there: this runs for every class behind a head whenever the head moves.
   const WakeOn waits_for = job_class.verdict.wake_on;
   if (const auto it = waits_for_room(job_class.verdict) ? blocked_heads_.find(job_class.key.queue) : blocked_heads_.end();
       it != blocked_heads_.end()) {
@@ -119,7 +119,7 @@ void PendingQueue::enter(const State& state, JobId job) {
   grown(class_of_job_, job.row()) = id;
   grown(entry_of_job_, job.row()) = entry;
   ++size_;
-  if (is_head && job_class.verdict.wake_on == WakeOn::kHeadOfQueue) activate(id);  // it may stand before the head that blocks the others
+  if (is_head && job_class.verdict.wake_on == WakeOn::kHeadOfQueue) activate(id);  // it may now come before the head that blocks the others
   if (!job_class.is_active) newcomers_of_parked_.push_back(job);
 }
 

@@ -1,7 +1,6 @@
-// PendingQueue: the waiting jobs, in order, grouped by class. Jobs of one class (same queue, demand, constraint, size,
-// topology wishes) stand or fall together: when the first of them cannot be placed, the class is parked and none of the
-// others is looked at until something happens that could help. A cycle therefore costs O(active classes), whatever the
-// number of waiting jobs.
+// PendingQueue: the waiting jobs, in order, grouped by class. Jobs of one class have the same queue, demand, constraint, size and topology
+// requirements, hence the same outcome: when the first of them cannot be placed, the class is parked and none of the others is looked at until
+// something happens that could help. A cycle therefore costs O(active classes), whatever the number of waiting jobs.
 #pragma once
 
 #include <compare>
@@ -28,7 +27,7 @@ struct EquivalenceClass {
   std::uint32_t members_waiting = 0;
   std::uint32_t members_needed = 0;  ///< at least this many must be placed together
   LevelId within, prefer;
-  DomainId anchor;  ///< where members of the job already sit (then the job is its own class)
+  DomainId anchor;  ///< domain of members already placed (then the job is its own class)
   JobId only;       ///< set for gangs whose members differ and for jobs that are placed in part
   friend auto operator<=>(const EquivalenceClass&, const EquivalenceClass&) = default;
 };
@@ -65,17 +64,17 @@ class PendingQueue {
 
   void enter(const State& state, JobId job);
   void leave(JobId job);
-  /// The class is worth another look.
+  /// The class should be looked at again.
   void activate(ClassId id);
-  /// Nothing but the given event can help it. With WakeOn::kHeadOfQueue that is a change among the blocked heads of its queue.
+  /// Only the given event can help it. With WakeOn::kHeadOfQueue that is a change among the blocked heads of its queue.
   void park(ClassId id, Verdict verdict);
-  /// Activates the classes behind heads of queues that no longer block, or block no longer as they did. Cost: O(such classes).
+  /// Activates the classes behind heads of queues that no longer block, or block differently. Cost: O(such classes).
   void activate_behind_moved_heads();
 
   bool contains(JobId job) const { return job.row() < class_of_job_.size() && !class_of_job_[job.row()].is_none(); }
   ClassId class_id(JobId job) const { return class_of_job_[job.row()]; }
   const Class& class_at(ClassId id) const { return classes_[id.row()]; }
-  /// Do jobs of that class wait, and was it found never to fit?
+  /// Whether jobs of that class wait and it was found never to fit.
   bool never_fits(ClassId id) const {
     return id.row() < classes_.size() && !classes_[id.row()].jobs.empty() && !class_at(id).is_active &&
            class_at(id).verdict.kind == VerdictKind::kNeverFits;
@@ -84,18 +83,18 @@ class PendingQueue {
 
   /// First jobs of the active classes, in order.
   const std::set<Head>& active_heads() const { return active_heads_; }
-  /// First jobs of the classes of one queue that wait for capacity or for quota, in order; nullptr if there are none. Surplus blocks nobody.
+  /// First jobs of the classes of one queue that wait for capacity or for quota, in order; nullptr if there are none. Surplus blocks no job.
   const Head* first_blocked(QueueId queue) const;
-  /// In this decision the job could start but for a reservation to somebody else. Until the next decision it stands for its queue like a blocked head,
-  /// unless such a one is before it.
+  /// In this decision the job could start but for another job's reservation. Until the next decision it acts for its queue like a blocked head,
+  /// unless a blocked head comes before it.
   void hold(const Head& head);
   void forget_held() { held_heads_.clear(); }
-  /// The first that waits of a queue, blocked or held; nullptr if there is none.
+  /// The first waiting job of a queue, blocked or held; nullptr if there is none.
   const Head* first_waiting(QueueId queue) const;
   const std::map<QueueId, Head>& held_heads() const { return held_heads_; }
   /// Queues that have such classes.
   const std::map<QueueId, std::set<Head>>& blocked_heads() const { return blocked_heads_; }
-  /// Queues whose blocked heads have changed since the last call, or more.
+  /// Queues whose blocked heads have changed since the last call, or a superset.
   std::set<QueueId> take_changed_queues() { return std::exchange(changed_queues_, {}); }
   /// Closed classes that wait for capacity or for quota.
   const std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>>& waiting_for_capacity() const { return waiting_for_capacity_; }
@@ -124,7 +123,7 @@ class PendingQueue {
   std::vector<Entry> entry_of_job_;
   std::set<Head> active_heads_;
   std::map<QueueId, std::set<Head>> blocked_heads_;
-  /// Of blocked heads, or heads that were closed for quota; lost in a snapshot: who reads it anew asks all queues first.
+  /// With blocked heads, or heads that were closed for quota; lost in a snapshot: a reader of one re-evaluates all queues first.
   std::set<QueueId> changed_queues_;
   std::map<QueueId, Head> held_heads_;  ///< of one decision
   std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>> waiting_for_capacity_;

@@ -1,7 +1,7 @@
-// Which waiting classes could the last events have helped? Only rises matter (a node that got freer, came or changed), and only for classes whose demand
-// the risen node can take at all; a gang besides needs room for all its members in one of its domains. Everything else stays closed unexamined, but
-// when nodes come, go or change it is asked anew who could ever run: of those that could not, and of the blocked heads, which stand in others' way.
-// Cost: O(risen nodes x classes that wait) of a few comparisons each.
+// Selects the waiting classes that the last events could have helped. Only rises matter (a node that has more free, is new or has changed), and only
+// for classes whose demand the risen node can take at all; a gang also needs capacity for all its members in one of its domains. Everything else
+// stays closed unexamined, but when nodes are added, removed or changed, the classes that could never run and the blocked heads, which hold up other
+// jobs, are re-evaluated. Cost: O(risen nodes x waiting classes) of a few comparisons each.
 #include "engine/pending/requeue.h"
 
 #include <algorithm>
@@ -19,9 +19,9 @@
 namespace ashlar {
 namespace {
 
-constexpr std::size_t kProofsMax = 16;  ///< of one decision, of what was found never to fit
+constexpr std::size_t kProofsMax = 16;  ///< per decision, for classes found never to fit
 
-/// Could this node take one such member now?
+/// Whether this node could take one such member now.
 bool could_take(State& state, const Profile& profile, DemandId demand_id, ConstraintId constraint, NodeId n) {
   const Cluster& cluster = state.cluster();
   const Demand& demand = state.demand(demand_id);
@@ -47,7 +47,7 @@ std::int32_t most_devices(const Cluster& cluster, const std::vector<NodeId>& nod
   return most;
 }
 
-/// Is there room in its quota now, or has a limit changed so that it can, or cannot, ever be within it?
+/// Whether its quota now has capacity, or a limit has changed so that the job can, or cannot, ever be within it.
 bool is_quota_news_for(const State& state, const PendingQueue::Class& job_class) {
   const std::optional<Reason> refusal = quota_refusal(state, job_class.jobs.begin()->job);
   return !refusal || (refusal->code == ReasonCode::kExceedsQuota) != (job_class.verdict.kind == VerdictKind::kNeverFits);
@@ -64,7 +64,7 @@ bool has_room(const State& state, FitTable& view, const EquivalenceClass& key) {
   return std::any_of(room.begin(), room.end(), [&](std::uint32_t r) { return r >= key.members_needed; });
 }
 
-/// Adds the classes that were found never to fit, and might on the present nodes. Cost: kProofsMax proofs; the rest has its turn in the next decisions.
+/// Adds the classes that were found never to fit but might on the present nodes. Cost: kProofsMax proofs; the rest follows in the next decisions.
 void find_possible(EngineData& e, const State& state, Cycle& cycle, std::vector<ClassId>& found) {
   std::size_t proofs = 0;
   while (!e.to_prove.empty() && proofs < kProofsMax) {
@@ -77,9 +77,9 @@ void find_possible(EngineData& e, const State& state, Cycle& cycle, std::vector<
   if (!e.to_prove.empty()) cycle.plan.look_again_at = cycle.plan.at;
 }
 
-/// Was the blocked head judged on nodes that have come, gone or changed since?
+/// Whether the blocked head was evaluated before nodes were added, removed or changed.
 bool is_outdated(const EngineData& e, const State& state, const PendingQueue::Head& head) {
-  if (state.cluster().live_count() == 0) return false;  // everybody waits for the first node
+  if (state.cluster().live_count() == 0) return false;  // every job waits for the first node
   const std::size_t row = head.job_class.row();
   const bool is_judged = row < e.judged_on.size() && e.judged_on[row] == state.cluster().facts_change_count();
   const WakeOn wake_on = e.pending.class_at(head.job_class).verdict.wake_on;
@@ -92,10 +92,10 @@ void absorb_changes(EngineData& e, State& state, Cycle&) {
   for (const BacklogChange& change : state.backlog_changes()) {
     e.pending.leave(change.job);
     if (change.job.row() < e.told.size()) e.told[change.job.row()] = {};
-    // A row may have been reused or refreshed since; only the last word counts, and it is read from the state.
+    // A row may have been reused or updated since; only the latest value counts, and it is read from the state.
     if (!change.has_entered || !state.is_live(change.job) || !state.job(change.job).is_in_backlog) continue;
     e.pending.enter(state, change.job);
-    // Its class may be closed for jobs of less priority than nominations that it outranks.
+    // Its class may be closed for jobs of lower priority than nominations that it outranks.
     if (!state.nominations().empty()) e.pending.activate(e.pending.class_id(change.job));
   }
   Ledger(state).forget_backlog_changes();
@@ -112,14 +112,14 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
   std::sort(freed_nodes.begin(), freed_nodes.end());
   freed_nodes.erase(std::unique(freed_nodes.begin(), freed_nodes.end()), freed_nodes.end());
   std::vector<ClassId> activated;
-  // Of those found never to fit, the ones that might on a node that came or changed.
+  // Of those found never to fit, the ones that might on a new or changed node.
   const auto could_ever = [&](DemandId demand, ConstraintId constraint) {
     return std::any_of(freed_nodes.begin(), freed_nodes.end(),
                        [&](NodeId n) { return state.cluster().is_live(n) && could_ever_take(state, demand, constraint, n); });
   };
   for (const ClassId id : e.pending.waiting_for_quota())
     if (is_quota_news_for(state, e.pending.class_at(id))) activated.push_back(id);
-  if (has_quota_news)  // a limit has changed: a job that waits for room may now request more than its queue can ever have
+  if (has_quota_news)  // a limit has changed: a job that waits for capacity may now request more than its queue can ever have
     e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
       if (!job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity && exceeds_quota(state, job_class)) activated.push_back(id);
     });
@@ -143,7 +143,7 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
     bool is_helped = false;
     state.each_member(e.pending.class_at(id).key.only, [&](MemberId, const Member& m) {
       if (is_helped) return;
-      // A node under a placed member may have moved to another domain, and with it the place where the others must go.
+      // A node under a placed member may have moved to another domain, and with it the place where the other members must go.
       if (m.is_placed())
         is_helped = std::binary_search(freed_nodes.begin(), freed_nodes.end(), m.node);
       else
@@ -155,7 +155,7 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
     else if (has_other_nodes && !freed_nodes.empty() && e.pending.never_fits(id))
       e.to_prove.insert(id);
   }
-  // No view shows what is free for a job without the nominations that it outranks.
+  // No view has the free capacity for a job without the nominations that it outranks.
   if (!freed_nodes.empty() && !state.nominations().empty())
     e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
       const bool may_fit =

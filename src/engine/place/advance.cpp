@@ -17,10 +17,11 @@
 namespace ashlar {
 namespace {
 
-/// So few active classes may stay active behind a blocked head where nobody asks why they wait: a look at each costs less than to park and activate it.
+/// This many active classes may stay active behind a blocked head if reasons are not requested: looking at each costs less than parking and
+/// activating it.
 constexpr std::size_t kActiveBehindHeads = 64;
 
-/// No place was found for the class's first job: it waits, or never fits, and the verdict says why.
+/// No place was found for the class's first job: it waits, or never fits, and the verdict gives the reason.
 void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head, bool is_limit_reached) {
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, cycle.plan.at, {}, {}};
   if (e.options.has_verdicts) {
@@ -31,7 +32,7 @@ void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQ
   park(e, state, cycle, head.job_class, verdict);
 }
 
-/// Its queue does not take the class's first job: it waits, or never runs, and the verdict says why. False if the queue takes it.
+/// Its queue does not admit the class's first job: it waits, or never runs, and the verdict gives the reason. False if the queue admits it.
 bool close_for_quota(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const std::optional<Reason> refusal = quota_refusal(state, head.entry.job);
   if (!refusal) return false;
@@ -63,7 +64,7 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
     }
     cycle.add_work({*it, head.job_class});
   };
-  // Heads that can never run any more have their turn before those whom they block.
+  // Heads that can never run any more are looked at before the jobs that they block.
   if (rule.is_strict ? activate_impossible_heads(e, state, cycle, queue) : activate_impossible_heads(e, state, cycle)) {
     cycle.add_work(head);
     return;
@@ -73,20 +74,20 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
     if (blocked != nullptr && (cycle.is_listed_whole || blocked->entry < head.entry)) {
       Verdict behind{VerdictKind::kWaits, WakeOn::kHeadOfQueue, cycle.plan.at, {}, {}};
       if (e.options.has_verdicts) behind.reasons.push_back({ReasonCode::kBehindHead, 0, {1, 0, 0}});
-      if (cycle.is_listed_whole)  // in this decision's own order, so it does not stand behind the head for good
+      if (cycle.is_listed_whole)  // in this decision's own order, so it does not stay behind the head for good
         report(e, cycle, job, behind);
       else if (e.options.has_verdicts || e.pending.active_heads().size() > kActiveBehindHeads)
         park(e, state, cycle, head.job_class, behind);
       return;
     }
   }
-  // Jobs of a class need the same, so another's quota was enough for this one too.
+  // Jobs of a class need the same, so the quota that was enough for another one is enough for this one too.
   if (!is_unchanged && close_for_quota(e, state, cycle, head)) return;
   if (rule.may_start != nullptr && !rule.may_start(e, state, cycle, head)) {
     next_of_class();
     return;
   }
-  // The iterator's neighbour is taken before the job leaves the class.
+  // The iterator's successor is taken before the job leaves the class.
   std::optional<PendingQueue::Head> next;
   if (!cycle.is_listed_whole)
     if (const auto it = job_class.jobs.upper_bound(head.entry); it != job_class.jobs.end()) next = PendingQueue::Head{*it, head.job_class};
@@ -118,7 +119,7 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
   if (!is_within_one_domain && e.before_stop) e.before_stop(job);
   ASHLAR_CHECK(is_within_one_domain);
   for (const Trial::Step& step : trial.steps()) {
-    if (const auto* claim = std::get_if<Trial::Eviction>(&step)) {  // another scheduler's, which the job outranks
+    if (const auto* claim = std::get_if<Trial::Eviction>(&step)) {  // another scheduler's, outranked by the job
       Ledger(state).drop_nomination(claim->member, claim->node);
       cycle.plan.look_again_at = cycle.plan.at;  // waiting jobs were requeued before
     } else if (const auto* placement = std::get_if<Trial::Placement>(&step)) {

@@ -1,7 +1,8 @@
-// The consolidate rule of the Helios simulator (SC'21), on which the published queueing tables rest. A job of up to one node's devices takes the node
-// with fewest idle devices that suffices, lowest row on ties. A larger job walks the nodes by idle devices, most first, stable by row: as many wholly idle
-// nodes as it has full-node members, and the very next node must have room for the remainder; anything else fails. Feasible policies bind as everywhere. What
-// the rule does not speak of (shares of a device, members without devices or of less than a node, topology) is placed by the scored rule.
+// The consolidate rule of the Helios simulator (SC'21), on which the published queueing tables are based. A job of up to one node's devices takes the
+// node with the fewest idle devices that suffices, lowest row on ties. A larger job walks the nodes by idle devices, most first, stable by row: as
+// many wholly idle nodes as it has full-node members, and the very next node must have capacity for the remainder; anything else fails. Feasible
+// policies bind as everywhere. What the rule does not cover (shares of a device, members without devices or of less than a node, topology) is placed
+// by the scored rule.
 #include <algorithm>
 
 #include "engine/place/placement.h"
@@ -76,7 +77,7 @@ PlacementOutcome place_consolidated(const PlacementContext& context, JobId job) 
     return {.is_placed = true};
   }
   const std::vector<NodeId> walk = walk_of(state);
-  std::size_t count = 0;  // members, in rank order, that the walk has room for
+  std::size_t count = 0;  // members, in rank order, for which the walk has capacity
   while (count < std::min(walk.size(), members.size()) && fits(context, members[count], walk[count])) ++count;
   const Job& j = state.job(job);
   if (count == 0 || count < j.members_needed()) return {};

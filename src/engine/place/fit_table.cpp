@@ -12,7 +12,7 @@ namespace {
 constexpr int kTierBits = 16;
 constexpr int kTopShift = 48;
 
-/// Points of one tier as the 16 bits of its place in the key; at least 1, so that a key of 0 means "does not fit".
+/// Points of one tier as the 16 bits of its position in the key; at least 1, so that a key of 0 means "does not fit".
 std::uint64_t tier_bits(Points points, std::size_t tier) {
   const auto clamped = static_cast<std::uint64_t>(std::clamp(points, 0, 65534) + 1);
   return clamped << (kTopShift - kTierBits * static_cast<int>(tier));

@@ -1,6 +1,6 @@
-// FitTable: for one demand and one constraint, how many such members each node could take now and how good each node is, kept up to date by
-// following the cluster's change log. The best node is then a look at one number per topology group, the room of a domain one sum. A view costs
-// 10 bytes a node; a refresh O(nodes changed since the last use).
+// FitTable: for one demand and one constraint, how many such members each node could take now and how good each node is, kept up to date from the
+// cluster's change log. Finding the best node then costs one number per topology group, and the capacity of a domain one sum. A view costs 10 bytes
+// per node; a refresh O(nodes changed since the last use).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class FitTable {
   std::span<const std::uint32_t> room(const State& state, LevelId level);
   std::uint64_t room_everywhere() const { return total_; }
   NodeView node_view(const State& state, std::uint64_t draw) const;
-  /// Were demand and constraint what they are now when it was refreshed last?
+  /// Whether demand and constraint are unchanged since the last refresh.
   bool is_of(const State& state) const { return edition_ == state.edition(demand_, constraint_); }
 
  private:
@@ -48,7 +48,7 @@ class FitTable {
   DemandId demand_;
   ConstraintId constraint_;
   bool is_drawn_ = false;            ///< a policy of the profile draws: nothing can be kept
-  std::uint64_t cursor_ = 0;         ///< change count of the cluster up to which this is true
+  std::uint64_t cursor_ = 0;         ///< change count of the cluster up to which this is current
   std::uint64_t shape_version_ = 0;  ///< of the topology
   std::uint64_t edition_ = 0;        ///< of demand and constraint
   std::uint64_t redefinitions_seen_ = 0;
@@ -66,7 +66,7 @@ class FitTable {
   std::vector<std::uint16_t> fits_scratch_;
 };
 
-/// The views in use, least recently used given up beyond a limit. Which views are kept never changes a decision, only its cost.
+/// The views in use; the least recently used are dropped beyond a limit. Which views are kept never changes a decision, only its cost.
 class FitTables {
  public:
   static constexpr std::size_t kBytesMax = 96u << 20;  ///< all views together; a view costs about 14 bytes a node
@@ -74,12 +74,12 @@ class FitTables {
   explicit FitTables(const Profile& profile, std::size_t bytes_max = kBytesMax) : profile_(&profile), bytes_max_(bytes_max) {}
   /// The view, refreshed. The reference holds until the next call.
   FitTable& get(State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw);
-  /// The view if it is there, not refreshed.
+  /// The view if it exists, not refreshed.
   FitTable* find(DemandId demand, ConstraintId constraint);
   /// All changes of the cluster since then were undone exactly: views that have not seen them need not look at them. Cost: O(views + changes seen).
   void pass_over_undone_changes(State& state, std::uint64_t since);
   void forget_all() { fit_tables_.clear(); }
-  /// Views of rows that stand for something else now. Cost: O(views).
+  /// Drops views of rows that were reassigned. Cost: O(views).
   void forget_outdated(const State& state);
   std::size_t size() const { return fit_tables_.size(); }
 

@@ -1,8 +1,9 @@
-// Placing a gang by the scored rule. The search knows how many members each node and domain can take (FitTable), so for a gang of like members
-// the choice of a domain is exact: smallest room that suffices. Inside it the members go down level by level into as few domains as possible: one
-// that holds them all if there is one, else the roomiest ones whole and the last remainder into the tightest that takes it. The order of that walk
-// is the rank order, so neighbours in rank share the fastest links. Unlike members are placed kind after kind in a few orders; where that fails on few
-// nodes, by exact search. Who comes later joins the others where all of them find room. Cost: O(domains of the level + nodes of the chosen domain).
+// Placing a gang by the scored rule. The search knows how many members each node and domain can take (FitTable), so for a gang of like members the
+// choice of a domain is exact: the smallest capacity that suffices. Inside it the members are distributed level by level over as few domains as
+// possible: one that holds them all if there is one, else the largest ones whole and the last remainder in the tightest that takes it. The order of
+// that walk is the rank order, so neighbours in rank share the fastest links. Unlike members are placed kind after kind in a few orders; if that
+// fails on few nodes, by exact search. Later members join the others if all of them fit there. Cost: O(domains of the level + nodes of the chosen
+// domain).
 #include <algorithm>
 
 #include "base/check.h"
@@ -12,7 +13,7 @@
 namespace ashlar {
 namespace {
 
-/// A part of the scope with its room: a domain's nodes, or one node.
+/// A part of the scope with its capacity: a domain's nodes, or one node.
 struct Part {
   std::uint64_t room = 0;
   std::uint32_t first = 0;  ///< range in the node list
@@ -29,7 +30,7 @@ class Spreader {
  public:
   Spreader(const State& state, const FitTable& view) : state_(state), view_(view) {}
 
-  /// Distributes `count` members over nodes that have room for at least as many. `nodes` is reordered.
+  /// Distributes `count` members over nodes with capacity for at least that many. `nodes` is reordered.
   void spread(std::span<NodeId> nodes, std::uint32_t level, std::uint64_t count) {
     if (count == 0) return;
     if (level >= state_.cluster().topology().nested_count()) {
@@ -49,7 +50,7 @@ class Spreader {
   const std::vector<Share>& shares() const { return shares_; }
 
  private:
-  /// The tightest part that takes everything, else the roomiest.
+  /// The tightest part that takes everything, else the one with most capacity.
   static std::size_t pick(const std::vector<Part>& parts, const std::vector<std::uint8_t>& is_used, std::uint64_t count) {
     std::size_t best = parts.size();
     for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -83,7 +84,7 @@ class Spreader {
   }
 
   void spread_over_nodes(std::span<NodeId> nodes, std::uint64_t count) {
-    // Roomiest first, better scored first, then by row; the last remainder goes to the tightest node that takes it.
+    // Most capacity first, higher score first, then by row; the last remainder goes to the tightest node that takes it.
     std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
       if (view_.fits(a) != view_.fits(b)) return view_.fits(a) > view_.fits(b);
       if (view_.key(a) != view_.key(b)) return view_.key(a) > view_.key(b);
@@ -134,7 +135,7 @@ std::vector<Run> runs_of(const State& state, JobId job, std::uint32_t members_ma
   return runs;
 }
 
-/// Members of at most this many kinds get their turn to be placed first; more kinds are rare, and the work is bounded.
+/// Members of at most this many kinds are tried first in the order; more kinds are rare, and the work is bounded.
 constexpr std::size_t kRunsInFrontMax = 4;
 /// Domains of a preferred level that are tried for all of a gang of unlike members together.
 constexpr std::size_t kPreferredTriedMax = 16;
@@ -188,8 +189,8 @@ class GangSearch {
            is_found_by([this](const Scope& s, const std::vector<Run>& r) { return has_devices_for_all(s, r) && place_exactly(s, r); });
   }
 
-  /// Members above the minimum wait until every minimum of the decision has had its turn; they come back as a class of their own. Here they have seen
-  /// to it that the domain is one with room for as many as possible.
+  /// Members above the minimum wait until every minimum of the decision has had its turn; they come back as a class of their own. Here they only
+  /// influence the choice of the domain: one with capacity for as many as possible.
   void give_back_surplus(std::size_t before, std::uint32_t needed) {
     Trial& trial = context_.trial;
     std::vector<Trial::Placement> steps;
@@ -209,7 +210,7 @@ class GangSearch {
       if (is_kept(*it)) trial.place(it->member, it->node, it->devices);
   }
 
-  /// Domains whose room suffices for each run taken alone, tightest first.
+  /// Domains with enough capacity for each run taken alone, tightest first.
   std::vector<DomainId> domains_with_room(LevelId level, const std::vector<Run>& runs) {
     std::vector<std::uint64_t> tightness;
     for (const Run& run : runs) {
@@ -229,7 +230,7 @@ class GangSearch {
     return domains;
   }
 
-  /// Unlike members share what is free: without as much as all of them ask there is no need to try.
+  /// Unlike members share what is free: if that is less than the sum of their requests there is no need to try.
   bool has_devices_for_all(const Scope& scope, const std::vector<Run>& runs) const {
     if (runs.size() == 1) return true;
     std::int64_t milli = 0;
@@ -269,7 +270,7 @@ class GangSearch {
     return place_in_some_order(hard, {}, runs);
   }
 
-  /// Each run after the other: those that ask most devices first and, should the others then find no room, each other run in front once.
+  /// Each run after the other: the largest device requests first and, if the others then do not fit, each other run in front once.
   bool place_in_some_order(const Scope& hard, const Scope& soft, const std::vector<Run>& runs) {
     if (place_in_order(hard, soft, runs)) return true;
     std::vector<Run> other = runs;
@@ -291,7 +292,7 @@ class GangSearch {
     return true;
   }
 
-  /// `soft` holds all of the run, or nothing is placed; everywhere: the run looks for a scope of its own.
+  /// `soft` holds all of the run, or nothing is placed; everywhere: the run looks for its own scope.
   bool place_run(const Scope& hard, const Scope& soft, const Run& run) {
     --runs_left_;
     const std::uint64_t draw = context_.draws.next();
@@ -312,7 +313,7 @@ class GangSearch {
     return true;
   }
 
-  /// Unlike members that find no place one kind after the other: on few nodes every way is tried, within a budget for the whole job.
+  /// Unlike members that do not fit one kind after the other: on few nodes every combination is tried, within a budget for the whole job.
   bool place_exactly(const Scope& hard, const std::vector<Run>& runs) {
     if (runs.size() == 1 || exact_steps_ == 0) return false;
     const std::vector<NodeId> nodes = nodes_for_exact_search(hard, runs);
@@ -345,7 +346,7 @@ class GangSearch {
     return true;
   }
 
-  /// Where any of them fits, in ascending order; none if those are too many to try everything.
+  /// Nodes where any of them fits, in ascending order; none if there are too many to try everything.
   std::vector<NodeId> nodes_for_exact_search(const Scope& hard, const std::vector<Run>& runs) {
     std::vector<NodeId> nodes;
     const Topology& topology = state_.cluster().topology();
@@ -363,7 +364,7 @@ class GangSearch {
     return nodes;
   }
 
-  /// No domain is asked for and the profile looks for none: each member goes where the tiers of points say, one after the other.
+  /// No domain is requested and the profile prefers none: each member goes where the tiers of points rank highest, one after the other.
   bool place_each(const Run& run) {
     for (const MemberId member : run.members) {
       const std::uint64_t draw = context_.draws.next();
@@ -375,7 +376,7 @@ class GangSearch {
     return true;
   }
 
-  /// The nodes that the members may go to. No other place gives the search its nodes, so that nothing soft leads out of the hard domain.
+  /// The nodes that the members may use. Only this function gives the search its nodes, so that nothing soft leads out of the hard domain.
   void gather(const FitTable& v, const Scope& hard, const Scope& soft) {
     const Topology& topology = state_.cluster().topology();
     nodes_.clear();
@@ -396,7 +397,7 @@ class GangSearch {
     return room;
   }
 
-  /// Where those sit that are placed already, if all of these can join them: in the preferred level's domain, else in the innermost that holds them all.
+  /// The domain of the members already placed, if all of these fit there: the preferred level's domain, else the innermost that holds them all.
   Scope scope_of_the_others(const FitTable& v, const Scope& hard, std::uint64_t count) const {
     const Job& j = state_.job(job_);
     if (j.members_placed == 0) return {};
@@ -412,7 +413,7 @@ class GangSearch {
     return {};
   }
 
-  /// None where they are in several, or in none.
+  /// None if they are in several, or in none.
   DomainId domain_of_the_others(LevelId level) const {
     DomainId domain;
     bool is_first = true, is_one = true;
@@ -446,7 +447,7 @@ class GangSearch {
     return room_inside_;
   }
 
-  /// The nested level to split by below `level`; free-standing levels are split from the outermost on.
+  /// The nested level to split by below `level`; independent levels are split from the outermost on.
   std::uint32_t next_level(LevelId level) const { return level.value < state_.cluster().topology().nested_count() ? level.value + 1 : 0; }
 
   void take(const FitTable& v, std::uint64_t draw, const Run& run, const std::vector<Share>& shares) {

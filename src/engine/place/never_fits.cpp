@@ -10,7 +10,8 @@
 namespace ashlar {
 namespace {
 
-/// What members of the job that run hold of a node, and keep: they are not placed anew. Shares of a device are left out, so less may be counted than is held.
+/// What running members of the job hold of a node, and keep: they are not placed again. Shares of a device are left out, so less may be counted than
+/// is held.
 struct Held {
   std::int32_t devices = 0;
   std::vector<std::int64_t> amounts;  ///< by ResourceId, as far as any is held
@@ -104,11 +105,11 @@ class EmptyDomain {
     return true;
   }
 
-  /// Is there as much of each resource, and of devices, as all of them ask together?
+  /// Whether there is as much of each resource, and of devices, as all of them request together.
   bool has_enough_for_all() const {
     const Cluster& cluster = state_.cluster();
     double milli = 0;
-    std::vector<double> asked(cluster.resource_count(), 0);  // sums of int64 amounts may leave the range; a part in 2^50 is no matter
+    std::vector<double> asked(cluster.resource_count(), 0);  // sums of int64 amounts may leave the range; a relative error of 2^-50 does not matter
     for (const Ask& ask : asks_) {
       const Demand& demand = state_.demand(ask.demand);
       for (const ResourceAmount& a : demand.amounts)
@@ -125,7 +126,7 @@ class EmptyDomain {
     return milli <= devices;
   }
 
-  /// Enough where each node takes members of one kind only?
+  /// Whether this is enough if each node takes members of one kind only.
   bool fits_apart() const {
     std::size_t ask = 0;
     std::uint64_t left = asks_[0].members;
@@ -172,7 +173,7 @@ class EmptyDomain {
   const std::vector<Ask>& asks_;
   const HeldByNode& held_;
   std::vector<NodeId> nodes_;
-  std::vector<std::uint64_t> fits_;  ///< [node][ask]
+  std::vector<std::uint64_t> fits_;  ///< [node][request]
 };
 
 }  // namespace
@@ -198,7 +199,7 @@ std::vector<Ask> asks_of(const State& state, JobId job) {
 }
 
 namespace {
-/// Where members of a broken gang that run hold the rest of it; none where nothing does, and where others have torn them apart.
+/// The domain of a broken gang's running members, which the rest must join; none if nothing runs, or if external changes have split them.
 DomainId domain_held(const State& state, JobId job) {
   const Job& j = state.job(job);
   if (j.within.is_none() || j.members_placed == 0 || j.waits_for_surplus()) return DomainId::none();
@@ -213,14 +214,14 @@ DomainId domain_held(const State& state, JobId job) {
 
 EverFits ever_fits(const State& state, JobId job) {
   std::vector<Ask> asks = asks_of(state, job);
-  // Those that ask most devices first: what is left for the others is then what they can use.
+  // Largest device requests first: what is left for the others is then what they can use.
   std::stable_sort(asks.begin(), asks.end(), [&](const Ask& a, const Ask& b) {
     return state.demand(a.demand).devices.milli_total() > state.demand(b.demand).devices.milli_total();
   });
   const LevelId within = state.job(job).within;
   const Topology& topology = state.cluster().topology();
   std::uint32_t steps = kProofStepsMax;
-  // Surplus may wait for its own siblings too: when they end it can take their place.
+  // Surplus may wait for members of its own job too: when they end it can take their place.
   const HeldByNode held = state.job(job).waits_for_surplus() ? HeldByNode{} : held_by(state, job);
   if (within.is_none()) {
     EmptyDomain all(state, asks, held);

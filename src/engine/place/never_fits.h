@@ -1,7 +1,6 @@
-// NeverFits: whether the members that a job needs together could run on this cluster if nothing else did, judged by
-// allocatable amounts, models, labels and domains alone. Exact for like members, and for unlike ones in domains of up
-// to kPackingNodesMax nodes within a counted budget; beyond that a "no" rests on conditions that every placement must
-// meet. Cost: O(nodes x kinds of members).
+// NeverFits: whether the members that a job needs together could run on an otherwise empty cluster, by allocatable amounts, models, labels and
+// domains alone. Exact for like members, and for unlike ones in domains of up to kPackingNodesMax nodes within a counted budget; beyond that a "no"
+// rests on conditions that every placement must meet. Cost: O(nodes x kinds of members).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ struct Ask {
 /// The waiting members that must be placed together next, kind by kind, in the order of their first ranks.
 std::vector<Ask> asks_of(const State& state, JobId job);
 
-inline constexpr std::uint32_t kProofStepsMax = 10'000;  ///< members put on a node while a proof is looked for: about 2 ms
+inline constexpr std::uint32_t kProofStepsMax = 10'000;  ///< members put on a node while a proof is searched: about 2 ms
 
 enum class EverFits : std::uint8_t {
   kYes,
@@ -28,7 +27,7 @@ enum class EverFits : std::uint8_t {
   kUnproven,  ///< nothing forbids it, but no place was found either
 };
 EverFits ever_fits(const State& state, JobId job);
-/// Could the live node, if it were empty, take one such member?
+/// Whether the live node, if it were empty, could take one such member.
 bool could_ever_take(const State& state, DemandId demand, ConstraintId constraint, NodeId n);
 
 }  // namespace ashlar

@@ -1,4 +1,4 @@
-// Nodes kept for pods that other schedulers nominated (after a preemption of theirs, as a rule), and who need not respect that.
+// Nodes reserved for pods that other schedulers nominated (usually after a preemption of theirs), and jobs that need not respect that.
 #include "engine/place/nomination.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ bool place_over_nominations(EngineData& e, State& state, Trial& trial, JobId job
   std::vector<NodeId> used;
   each_placement(trial.steps(), [&](const Trial::Placement& placement) { used.push_back(placement.node); });
   trial.rollback_to(0);
-  // Only claims on nodes that the job takes need to fall.
+  // Only claims on nodes that the job takes are dropped.
   for (std::size_t i = 0; i < outranked.size(); ++i)
     if (std::find(used.begin(), used.end(), at[i]) != used.end()) trial.evict(outranked[i]);
   if (place()) return true;

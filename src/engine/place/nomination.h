@@ -1,4 +1,4 @@
-// nomination: nodes kept for pods that other schedulers nominated. They hold against jobs of their priority and below only.
+// nomination: nodes reserved for pods that other schedulers nominated. They hold only against jobs of the same or lower priority.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,15 @@
 
 namespace ashlar {
 
-/// Members of other schedulers' jobs whose claim on a node falls if that job takes the node.
+/// Members of other schedulers' jobs whose claim on a node is dropped if that job takes the node.
 std::vector<MemberId> outranked_nominations(const State& state, JobId job);
-/// Are there any?
+/// True if there are any.
 bool outranks_a_nomination(const State& state, JobId job);
-/// Tries without the nominations that the job outranks. The trial then says whose claims fall, and where the job goes; it is empty if that does not help.
+/// Tries without the nominations that the job outranks. The trial then has the dropped claims and the job's placement; it is empty if that does not
+/// help.
 bool place_over_nominations(EngineData& e, State& state, Trial& trial, JobId job);
-/// Jobs of a class are alike but for their priority, which may not be what orders them: the first behind `than` before which more nominations fall.
+/// Jobs of a class are alike except for their priority, which may not determine their order: the first behind `than` for which more nominations are
+/// dropped.
 std::optional<PendingQueue::Entry> first_that_outranks_more(const State& state, const PendingQueue::Class& job_class,
                                                             const PendingQueue::Entry& than);
 

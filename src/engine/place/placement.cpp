@@ -54,7 +54,7 @@ bool stays_within(const State& state, JobId job, std::span<const Trial::Step> st
     ++placed_now;
   }
   std::size_t inside = 0;
-  std::vector<DomainId> outside;  // the different domains of members placed before that are not in the chosen one
+  std::vector<DomainId> outside;  // the distinct domains of members placed before, other than the chosen one
   state.each_member(job, [&](MemberId, const Member& m) {
     if (!m.is_placed()) return;
     const DomainId domain = domain_of(m.node);

@@ -12,7 +12,7 @@ constexpr std::size_t kPackingMembersMax = 256;  ///< more members on so few nod
 
 bool is_idle(const PackingNode& node, std::size_t device) { return node.milli[device] == kWholeDevice && node.mib[device] == node.full_mib; }
 
-/// Could the device take one such share?
+/// Whether the device could take one such share.
 bool takes_share(const PackingNode& node, const DeviceRequest& ask, std::size_t device) {
   if (is_idle(node, device) && node.idle_devices <= 0) return false;
   return shares_in_device(ask, node.milli[device], node.mib[device], node.full_mib != 0) > 0;
@@ -31,7 +31,7 @@ bool has_room(const PackingNode& node, const Demand& demand) {
   return node.idle_devices >= ask.count && (ask.memory_each.value <= 0 || node.full_mib == 0 || node.full_mib >= ask.memory_each.value);
 }
 
-/// Takes what a member asks but the device of a share.
+/// Takes what a member requests except the device of a share.
 void take(PackingNode& node, const Demand& demand) {
   for (const ResourceAmount& a : demand.amounts)
     if (a.resource.row() < node.free.size()) node.free[a.resource.row()] -= a.amount;
@@ -53,7 +53,7 @@ void take_share(PackingNode& node, const DeviceRequest& ask, std::size_t device)
   node.mib[device] -= ask.memory_each.value;
 }
 
-/// Like members that the node could take if nobody else came; too many rather than too few.
+/// Like members that the node could take if no others did; may overestimate.
 std::uint64_t room_for(const PackingNode& node, const Demand& demand) {
   if (!has_room(node, demand)) return 0;
   std::int64_t room = kFitsMax;
@@ -102,7 +102,7 @@ SmallPacking::Outcome SmallPacking::search(std::uint32_t& steps) {
   return place(0, 0, 0, 0, steps);
 }
 
-/// Have the groups from this one on room, each taken alone?
+/// Whether the groups from this one on fit, each taken alone.
 bool SmallPacking::have_all_room(std::size_t group) const {
   for (std::size_t g = group; g < groups_.size(); ++g) {
     std::uint64_t room = 0;
@@ -113,7 +113,7 @@ bool SmallPacking::have_all_room(std::size_t group) const {
   return true;
 }
 
-/// A node like one that was just tried for the same member gives the same answer.
+/// A node identical to one just tried for the same member gives the same answer.
 bool SmallPacking::is_mirror(std::size_t first_node, std::size_t node) const {
   for (std::size_t other = first_node; other < node; ++other)
     if (nodes_[other] == nodes_[node]) return true;
@@ -127,7 +127,7 @@ SmallPacking::Outcome SmallPacking::place(std::size_t group, std::uint32_t place
   if (placed == groups_[group].members) return have_all_room(group + 1) ? place(group + 1, 0, 0, 0, steps) : Outcome::kImpossible;
   for (std::size_t n = first_node; n < nodes_.size(); ++n) {
     if (nodes_[n].allows[group] == 0 || !has_room(nodes_[n], *groups_[group].demand)) continue;
-    // The node that the search is on already holds members of this group, so it is nobody's mirror.
+    // The node being searched already holds members of this group, so it is no mirror of another.
     if (is_mirror(placed == 0 ? 0 : first_node + 1, n)) continue;
     const Outcome outcome = place_on(group, placed, n, n == first_node ? first_device : 0, steps);
     if (outcome != Outcome::kImpossible) return outcome;

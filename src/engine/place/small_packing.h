@@ -1,6 +1,6 @@
-// SmallPacking: can unlike members sit on a few nodes together, and where? Exact, by trying every way that is not the mirror of one tried before, within a
-// counted budget: resources, whole devices, shares of devices with their memory, host ports, allowed nodes. Meant for at most kPackingNodesMax nodes;
-// the first descent is first fit, so that what is easy costs O(members x nodes).
+// SmallPacking: whether unlike members fit on a few nodes together, and where. Exact, by trying every combination that is not the mirror of one tried
+// before, within a counted budget: resources, whole devices, shares of devices with their memory, host ports, allowed nodes. For at most
+// kPackingNodesMax nodes; the first descent is first fit, so that easy cases cost O(members x nodes).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ashlar {
 
-inline constexpr std::size_t kPackingNodesMax = 8;  ///< so few nodes are searched exactly; with more the ways are too many
+inline constexpr std::size_t kPackingNodesMax = 8;  ///< this many nodes are searched exactly; with more there are too many combinations
 
 /// Like members that are placed together.
 struct PackingGroup {
@@ -20,7 +20,7 @@ struct PackingGroup {
   std::uint32_t members = 0;
 };
 
-/// What one node has to give.
+/// The capacity of one node.
 struct PackingNode {
   std::vector<std::int64_t> free;    ///< by ResourceId
   std::vector<std::int32_t> milli;   ///< by device
@@ -31,7 +31,7 @@ struct PackingNode {
   std::vector<std::uint8_t> allows;  ///< by group
   friend bool operator==(const PackingNode&, const PackingNode&) = default;
 };
-/// What is free on it now, and what it has when nothing runs there; `allows` is left to the caller.
+/// What is free on it now, and its capacity when empty; `allows` is left to the caller.
 PackingNode node_as_it_is(const Cluster& cluster, NodeId n);
 PackingNode node_when_empty(const Cluster& cluster, NodeId n);
 
@@ -43,7 +43,7 @@ class SmallPacking {
 
   /// Takes from `steps`, one for each member put on a node; groups are placed in the order given.
   Outcome search(std::uint32_t& steps);
-  /// After kFound: the node of each member, by its place in `nodes`, group after group.
+  /// After kFound: the node of each member, by its index in `nodes`, group after group.
   const std::vector<std::uint32_t>& node_of_member() const { return chosen_; }
 
  private:

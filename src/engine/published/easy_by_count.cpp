@@ -11,7 +11,7 @@ bool may_backfill_by_count(EngineData& e, State& state, Cycle& cycle, const Pend
   const std::int64_t devices = e.pending.class_at(head.job_class).devices;
   const Millis end = state.job(head.entry.job).late_end_if_started(cycle.plan.at);
   for (const auto& [queue, heads] : e.pending.blocked_heads()) {
-    // The published rule knows devices only: a job that waits for quota has no reservation.
+    // The published rule considers devices only: a job that waits for quota has no reservation.
     const auto first = std::find_if(heads.begin(), heads.end(), [&](const PendingQueue::Head& h) {
       return e.pending.class_at(h.job_class).verdict.wake_on == WakeOn::kCapacity;
     });

@@ -1,4 +1,4 @@
-// easy_by_count: EASY backfill as it was published: by the number of devices of the whole cluster, whatever node they are on.
+// easy_by_count: EASY backfill as published: by the number of devices of the whole cluster, on whatever node.
 #pragma once
 
 #include "engine/cycle.h"
@@ -6,7 +6,7 @@
 
 namespace ashlar {
 
-/// A BackfillRule::may_start: does the job end before the first blocked job of each queue can start, or need no more than that one leaves over?
+/// A BackfillRule::may_start: whether the job ends before the first blocked job of each queue can start, or needs no more than that one leaves over.
 bool may_backfill_by_count(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head);
 
 }  // namespace ashlar

@@ -1,4 +1,4 @@
-// newcomers: jobs of one instant, as QSSF's simulator sees them: where all that wait came just now, they are ranked anew and listed whole.
+// newcomers: simultaneous jobs, as in QSSF's simulator: if all waiting jobs arrived at this instant, they are re-ranked and listed completely.
 #pragma once
 
 #include "engine/cycle.h"
@@ -6,8 +6,8 @@
 
 namespace ashlar {
 
-/// Lists them as the cycle's work, by OrderPolicy::newcomers; false, and nothing listed, where the profile has no such order or somebody came before.
-/// Cost: O(waiting jobs) where all came now.
+/// Lists them as the cycle's work, by OrderPolicy::newcomers; false, and nothing listed, if the profile has no such order or a job arrived before.
+/// Cost: O(waiting jobs) if all arrived now.
 bool list_newcomers(const EngineData& e, const State& state, Cycle& cycle);
 
 }  // namespace ashlar

@@ -18,7 +18,7 @@ struct Running {
   OrderKey key;
   std::uint64_t turn = 0;
   JobId job;
-  /// No two have the same turn. In this form the compiler writes it into the sort; of one by `!=` it makes a call or a quarter more instructions.
+  /// No two have the same turn. In this form the compiler inlines it in the sort; with `!=` it emits a call or a quarter more instructions.
   bool operator<(const Running& o) const {
     if (key.major < o.key.major) return true;
     if (o.key.major < key.major) return false;
@@ -28,7 +28,7 @@ struct Running {
   }
 };
 
-/// Listed by their ends, they are in order already, but for equal ones, where the order is by what remains.
+/// Listed by their ends, they are already in order, except for equal ones, which are ordered by what remains.
 void sort_by_key_and_turn(std::vector<Running>& running) {
   const auto is_key_less = [](const Running& a, const Running& b) { return a.key < b.key; };
   if (!std::is_sorted(running.begin(), running.end(), is_key_less)) return std::sort(running.begin(), running.end());
@@ -82,7 +82,7 @@ class WaitingWalk {
   std::vector<PendingQueue::Head> heads_;
 };
 
-/// What the walk has given out of the queues' quotas. Where no queue has a limit, as in the published replays, nothing is counted.
+/// What the walk has used of the queues' quotas. If no queue has a limit, as in the published replays, nothing is counted.
 class QueueShares {
  public:
   QueueShares(const State& state, const std::vector<Running>& running) : state_(state) {
@@ -90,7 +90,7 @@ class QueueShares {
     left_ = state.queues();
     for (const Running& r : running) left_->charge(state.job(r.job).queue, held_by(r.job), -1);
   }
-  /// Does the queue take it? What it takes is counted.
+  /// Whether the queue admits it; if so, counts it.
   bool take_waiting(JobId job) {
     if (!left_) return true;
     const QueueId queue = state_.job(job).queue;
@@ -100,8 +100,8 @@ class QueueShares {
     started_.insert(queue);
     return true;
   }
-  /// A limit that was lowered stops nobody: a running job gives way only to one that starts under the same limit, and never at the instant at which
-  /// it started itself, so that two of the same key do not take turns for ever.
+  /// A lowered limit stops no job: a running job gives way only to one that starts under the same limit, and never at the instant at which it started
+  /// itself, so that two of the same key do not alternate forever.
   bool take_running(JobId job, Millis now) {
     if (!left_) return true;
     const QueueId queue = state_.job(job).queue;
@@ -125,7 +125,7 @@ class QueueShares {
 
   const State& state_;
   std::optional<QueueTree> left_;
-  std::set<QueueId> started_;  ///< queues in which waiting jobs take something
+  std::set<QueueId> started_;  ///< queues in which waiting jobs start
 };
 
 CountMarks mark(const State& state, const PendingQueue& pending, const std::vector<Running>& running, Millis now) {
@@ -162,7 +162,7 @@ CountMarks mark(const State& state, const PendingQueue& pending, const std::vect
 }  // namespace
 
 void preempt_by_count(EngineData& e, State& state, Cycle& cycle) {
-  if (e.pending.size() == 0) return;  // running jobs have their devices, so a walk without waiting jobs stops nobody
+  if (e.pending.size() == 0) return;  // running jobs have their devices, so a walk without waiting jobs stops none
   const Millis now = cycle.plan.at;
   const std::vector<Running> running = running_in_order(state, *e.profile->order, now);
   const CountMarks marks = mark(state, e.pending, running, now);
@@ -179,7 +179,7 @@ void preempt_by_count(EngineData& e, State& state, Cycle& cycle) {
   for (const JobId job : marks.start) {
     ++cycle.plan.examined;
     Trial trial(state);
-    // Asked again: the surplus of one that was placed a moment ago counts too.
+    // Checked again: the surplus of one that was just placed counts too.
     if (quota_refusal(state, job) || !place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job).is_placed)
       continue;
     has_changed = true;

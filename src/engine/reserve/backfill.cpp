@@ -9,7 +9,7 @@
 namespace ashlar {
 namespace {
 
-/// Tells the job until when it is held by this reservation, and looks again when one of those that bind it may change.
+/// Reports until when the job is held by this reservation, and looks again when one of those that bind it may change.
 void hold(EngineData& e, const State& state, Cycle& cycle, const PendingQueue::Head& head, const Reservation& reservation) {
   const Millis now = cycle.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
@@ -22,13 +22,13 @@ void hold(EngineData& e, const State& state, Cycle& cycle, const PendingQueue::H
   if (e.options.has_verdicts) report(e, cycle, head.entry.job, held_until(promised, now));
 }
 
-/// Lists in cycle.binding whose reservations the job could break; false if it is clear already that it would.
+/// Lists in cycle.binding the jobs whose reservations the job could break; false if it certainly would.
 bool find_binding_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   cycle.binding.clear();
   if (e.pending.blocked_heads().empty()) return true;
   const Millis now = cycle.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
-  // Another of its class, no longer than it, was held a moment ago.
+  // Another of its class, no longer than it, was just held.
   if (const auto held = cycle.held.find(head.job_class); held != cycle.held.end() && end >= held->second.end) {
     if (e.options.has_verdicts) report(e, cycle, head.entry.job, held_until(held->second.promised, now));
     return false;
@@ -46,7 +46,7 @@ bool find_binding_reservations(EngineData& e, State& state, Cycle& cycle, const 
   return true;
 }
 
-/// The first of them that does not hold with what the trial has placed; nullptr if all do.
+/// The first of them that is broken by what the trial has placed; nullptr if none is.
 const Reservation* broken_reservation(const EngineData& e, const State& state, const Cycle& cycle, const Trial& trial, Beside beside) {
   for (const JobId job : cycle.binding)
     if (const Reservation* reservation = e.reservations.find(job); !reservation->allows(state, trial.steps(), beside)) return reservation;
@@ -76,7 +76,7 @@ bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const 
   const bool has_shares = std::any_of(cycle.binding.begin(), cycle.binding.end(), [&](JobId job) { return e.reservations.find(job)->has_shares(); });
   for (const auto& [beside, blocks] : kTriesBesideReservations) {
     trial.rollback_to(0);
-    if (beside == Beside::kItsNeeds && !has_shares) break;  // it comes to the same
+    if (beside == Beside::kItsNeeds && !has_shares) break;  // it amounts to the same
     if (blocks)
       for (const JobId job : cycle.binding) e.reservations.find(job)->block(trial, head.entry.job, beside);
     const bool is_placed =

@@ -76,7 +76,7 @@ EarliestStart::Presence EarliestStart::presence_of(const Reservation& reservatio
 std::size_t EarliestStart::stretch_from(std::size_t first) {
   if (ahead_.empty()) return kAll;
   const Millis at = moments_[first - 1].at;
-  Millis until = Millis::max();  // from then on somebody comes or goes
+  Millis until = Millis::max();  // at that time a promised job starts or ends
   for (const Reservation* p : ahead_) {
     if (presence_of(*p, at) == Presence::kBeside)
       until = std::min(until, p->ends);
@@ -90,7 +90,7 @@ std::size_t EarliestStart::stretch_from(std::size_t first) {
 }
 
 std::size_t EarliestStart::least_within(std::size_t first, std::size_t last) {
-  // In one stretch more ends never make less room, so where its end is not enough nothing in it is.
+  // Within one stretch more ends never mean less capacity, so if its end is not enough nothing in it is.
   if (last != kAll && !fits_after(last)) return 0;
   std::size_t failed = first - 1;
   std::size_t next = first;
@@ -196,7 +196,7 @@ bool EarliestStart::drop_outranked(JobId job, NodeId node) {
 
 bool EarliestStart::place() {
   draws_ = context_.draws;
-  // Members above the minimum are the first to give way: nobody waits for them.
+  // Members above the minimum are the first to give way: no job waits for them.
   const PlacementContext context{context_.trial, context_.fit_tables, context_.profile, draws_, state_.job(job_).members_needed()};
   return place_job(context, job_).is_placed || (drop_outranked(job_, NodeId::none()) && place_job(context, job_).is_placed);
 }

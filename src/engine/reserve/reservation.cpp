@@ -23,7 +23,7 @@ void take_device(DeviceRoom& room, const DeviceRequest& ask, int sign = 1) {
   room.mib -= sign * ask.memory_each.value;
 }
 
-/// A member comes (or goes, with sign -1) with these devices; more that it asks it is owed.
+/// A member is added (or removed, with sign -1) with these devices; any more that it requests is owed to it.
 void take(Room& room, const Demand& demand, const DeviceMask& given, int sign = 1) {
   for (const ResourceAmount& a : demand.amounts)
     if (a.resource.row() < room.amounts.size()) room.amounts[a.resource.row()] -= sign * a.amount;
@@ -33,7 +33,7 @@ void take(Room& room, const Demand& demand, const DeviceMask& given, int sign = 
   room.owed += sign * (demand.devices.count - given.count());
 }
 
-/// The claims on a node but those of one job: nobody is in its own way.
+/// The claims on a node except those of one job: no job blocks itself.
 struct Claims {
   const std::vector<Claim>& all;
   JobId except;
@@ -44,10 +44,10 @@ struct Claims {
   }
 };
 
-/// How the claims on a node's devices come to sit on them: whole devices on any idle ones, shares on the tightest device in use, else on an idle one.
+/// How claims on a node's devices are assigned to them: whole devices to any idle ones, shares to the tightest device in use, else to an idle one.
 struct Seating {
   bool fits = true;
-  std::int64_t whole = 0;                                    ///< idle devices that whole asks need
+  std::int64_t whole = 0;                                    ///< idle devices that whole requests need
   std::vector<std::pair<int, const DeviceRequest*>> shares;  ///< by device
 };
 
@@ -71,7 +71,7 @@ Seating seat_claims(const Room& room, const Claims& claims, std::int64_t full_mi
     int best = -1;
     for (std::size_t i = 0; i < rooms.size(); ++i) {
       if (shares_in_device(ask, rooms[i].milli, rooms[i].mib, full_mib > 0) == 0) continue;
-      if (is_idle(rooms[i], full_mib) && idle <= seating.whole) continue;  // the whole asks need it
+      if (is_idle(rooms[i], full_mib) && idle <= seating.whole) continue;  // the whole requests need it
       if (best < 0 || rooms[i].milli < rooms[static_cast<std::size_t>(best)].milli) best = static_cast<int>(i);
     }
     if (best < 0) {
@@ -86,14 +86,14 @@ Seating seat_claims(const Room& room, const Claims& claims, std::int64_t full_mi
   return seating;
 }
 
-/// What is left of an amount beside the claims; kPlenty or so where the promised job does not ask for it.
+/// What is left of an amount beside the claims; kPlenty or thereabouts if the promised job does not request it.
 std::int64_t left_of(const Room& room, const Claims& claims, std::size_t resource) {
   std::int64_t left = room.amounts[resource];
   if (left < Reservation::kPlenty / 2) claims.each([&](const Demand& demand) { left -= amount_of(demand, ResourceId(resource)); });
   return left;
 }
 
-/// Do the claims fit into what the node has?
+/// Whether the claims fit into what the node has.
 bool holds_claims(const Room& room, const Claims& claims, std::int64_t full_mib) {
   for (std::size_t r = 0; r < room.amounts.size(); ++r)
     if (left_of(room, claims, r) < 0) return false;
@@ -167,7 +167,7 @@ void note_quota_spares(const State& state, QueueId queue, std::vector<Reservatio
   }
 }
 
-/// Does the promised job take exactly the nodes that it was promised?
+/// Whether the promised job takes exactly the nodes that it was promised.
 bool are_places(const Reservation& reservation, std::span<const Trial::Step> steps) {
   return std::all_of(reservation.places.begin(), reservation.places.end(), [&](const Reservation::Place& place) {
     return std::any_of(steps.begin(), steps.end(), [&](const Trial::Step& step) {
@@ -177,7 +177,7 @@ bool are_places(const Reservation& reservation, std::span<const Trial::Step> ste
   });
 }
 
-/// What placements, all of one job, count for in its queue; none if there are none.
+/// The usage of placements, all of one job, in its queue; none if there are none.
 struct QuotaTaken {
   JobId job;
   QueueId queue;
@@ -194,7 +194,7 @@ QuotaTaken quota_taken(const State& state, std::span<const Trial::Step> steps) {
   return taken;
 }
 
-/// Has every queue above the promised job so much left for the taker, beyond all that is promised to others?
+/// Whether every queue above the promised job has this much left for the taker, beyond all that is promised to others.
 bool has_quota_for(const State& state, const Reservation& reservation, const QuotaTaken& taken) {
   return std::all_of(reservation.quota_spares.begin(), reservation.quota_spares.end(), [&](const Reservation::QuotaSpare& spare) {
     if (taken.queue.is_none() || !state.queues().is_within(taken.queue, spare.queue)) return true;
@@ -218,7 +218,7 @@ bool has_clash(const Claims& claims, const Demand& demand) {
   return is_so;
 }
 
-/// Takes from the device, in the trial, all that is free beyond so much.
+/// Takes from the device, in the trial, all that is free beyond this amount.
 void block_device(Trial& trial, NodeId node, int device, DeviceRoom leave) {
   const Cluster& cluster = trial.state().cluster();
   const auto i = static_cast<std::size_t>(device);
@@ -239,8 +239,8 @@ bool requests_whole_devices(const State& state, JobId job) {
   return is_so;
 }
 
-/// Of the devices that will be idle, keeps as many as the whole asks need, those first that are of least use to the other job: to one of whole devices
-/// those in use now, to one of shares those that are idle now.
+/// Of the devices that will be idle, keeps as many as the whole requests need, first those of least use to the other job: for whole devices those in
+/// use now, for shares those idle now.
 void block_whole(Trial& trial, const Spare& spare, const Seating& seating, bool from_whole) {
   const Cluster& cluster = trial.state().cluster();
   const std::int64_t full_mib = cluster.facts(spare.node).memory_per_device.value;
@@ -372,7 +372,7 @@ void Reservations::forget(Predicate&& is_forgotten) {
 }
 
 void Reservations::refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> changed_nodes) {
-  if (reservations_.size() > 2 * kMax) {  // of jobs that somebody has overtaken in the order; should they be first again, they get another
+  if (reservations_.size() > 2 * kMax) {  // of jobs overtaken in the order; if they become first again, they get a new one
     drop([&](const Reservation& p) {
       const PendingQueue::Head* first = pending.first_blocked(p.job_class.queue);
       return first == nullptr || first->entry.job != p.entry.job;
@@ -427,8 +427,8 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
   const bool is_kept = it != reservations_.end() && it->job_class == job_class.key && it->entry == blocked.entry && it->limiting == limiting &&
                        !it->is_due(state, now);
   if (is_kept && (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, *it, now))) return *it;
-  // Those behind are made anew beside this one; those ahead stay, the caller has asked for them. Beside a reservation to a job that is not the first of its
-  // queue just now none is made; should it be first again, all behind it are made anew.
+  // Reservations behind are remade beside this one; those ahead stay, the caller has requested them. Beside a reservation of a job that is not the
+  // first of its queue at present none is made; if it becomes first again, all behind it are remade.
   forget([&](const Reservation& p) {
     const PendingQueue::Head* first = pending.first_waiting(p.job_class.queue);
     return p.entry.job == job || blocked.entry < p.entry || first == nullptr || first->entry != p.entry;
@@ -455,7 +455,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
     });
     note_spares(context.trial, state, made);
     note_quota_spares(state, job_class.key.queue, made.quota_spares);
-    // Those ahead that start while this job runs have so much less left over.
+    // Those ahead that start while this job runs have that much less left over.
     for (Reservation& p : reservations_) {
       if (p.at <= made.at || p.at >= made.lasts || std::find(ahead.begin(), ahead.end(), &p) == ahead.end()) continue;
       for (const Reservation::Place& place : made.places)
@@ -485,7 +485,7 @@ const Reservation* Reservations::find(JobId job) const {
 }
 
 void Reservations::account(const State& state, const PendingQueue::Entry& entry, Millis end, std::span<const Trial::Step> steps) {
-  // Only who was promised a place of its own, and takes another or goes at another time, leaves more than was reckoned with.
+  // Only a job with a promised place of its own that takes another or ends at another time leaves more than was assumed.
   const Reservation* own = find(entry.job);
   const bool is_otherwise = own != nullptr && own->at != Millis::max() && !(end == own->lasts && are_places(*own, steps));
   forget([&](const Reservation& p) { return entry.job == p.entry.job; });

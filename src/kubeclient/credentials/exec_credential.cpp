@@ -63,7 +63,7 @@ std::string base64_text(std::string_view bytes) {
   return out;
 }
 
-/// The trust anchors as PEM; empty where the system's are used or the file cannot be read (connecting reports that).
+/// The trust anchors as PEM; empty if the system's are used or the file cannot be read (connecting reports that).
 std::string authority_pem(const http::Tls& tls) {
   if (!tls.ca_pem.empty() || tls.ca_file.empty()) return tls.ca_pem;
   std::ifstream in(tls.ca_file, std::ios::binary);
@@ -122,7 +122,7 @@ std::string last_line(std::string text) {
   return newline == std::string::npos ? text : text.substr(newline + 1);
 }
 
-/// Reads both ends until they close or the time is over; false on time-out.
+/// Reads both pipes until they close or the time is over; false on timeout.
 bool read_both(int out_fd, int err_fd, steady_clock::time_point deadline, std::string& out, std::string& err) {
   pollfd fds[2] = {{out_fd, POLLIN, 0}, {err_fd, POLLIN, 0}};
   std::string* texts[2] = {&out, &err};
@@ -197,7 +197,7 @@ Result<ExecCredential> run_exec_plugin(const ExecPlugin& plugin, const Access& a
   posix_spawn_file_actions_adddup2(&actions, err.write_end, 2);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // a group of its own, so that its children can be ended with it
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // a separate group, so that its children can be killed with it
   pid_t child = -1;
   const int failed = posix_spawnp(&child, plugin.command.c_str(), &actions, &attributes, pointers(arguments).data(), pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
@@ -210,7 +210,7 @@ Result<ExecCredential> run_exec_plugin(const ExecPlugin& plugin, const Access& a
   const auto deadline = steady_clock::now() + std::chrono::milliseconds(timeout.value);
   bool in_time = read_both(out.read_end, err.read_end, deadline, answer, complaint);
   int status = 0;
-  while (in_time && waitpid(child, &status, WNOHANG) == 0) {  // both outputs are closed, so the end is near
+  while (in_time && waitpid(child, &status, WNOHANG) == 0) {  // both outputs are closed, so it is about to exit
     in_time = steady_clock::now() < deadline;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }

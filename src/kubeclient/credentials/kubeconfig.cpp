@@ -59,7 +59,7 @@ int base64_value(char c) {
   return c == '/' ? 63 : -1;
 }
 
-/// Standard base64, white space allowed; false where malformed.
+/// Standard base64, white space allowed; false if malformed.
 bool base64_decode(std::string_view text, std::string& out) {
   std::uint32_t bits = 0;
   int count = 0;
@@ -81,7 +81,7 @@ bool base64_decode(std::string_view text, std::string& out) {
   return count < 6;
 }
 
-/// The scalar under `key`, empty where absent.
+/// The scalar under `key`, empty if absent.
 Result<std::string> scalar(const Entry& entry, const char* key) {
   const YAML::Node value = entry.node[key];
   if (!value || value.IsNull()) return std::string();
@@ -89,7 +89,7 @@ Result<std::string> scalar(const Entry& entry, const char* key) {
   return value.Scalar();
 }
 
-/// Like scalar(), for a path: made absolute against the folder of the kubeconfig.
+/// Like scalar(), for a path: made absolute relative to the folder of the kubeconfig.
 Result<std::string> path_scalar(const Entry& entry, const char* key) {
   Result<std::string> path = scalar(entry, key);
   if (!path || path->empty() || fs::path(*path).is_absolute()) return path;

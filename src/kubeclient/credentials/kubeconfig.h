@@ -1,6 +1,5 @@
-// kubeconfig: which API server to talk to, and with which credentials. Reads kubeconfig files (--kubeconfig, else
-// $KUBECONFIG, else ~/.kube/config), merged as kubectl does, or, where there is none, the service account of the own
-// pod. Errors name the file and the field.
+// kubeconfig: the API server to use, and its credentials. Reads kubeconfig files (--kubeconfig, else $KUBECONFIG, else ~/.kube/config), merged as
+// kubectl does, or, if there are none, the service account of its own pod. Errors name the file and the field.
 #pragma once
 
 #include <functional>
@@ -25,7 +24,7 @@ struct ExecPlugin {
   bool provide_cluster_info = false;  ///< server, its name, trust anchors and proxy go to the plugin in KUBERNETES_EXEC_INFO
 };
 
-/// Everything needed to talk to one API server.
+/// Everything needed to connect to one API server.
 struct Access {
   std::string origin;  ///< where this came from: the file, or "in-cluster"; for messages
   std::string context;
@@ -39,7 +38,7 @@ struct Access {
   std::optional<ExecPlugin> exec;
 };
 
-/// Where to look. The environment is a function so that tests can pass their own.
+/// The sources. The environment is a function so that tests can pass their own.
 struct AccessSources {
   std::string kubeconfig;                                                     ///< --kubeconfig; wins over everything
   std::string context;                                                        ///< --context; else current-context
@@ -48,18 +47,18 @@ struct AccessSources {
 };
 
 Result<Access> load_access(const AccessSources& sources);
-/// What about this access lets others read or forge what is said, in sentences for the log; empty where nothing does.
+/// What about this access lets others read or forge the traffic, in sentences for the log; empty if nothing does.
 std::vector<std::string> warnings_about(const Access& access);
 
-/// What one run of an exec plugin yields; `expires` 0: good for the whole life of the process.
+/// The result of one run of an exec plugin; `expires` 0: valid for the whole life of the process.
 struct ExecCredential {
   std::string token, cert_pem, key_pem;
   Millis expires;
 };
 
-/// Runs the plugin (blocking, at most `timeout`) and reads its answer. kDenied where it fails, with its last line of error output.
+/// Runs the plugin (blocking, at most `timeout`) and reads its answer. kDenied if it fails, with its last line of error output.
 Result<ExecCredential> run_exec_plugin(const ExecPlugin& plugin, const Access& access, Millis timeout);
-/// The pure half: reads an ExecCredential document.
+/// The pure half: parses an ExecCredential document.
 Result<ExecCredential> parse_exec_credential(const std::string& json);
 
 }  // namespace ashlar::kube

@@ -38,7 +38,7 @@ void read_taint(Value value, std::vector<Taint>& taints) {
       taint.key = text_of(member);
     else if (key == "value")
       taint.value = text_of(member);
-    // An effect from the future is treated as the strictest one that a scheduler knows.
+    // An effect from a later version is treated as the strictest one that a scheduler knows.
     else if (key == "effect" && (!read_taint_effect(text_of(member), taint.effect) || taint.effect == TaintEffect::kAny))
       taint.effect = TaintEffect::kNoSchedule;
   });
@@ -124,7 +124,7 @@ void read_group_spec(Value value, PodGroup& group) {
   });
 }
 
-/// Both parts of an event or the whole of an object are read through this: errors of simdjson end here.
+/// Both parts of an event and whole objects are read through this: errors of simdjson end here.
 template <class Read>
 Result<void> guarded(std::string_view body, std::string_view what, Read&& read) {
   try {
@@ -191,7 +191,7 @@ void read_event_object(Value value, WatchEvent<T>& event, std::string& problem) 
   }
 }
 
-/// What names an object and, of a pod, says whose it is and where it runs.
+/// The identity of an object and, for a pod, its scheduler and its node.
 template <class T>
 T read_identity(std::string_view body) {
   T object;
@@ -208,7 +208,7 @@ T read_identity(std::string_view body) {
   return object;
 }
 
-/// The object with its problem; an error where it has no name, and for any problem of a lease.
+/// The object with its problem; an error if it has no name, and for any problem of a lease.
 template <class T>
 Result<T> conclude(T&& object, const std::string& problem) {
   if (object.name.empty()) return invalid(problem.empty() ? "metadata.name is missing" : problem);
@@ -421,7 +421,7 @@ Result<ListPage<T>> decode_list(std::string_view body) {
     take_item(conclude(std::move(object), problem), page);
   });
   if (read.ok()) return page;
-  // An item is not the JSON expected, or all of it is garbage: each item by itself shows which.
+  // An item is not the expected JSON, or the whole list is garbage: reading each item separately shows which.
   page = {};
   std::vector<std::string> texts;
   if (Result<void> again = read_list(body, page, [&](Value item) { texts.push_back(raw_of(item)); }); !again) return again.error();

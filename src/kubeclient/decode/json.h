@@ -1,5 +1,5 @@
-// json: the JSON half of decode.h. Each function reads one object, list or event from a value; semantic trouble inside one object (a malformed
-// quantity or time) is noted in `problem` and reading goes on, so that the rest of a list stays readable. Private to the folder.
+// json: the JSON half of decode.h. Each function reads one object, list or event from a value; a semantic error inside one object (a malformed
+// quantity or time) is noted in `problem` and reading continues, so that the rest of a list stays readable. Private to the folder.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ void read_status(Value value, PodBuilder& draft, std::string& problem);
 /// Returns the condition's type.
 std::string read_condition(Value value, Condition& condition, std::string& problem);
 
-// One object each; `problem` stays empty where it is sound.
+// One object each; `problem` stays empty if it is valid.
 void read_object(Value value, Pod& pod, std::string& problem);
 void read_object(Value value, Node& node, std::string& problem);
 void read_object(Value value, Namespace& ns, std::string& problem);

@@ -3,7 +3,7 @@
 namespace ashlar::kube::json {
 namespace {
 
-// Buffers grown by one large list page are given back, so that watching afterwards costs little memory.
+// Buffers that one large list page has enlarged are freed, so that watching afterwards costs little memory.
 constexpr std::size_t kKeptBytes = 8u << 20;
 
 }  // namespace

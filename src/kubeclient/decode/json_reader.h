@@ -1,6 +1,6 @@
-// json_reader: simdjson's on-demand parser without its traps: each value is consumed once and in order: each_field and each_item hand out children,
-// the readers treat null as absent. Anything else than the expected type throws simdjson_error, which the decode functions catch at their border.
-// Private to the folder.
+// json_reader: simdjson's on-demand parser without its pitfalls: each value is consumed once and in order: each_field and each_item pass children,
+// the readers treat null as absent. Any type other than the expected one throws simdjson_error, which the decode functions catch at their
+// boundary. Private to the folder.
 #pragma once
 
 #include <simdjson.h>
@@ -65,7 +65,7 @@ class Parser {
 
 /// The value's own JSON.
 std::string raw_of(Value value);
-/// The text at a JSON pointer of a document that need not be sound elsewhere; empty where it cannot be read.
+/// The text at a JSON pointer of a document that may be invalid elsewhere; empty if it cannot be read.
 std::string text_at(std::string_view body, const char* pointer);
 
 /// "not valid JSON: …" as an Error.

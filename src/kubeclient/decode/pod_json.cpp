@@ -1,11 +1,11 @@
-// What does a pod's JSON say about where it may run? The pod half of the JSON decoders: spec and status field by field into a PodBuilder, one pass,
-// about 6 us for the 1.7 KB of a small pod. Fields that no placement depends on are skipped by the parser.
+// The pod half of the JSON decoders: spec and status field by field into a PodBuilder, one pass, about 6 us for the 1.7 KB of a small pod. Fields
+// that no placement depends on are skipped by the parser.
 #include "kubeclient/decode/json.h"
 
 namespace ashlar::kube::json {
 namespace {
 
-/// False where an amount could not be read.
+/// False if an amount could not be read.
 bool read_quantities(Value value, Resources& into, std::string_view where, std::string& problem) {
   bool is_sound = true;
   each_field(value, [&](std::string_view name, Value quantity) {
@@ -29,7 +29,7 @@ void read_labels(Value value, Labels& into) {
   });
 }
 
-/// False where the operator is unknown, or absent.
+/// False if the operator is unknown, or absent.
 bool read_requirement(Value value, Requirement& requirement) {
   bool known = false;
   each_field(value, [&](std::string_view key, Value member) {
@@ -155,7 +155,7 @@ void read_toleration(Value value, PodBuilder& draft) {
       known &= op == "Exists" || op == "Equal" || op.empty();
     }
   });
-  // A toleration that is not understood tolerates nothing: the pod may wait longer, but never stands where it must not.
+  // An unknown toleration tolerates nothing: the pod may wait longer, but is never placed where it must not be.
   if (known)
     draft.rules.tolerations.push_back(std::move(toleration));
   else
@@ -320,7 +320,7 @@ void read_spec(Value value, PodBuilder& draft, std::string& problem) {
         if (inner == "podGroupName") pod.group_name = text_of(part);
       });
     } else if (key == "workloadRef" && !is_null(member)) {
-      draft.refuse("spec.workloadRef");  // the gang link of Kubernetes 1.35, gone since
+      draft.refuse("spec.workloadRef");  // the gang link of Kubernetes 1.35, removed since
     }
   });
 }

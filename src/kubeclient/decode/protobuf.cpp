@@ -13,12 +13,12 @@
 namespace ashlar::kube::proto {
 namespace {
 
-// Lists come in pages; a message beyond this is refused before anything is allocated for it.
+// Lists are paginated; a message beyond this is refused before anything is allocated for it.
 constexpr std::size_t kMessageBytesMax = 1u << 30;
 // First block of the arena, kept for the thread: decoding a watch event then allocates nothing for the message itself.
 constexpr std::size_t kArenaBlockBytes = 64u << 10;
 
-/// Cuts the envelope off: body = "k8s\0" + Unknown{typeMeta, raw}. Reads the fields by hand, since copying `raw` would double the memory.
+/// Removes the envelope: body = "k8s\0" + Unknown{typeMeta, raw}. Reads the fields by hand, since copying `raw` would double the memory.
 Result<std::string_view> unwrap(std::string_view body) {
   static constexpr std::string_view kMagic("k8s\0", 4);
   if (!body.starts_with(kMagic)) return invalid("the answer is not Kubernetes protobuf: it does not begin with k8s\\0");
@@ -80,7 +80,7 @@ void read_labels(const Pairs& pairs, Labels& into) {
   for (const pb::StringPair& pair : pairs) into.push_back({pair.key(), pair.value()});
 }
 
-/// False where an amount could not be read.
+/// False if an amount could not be read.
 template <class Pairs>
 bool read_quantities(const Pairs& pairs, Resources& into, std::string_view where, std::string& problem) {
   bool is_sound = true;
@@ -317,7 +317,7 @@ struct Wire<Node> {
   using List = pb::NodeList;
 };
 
-/// The part of a message that is sound by itself; an empty one where it is not.
+/// The part of a message that is valid by itself; an empty one if it is not.
 template <class Part>
 Part part_of(std::string_view raw) {
   Part part;
@@ -325,7 +325,7 @@ Part part_of(std::string_view raw) {
   return part;
 }
 
-/// What names an object that is no sound message and, of a pod, says whose it is and where it runs.
+/// The identity of an object that is no valid message and, for a pod, its scheduler and its node.
 template <class T>
 T read_identity(std::string_view raw) {
   T object;
@@ -344,7 +344,7 @@ T read_identity(std::string_view raw) {
   return object;
 }
 
-/// Reads one parsed message; kInvalid where it has no name.
+/// Reads one parsed message; kInvalid if it has no name.
 template <class T>
 Result<T> convert(const typename Wire<T>::Object& from) {
   T object;
@@ -355,7 +355,7 @@ Result<T> convert(const typename Wire<T>::Object& from) {
   return object;
 }
 
-/// One object by itself, with what names it where it is no sound message.
+/// One object by itself, with its identity if it is no valid message.
 template <class T>
 Result<T> read_alone(std::string_view raw) {
   const Parsed<typename Wire<T>::Object> parsed(raw);
@@ -403,7 +403,7 @@ Result<ListPage<T>> decode_list(std::string_view body) {
     for (const auto& item : parsed->items()) take_item(convert<T>(item));
     return page;
   }
-  // An item is no sound message, or all of it is garbage: each item by itself shows which.
+  // An item is no valid message, or the whole list is garbage: reading each item separately shows which.
   const Parsed<pb::RawList> list(*raw);
   if (!list.is_sound()) return invalid("the list is not a valid protobuf message");
   if (!take_head(list->metadata(), list->items_size())) return is_no_list;

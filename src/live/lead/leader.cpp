@@ -11,10 +11,11 @@ Millis steady_now() {
   return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
-// A renewal that fails is repeated after this part of the period: often enough within the deadline, and two a second at most with the default period.
+// A failed renewal is repeated after this part of the period: often enough within the deadline, and at most two a second with the default period.
 constexpr std::int64_t kRetryFraction = 2;
 constexpr Millis kSlackMin{500};
-// A lease that cannot be read or taken is tried each retry period. That is said anew so often, and other words about it so soon: they may hold a time.
+// A lease that cannot be read or taken is tried each retry period. The trouble is logged again after the first interval if unchanged, and after the
+// second if the message differs: messages may contain a time.
 constexpr Millis kTroubleSaidAgain{300'000}, kOtherTroubleSaid{10'000};
 
 }  // namespace
@@ -61,7 +62,7 @@ void Leader::look() {
             });
 }
 
-/// While nobody has led there is nothing else that says why.
+/// As long as no replica has led, nothing else reports why.
 void Leader::note_trouble(const std::string& doing, const Error& error) {
   trouble_.words = doing + ": " + bounded_words(error.message);
   const Millis now = hooks_.monotonic();
@@ -169,7 +170,7 @@ void Leader::look_as_leader() {
             });
 }
 
-/// A renewal may be without an answer for longer than the deadline: what was sent under the lease must be called back in time all the same.
+/// A renewal may be unanswered for longer than the deadline: what was sent under the lease must still be cancelled in time.
 void Leader::watch_deadline() {
   api_.cancel_timer(deadline_timer_);
   const Millis left = renewed_ + options_.renew_deadline - hooks_.monotonic();
@@ -188,7 +189,7 @@ void Leader::give_way(const std::string& why) {
 void Leader::lose(const std::string& why) {
   ++era_;
   is_leading_ = false;
-  has_seen_ = false;  // what we remember of the lease is our own writing: start to watch it anew
+  has_seen_ = false;  // the remembered lease is our own write: start watching it again
   if (hooks_.log) hooks_.log("no longer the leader: " + why);
   again(options_.retry_period);
   if (hooks_.on_stopped) hooks_.on_stopped();

@@ -10,7 +10,7 @@
 namespace ashlar::kube {
 namespace {
 
-/// Confirmations change no decision; this many are taken nevertheless, so that they do not pile up.
+/// Confirmations change no decision; this many are taken anyway, so that they do not pile up.
 constexpr std::size_t kConfirmationsMax = 1024;
 
 std::int64_t monotonic_micros() {
@@ -90,7 +90,7 @@ void LeaderTerm::quarantine(JobId job) {
 
 bool LeaderTerm::should_step(Millis now) {
   if (!is_deciding_ || !may_write_()) return false;
-  // Plans are assumed as soon as they are made: no further one is made before most of the last is on its way.
+  // Plans are assumed as soon as they are made: the next one is made only when most of the last is sent.
   if (binder_.backlog() > options_.binds_per_step_max / 4) return false;
   if (look_again_at_ <= now) return true;
   if (!has_news()) {
@@ -110,7 +110,7 @@ Millis LeaderTerm::turn() {
   if (should_step(now)) step();
   status_writer_.pump();
   restore_devices();
-  // Without the right to write there is nothing to hurry for either: the lease's own timers go on.
+  // Without the right to write there is no hurry either: the lease's own timers continue.
   const bool is_full = binder_.backlog() > options_.binds_per_step_max / 4 || !is_deciding_ || !may_write_();
   Millis next = next_tick_;
   if (const Millis due = status_writer_.due_in(); may_write_() && due != Millis::max()) next = std::min(next, now + due);
@@ -121,7 +121,7 @@ Millis LeaderTerm::turn() {
   return next;
 }
 
-/// Within a step nothing new can have come. Of what waits to be settled only bound pods take room on nodes.
+/// Within a step no new event can have arrived. Of what waits to be settled only bound pods occupy nodes.
 const Cluster& LeaderTerm::cluster_now() {
   if (!is_stepping_) {
     tracker_.settle_bound();
@@ -141,7 +141,7 @@ void LeaderTerm::step() {
   ++steps_;
   say_overfull_devices();
   look_again_at_ = plan.look_again_at;
-  next_tick_ = Millis(0);  // settling may have begun to wait for a gang
+  next_tick_ = Millis(0);  // settling may have started a gang's grace period
   metrics_.observe_step(static_cast<double>(monotonic_micros() - began) * 1e-6, plan);
 }
 
@@ -231,7 +231,7 @@ void LeaderTerm::restore_devices() {
   }
 }
 
-/// Through its status, which is what we may write. Tried once for each change by others.
+/// Through its status, which this scheduler may write. Tried once for each change by another writer.
 void LeaderTerm::restore_devices(PodSlot slot) {
   const PodRecord& pod = tracker_.pods()[slot];
   JsonWriter w;
@@ -253,7 +253,7 @@ void LeaderTerm::restore_devices(PodSlot slot) {
             on_answer);
 }
 
-/// Devices that pods claim beyond what they have take nothing new; whose claims these are.
+/// Nodes whose devices are claimed more than once take nothing new; the log names the claimants.
 void LeaderTerm::say_overfull_devices() {
   const Cluster& cluster = state_->cluster();
   if (cluster.overfull_device_count() == 0) return overfull_told_.clear();
@@ -301,7 +301,7 @@ ConditionText LeaderTerm::job_text(JobId job) {
     key = hash_combine(key, (std::uint64_t{r.subject} << 8) | static_cast<std::uint64_t>(r.code));
     for (const std::int64_t number : r.numbers) key = hash_combine(key, static_cast<std::uint64_t>(number));
   }
-  // Besides its verdict a text speaks of the nodes there are, and of the gang and how much of it is placed.
+  // Besides its verdict, a text depends on the nodes, and on the gang and how much of it is placed.
   key = hash_combine(key, state_->cluster().live_count());
   const JobOwner owner = tracker_.owner(job);
   const Job& j = state_->job(job);

@@ -1,5 +1,5 @@
 // LeaderTerm: tables, state, engine, driver, actuator and lane of one leadership. It begins empty, is fed with everything the reflectors know, and is
-// thrown away when leadership ends, so that nothing assumed by an old leader survives. One thread.
+// discarded when leadership ends, so that no assumption of an old leader survives. One thread.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +30,14 @@ struct LeaderTermOptions {
   MakeProfile profile;
   BinderOptions binder;
   StatusWriterOptions status_writer;
-  std::uint32_t binds_per_step_max = 64;     ///< with the window of the actuator: how long a newcomer may have to wait for its turn
-  Millis window{2};                          ///< news are gathered for so long before a decision while bindings are under way
-  std::size_t events_per_step_max = 10'000;  ///< this many gathered events bring the decision before the window is over
+  std::uint32_t binds_per_step_max = 64;     ///< with the window of the actuator: how long a new pod may have to wait for its turn
+  Millis window{2};                          ///< how long events are gathered before a decision while bindings are under way
+  std::size_t events_per_step_max = 10'000;  ///< this many gathered events start the decision before the window is over
   OpenRecorder open_recorder;
   OnLog log;
 };
 
-/// The profile as the live scheduler uses it: every rule that Kubernetes has is among its feasible policies, whatever the profile leaves out.
+/// The profile as the live scheduler uses it: its feasible policies include every rule of Kubernetes, even those that the profile leaves out.
 /// kInvalid for profiles that stop running jobs.
 Result<Profile> live_profile(Profile profile);
 
@@ -53,7 +53,7 @@ class LeaderTerm {
     tracker_.take(std::move(change));
   }
 
-  /// Which version of PodGroup is written, and why none can be read; empty: they can.
+  /// Which version of PodGroup is written, and why none can be read; empty: one can.
   void note_pod_groups(PodGroupVersion version, const std::string& problem) {
     status_writer_.set_pod_groups(version);
     tracker_.note_pod_groups(problem);
@@ -61,9 +61,9 @@ class LeaderTerm {
 
   void note_priority_classes(const std::string& problem) { tracker_.note_priority_classes(problem); }
 
-  /// Decides if there is something to decide and room for its bindings. Returns when to be called again at the latest.
+  /// Decides if there is something to decide and the window has a place for its bindings. Returns when to be called again at the latest.
   Millis turn();
-  /// Decides nothing more; bindings under way are still answered.
+  /// Stops deciding; bindings under way are still answered.
   void stop_deciding() { is_deciding_ = false; }
   bool is_idle() const { return binder_.is_idle(); }
 
@@ -74,22 +74,23 @@ class LeaderTerm {
   const Binder& binder() const { return binder_; }
   const StatusWriter& status_writer() const { return status_writer_; }
   Millis now() { return clock_.now(); }
-  /// Has the state taken news that the engine has not looked at yet? What both must agree on is to be asked of the engine alone until its next step.
+  /// True if the state has taken events that the engine has not looked at yet. Until its next step, only the engine is to be asked for what both must
+  /// agree on.
   bool is_engine_behind() const { return driver_->is_behind(); }
   std::uint64_t steps() const { return steps_; }
-  /// How long the oldest news has waited for the engine; 0 where none waits.
+  /// How long the oldest event has waited for the engine; 0 if none waits.
   Millis snapshot_age() { return pending_since_ == Millis::max() ? Millis(0) : clock_.now() - pending_since_; }
   TextContext text_context() { return {tracker_, *state_, now(), &tally_}; }
-  /// Texts of verdicts made so far: none in a decision.
+  /// Texts of verdicts made so far; none is made in a decision.
   std::uint64_t texts_made() const { return texts_made_; }  // for tests
   ConditionText pod_text(PodSlot slot);
-  /// The engine's word on a job, kPending where it has not seen it.
+  /// The engine's verdict on a job, kPending if it has not seen it.
   Verdict verdict_of(JobId job) const;
   /// The same with the numbers of this moment; O(nodes).
   Verdict verdict_of_now(JobId job);
 
  private:
-  /// Is there anything that could change a decision?
+  /// True if anything could change a decision.
   bool has_news() const { return source_.has_news() || tracker_.has_unsettled() || driver_->is_behind(); }
   bool should_step(Millis now);
   const Cluster& cluster_now();
@@ -97,13 +98,13 @@ class LeaderTerm {
   void take_plan(const Plan& plan);
   void say(const VerdictChange& change);
   void note_placed(JobId job, const Plan& plan);
-  /// The innermost level of whose domains one holds the whole job: "node", a level's name, or "any".
+  /// The innermost level with one domain that holds the whole job: "node", a level's name, or "any".
   std::string level_of_placement(JobId job) const;
   ConditionText group_text(GangSlot slot, bool& is_true);
   ConditionText job_text(JobId job);
-  /// A decision for this job turned out to be a bug and the process stops: its pods that are not bound go into the quarantine first.
+  /// A decision for this job hit a bug and the process stops: its unbound pods are quarantined first.
   void quarantine(JobId job);
-  /// Writes back what pods were bound with whose devices somebody changed, as far as the server may be asked.
+  /// Writes the original devices back to bound pods where another writer changed them, as far as the request budget allows.
   void restore_devices();
   void restore_devices(PodSlot slot);
   void say_overfull_devices();
@@ -125,7 +126,7 @@ class LeaderTerm {
   Millis pending_since_ = Millis::max();
   std::uint64_t steps_ = 0;
   std::map<std::uint32_t, DeviceMask> overfull_told_;  ///< by row of the node
-  std::map<PodSlot, std::uint32_t> devices_due_;       ///< of these pods they are to be written back; with the generation
+  std::map<PodSlot, std::uint32_t> devices_due_;       ///< pods to which they are to be written back; with the generation
   bool is_deciding_ = true;
   bool is_stepping_ = false;
   // Jobs of one shape share a verdict: its text is made once.

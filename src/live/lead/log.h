@@ -1,4 +1,4 @@
-// LogLine: a sentence that names its object, and the same object apart, for logs that machines read.
+// LogLine: a sentence that names its object, and the same object as separate fields, for machine-readable logs.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace ashlar::kube {
 
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
 
-/// Messages quote servers and tenants: control characters in them become spaces here, for all of them.
+/// Messages quote servers and tenants: control characters in them are replaced by spaces here, for all callers.
 struct LogLine {
   std::string message;
-  std::string_view kind = {};  ///< "pod", "gang", ... of the object; static text; empty: it is about none
+  std::string_view kind = {};  ///< "pod", "gang", ... of the object; static text; empty: no object
   PooledString ns, name;       ///< of the object
 
   LogLine(const std::string& text) : message(bounded_words(text, kLogLineMax)) {}

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kHeading =
     "# Pods for which this scheduler stopped (a bug); it places none of them. Remove a line and restart the scheduler to try that pod again.\n";
-constexpr std::size_t kLineMax = 512;  ///< uid, namespace and name are shorter by far
+constexpr std::size_t kLineMax = 512;  ///< uid, namespace and name are far shorter
 
 std::string time_text(Millis now) {
   const std::time_t seconds = now.value / 1000;
@@ -42,7 +42,7 @@ std::string line_of(const Quarantine::Entry& e) {
   return e.uid.str() + " " + e.ns.str() + "/" + e.name.str() + (e.since.empty() ? "" : " " + e.since) + "\n";
 }
 
-/// Writes everything and waits until the disk has it, or says which errno stopped it.
+/// Writes everything and waits until it is on disk, or returns the errno that stopped it.
 int write_through(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
@@ -62,7 +62,7 @@ Error cannot_write(const std::string& path, int error_number) {
   return {Error::Kind::kUnavailable, path + ": cannot be written: " + std::strerror(error_number)};
 }
 
-/// A name that was given to a file lasts when its folder is on the disk, too.
+/// A rename is durable only when the folder is on disk, too.
 int sync_folder(const std::string& folder) {
   const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (file < 0) return errno;
@@ -79,7 +79,7 @@ Result<Quarantine> Quarantine::open(std::string path) {
   const std::string folder = folder_of(quarantine.path_);
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     return invalid(quarantine.path_ + ": the folder " + folder + " cannot be written: " + std::strerror(errno));
-  // Looked at before it is opened: opening a pipe waits for somebody who writes into it, and a device may never end.
+  // Checked before it is opened: opening a pipe waits for a writer, and a device may never end.
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(quarantine.path_, ignored);
   if (std::filesystem::is_directory(status)) return invalid(quarantine.path_ + ": is a folder; expected the name of a file");

@@ -10,10 +10,10 @@
 namespace ashlar::kube {
 namespace {
 
-constexpr Millis kPollMax{500};         ///< a signal's wish to stop is noticed so soon
+constexpr Millis kPollMax{500};         ///< a signal to stop is noticed within this time
 constexpr Millis kMetricsAge{1'000};    ///< anybody may ask for metrics at any rate: on the probes' port a text serves so long
-constexpr Millis kStuckAfter{30'000};   ///< a loop that has not turned for so long does not come back: /livez says so
-constexpr Millis kProgressMax{30'000};  ///< a leader that cannot decide for so long gives way; longer than a list of 150,000 pods takes
+constexpr Millis kStuckAfter{30'000};   ///< a loop without a turn for this long does not recover: /livez reports it
+constexpr Millis kProgressMax{30'000};  ///< a leader that cannot decide for this long steps down; longer than a list of 150,000 pods takes
 
 Millis steady_now() {
   return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
@@ -44,7 +44,7 @@ struct Scheduler::Loop {
   std::unique_ptr<http::Server> server, probe_server;
   std::unique_ptr<Watches> watches;
   std::atomic<bool> must_stop{false}, must_abandon{false}, is_ending{false}, is_ready{false};
-  std::atomic<std::int64_t> turned_at{0};  ///< monotonic; when the loop turned last
+  std::atomic<std::int64_t> turned_at{0};  ///< monotonic; when the loop last turned
   Millis decided_at;                       ///< monotonic; when a leader was last able to decide
   bool has_won = false, has_lost = false;
   http::ServerResponse public_metrics;  ///< as last made for the probes' port
@@ -60,7 +60,7 @@ struct Scheduler::Loop {
   // ---- leadership --------------------------------------------------------------------------------------------------------------------
   void begin_leader_term();
   void end_leader_term();
-  /// Nothing that comes by watch reaches it any more.
+  /// No further change from the watches reaches it.
   void drop_leader_term() {
     if (watches) watches->feed(nullptr);
     leader_term.reset();
@@ -72,13 +72,13 @@ struct Scheduler::Loop {
   Millis turn();
   void finish();
 
-  // ---- questions ---------------------------------------------------------------------------------------------------------------------
+  // ---- queries -----------------------------------------------------------------------------------------------------------------------
   Result<void> listen();
   std::vector<http::Route> health_routes(MetricsReader reader);
   http::ServerResponse metrics_answer(MetricsReader reader);
   http::LateHandler on_loop(std::function<http::ServerResponse(const http::ServerRequest&)> question);
   ProcessFacts facts() const;
-  /// Any thread. A server that is silent or away is no reason to end this process, only a loop that no longer turns.
+  /// Any thread. A silent or unreachable server is no reason to end this process, only a loop that no longer turns.
   http::ServerResponse live_answer() const {
     const Millis silent = options.monotonic() - Millis(turned_at.load());
     if (turned_at == 0 || silent <= kStuckAfter) return http::text(200, "ok\n");
@@ -95,7 +95,7 @@ void Scheduler::Loop::begin_leader_term() {
   o.log = options.log;
   leader_term = std::make_unique<LeaderTerm>(*api, std::move(o), metrics, [this] { return leader->may_write(); });
   watches->feed(leader_term.get());
-  watches->start();  // where nobody led, the first list is made under the lease
+  watches->start();  // without a previous leader, the first list is made under the lease
 }
 
 void Scheduler::Loop::end_leader_term() {
@@ -111,7 +111,7 @@ Millis Scheduler::Loop::turn() {
   turned_at = options.monotonic().value;
   if (has_lost) end_leader_term();
   if (has_won) begin_leader_term();
-  // Somebody else leads, or nobody: follow along, so as to be warm.
+  // Another replica leads, or none: keep following, so as to be warm.
   if (!leader_term && leader->has_seen_lease()) watches->start();
   watches->advance();
   const bool is_now_ready = watches->is_synced();
@@ -143,8 +143,8 @@ void Scheduler::Loop::run() {
   if (!must_abandon) finish();
 }
 
-/// Bindings under way are answered, the lease is given back. With a binding that is not answered in time the lease is left to end by itself: its
-/// successor must not list before that binding has landed or can land no more.
+/// Bindings under way are answered, then the lease is released. If a binding is not answered in time, the lease is left to expire by itself: the
+/// successor must not list before that binding has arrived or can no longer arrive.
 void Scheduler::Loop::finish() {
   log(Level::kInfo, "stopping");
   const Millis until = api->now() + options.drain_max;
@@ -169,9 +169,9 @@ void Scheduler::Loop::finish() {
   while (!is_released && api->now() < until) api->poll(Millis(50));
 }
 
-// ---- questions -------------------------------------------------------------------------------------------------------------------------
+// ---- queries ---------------------------------------------------------------------------------------------------------------------------
 
-/// Runs the question on the loop's thread; the server's goes on meanwhile.
+/// Runs the query on the loop's thread; the server's thread continues meanwhile.
 http::LateHandler Scheduler::Loop::on_loop(std::function<http::ServerResponse(const http::ServerRequest&)> question) {
   return [this, question = std::move(question)](const http::ServerRequest& request, http::Reply reply) {
     if (is_ending || must_stop) return reply(http::text(503, "stopping\n"));

@@ -1,6 +1,5 @@
-// held: what waits outside the engine, and why: pods that are held, and gangs whose pods are; for `ashlar queue` and
-// the metrics. Pods that are being deleted and those of other schedulers are left out. Cost: O(pods + members of
-// gangs).
+// held: what waits outside the engine, and why: held pods, and gangs with held pods; for `ashlar queue` and the metrics. Pods that are being deleted
+// and those of other schedulers are left out. Cost: O(pods + members of gangs).
 #pragma once
 
 #include <map>
@@ -14,11 +13,11 @@ namespace ashlar::kube {
 
 struct HeldThing {
   PooledString ns, name;  ///< of the pod or gang
-  QueueId queue;          ///< none where the pod was held before its queue was looked for
-  Millis created;         ///< of the pod, or of the gang's first that waits
+  QueueId queue;          ///< none if the pod was held before its queue was determined
+  Millis created;         ///< of the pod, or of the gang's first waiting one
   std::size_t pods = 1;
   HoldReason reason = HoldReason::kNone;
-  PodSlot pod = kNoPod;  ///< it, or
+  PodSlot pod = kNoPod;  ///< the pod, or
   GangSlot gang = kNoGang;
 };
 
@@ -26,7 +25,7 @@ struct HeldThing {
 std::vector<HeldThing> held_things(const Tracker& tracker);
 /// The same pods, counted.
 std::map<HoldReason, std::size_t> held_pods(const Tracker& tracker);
-/// Why, in words.
+/// The reason, as text.
 std::string held_text(const Tracker& tracker, const HeldThing& held);
 
 }  // namespace ashlar::kube

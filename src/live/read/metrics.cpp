@@ -27,7 +27,7 @@ using Buckets = prometheus::Histogram::BucketBoundaries;
 const Buckets kStepBuckets{1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1};
 const Buckets kLatencyBuckets{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3600};
 
-/// A gauge family that is written anew at each reading.
+/// A gauge family that is rewritten at each scrape.
 struct Snapshot {
   prometheus::Registry registry;
   void set(const std::string& name, const std::string& help, const prometheus::Labels& labels, double value) {
@@ -56,7 +56,7 @@ struct SchedulerMetrics::Series {
   prometheus::Family<prometheus::Counter>& attempts =
       BuildCounter().Name("ashlar_scheduling_attempts_total").Help("New or changed verdicts on jobs, by result").Register(*registry);
   std::array<prometheus::Counter*, static_cast<std::size_t>(VerdictKind::kOverQuota) + 1> by_verdict{};
-  /// The series that an operator sees by queue, and everybody as one.
+  /// The series that an operator sees by queue, and the public as one.
   struct Placements {
     std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
     prometheus::Family<prometheus::Histogram>& waits =
@@ -161,7 +161,7 @@ void add_writes(Snapshot& out, const LeaderTerm& leader_term) {
   out.count("ashlar_lane_retries_total", "Condition writes queued for a retry", {}, static_cast<double>(l.retries));
 }
 
-/// Wholly free devices of the best domain of each level, on nodes that take pods: what a gang within that level can get at most.
+/// Wholly free devices of the best domain of each level, on nodes that take pods: the most that a gang within that level can get.
 void add_largest_gangs(Snapshot& out, LeaderTerm& leader_term) {
   const Cluster& cluster = leader_term.state().cluster();
   const ObjectNames& names = leader_term.tracker().names();
@@ -211,7 +211,7 @@ void add_quotas(Snapshot& out, LeaderTerm& leader_term) {
   }
 }
 
-/// Jobs that wait by queue and reason; under no queue at all for anybody.
+/// Waiting jobs by queue and reason; without queue for the public.
 void add_pending(Snapshot& out, LeaderTerm& leader_term, MetricsReader reader) {
   const ObjectNames& names = leader_term.tracker().names();
   const auto labels_of = [&](const QueueId queue, const char* other, const std::string& value) {
@@ -227,13 +227,13 @@ void add_pending(Snapshot& out, LeaderTerm& leader_term, MetricsReader reader) {
       devices[labels_of(shape.key.queue, "model", "any")] += static_cast<double>(count_of_jobs) * static_cast<double>(shape.devices);
     };
     if (!shape.is_active) return count(shape.verdict, shape.jobs.size());
-    for (const PendingQueue::Entry& e : shape.jobs) count(leader_term.engine().verdict_of(e.job), 1);  // some are held, some were not looked at yet
+    for (const PendingQueue::Entry& e : shape.jobs) count(leader_term.engine().verdict_of(e.job), 1);  // some are held, some not evaluated yet
   });
   for (const auto& [labels, n] : jobs) out.set("ashlar_queue_pending_jobs", "Waiting jobs", labels, n);
   for (const auto& [labels, n] : devices) out.set("ashlar_queue_pending_gpus", "GPUs requested by waiting jobs", labels, n);
 }
 
-/// Pods that wait outside the engine, by why.
+/// Pods that wait outside the engine, by reason.
 void add_held(Snapshot& out, LeaderTerm& leader_term) {
   for (const auto& [reason, pods] : held_pods(leader_term.tracker()))
     out.set("ashlar_pods_held", "Pods that are in no queue, by reason", {{"reason", std::string(hold_reason_name(reason))}},

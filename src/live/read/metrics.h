@@ -1,6 +1,6 @@
-// SchedulerMetrics: counters and histograms of the loop thread, written out in Prometheus' text format when asked. Names and labels are those of
-// docs/reference/metrics.md; none of them carries a pod or job name, and the name of a queue only where the reader may see it. Cost: an observation
-// is a few nanoseconds, one with a queue a microsecond, the text O(queues + nodes x levels).
+// SchedulerMetrics: counters and histograms of the loop thread, written in Prometheus' text format on request. Names and labels are those of
+// docs/reference/metrics.md; none of them carries a pod or job name, and the name of a queue only if the reader may see it. Cost: a few nanoseconds
+// per observation, a microsecond for one with a queue, O(queues + nodes x levels) for the text.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace ashlar::kube {
 
 class LeaderTerm;
 
-/// How the decision log does.
+/// State of the decision log.
 struct LogFacts {
   std::uint64_t steps_lost = 0;
   bool is_stopped = false;  ///< it cannot be written at present
@@ -33,15 +33,15 @@ struct ProcessFacts {
   struct Watch {
     std::string_view resource;
     std::uint64_t lists = 0, watches = 0, events = 0, errors = 0, objects = 0, unreadable = 0;
-    std::optional<Millis> silent;  ///< absent where the kind is not watched (yet)
+    std::optional<Millis> silent;  ///< absent if the kind is not watched (yet)
     bool is_listed = false;
     std::uint64_t expired = 0;
   };
   std::map<std::string_view, Watch> watches;
-  std::optional<LogFacts> decision_log;  ///< absent where none is kept
+  std::optional<LogFacts> decision_log;  ///< absent if none is kept
 };
 
-/// Who reads the metrics: anybody who reaches the probes' port, or somebody who may also use the read API.
+/// The audience of the metrics: any client of the probes' port, or one that may also use the read API.
 enum class MetricsReader : std::uint8_t { kAnybody, kOperator };
 
 class SchedulerMetrics {
@@ -50,14 +50,14 @@ class SchedulerMetrics {
   ~SchedulerMetrics();
 
   void observe_step(double seconds, const Plan& plan);
-  /// From the moment at which a pod was seen eligible to its confirmed binding.
+  /// From when a pod was first seen eligible to its confirmed binding.
   void observe_decision(bool is_gang, Millis latency);
-  /// From the moment at which the engine learnt of a job to its placement.
+  /// From when the engine received a job to its placement.
   void observe_queue_wait(const PooledString& queue, Millis wait);
-  /// A gang was placed; `level`: the innermost that holds it whole.
+  /// A gang was placed; `level`: the innermost one that holds it whole.
   void observe_gang(const PooledString& queue, const std::string& level);
 
-  /// `term` may be null (standby). For anybody, series are summed over the queues, whose names are the tenants' as a rule.
+  /// `term` may be null (standby). For the public audience, series are summed over the queues, which are usually named after tenants.
   std::string text(LeaderTerm* leader_term, const ProcessFacts& process, MetricsReader reader = MetricsReader::kOperator);
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t kNotLive = 0xffffffffu;
 
-/// Its order is that of the rows; it only has to be one.
+/// Ordered like the rows; any fixed order would do.
 struct ByRow {
   bool operator()(const ashlar::Taint& a, const ashlar::Taint& b) const {
     return std::tie(a.key, a.value, a.effect) < std::tie(b.key, b.value, b.effect);
@@ -19,7 +19,7 @@ struct ByRow {
   }
 };
 
-/// The first of these taints that the constraint does not tolerate; nullptr where there is none.
+/// The first of these taints that the constraint does not tolerate; nullptr if there is none.
 const ashlar::Taint* first_untolerated(const Constraint& constraint, const std::vector<ashlar::Taint>& taints) {
   const auto is_refused = [&](const ashlar::Taint& taint) {
     return std::none_of(constraint.tolerations.begin(), constraint.tolerations.end(), [&](const auto& t) { return t.tolerates(taint); });

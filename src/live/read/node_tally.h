@@ -1,5 +1,5 @@
-// NodeTally: live nodes by their taints. Kept until a node comes, goes or changes its facts: one look at each node then (5,000 nodes: 0.2 ms).
-// untolerated() looks at lists of taints, of which there are a few, and at no node.
+// NodeTally: live nodes by their taints. Kept until a node is added, removed or changes its facts: then one look at each node (5,000 nodes: 0.2 ms).
+// untolerated() looks only at distinct lists of taints, of which there are a few, and at no node.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace ashlar::kube {
 
-/// Of one cluster, whatever it is asked about.
+/// For one cluster, whatever the query.
 class NodeTally {
  public:
   struct Tainted {
     ashlar::Taint taint;
     std::int64_t nodes = 0;
   };
-  /// Live nodes by the first taint that the constraint does not tolerate, each taint once; in no order that means anything.
+  /// Live nodes by the first taint that the constraint does not tolerate, each taint once; in no particular order.
   std::vector<Tainted> untolerated(const Cluster& cluster, const Constraint& constraint);
   /// Nodes looked at so far.
   std::uint64_t looks() const { return looks_; }
 
  private:
-  /// Nodes whose taints that can refuse a pod are the same, in the same order.
+  /// Nodes with the same taints that can refuse a pod, in the same order.
   struct Alike {
     std::vector<ashlar::Taint> taints;
     std::int64_t nodes = 0;
@@ -31,7 +31,7 @@ class NodeTally {
 
   std::uint64_t seen_ = 0;  ///< changes of facts; 0: nothing counted
   std::vector<Alike> alike_;
-  std::vector<std::uint32_t> alike_of_;  ///< by node; kNotLive where there is none
+  std::vector<std::uint32_t> alike_of_;  ///< by node; kNotLive if there is none
   std::uint64_t looks_ = 0;
 };
 

@@ -14,7 +14,7 @@
 namespace ashlar::kube {
 namespace {
 
-/// Live nodes by the first taint that the constraint does not tolerate, in words.
+/// Live nodes by the first taint that the constraint does not tolerate, as text.
 std::map<std::string, std::int64_t> untolerated(const TextContext& c, ConstraintId id) {
   std::map<std::string, std::int64_t> counts;
   const Cluster& cluster = c.state.cluster();
@@ -30,17 +30,17 @@ std::map<std::string, std::int64_t> untolerated(const TextContext& c, Constraint
   return counts;
 }
 
-/// By name: where no node has a device there is no column that counts devices.
+/// By name: if no node has a device, no column counts devices.
 std::string gpu_resource_of(const TextContext& c, DemandId demand) {
   const auto is_milli = [&](const ResourceAmount& a) { return a.amount > 0 && c.tracker.names().resource_name(a.resource) == kGpuMilliResource; };
   const bool is_share = demand.row() < c.state.demand_rows() && std::ranges::any_of(c.state.demand(demand).amounts, is_milli);
   return std::string(is_share ? kGpuMilliResource : kGpuResource);
 }
 
-/// The names of what reasons are about, as the API server gives them.
+/// The names of the objects of reasons, as the API server has them.
 class NamesOf final : public ReasonNames {
  public:
-  /// `has_times`: a time is written as what is left of it now, which a text that is read later must not say.
+  /// `has_times`: a time is written as the time left, which a text that is read later must not contain.
   explicit NamesOf(const TextContext& context, bool has_times = true) : c_(context), names_(context.tracker.names()), has_times_(has_times) {}
 
   std::string subject(const Reason& r) const override {
@@ -78,7 +78,7 @@ class NamesOf final : public ReasonNames {
   bool has_times_;
 };
 
-/// Nodes by kube-scheduler's words for what refused them.
+/// Nodes by kube-scheduler's term for what refused them.
 std::map<std::string, std::int64_t> histogram(const TextContext& c, const Verdict& verdict) {
   std::map<std::string, std::int64_t> counts;
   for (const Reason& r : told_reasons(c, verdict)) {
@@ -142,7 +142,7 @@ namespace {
 
 bool has_minimum(const Job& j) { return j.members_placed >= j.members_min; }
 
-/// "gang g of 4: ", or what is bound of it and how the others follow.
+/// "gang g of 4: ", or how much of it is bound and how the others follow.
 std::string gang_prefix(const GangRecord& g, const Job& j) {
   if (j.members_placed == 0) return "gang " + g.name.str() + " of " + std::to_string(g.size) + ": ";
   const std::uint32_t waiting = j.members_present - j.members_placed;
@@ -172,7 +172,7 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
     return text;
   }
   text.reason = kUnschedulable;
-  // kube-scheduler's sentence comes first: tools look for it at the beginning.
+  // kube-scheduler's sentence comes first: tools expect it at the beginning.
   text.message = availability(c, verdict);
   std::string more;
   for (const Reason& r : told_reasons(c, verdict)) {

@@ -16,7 +16,7 @@ namespace ashlar::kube {
 namespace {
 
 constexpr std::string_view kReadApiVersion = "ashlar.dev/v1alpha1";
-constexpr std::size_t kJobsListedMax = 20'000;  ///< with all=1: a few megabytes, and the loop does nothing else meanwhile
+constexpr std::size_t kJobsListedMax = 20'000;  ///< with all=1: a few megabytes, and the loop is blocked meanwhile
 
 JsonWriter document(std::string_view kind) {
   JsonWriter w;
@@ -32,11 +32,11 @@ http::ServerResponse failure(int status, std::string_view reason, const std::str
   return finish(w, status);
 }
 
-/// What is asked about: a pod, or a gang and through it one of its pods.
+/// The object of the query: a pod, or a gang and through it one of its pods.
 struct Subject {
   PodSlot pod = kNoPod;
   GangSlot gang = kNoGang;
-  bool is_whole_gang = false;  ///< the gang was asked about, not one of its pods
+  bool is_whole_gang = false;  ///< the query was for the gang, not for one of its pods
 };
 
 Subject find_subject(const Tracker& tracker, const std::string& name) {
@@ -67,7 +67,7 @@ bool has_begun(const Tracker& tracker, const GangRecord& gang) {
   return std::any_of(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) { return tracker.pods()[s].phase == PodRecord::Phase::kBound; });
 }
 
-/// What would have to be so: "it had 7 members".
+/// The change that would have to hold: "it had 7 members".
 std::string remedy_text(const Tracker& tracker, const GangRecord* gang, const Remedy& r) {
   const ObjectNames& names = tracker.names();
   const bool is_of_group = gang != nullptr && !gang->topology_key.empty();
@@ -103,7 +103,7 @@ std::string remedy_text(const Tracker& tracker, const GangRecord* gang, const Re
   return {};
 }
 
-/// What has begun keeps its domain, whatever its pods say from now on.
+/// A started gang keeps its domain, whatever its pods' settings are from now on.
 std::vector<Remedy> remedies_for(LeaderTerm& leader_term, JobId job, const GangRecord* gang) {
   const ObjectNames& names = leader_term.tracker().names();
   const std::array<LabelKeyId, 2> of_one_node = {names.label_keys.find(PooledString("kubernetes.io/hostname")),
@@ -256,7 +256,7 @@ http::ServerResponse answer_why(LeaderTerm& leader_term, const http::ServerReque
   const bool is_waiting = headline.exit_status != 0 && verdict.kind != VerdictKind::kPending && verdict.kind != VerdictKind::kPlaced;
   if (is_waiting) {
     w.member("verdict", verdict_name(verdict.kind)).member("wakesOn", wake_name(verdict.wake_on));
-    // Jobs of a kind share a verdict, which may be older than the job.
+    // Jobs of a shape share a verdict, which may be older than the job.
     const Millis asked_at = subject.pod == kNoPod ? verdict.at : std::max(verdict.at, tracker.pods()[subject.pod].created);
     w.member("verdictAgeMillis", (leader_term.now() - asked_at).value);
     write_reasons(w, leader_term.text_context(), verdict);
@@ -308,7 +308,7 @@ void write_job(JsonWriter& w, LeaderTerm& leader_term, const TextContext& contex
   w.member("message", headline_text(context, told)).end_object();
 }
 
-/// Pods and gangs that the engine does not know: they have no place in a queue. With `only` those of that queue.
+/// Pods and gangs that the engine does not know: they have no place in a queue. With `only`, those of that queue.
 void write_held(JsonWriter& w, LeaderTerm& leader_term, std::optional<QueueId> only, std::size_t shown_max) {
   const ObjectNames& names = leader_term.tracker().names();
   std::vector<HeldThing> held = held_things(leader_term.tracker());
@@ -372,7 +372,7 @@ http::ServerResponse answer_queue(LeaderTerm& leader_term, const http::ServerReq
 
 namespace {
 
-/// "key=value:Effect", and "key:Effect" where there is no value.
+/// "key=value:Effect", and "key:Effect" if there is no value.
 std::string taint_text(const ObjectNames& names, const ashlar::Taint& taint) {
   constexpr std::string_view kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", "Any"};  // no node has the last one
   std::string text = names.label_text(taint.value);

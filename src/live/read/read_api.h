@@ -10,12 +10,12 @@
 
 namespace ashlar::kube {
 
-inline constexpr std::size_t kJobsShownMax = 500;  ///< of one answer about queues; the counts are always whole. For tests
+inline constexpr std::size_t kJobsShownMax = 500;  ///< in one answer about queues; the counts are always complete. For tests
 
 http::ServerResponse answer_why(LeaderTerm& leader_term, const http::ServerRequest& request);
 http::ServerResponse answer_queue(LeaderTerm& leader_term, const http::ServerRequest& request);
 http::ServerResponse answer_nodes(LeaderTerm& leader_term, const http::ServerRequest& request);
-/// This process stands by; who leads is in the answer: its identity is HOST_NUMBER, in a cluster the host is its pod's name.
+/// This process stands by; the answer names the leader: its identity is HOST_NUMBER, in a cluster the host is its pod's name.
 http::ServerResponse standby_answer(const std::string& holder, const std::string& trouble = {});
 http::ServerResponse not_ready_answer();
 

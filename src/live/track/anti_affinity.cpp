@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kSpareMax = 256;
 
-/// A label without which the selector matches nothing; empty where there is no such. Most are written in one of these two ways.
+/// A label without which the selector matches nothing; empty if there is none. Most selectors are written in one of these two ways.
 KeyValue label_asked_for(const LabelSelector& selector) {
   if (!selector.match_labels.empty()) return selector.match_labels.front();
   for (const Requirement& r : selector.expressions)
@@ -55,7 +55,7 @@ AntiAffinity::Rule& AntiAffinity::rule_of(const PooledString& ns, const std::sha
   Rule& rule = *first;
   if (term.namespace_selector.present) ++selecting_;
   enlist(rule);
-  note_changed(rule);  // looked at by forget_news() whatever it comes to exclude
+  note_changed(rule);  // forget_news() looks at it whatever it comes to exclude
   return rule;
 }
 
@@ -64,7 +64,7 @@ void AntiAffinity::each_place(const Rule& rule, Use&& use) {
   const PodAffinityTerm& term = rule.term();
   Place place{rule.ns, label_asked_for(term.selector)};
   if (term.namespace_selector.present || term.namespaces.empty()) return use(std::as_const(place), 0u);
-  for (std::uint32_t i = 0; i < term.namespaces.size(); ++i) {  // a name that is there twice stands twice
+  for (std::uint32_t i = 0; i < term.namespaces.size(); ++i) {  // a namespace listed twice gets two entries
     place.ns = term.namespaces[i];
     use(std::as_const(place), i);
   }
@@ -99,12 +99,12 @@ void AntiAffinity::note_namespace_changed(const PooledString& ns) {
   if (selecting_ > 0) relabelled_.insert(ns);
 }
 
-/// For a rule that stands where its namespace says, or that selects namespaces by their labels.
+/// For a rule found under its own namespace, or one that selects namespaces by their labels.
 bool AntiAffinity::applies(const PodAffinityTerm& term, const PooledString& ns, const Labels& labels) const {
   if (!term.namespace_selector.present) return matches(term.selector, labels);
   if (std::find(term.namespaces.begin(), term.namespaces.end(), ns) == term.namespaces.end()) {
     const Labels* of_namespace = namespaces_ ? namespaces_(ns) : nullptr;
-    if (of_namespace != nullptr && !matches(term.namespace_selector, *of_namespace)) return false;  // one that we do not know may match
+    if (of_namespace != nullptr && !matches(term.namespace_selector, *of_namespace)) return false;  // an unknown namespace may match
   }
   return matches(term.selector, labels);
 }

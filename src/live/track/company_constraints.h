@@ -1,6 +1,6 @@
-// CompanyConstraints: one list of exclusions for all pods that the same rules mean, and one row for those of them that wish for the same nodes, kept
-// until a rule changes or the engine has taken the events. Cost: a pod like one before costs a few hash lookups; the first of its kind what its
-// exclusions are many.
+// CompanyConstraints: one list of exclusions for all pods to which the same rules apply, and one row for those among them with the same node
+// requirements, kept until a rule changes or the engine has taken the events. Cost: a pod like an earlier one costs a few hash lookups; the first of
+// its kind costs O(its exclusions).
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -19,14 +19,14 @@ class CompanyConstraints {
   CompanyConstraints(const CompanyConstraints&) = delete;
   CompanyConstraints& operator=(const CompanyConstraints&) = delete;
 
-  /// For a waiting pod with these labels and wishes.
+  /// For a waiting pod with these labels and node requirements.
   ConstraintId of(const PooledString& ns, const Labels& labels, const std::shared_ptr<const PodRules>& rules);
-  /// Rows may be given back: none is remembered any more.
+  /// Rows may be given back: all cached ones are dropped.
   void forget();
 
   struct Work {
-    std::uint64_t lists = 0, rows = 0;  ///< of exclusions that were made, and constraints that were made of them, ever
-    std::uint64_t compared = 0;         ///< kinds of pods, to find the row of one
+    std::uint64_t lists = 0, rows = 0;  ///< lists of exclusions and constraints built, in total
+    std::uint64_t compared = 0;         ///< kinds of pods compared to find the row of one
   };
   const Work& work() const { return work_; }
 
@@ -52,7 +52,7 @@ class CompanyConstraints {
 
   const AntiAffinity& company_;
   Translator& translator_;
-  std::uint64_t edition_ = 0;  ///< of the rules that the lists are of
+  std::uint64_t edition_ = 0;  ///< of the rules that the lists were built from
   std::map<AntiAffinity::Meant, Exclusions> lists_;
   std::size_t kept_ = 0;
   using Rows = boost::unordered_flat_map<Kind, ConstraintId, KindHash, KindEqual>;

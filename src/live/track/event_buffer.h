@@ -1,5 +1,5 @@
-// WallClock: the wall clock that never runs backwards, as the engine requires. EventBuffer: the list of events that translation appends to during a
-// poll and the driver takes in one piece. No copy, no lock: one thread owns both.
+// WallClock: a wall clock that never runs backwards, as the engine requires. EventBuffer: the list of events that translation appends to during a
+// poll and the driver takes as a whole. No copy, no lock: one thread owns both.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace ashlar::kube {
 
-/// Milliseconds since 1970. A clock that was set back stands still until the old time is reached again.
+/// Milliseconds since 1970. If the clock is set back, it stands still until the old time is reached again.
 class WallClock final : public Clock {
  public:
   explicit WallClock(std::function<Millis()> wall) : wall_(std::move(wall)) {}
@@ -27,7 +27,7 @@ class EventBuffer final : public EventSource {
   explicit EventBuffer(Clock& clock) : clock_(clock) {}
 
   void add(EventBody body) { events_.push_back({now_, std::move(body)}); }
-  /// An event that only confirms what the engine assumed: it can wait for the next real news.
+  /// An event that only confirms what the engine assumed: it can wait for the next real event.
   void add_confirmation(EventBody body) {
     add(std::move(body));
     ++confirmations_;
@@ -45,7 +45,7 @@ class EventBuffer final : public EventSource {
     confirmations_ = 0;
   }
   std::size_t size() const { return events_.size(); }
-  /// Is there anything that could change a decision?
+  /// True if any event could change a decision.
   bool has_news() const { return events_.size() > confirmations_; }
 
  private:

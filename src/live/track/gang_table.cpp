@@ -13,7 +13,7 @@ namespace ashlar::kube {
 namespace {
 
 constexpr std::string_view kPreferLabel = "ashlar.dev/prefer";
-constexpr std::uint32_t kGangSizeMax = 100'000;  ///< more is a typing error
+constexpr std::uint32_t kGangSizeMax = 100'000;  ///< a larger number is a typing error
 
 constexpr std::string_view kIndexLabels[] = {"batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index",
                                              "leaderworkerset.sigs.k8s.io/worker-index"};
@@ -33,9 +33,9 @@ std::uint32_t index_of(const PodRecord& pod) {
 }
 
 constexpr std::string_view kSettings[] = {kGangLabel, kGangSizeLabel, kWithinLabel, kPreferLabel, kQueueLabel, kDurationLabel, kGpuMemoryAsk};
-constexpr std::size_t kOwnKeysMax = 32;  ///< keys of the prefix that are looked at: a tenant may write thousands, at each of many updates
+constexpr std::size_t kOwnKeysMax = 32;  ///< keys with our prefix that are looked at: a tenant may write thousands, on each of many updates
 
-/// The wish that `key` was probably meant to be; empty where it is one, or is like none.
+/// The setting that `key` was probably meant to be; empty if it is one, or resembles none.
 std::string_view nearly_a_setting(std::string_view key) {
   if (key == kDevicesAnnotation) return {};
   if (std::find(std::begin(kSettings), std::end(kSettings), key) != std::end(kSettings)) return {};
@@ -80,7 +80,7 @@ Result<GangSettings> read_gang_settings(const Pod& pod) {
   if (name == nullptr || name->empty()) {
     if (size != nullptr) return invalid("has ashlar.dev/gang-size but not ashlar.dev/gang; name the gang whose pods start together");
     if (setting.within.empty()) return setting;
-    // Its hard wish binds as in a gang of one. The slash keeps its name apart from those of labels.
+    // Its hard topology requirement binds as in a gang of one. The slash keeps its name distinct from label values.
     setting.name = PooledString(std::string(kLonePodPrefix) + pod.name.str());
     setting.size = 1;
     return setting;

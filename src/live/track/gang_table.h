@@ -1,5 +1,5 @@
-// gangs: which pods belong together. A gang is a PodGroup of the upstream API or the pods that share the label ashlar.dev/gang in one namespace. Here
-// live its record, the wishes that pods express (size, within, prefer, queue, duration), and the order of ranks.
+// gangs: which pods belong together. A gang is a PodGroup of the upstream API or the pods that share the label ashlar.dev/gang in one namespace. This
+// file has its record, the settings that pods express (size, within, prefer, queue, duration), and the order of ranks.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -21,10 +21,10 @@ inline constexpr std::string_view kWithinLabel = "ashlar.dev/within";       // f
 inline constexpr std::string_view kQueueLabel = "ashlar.dev/queue";
 inline constexpr std::string_view kDurationLabel = "ashlar.dev/duration";
 
-/// A gang that is short of members says nothing on its pods for so long: they are usually still being created.
+/// Time before a gang that is short of members reports it on its pods: usually they are still being created.
 inline constexpr Millis kGangPatience{5'000};
 
-/// What a pod says about its gang. `name` empty: it stands alone. A pod without a gang that must stay within a domain is a gang of one, `pod/NAME`.
+/// A pod's settings for its gang. `name` empty: a single pod. A pod without a gang that must stay within a domain is a gang of one, `pod/NAME`.
 struct GangSettings {
   PooledString name, within, prefer;
   std::uint32_t size = 0;  ///< 0: not stated (PodGroups state it themselves)
@@ -32,8 +32,8 @@ struct GangSettings {
 };
 /// kInvalid names the label and the expected form.
 Result<GangSettings> read_gang_settings(const Pod& pod);
-/// The first label or annotation of the pod that is nearly one of ours (ashlar.dev/withn), or a resource of ours, as a sentence; empty where there is
-/// none. A wish that is overlooked would place the pod wrongly. Other keys of the prefix say nothing to us.
+/// The first label or annotation of the pod that is nearly one of ours (ashlar.dev/withn), or a resource of ours, as a sentence; empty if there is
+/// none. An overlooked setting would place the pod wrongly. Other keys with the prefix are ignored.
 std::string mistyped_setting(const Pod& pod);
 
 inline constexpr std::string_view kLonePodPrefix = "pod/";
@@ -43,7 +43,7 @@ struct GangRecord {
   std::vector<PodSlot> pods;  ///< all of them: waiting, bound and held
   JobId job;                  ///< none while the engine does not know the gang
   QueueId queue;
-  LevelId within, prefer;          ///< none with a wish below that is not empty: no node has the label, or it is beyond the limit of levels
+  LevelId within, prefer;          ///< none although the setting below is not empty: no node has the label, or it is beyond the limit of levels
   PooledString within_setting;     ///< ashlar.dev/within of its pods; hard
   PooledString prefer_setting;     ///< ashlar.dev/prefer of its pods
   PooledString topology_key;       ///< of the PodGroup; hard
@@ -56,9 +56,9 @@ struct GangRecord {
   PooledString priority_class;                  ///< of the PodGroup
   Millis duration;                              ///< 0 = not known
   Millis first_seen;
-  Millis submitted;                ///< its age in the engine's order, kept when it has to be submitted anew; 0 before that
-  PooledString bind_hold_detail;   ///< the server's words about a member that it does not bind
-  std::uint64_t bind_hold = 0;     ///< number of the hold that the gang is under since; 0: none
+  Millis submitted;                ///< its age in the engine's order, kept when it is submitted again; 0 before that
+  PooledString bind_hold_detail;   ///< the server's message about a member that it does not bind
+  std::uint64_t bind_hold = 0;     ///< number of the hold that has kept the gang back since; 0: none
   PodSlot bind_hold_pod = kNoPod;  ///< that member
   std::uint8_t bind_failures = 0;  ///< such holds since all members were bound
   PooledString foreign_pod_name;   ///< the scheduler that the last of the foreign pods names
@@ -66,25 +66,25 @@ struct GangRecord {
   std::uint64_t group_condition_hash = 0;
   bool is_pod_group = false;
   bool is_gang = true;      ///< false: a PodGroup of basic policy with a topology key: members one by one in one domain
-  bool is_open = false;     ///< complete and sound, or begun: its waiting members are in the engine
-  bool is_started = false;  ///< all members that must start together were bound at the same time, and one still is
+  bool is_open = false;     ///< complete and valid, or started: its waiting members are in the engine
+  bool is_started = false;  ///< all members that must start together were bound at the same time, and at least one still is
   bool is_dirty = false;
   bool is_stale = false;              ///< its queue changed after it was reported to the engine
   bool has_mixed_queues = false;      ///< its waiting pods belong to several queues
-  bool has_quarantined = false;       ///< for one of its pods the scheduler stopped once
-  bool has_mixed_schedulers = false;  ///< its pods name several schedulers that we serve
+  bool has_quarantined = false;       ///< the scheduler once stopped because of one of its pods
+  bool has_mixed_schedulers = false;  ///< its pods name several of the scheduler names that we serve
   bool has_timer = false;
   bool is_group_condition_due = false;
-  bool is_group_told = false;    ///< the PodGroup's condition is True already: it never reverts
+  bool is_group_told = false;    ///< the PodGroup's condition is already True: it never reverts
   PooledString group_refusal;    ///< path of a field of the PodGroup that is not evaluated
-  PooledString group_problem;    ///< why the PodGroup cannot be read, where it never could
-  Hold hold;                     ///< what holds it, as last found
-  std::uint64_t hold_found = 0;  ///< at which edition of the levels; 0: something has happened since
+  PooledString group_problem;    ///< why the PodGroup cannot be read, if it never could
+  Hold hold;                     ///< what holds it, as last evaluated
+  std::uint64_t hold_found = 0;  ///< the edition of the levels at which it was; 0: something has changed since
   bool is_used = false;
 
-  /// The level that all must share a domain of, as it was written; a PodGroup's own counts first.
+  /// The level that all must share a domain of, as written; a PodGroup's own takes precedence.
   const PooledString& hard_setting() const { return topology_key.empty() ? within_setting : topology_key; }
-  /// A lone pod with a hard wish is placed as a gang of one, under a name that no label can have.
+  /// A single pod with a hard topology requirement is placed as a gang of one, under a name that no label can have.
   bool is_lone_pod() const { return name.view().starts_with(kLonePodPrefix); }
   /// "gang g", "pod p"
   std::string said() const { return is_lone_pod() ? "pod " + name.str().substr(kLonePodPrefix.size()) : "gang " + name.str(); }

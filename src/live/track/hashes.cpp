@@ -5,7 +5,7 @@
 namespace ashlar::kube {
 namespace {
 
-/// Lists go in with their length: without it a value could move from one list to the next unnoticed.
+/// Lists are hashed with their length: otherwise a value could move from one list to the next unnoticed.
 class Hash {
  public:
   std::uint64_t value() const { return sum_; }

@@ -1,4 +1,4 @@
-// hold_text: why a pod or a gang waits outside the engine, in words, and the condition that says so.
+// hold_text: why a pod or a gang waits outside the engine, as text, and the condition that reports it.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace ashlar::kube {
 /// For comparing conditions without keeping their text; never 0.
 std::uint64_t condition_hash(std::string_view reason, std::string_view message);
 
-/// A condition's reason is one of the API's own words, since autoscalers and tools know no others: kUnschedulable where other or more nodes would
-/// help (autoscalers add nodes for exactly this), kSchedulerError for everything else; the message begins with our own word then.
+/// A condition's reason is one of the API's own tokens, since autoscalers and tools know no others: kUnschedulable if other or more nodes would help
+/// (autoscalers add nodes for exactly this), kSchedulerError otherwise; the message then begins with our own reason.
 inline constexpr std::string_view kUnschedulable = "Unschedulable";
 inline constexpr std::string_view kSchedulerError = "SchedulerError";
 
@@ -21,16 +21,16 @@ inline constexpr std::string_view kSchedulerError = "SchedulerError";
 std::string hold_text(const PodRecord& pod);
 /// The token for a condition's reason: the API's SchedulingGated for gates, kUnschedulable where a node with another label would help, else kSchedulerError.
 std::string_view hold_reason_token(HoldReason reason);  // for tests
-/// Our own word for it: "FieldNotEvaluated", "MembersMissing", ...
+/// Our own reason: "FieldNotEvaluated", "MembersMissing", ...
 std::string_view hold_reason_name(HoldReason reason);
 
 struct ConditionText {
   std::string reason, message;
 };
 
-/// What to say on a pod that is held, or that waits in a gang that is; an empty reason where there is nothing to say.
+/// The condition of a pod that is held, or that waits in a held gang; an empty reason if there is nothing to report.
 ConditionText hold_condition(const TrackerData& t, const PodRecord& pod);
-/// What to say on the PodGroup of a gang that is held; an empty reason where it is not.
+/// The condition of a held gang's PodGroup; an empty reason if the gang is not held.
 ConditionText hold_condition(const TrackerData& t, const GangRecord& gang);
 
 }  // namespace ashlar::kube

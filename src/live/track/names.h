@@ -1,6 +1,6 @@
-// ObjectNames: the tables between the strings of Kubernetes and the dense ids of the engine. Only nodes and the
-// configuration take resource columns and topology levels, which are few; a resource that only pods name gets a row
-// without a column. A lookup costs one hash; nothing is iterated in hash order.
+// ObjectNames: the tables between the strings of Kubernetes and the dense ids of the engine. Only nodes and the configuration use up resource columns
+// and topology levels, which are few; a resource that only pods name gets a row without a column. A lookup costs one hash; nothing is iterated in
+// hash order.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -57,7 +57,7 @@ class Marks {
   std::vector<bool> is_used_;
 };
 
-/// Rows by name where rows are given back: the lowest free one is used next.
+/// Rows by name, with rows given back: the lowest free one is reused next.
 template <class IdType, class Name = PooledString, class Hash = std::hash<Name>>
 class RowNames {
  public:
@@ -107,8 +107,8 @@ class RowNames {
   std::set<std::uint32_t> free_;
 };
 
-/// Rows without names (jobs, members). A row given back is used again only after the next settle(), so that the engine's answers about a row
-/// are never about its successor.
+/// Rows without names (jobs, members). A row given back is reused only after the next settle(), so that the engine's answers about a row are never
+/// about its successor.
 template <class IdType>
 class Rows {
  public:
@@ -132,9 +132,9 @@ class Rows {
   std::vector<std::uint32_t> leaving_;
 };
 
-/// One topology level: nested ones come from the configuration, free-standing ones are added when a gang names a label of nodes that is no level yet.
+/// One topology level: nested ones come from the configuration, independent ones are added when a gang names a node label that is no level yet.
 struct LevelName {
-  PooledString name;   ///< as users say it
+  PooledString name;   ///< as users write it
   PooledString label;  ///< node label key whose values are the domains
 };
 
@@ -152,14 +152,14 @@ class ObjectNames {
   /// A model that the configuration names: it keeps its row.
   DeviceClassId configured_model(const PooledString& name);
 
-  /// The column of a resource that a node has; none where all columns are taken, see refused_resources().
+  /// The column of a resource that a node has; none if all columns are taken, see refused_resources().
   ResourceId resource(const PooledString& name);
-  /// The column of a resource, or a row without a column where no node has it (yet).
+  /// The column of a resource, or a row without a column if no node has it (yet).
   ResourceId wished_resource(const PooledString& name);
-  /// None where it has no column.
+  /// None if it has no column.
   ResourceId find_resource(const PooledString& name) const;
   PooledString resource_name(ResourceId id) const;
-  /// Resources that nodes have and that are not followed, since all columns are taken; in order of appearance.
+  /// Resources of nodes that are not tracked, since all columns are taken; in order of appearance.
   const std::vector<PooledString>& refused_resources() const { return refused_resources_; }
   bool is_refused(const PooledString& resource_name) const;
   std::size_t column_count() const { return resource::kFirstExtended + extended_.size(); }
@@ -175,10 +175,10 @@ class ObjectNames {
   const std::vector<LevelName>& levels() const { return levels_; }
   /// By level name or label key; none if there is none.
   LevelId find_level(const PooledString& name) const;
-  /// The label as a free-standing level, in the row given or, where that is none, in a new one; none beyond the limit.
+  /// The label as an independent level, in the given row or, if that is none, in a new one; none beyond the limit.
   LevelId add_level(const PooledString& label, LevelId instead_of);
   bool has_room_for_level() const { return levels_.size() < Topology::kLevelsMax; }
-  /// The domain of a value. Nested levels are told apart by their path (rack r1 of block a is not rack r1 of block b).
+  /// The domain of a value. Nested levels are distinguished by their path (rack r1 of block a is not rack r1 of block b).
   DomainId domain(LevelId level, DomainId parent, const PooledString& value);
   PooledString domain_name(LevelId level, DomainId domain) const;
 
@@ -194,8 +194,8 @@ class ObjectNames {
     void add(const Constraint& constraint);
     void add(const NodeFacts& facts);
   };
-  /// Have enough names come since the last keep_only(), or enough users of names gone, that it is worth looking for unused ones? The cost
-  /// of looking stays proportional to that of adding and removing.
+  /// True if enough names were added since the last keep_only(), or enough users of names removed, to make a search for unused ones worthwhile. Its
+  /// cost stays proportional to that of adding and removing.
   bool is_worth_looking(std::size_t users_gone) const { return vocabulary() > kept_ * 2 + kVocabularyMin || users_gone > kept_ / 2 + kUsersGoneMin; }
   /// Gives back the rows of all other labels, label keys, models, host addresses, domains and resources without a
   /// column. Rows of nodes are given back at once, when the node goes.
@@ -222,7 +222,7 @@ class ObjectNames {
   std::uint32_t nested_ = 0;
   std::vector<LevelName> levels_;
   Interned<ResourceId> extended_;
-  RowNames<ResourceId> absent_;  ///< resources that somebody asks for and no node has: rows from kColumnsMax on
+  RowNames<ResourceId> absent_;  ///< resources that pods request and no node has: rows from kColumnsMax on
   std::vector<PooledString> refused_resources_;
   std::uint32_t configured_models_ = 0;
   RowNames<AddressId> addresses_;

@@ -1,5 +1,5 @@
-// PodTable: one record a pod with what is needed to decide, bind and explain, found by namespace and name or by the engine's member row. About 250
-// bytes a record; names are pooled, label sets and rules shared.
+// PodTable: one record per pod with what is needed to decide, bind and explain, found by namespace and name or by the engine's member row. About 250
+// bytes per record; names are pooled, label sets and rules shared.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -25,20 +25,20 @@ inline constexpr GangSlot kNoGang = 0xffffffffu;
 enum class HoldReason : std::uint8_t {
   kNone,
   kGated,         ///< spec.schedulingGates
-  kDeleting,      ///< deletion was asked for
+  kDeleting,      ///< deletion was requested
   kUnsupported,   ///< a hard field that is not evaluated; detail = its path
   kMalformed,     ///< one of our own labels or annotations cannot be read; detail says which and why
   kQueueUnknown,  ///< detail = the queue's name
-  kQuarantined,   ///< the scheduler stopped for it once; detail = the sentence
-  kBindFailed,    ///< the API server does not bind it; detail = the server's words. Of a whole gang too
+  kQuarantined,   ///< the scheduler once stopped because of it; detail = the sentence
+  kBindFailed,    ///< the API server does not bind it; detail = the server's message. Also of a whole gang
   kUnreadable,    ///< a part of it cannot be read; detail says which and why
   kForeign,       ///< another scheduler's pod, kept only because it names a PodGroup; detail = the scheduler's name
-  // Of a whole gang; its pods are kWaiting then, outside the engine. The detail says it in full.
+  // Of a whole gang; its pods are then kWaiting, outside the engine. The detail has the full text.
   kMembersMissing,    ///< fewer pods than must start together
   kGroupMissing,      ///< its PodGroup does not exist (yet)
   kGroupsUnreadable,  ///< PodGroups cannot be read at all
-  kGroupRefused,      ///< it cannot be placed as it stands
-  kNoSuchDomain,      ///< no node has the label in one of whose domains it must stay: other nodes would help
+  kGroupRefused,      ///< it cannot be placed in its present form
+  kNoSuchDomain,      ///< no node has the label of the domain that it must stay in: other nodes would help
 };
 
 /// Why a pod or a gang is held, and about what.
@@ -53,15 +53,15 @@ struct PodRecord {
     kHeld,           ///< waits outside the engine; see hold
     kWaiting,        ///< ours, may be placed
     kAssumed,        ///< the engine chose a node; the binding is queued or under way
-    kBound,          ///< the API server says so, on a node that we know
+    kBound,          ///< confirmed by the API server, on a node that we know
     kOnUnknownNode,  ///< bound to a node that we do not know (yet, or any more): holds nothing
-    kNominated,      ///< another scheduler's, which keeps a place for it
+    kNominated,      ///< another scheduler's, with a place reserved by nomination
   };
   PooledString ns, name, uid;
-  PooledString node_name;       ///< as the API server says; empty while not bound
-  PooledString asked_node;      ///< a node that went while the binding to it was under way: it may be bound there; empty: there is none
-  PooledString within, prefer;  ///< what it says of its gang's domains
-  std::uint32_t gang_size = 0;  ///< and of its size; 0: nothing
+  PooledString node_name;       ///< as reported by the API server; empty while not bound
+  PooledString asked_node;      ///< a node that was removed while the binding to it was under way: it may be bound there; empty: none
+  PooledString within, prefer;  ///< its settings for the gang's domains
+  std::uint32_t gang_size = 0;  ///< its setting for the gang's size; 0: none
   std::shared_ptr<const Labels> labels;
   std::shared_ptr<const PodRules> rules;
   PooledString hold_detail;
@@ -74,26 +74,26 @@ struct PodRecord {
   GangSlot gang = kNoGang;
   GangSlot foreign_pod_of = kNoGang;  ///< another scheduler's pod: the PodGroup that it names
   std::uint32_t generation = 0;       ///< of the slot; late answers compare
-  std::uint32_t bind_attempt = 0;     ///< of the last binding asked for
+  std::uint32_t bind_attempt = 0;     ///< of the last binding requested
   std::int32_t priority = 0;
   DeviceMask devices;                ///< chosen or read back
-  Millis created, duration;          ///< duration: asked for, 0 = not known
+  Millis created, duration;          ///< duration: as requested, 0 = not known
   Millis seen;                       ///< when we first saw it eligible
   std::uint64_t owner_hash = 0;      ///< of labels and annotations as last seen, see owner_hash() in pods/pod_changes.cpp
   std::uint64_t bind_hold = 0;       ///< number of the last hold after a failed binding
-  std::uint64_t chosen_at = 0;       ///< the edition of the nodes by which its place was chosen, see Tracker::is_place_outdated
-  std::uint64_t condition_hash = 0;  ///< of reason and message of PodScheduled=False as the server has it; 0 = none
+  std::uint64_t chosen_at = 0;       ///< the edition of the nodes when its place was chosen, see Tracker::is_place_outdated
+  std::uint64_t condition_hash = 0;  ///< of reason and message of PodScheduled=False on the server; 0 = none
   Phase phase = Phase::kFree;
   HoldReason hold = HoldReason::kNone;
   bool is_ours = false;
   bool is_condition_due = false;
-  bool is_refusal_due = false;       ///< an event FailedScheduling about it waits to be sent
-  bool is_bind_under_way = false;    ///< a binding was sent, and what became of it is not known yet
+  bool is_refusal_due = false;       ///< an event FailedScheduling about it is still to be sent
+  bool is_bind_under_way = false;    ///< a binding was sent, and its result is not known yet
   bool closes_node = false;          ///< holds more than could be read of it: nothing new is placed on its node
-  bool are_devices_changed = false;  ///< somebody else wrote others into its annotation
-  bool names_queue = false;          ///< by its own label or annotation; otherwise the namespace decides
-  std::uint8_t bind_failures = 0;    ///< bindings given up since one succeeded
-  std::uint8_t scheduler = 0;        ///< which of the names that we serve
+  bool are_devices_changed = false;  ///< another writer changed them in its annotation
+  bool names_queue = false;          ///< by its own label or annotation; otherwise the namespace determines it
+  std::uint8_t bind_failures = 0;    ///< bindings given up since the last success
+  std::uint8_t scheduler = 0;        ///< index of the scheduler name, of those that we serve
 
   bool is_in_engine() const { return !member.is_none(); }
   const Labels& its_labels() const {

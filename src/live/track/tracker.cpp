@@ -41,13 +41,13 @@ void Tracker::take(Change<Node>&& change) {
     upsert_node(data_, change.object);
 }
 
-/// A namespace may be labelled after its pods were made, and its news may come later than theirs: pods that wait are looked at again by settle(),
-/// once for all namespaces that changed.
+/// A namespace may be labelled after its pods were created, and its events may arrive later than theirs: settle() re-evaluates waiting pods once for
+/// all namespaces that changed.
 void Tracker::take(Change<Namespace>&& change) {
   if (change.kind == Change<Namespace>::Kind::kSynced) return;
   const PooledString name = change.object.name;
   const bool is_gone = change.kind == Change<Namespace>::Kind::kDeleted;
-  if (!is_gone && !change.object.problem.empty() && data_.namespaces.contains(name)) return;  // what was read of it last stays
+  if (!is_gone && !change.object.problem.empty() && data_.namespaces.contains(name)) return;  // what was last read of it stays
   const PooledString queue_before = queue_name_in(data_, name);
   if (is_gone) {
     data_.namespaces.erase(name);
@@ -68,7 +68,7 @@ void Tracker::take(Change<PriorityClass>&& change) {
     data_.priority_classes.erase(name);
   else if (change.object.problem.empty() || !data_.priority_classes.contains(name))
     data_.priority_classes[name] = change.object.value;
-  // Pods carry the number itself; PodGroups may name a class that is made after them.
+  // Pods carry the number itself; PodGroups may name a class that is created after them.
   for (GangSlot slot = 0; slot < data_.gangs.slots(); ++slot)
     if (data_.gangs[slot].is_used && data_.gangs[slot].priority_class == name) touch_gang(data_, slot);
 }

@@ -1,6 +1,6 @@
-// Tracker: what changes of the API server mean for the engine. Decides which pods the engine may see (complete, sound gangs; pods without hard fields
-// that are not evaluated) and turns every change, and every report of the binder, into events; it never talks to the API server. Cost: a few hundred
-// nanoseconds a change, O(members) for a gang that changes, O(pods) for a node that goes.
+// Tracker: translates changes from the API server for the engine. It decides which pods the engine may see (complete, valid gangs; pods without
+// unevaluated hard fields) and turns every change, and every report of the binder, into events; it never talks to the API server. Cost: a few hundred
+// nanoseconds per change, O(members) if a gang changes, O(pods) if a node is removed.
 #pragma once
 
 #include <string>
@@ -26,48 +26,49 @@ class Tracker {
   void take(Change<PodGroup>&& change);
   void take(Change<Namespace>&& change);
   void take(Change<PriorityClass>&& change);
-  /// Why PodGroups cannot be read now; empty: they can. Pods whose PodGroup is not known wait and say so; the groups that are known stay as they are.
+  /// Why PodGroups cannot be read now; empty: they can. Pods whose PodGroup is not known wait and report this; known groups stay as they are.
   void note_pod_groups(const std::string& problem);
-  /// Why PriorityClasses cannot be listed now; empty: they can. Those that are known stay as they are.
+  /// Why PriorityClasses cannot be listed now; empty: they can. Known ones stay as they are.
   void note_priority_classes(const std::string& problem) { data_.classes_problem = problem; }
-  /// Brings queues, gangs and constraints up to date with everything taken; to be called before the engine takes the events.
+  /// Updates queues, gangs and constraints with everything taken; to be called before the engine takes the events.
   void settle();
-  /// Of all that only what takes room on nodes: gangs of which a bound pod is not in the engine (yet, or again after it was resized). To be called
-  /// before the state takes events between two decisions. Costs nothing where no such pod is, else O(members) of their gangs.
+  /// The part of settle() that occupies nodes: gangs with a bound pod that is not in the engine (yet, or again after it was resized). To be called
+  /// before the state takes events between two decisions. Costs nothing if there is no such pod, else O(members) of their gangs.
   void settle_bound();
-  /// Is there anything that settle() would look at?
+  /// True if settle() has anything to do.
   bool has_unsettled() const {
     return !data_.dirty.empty() || !data_.moved_namespaces.empty() || data_.has_level_news || data_.anti_affinity.has_news();
   }
   /// The engine has taken all events: rows given back may be used again.
   void note_taken();
-  /// Gangs that have been short of members for too long now say so. Returns when to call again; Millis::max() = never.
+  /// Gangs that have been short of members for too long are marked to report it. Returns when to call again; Millis::max() = never.
   Millis tick(Millis now);
 
-  // ---- news of the actuator ----------------------------------------------------------------------------------------------------------
+  // ---- reports of the actuator -------------------------------------------------------------------------------------------------------
   void note_assumed(PodSlot slot, NodeId node, const DeviceMask& devices);
   /// The API server has the pod on this node.
   void note_bound(PodSlot slot, const PooledString& node_name, const DeviceMask& devices);
   void note_rejected(PodSlot slot);
-  /// Has what its place was chosen by changed since: its node, what refuses company there, its owner's wishes, the nodes of a gang that must stay within
-  /// a domain or, of one that has not started, the nodes and wishes of those that are not bound either, or whether as many have a place as must start
-  /// together? `cluster`: with all that is seen so far, or null where has_node_news() says no. O(1) without, O(members) with it.
+  /// True if anything by which its place was chosen has changed since: its node, other pods' anti-affinity there, its owner's settings, the nodes of
+  /// a gang that must stay within a domain or, for a gang that has not started, the nodes and settings of its other unbound pods, or whether as many
+  /// have a place as must start together. `cluster`: with everything seen so far, or null if has_node_news() is false. O(1) without, O(members) with
+  /// it.
   bool is_place_outdated(PodSlot slot, const Cluster* cluster) const;
-  /// Has any node changed or gone, a pod come to one by other hands, or a gang that has not started become too small or been changed by its pods'
-  /// owners, since the pod's place was chosen?
+  /// True if, since the pod's place was chosen, any node changed or was removed, another scheduler bound a pod to one, or a gang that has not started
+  /// became too small or was changed by its pods' owners.
   bool has_node_news(PodSlot slot) const { return data_.nodes_edition != data_.pods[slot].chosen_at; }
-  /// The engine chooses again for a pod that is known to be unbound; of a gang that has not started for all that are, so that it is tried as a whole.
+  /// The engine chooses again for a pod known to be unbound; for a gang that has not started, for all such pods, so that it is tried as a whole.
   void choose_anew(PodSlot slot);
-  /// The API server does not bind the pod. Its place is free at once; the pod, or what is unbound of a gang that has not started, waits outside the
-  /// engine and says why in the server's words, until end_bind_hold() or a change by its owner. Number 0: its gang is held already.
+  /// The API server does not bind the pod. Its place is free at once; the pod, or the unbound part of a gang that has not started, waits outside the
+  /// engine and reports the server's message, until end_bind_hold() or a change by its owner. Number 0: its gang is held already.
   BindHold note_bind_failed(PodSlot slot, const std::string& words);
-  /// It may be tried again. Does nothing where that has come about otherwise.
+  /// It may be tried again. Does nothing if that has already happened otherwise.
   void end_bind_hold(const BindHold& hold);
-  /// It is known what became of the binding under way.
+  /// The result of the binding under way is known.
   void note_answered(PodSlot slot);
-  /// The binding to a node that went is answered, and the pod is not bound.
+  /// The binding to a removed node is answered, and the pod is not bound.
   void note_not_bound(PodSlot slot);
-  /// Does its gang wait outside the engine since a binding failed, or until one is answered?
+  /// True if its gang waits outside the engine since a binding failed, or until one is answered.
   bool is_gang_held(PodSlot slot) const;
   /// The API server no longer has this pod.
   void note_gone(PodSlot slot);
@@ -81,29 +82,29 @@ class Tracker {
   GangTable& gangs() { return data_.gangs; }
   const GangTable& gangs() const { return data_.gangs; }
   const Translator& translator() const { return data_.translator; }
-  /// Waiting pods whose constraint was looked at anew for their company, ever; and the lists and constraints that were made for it.
+  /// Waiting pods whose constraint was re-evaluated for other pods' anti-affinity, in total; and the lists and constraints built for it.
   std::uint64_t constraints_renewed() const { return data_.constraints_renewed; }        // for tests
   const CompanyConstraints::Work& company_work() const { return data_.company.work(); }  // for tests
   JobOwner owner(JobId job) const { return value_at(data_.owners, job.row()); }
   /// Labels of a node by row.
   const Labels& node_labels(NodeId node) const { return data_.nodes[node.row()].labels; }
   bool serves(const PooledString& scheduler_name) const;
-  /// Why an incomplete or unsound gang may not be placed; kNone if it may. O(members) where something has happened to
-  /// it since it was evaluated, else O(1).
+  /// Why an incomplete or invalid gang may not be placed; kNone if it may. O(members) if something has happened to it since it was evaluated, else
+  /// O(1).
   Hold gang_hold(const GangRecord& gang) const;
-  /// What to say on a pod that is held or waits in a gang that is, and on the PodGroup of one that is; see hold_text.h.
+  /// The condition of a pod that is held or waits in a held gang, and of the PodGroup of a held gang; see hold_text.h.
   ConditionText hold_condition(const PodRecord& pod) const;
   ConditionText hold_condition(const GangRecord& gang) const;
-  /// Why the class that its PodGroup names does not count; empty where it does, or none is named. A class that merely does not exist is not told.
+  /// Why the class that its PodGroup names does not count; empty if it does, or none is named. A class that merely does not exist is not reported.
   std::string priority_trouble(const GangRecord& gang) const;
   std::uint32_t members_present(const GangRecord& gang) const;
   std::size_t on_unknown_nodes_count() const;  // for tests
   std::size_t quarantined_count() const;
-  /// Gangs that wait because the label that they name would be a topology level too many.
+  /// Gangs that wait because the label that they name would exceed the limit of topology levels.
   std::size_t gangs_without_level() const;
-  /// Why nothing new is placed on a node that would be taken otherwise, such as "status.allocatable: ..."; empty: it is open.
+  /// Why nothing new is placed on a node that would be used otherwise, e.g. "status.allocatable: ..."; empty: it is open.
   std::string node_trouble(NodeId node) const;
-  /// The first of the closed nodes and how many more there are, such as "node n3 (status.allocatable: ...) and 2 more". O(nodes).
+  /// The first of the closed nodes and the number of others, e.g. "node n3 (status.allocatable: ...) and 2 more". O(nodes).
   std::string closed_nodes_text() const;
 
  private:

@@ -1,5 +1,5 @@
-// TrackerData: all that is known of nodes, pods and gangs: the tables that the functions of nodes/, pods/ and gangs/ read and change, and the events that
-// come of it. Plain: what changes it keeps the records, the rows given out and the events in step.
+// TrackerData: all that is known of nodes, pods and gangs: the tables that the functions of nodes/, pods/ and gangs/ read and change, and the
+// resulting events. A plain struct: whatever changes it keeps the records, the allocated rows and the events consistent.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -36,45 +36,45 @@ struct QueueSettings {
 struct TrackerOptions {
   std::vector<std::string> scheduler_names{"ashlar"};
   std::vector<LevelName> levels;      ///< outermost first
-  std::vector<QueueSettings> queues;  ///< parents before children; `default` is added where it is missing
+  std::vector<QueueSettings> queues;  ///< parents before children; `default` is added if missing
   std::map<std::string, std::string> queue_of_namespace;
-  Quarantine* quarantine = nullptr;  ///< pods not to be shown to the engine; outlives the tracker
+  Quarantine* quarantine = nullptr;  ///< pods to keep out of the engine; outlives the tracker
   std::vector<std::string> models;   ///< interned first, in this order, so that a profile's mix can name them by row
 };
 
-/// What a job of the engine is in Kubernetes: a gang, or one pod.
+/// The Kubernetes object of a job of the engine: a gang, or one pod.
 struct JobOwner {
   GangSlot gang = kNoGang;
   PodSlot pod = kNoPod;
   LevelId within, prefer;  ///< as reported to the engine
 };
 
-/// A pod, or what is unbound of a gang, that waits outside the engine since its binding failed.
+/// A pod, or the unbound part of a gang, that waits outside the engine since its binding failed.
 struct BindHold {
   PodSlot pod = kNoPod;
   std::uint32_t generation = 0;  ///< of the pod's slot
   GangSlot gang = kNoGang;       ///< the whole gang instead of the pod
-  std::uint64_t number = 0;      ///< 0: there is none
-  int times = 0;                 ///< how often in a row
+  std::uint64_t number = 0;      ///< 0: none
+  int times = 0;                 ///< consecutive failures
 };
 
-/// Told whenever there may be something new to say on a pod or on a PodGroup.
+/// Called whenever there may be something new to report on a pod or on a PodGroup.
 struct TrackerListeners {
   std::function<void(PodSlot)> on_condition_due;
   std::function<void(GangSlot)> on_group_condition_due;
-  std::function<void(PodSlot)> on_bound;            ///< a binding that this process asked for is confirmed
-  std::function<void(PodSlot)> on_devices_changed;  ///< somebody else wrote other devices on a bound pod of ours than it holds
+  std::function<void(PodSlot)> on_bound;            ///< a binding that this process requested is confirmed
+  std::function<void(PodSlot)> on_devices_changed;  ///< another writer changed the devices of a bound pod of ours
   OnLog log;
 };
 
 /// A node as it was last read, and what closes it.
 struct NodeRecord {
   Labels labels;
-  NodeFacts facts;                ///< as the engine has them; of a node that cannot be read the last good ones
+  NodeFacts facts;                ///< as the engine has them; for a node that cannot be read the last valid ones
   PooledString problem;           ///< why the node itself cannot be read; empty: it can
   std::uint32_t unread_pods = 0;  ///< bound here and holding more than could be read of them
-  bool is_asked = false;          ///< made anew while bindings to its predecessor of that name are not answered: who is bound here nobody knows
-  std::uint64_t told_at = 0;      ///< the edition of the nodes that the engine's last word on it made
+  bool is_asked = false;          ///< created again with bindings to its predecessor of that name unanswered: its bound pods are not known
+  std::uint64_t told_at = 0;      ///< the edition of the nodes created by the last report to the engine about it
   bool is_closed() const { return unread_pods > 0 || is_asked || !problem.empty(); }
 };
 
@@ -95,14 +95,14 @@ struct TrackerData {
   AntiAffinity anti_affinity;
   CompanyConstraints company;
   std::uint64_t constraints_renewed = 0;
-  std::uint64_t bind_holds = 0;  ///< ever begun
+  std::uint64_t bind_holds = 0;  ///< begun, in total
   std::vector<PooledString> scheduler_names;
   std::vector<NodeRecord> nodes;
-  std::uint64_t nodes_edition = 0;  ///< of what has_node_news() asks for, ever
+  std::uint64_t nodes_edition = 0;  ///< of what has_node_news() looks for, in total
   boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>>
-      asked_nodes;  ///< nodes that went, and the pods that may be bound there
-  boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>> node_labels;  ///< nodes that have a label of this key
-  std::vector<PooledString> levels_told;  ///< labels of which the log says that they would be a level too many
+      asked_nodes;  ///< removed nodes, and the pods that may be bound there
+  boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>> node_labels;  ///< number of nodes that have a label with this key
+  std::vector<PooledString> levels_told;  ///< labels already logged as exceeding the limit of levels
   bool has_level_news = false;            ///< gangs whose label was no level may have one now
   boost::unordered_flat_map<PooledString, OnUnknownNode, std::hash<PooledString>> on_unknown_node;
   boost::unordered_flat_map<PooledString, Namespace, std::hash<PooledString>> namespaces;
@@ -111,14 +111,14 @@ struct TrackerData {
   Rows<JobId> job_rows;
   Rows<MemberId> member_rows;
   std::vector<JobOwner> owners;
-  Millis opened;  ///< pods created before it were waiting before we were: their age counts
+  Millis opened;  ///< pods created before it were waiting before this process was: their age counts
   std::vector<GangSlot> dirty;
-  std::vector<GangSlot> bound_outside;  ///< of these a pod is bound and not in the engine before they are settled
+  std::vector<GangSlot> bound_outside;  ///< gangs with a bound pod that is not in the engine until they are settled
   std::string groups_problem;
-  std::uint64_t levels_edition = 1;  ///< grows with what nodes have labels of, and with the levels made of them
-  std::deque<std::pair<Millis, std::pair<PooledString, PooledString>>> impatient;  ///< when a gang's patience ends, ascending
-  boost::unordered_flat_map<PodSlot, Pod> missed;                                  ///< what owners changed of assumed pods: read when they wait again
-  std::vector<PooledString> moved_namespaces;  ///< since the last settle(): pods that name no queue may belong to another one now
+  std::uint64_t levels_edition = 1;  ///< grows with the label keys of nodes, and with the levels made of them
+  std::deque<std::pair<Millis, std::pair<PooledString, PooledString>>> impatient;  ///< end of each gang's grace period, ascending
+  boost::unordered_flat_map<PodSlot, Pod> missed;                                  ///< owners' changes of assumed pods: read when they wait again
+  std::vector<PooledString> moved_namespaces;  ///< since the last settle(): pods that name no queue may now belong to another one
 };
 
 }  // namespace ashlar::kube

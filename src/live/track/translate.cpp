@@ -172,7 +172,7 @@ bool Translator::is_demand_of(const Pod& pod, DemandId id) {
 Result<DemandId> Translator::demand(const Pod& pod) {
   const PooledString* setting = find_setting(pod, kGpuMemoryAsk);
   const PooledString memory_ask = setting == nullptr ? PooledString() : *setting;
-  const bool is_blank = setting != nullptr && setting->empty();  // an ask that cannot be read, unlike none
+  const bool is_blank = setting != nullptr && setting->empty();  // a request that cannot be read, unlike none
   for (const Seen& s : seen_)
     if (!s.id.is_none() && s.requests == pod.requests && s.rules == pod.rules && s.memory_ask == memory_ask && !is_blank) return s.id;
   Result<Demand> built = build_demand(pod, setting);
@@ -216,7 +216,7 @@ PooledString Translator::refused_in(DemandId id) const {
 }
 
 void Translator::note_taken() {
-  // What an empty row says nobody hears of in a decision: it can wait for other news.
+  // No decision reports the content of an empty row: it can wait for other events.
   demands_.settle([this](DemandId id) {
     for (Seen& s : seen_)
       if (s.id == id) s = Seen();
@@ -282,7 +282,7 @@ ashlar::NodeTerm Translator::term(const NodeTerm& from) {
   return to;
 }
 
-/// A demand for device models reads better as models than as labels: the engine then counts the nodes that have another device.
+/// A requirement for device models is better expressed as models than as labels: the engine then counts the nodes that have another device.
 void Translator::take_models(const PodRules& rules, Constraint& into, bool& is_affinity_taken) {
   is_affinity_taken = false;
   if (rules.required_affinity.size() != 1) return;
@@ -379,7 +379,7 @@ NodeFacts Translator::node_facts(const Node& node) {
     if (std::find(facts.taints.begin(), facts.taints.end(), taint) == facts.taints.end()) facts.taints.push_back(taint);
   };
   for (const Taint& t : node.taints) add_taint(t.key, t.value, t.effect);
-  // What the node controllers would add; said here too, so that a node is left alone from the moment on at which it says so itself.
+  // What the node controllers would add; set here too, so that nothing is placed on a node from the moment it reports the state itself.
   if (node.unschedulable) add_taint(kUnschedulableTaint, {}, TaintEffect::kNoSchedule);
   if (node.ready == ConditionStatus::kFalse) add_taint(kNotReadyTaint, {}, TaintEffect::kNoSchedule);
   if (node.ready == ConditionStatus::kUnknown) add_taint(kUnreachableTaint, {}, TaintEffect::kNoSchedule);

@@ -1,5 +1,5 @@
-// ValueRows: one row for each distinct value that somebody uses, the lowest free one for a new value. A row whose last user is gone keeps its value
-// until the next settle(), so that what the engine has not heard yet is never about its successor. Cost: one hash lookup a value.
+// ValueRows: one row for each distinct value in use, the lowest free one for a new value. A row whose last user is gone keeps its value until the
+// next settle(), so that events the engine has not taken yet never refer to its successor. Cost: one hash lookup per value.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -15,7 +15,7 @@ namespace ashlar::kube {
 template <class IdType, class Value>
 class ValueRows {
  public:
-  /// The row of the value, and whether it is new. A row that nobody begins to use is given back by the next settle().
+  /// The row of the value, and whether it is new. A row that gets no user is given back by the next settle().
   std::pair<IdType, bool> of(Value value, std::uint64_t hash) {
     const auto [head, is_first] = first_.try_emplace(hash, kNone);
     for (std::uint32_t row = head->second; row != kNone; row = rows_[row].next)
@@ -37,7 +37,7 @@ class ValueRows {
     ASHLAR_CHECK(rows_[id.row()].users > 0);
     if (--rows_[id.row()].users == 0) unused_.push_back(id.value);
   }
-  /// Gives back the rows without users: calls `gone(IdType)` for each, whose value is still there then.
+  /// Gives back the rows without users: calls `gone(IdType)` for each while its value still exists.
   template <class Gone>
   void settle(Gone&& gone) {
     for (const std::uint32_t row : unused_) {

@@ -1,5 +1,5 @@
-// StandbyCache: the last state of every object of one resource, so that a new leader can begin at once. Of an object that could not be read whole
-// both are kept, the last state that could and the last one. Emptied in order of creation, then name, so that rows do not depend on hash order.
+// StandbyCache: the last state of every object of one resource, so that a new leader can begin at once. For an object that could not be read whole,
+// both the last readable version and the latest are kept. Emptied in order of creation, then name, so that rows do not depend on hash order.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class StandbyCache {
     else
       objects_[key] = std::move(change.object);
   }
-  /// Hands everything over, as kAdded and then what could not be read whole as kModified, and is empty afterwards.
+  /// Hands everything over, as kAdded and then unreadable versions as kModified, and is empty afterwards.
   template <class Sink>
   void drain(Sink&& sink) {
     std::vector<T> objects;

@@ -1,5 +1,5 @@
-// WatchedKind: one kind of object of the API server that is followed: its reflector, what is known of it while nobody leads, and what keeps it from being
-// listed. What differs between kinds is a row of Watches; a new kind is one more row, its decoder and a LeaderTerm::take.
+// WatchedKind: one kind of object followed on the API server: its reflector, its cache while no term leads, and what prevents listing it. What
+// differs between kinds is a row of Watches; a new kind is one more row, its decoder and a LeaderTerm::take.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ namespace ashlar::kube {
 struct WatchedKindRow {
   std::string_view resource;       ///< "pods"
   std::string_view object;         ///< "pod"
-  bool is_required = false;        ///< without it nothing is decided; else: where it cannot be listed that is said once, and stops nothing
-  bool waits_for_others = false;   ///< is listed once all other kinds are known, or why they are not
+  bool is_required = false;        ///< nothing is decided without it; else: if it cannot be listed, that is logged once and stops nothing
+  bool waits_for_others = false;   ///< listed only once all other kinds are known, or why they are not
   ReflectorOptions options = {};   ///< what differs from the common ones
-  bool has_many_versions = false;  ///< its path is found before it is listed, and again when it has gone: see Watches
+  bool has_many_versions = false;  ///< its path is found before it is listed, and again when it disappears: see Watches
   /// Reports to a leader why the kind is not known; empty: it is, or its first list is under way. May be empty.
   std::function<void(LeaderTerm&, const std::string& problem)> tell = {};
   std::function<void()> on_listed = {};  ///< may be empty
@@ -49,12 +49,12 @@ class WatchedKind {
   WatchedKind(const WatchedKind&) = delete;
   WatchedKind& operator=(const WatchedKind&) = delete;
 
-  /// Lists and follows the kind from this path (empty: the usual one). Nothing happens where it is followed already, but that it goes on from another
-  /// path where its own has gone.
+  /// Lists and follows the kind from this path (empty: the usual one). If it is followed already, nothing happens, except that it continues from
+  /// another path if its own has disappeared.
   virtual void follow(const std::string& path) = 0;
-  /// Forgets all that is known, and asks for nothing more.
+  /// Forgets everything and stops all requests.
   virtual void forget() = 0;
-  /// Hands what is known to the leader. What an old leader changed last may not have come by watch yet: `lists_again` asks for it.
+  /// Hands everything known to the leader. The last changes of an old leader may not have arrived by watch yet: `lists_again` requests a new list.
   virtual void hand_over(bool lists_again) = 0;
   virtual bool is_followed() const = 0;
   virtual bool is_synced() const = 0;
@@ -62,9 +62,9 @@ class WatchedKind {
   virtual void add_fact(std::map<std::string_view, ProcessFacts::Watch>& facts) const = 0;
 
   const WatchedKindRow& row() const { return row_; }
-  /// Is enough of it known to decide?
+  /// True if enough of it is known to decide.
   bool is_known() const { return row_.is_required ? is_synced() : has_settled_; }
-  /// It cannot even be asked for: no version of it is known. Empty: one is.
+  /// Why it cannot even be requested: no version of it is known. Empty: one is.
   void note_no_path(std::string problem);
   void tell() const;
 
@@ -75,7 +75,7 @@ class WatchedKind {
   WatchedKindRow row_;
   std::string path_problem_;  ///< why no path is known
   std::string said_;          ///< the last trouble with its list that was logged; empty since it could be listed
-  bool has_settled_ = false;  ///< it was listed, or it is known that it cannot be
+  bool has_settled_ = false;  ///< it was listed, or is known to be impossible to list
 };
 
 inline void WatchedKind::note_no_path(std::string problem) {
@@ -114,7 +114,7 @@ class WatchedKindOf final : public WatchedKind {
     reflector_.reset();
     cache_ = {};
     said_.clear();
-    has_settled_ = !path_problem_.empty();  // a version is still looked for, at its own pace
+    has_settled_ = !path_problem_.empty();  // a version is still looked for, at its own interval
   }
   void hand_over(bool lists_again) override {
     cache_.drain([this](Change<T>&& change) { shared_.leader_term->take(std::move(change)); });
@@ -156,7 +156,7 @@ class WatchedKindOf final : public WatchedKind {
     else
       cache_.take(std::move(change));
   }
-  /// What keeps a kind from being listed is said once; anything else that went wrong each time.
+  /// What prevents listing a kind is logged once; any other error each time.
   void note_trouble(const Error& error) {
     const std::string& trouble = reflector_->list_trouble();
     const bool is_said = !trouble.empty() && trouble == said_;

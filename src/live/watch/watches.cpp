@@ -12,7 +12,7 @@ WatchedKind* Watches::add(WatchedKindRow row) {
   return kinds_.emplace_back(std::make_unique<WatchedKindOf<T>>(shared_, std::move(row))).get();
 }
 
-/// In the order in which a leader is given what is known: what queues, gangs and nodes are comes before the pods that name them.
+/// In the order in which a leader is given the cache: queues, gangs and nodes come before the pods that name them.
 Watches::Watches(Api& api, WatchesOptions options)
     : api_(api),
       options_(std::move(options)),
@@ -76,7 +76,7 @@ void Watches::add_facts(std::map<std::string_view, ProcessFacts::Watch>& facts) 
   for (const auto& kind : kinds_) kind->add_fact(facts);
 }
 
-// ---- which PodGroups are there? ----------------------------------------------------------------------------------------------------------
+// ---- which PodGroups exist ---------------------------------------------------------------------------------------------------------------
 
 void Watches::find_pod_groups() {
   if (is_finding_) return;

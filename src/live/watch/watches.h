@@ -1,6 +1,6 @@
-// Watches: the kinds of objects that are followed, a row each, and what is known of them while nobody leads. Nodes, namespaces and pods are required:
-// without them nothing is decided. Priority classes and PodGroups are optional: where they cannot be listed (no such API, no right to) that is said once,
-// asked again ever less often, and stops nothing else.
+// Watches: the kinds of objects that are followed, a row each, and their cache while no term leads. Nodes, namespaces and pods are required: nothing
+// is decided without them. Priority classes and PodGroups are optional: if they cannot be listed (no such API, no permission), that is logged once,
+// retried with increasing delays, and stops nothing else.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace ashlar::kube {
 
 struct WatchesOptions {
   Encoding encoding = Encoding::kProtobuf;             ///< of pods and nodes
-  Millis discovery_min{1'000}, discovery_max{30'000};  ///< before PodGroup's version is asked for again, doubling
-  Millis silence_max{240'000};                         ///< a watch without a byte for so long is taken for dead
+  Millis discovery_min{1'000}, discovery_max{30'000};  ///< before PodGroup's version is requested again, doubling
+  Millis silence_max{240'000};                         ///< a watch without a byte for this long is considered dead
   OnLog log;
 };
 
@@ -29,18 +29,18 @@ class Watches {
   Watches(const Watches&) = delete;
   Watches& operator=(const Watches&) = delete;
 
-  /// Lists and follows everything. Nothing happens where that is being done already.
+  /// Lists and follows everything. No effect if already running.
   void start();
-  /// Forgets all that is known, and asks for nothing more.
+  /// Forgets everything and stops all requests.
   void stop();
   bool is_running() const { return is_running_; }
-  /// Starts what waits for others. To be called after each poll.
+  /// Starts the kinds that wait for others. To be called after each poll.
   void advance();
-  /// Hands over all that is known and from then on every change; pods are listed again, since what an old leader bound last may not have come by
-  /// watch yet. Null: keeps what comes for the next one.
+  /// Hands over all that is known and from then on every change; pods are listed again, since the last bindings of an old leader may not have arrived
+  /// by watch yet. Null: keeps changes for the next term.
   void feed(LeaderTerm* leader_term);
 
-  /// The required kinds are known whole, and the optional ones or why they are not.
+  /// True if the required kinds are known completely, and the optional ones or why they are not.
   bool is_synced() const;
   std::size_t known_nodes() const { return nodes_->known_objects(); }
   std::size_t known_pods() const { return pods_->known_objects(); }
@@ -50,10 +50,10 @@ class Watches {
   template <class T>
   WatchedKind* add(WatchedKindRow row);
 
-  // ---- which PodGroups are there? ------------------------------------------------------------------------------------------------------
+  // ---- which PodGroups exist -----------------------------------------------------------------------------------------------------------
   void find_pod_groups();
   void take_version(Result<PodGroupVersion> found);
-  /// Unless it is asked for already.
+  /// Unless a request is already under way.
   void find_pod_groups_later();
 
   Api& api_;
@@ -66,7 +66,7 @@ class Watches {
   std::string version_problem_;  ///< why no version is known
   Millis discovery_delay_;
   bool is_running_ = false, is_finding_ = false;
-  std::shared_ptr<char> life_ = std::make_shared<char>();  ///< answers that come after the end find it gone
+  std::shared_ptr<char> life_ = std::make_shared<char>();  ///< answers that arrive after the end find it gone
 };
 
 }  // namespace ashlar::kube

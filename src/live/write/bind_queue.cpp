@@ -84,7 +84,7 @@ void BindQueue::turn(Lanes::iterator it, bool is_slow) {
   hindered_ = is_slow ? hindered_ + status_writer.waiting.size() : hindered_ - status_writer.waiting.size();
 }
 
-/// A slow namespace is remembered while anything of it waits or is under way.
+/// A slow namespace is remembered while any of its bindings waits or is under way.
 void BindQueue::drop_if_unused(Lanes::iterator it) {
   if (it->second.waiting.empty() && it->second.under_way == 0) lanes_.erase(it);
 }

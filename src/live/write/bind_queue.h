@@ -1,6 +1,6 @@
-// BindQueue: bindings that wait to be sent, in the order of coming, and whose turn it is. A namespace whose bindings are not answered for a while (its
-// admission webhook is slow, or somebody wants it to be) is a slow one until a binding of it is answered in time again: it may have a few bindings under
-// way, and takes no part of the window from others, so that neither their bindings nor the engine wait for it. Cost: O(log namespaces) a binding.
+// BindQueue: bindings that wait to be sent, in order of arrival, and which is next. A namespace whose bindings are not answered for a while (its
+// admission webhook is slow, perhaps on purpose) is slow until one of its bindings is answered in time again: it may have a few bindings under way,
+// outside the window of the others, so that neither their bindings nor the engine wait for it. Cost: O(log namespaces) per binding.
 //
 //   queue.push(ns, ticket);
 //   while (auto next = queue.next(room)) queue.note_sent(request, next->ns, now), send(next->ticket);
@@ -30,7 +30,7 @@ struct BindTicket {
   int unbound_reads = 0, failed_reads = 0;
   Millis first_sent;  ///< monotonic
   BindOutcome outcome = BindOutcome::kUnknown;
-  std::string words;  ///< of the last answer that was no success
+  std::string words;  ///< message of the last answer that was no success
 };
 
 class BindQueue {
@@ -44,22 +44,22 @@ class BindQueue {
   };
 
   void push(const PooledString& ns, BindTicket ticket);
-  /// The first that may be sent; nothing if none may. `has_room`: is there room in the window of namespaces that are not slow?
+  /// The first that may be sent; nothing if none may. `has_room`: whether the window of namespaces that are not slow has a free place.
   std::optional<Next> next(bool has_room);
   /// The request is a binding of that namespace.
   void note_sent(std::uint64_t request, const PooledString& ns, Millis now);
-  /// Answered, cancelled or failed; nothing happens if it was no binding.
+  /// Answered, cancelled or failed; no effect if the request was no binding.
   void note_answered(std::uint64_t request, Millis now);
-  /// Finds who has become slow by now, and returns them.
+  /// Finds the namespaces that have become slow by now, and returns them.
   std::vector<PooledString> find_slow(Millis now);
-  /// When find_slow() should be asked next; max() if nothing is under way.
+  /// When find_slow() is due next; max() if nothing is under way.
   Millis next_look() const;
 
   std::size_t size() const { return size_; }
   bool is_empty() const { return size_ == 0; }
-  /// Those that wait for room in the window only, not for a slow namespace.
+  /// Those that wait only for a free place in the window, not for a slow namespace.
   std::size_t unhindered() const { return size_ - hindered_; }
-  /// Under way for slow namespaces: not part of the window.
+  /// Under way for slow namespaces: not counted in the window.
   std::size_t slow_under_way() const { return slow_under_way_; }
 
  private:

@@ -44,7 +44,7 @@ void Binder::submit(const Plan& plan) {
 void Binder::pump() {
   const Millis now = api_.monotonic();
   end_holds(now);
-  pump_rereads(now);  // needs no lease: were it left out while the lease's renewal is late, nothing would ask and the place would stay taken
+  pump_rereads(now);  // needs no lease: if it stopped while the lease's renewal is late, nothing would re-read and the place would stay taken
   pump_resends(now);
   find_slow(now);
   while (may_send(now) && hooks_.may_write()) {
@@ -104,7 +104,7 @@ void Binder::arm(Millis now) {
   Millis next = Millis::max();
   const auto consider = [&](Millis due, bool needs_budget) {
     if (needs_budget) due = std::max(due, api_.budget().next_at());
-    if (due > now) next = std::min(next, due);  // what is due and still here waits for an answer or for the lease
+    if (due > now) next = std::min(next, due);  // a due one that is still here waits for an answer or for the lease
   };
   if (!holds_.empty()) consider(holds_.begin()->first, false);
   if (!rereads_.empty()) consider(rereads_.begin()->first, true);
@@ -146,7 +146,7 @@ PodRecord* Binder::find_assumed(const Ticket& ticket) {
 void Binder::send(Ticket ticket) {
   if (find_assumed(ticket) == nullptr) return;
   const Cluster* news = tracker_.has_node_news(ticket.slot) ? &hooks_.cluster_now() : nullptr;
-  PodRecord* pod = find_assumed(ticket);  // the news may have taken its place away
+  PodRecord* pod = find_assumed(ticket);  // an event may have taken its place away
   if (pod == nullptr) return;
   if (tracker_.is_place_outdated(ticket.slot, news)) return choose_anew(ticket);
   Binding binding{pod->ns, pod->name, pod->uid, tracker_.names().nodes.name(pod->node), {}};
@@ -175,14 +175,14 @@ void Binder::take_answer(Ticket ticket, const PooledString& node, const DeviceMa
   follow(std::move(ticket));
 }
 
-/// The devices are those of this binding: the engine may have chosen others since, where the node went and came back.
+/// The devices are those of this binding: the engine may have chosen others since, if the node was removed and came back.
 void Binder::confirm(const Ticket& ticket, const PooledString& node, const DeviceMask& devices) {
   PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
   tracker_.note_answered(ticket.slot);
   pod->bind_failures = 0;
   if (hooks_.log) hooks_.log(LogLevel::kDebug, {"bound " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str(), "pod", pod->ns, pod->name});
-  // Where the watch has said already where it is, that is later news than the answer.
+  // If the watch has already reported its node, that is newer than the answer.
   if (pod->phase != PodRecord::Phase::kBound) tracker_.note_bound(ticket.slot, node, devices);
 }
 
@@ -193,7 +193,7 @@ void Binder::follow(Ticket ticket) {
     case BindStep::kGiveUp:
       return give_up(ticket);
     case BindStep::kResend:
-      return resend_later(std::move(ticket), options_.retry_min);  // the budget knows how long the server wants to be left alone
+      return resend_later(std::move(ticket), options_.retry_min);  // the budget knows how long the server asked for no requests
     case BindStep::kReread:
       return reread_later(std::move(ticket), Millis(0));
   }
@@ -212,7 +212,7 @@ void Binder::reread(Ticket ticket) {
            });
 }
 
-/// Nobody brings back a pod that is given up as gone while the watch knows it, so only the API server's own word counts: any proxy can say 404.
+/// A pod given up as gone is not restored while the watch knows it, so only the API server's own answer counts: any proxy can return 404.
 void Binder::take_pod(Ticket ticket, const Answer& answer) {
   PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
@@ -231,11 +231,11 @@ void Binder::take_pod(Ticket ticket, const Answer& answer) {
   }
   if (++ticket.unbound_reads >= rule_of(ticket.outcome).unbound_reads_max) return give_up(ticket);
   const Millis delay = hold_time(options_.retry_min, options_.retry_max, ticket.unbound_reads);
-  if (find_assumed(ticket) == nullptr) return reread_later(std::move(ticket), delay);  // its node went: nothing is sent again
+  if (find_assumed(ticket) == nullptr) return reread_later(std::move(ticket), delay);  // its node was removed: nothing is sent again
   resend_later(std::move(ticket), delay);
 }
 
-/// The pod is known to be unbound. A gang that is held meanwhile gets it back at once.
+/// The pod is known to be unbound. If its gang is held meanwhile, the gang gets it back at once.
 void Binder::resend_later(Ticket ticket, Millis delay) {
   PodRecord* pod = find_assumed(ticket);
   if (pod == nullptr) return end_old_turn(ticket);
@@ -244,7 +244,7 @@ void Binder::resend_later(Ticket ticket, Millis delay) {
   resends_.emplace(api_.monotonic() + delay, std::move(ticket));
 }
 
-/// The pod is known to be unbound: what is sent has not been sent yet, or the server has said that it is not done.
+/// The pod is known to be unbound: the request has not been sent yet, or the server reported that it was not carried out.
 void Binder::choose_anew(const Ticket& ticket) {
   const PodRecord& pod = tracker_.pods()[ticket.slot];
   if (hooks_.log)
@@ -254,7 +254,7 @@ void Binder::choose_anew(const Ticket& ticket) {
   tracker_.choose_anew(ticket.slot);
 }
 
-/// Its node went meanwhile; the pod waited for this answer.
+/// Its node was removed meanwhile; the pod waited for this answer.
 void Binder::end_old_turn(const Ticket& ticket) {
   if (find(ticket) != nullptr) tracker_.note_not_bound(ticket.slot);
 }

@@ -1,6 +1,6 @@
-// Binder: turns a plan into bindings, a bounded window of them at a time, so that new events get their turn between
-// batches. An answer that is not a plain success is never guessed at (bind_outcome.h has the table); a binding that is
-// not settled keeps its part of the window, so that failures hold up the engine. Cost: one request a pod.
+// Binder: turns a plan into bindings, a bounded window of them at a time, so that new events are processed between batches. An answer that is not a
+// plain success is never guessed at (bind_outcome.h has the table); an unsettled binding keeps its place in the window, so that failures slow down
+// the engine. Cost: one request per pod.
 #pragma once
 
 #include <array>
@@ -22,11 +22,11 @@
 namespace ashlar::kube {
 
 struct BinderOptions {
-  std::size_t in_flight_max = 64;                    ///< bindings that are not settled
+  std::size_t in_flight_max = 64;                    ///< bindings not settled
   std::size_t rereads_max = 8;                       ///< re-reads under way
   Millis retry_min{100}, retry_max{1'000};           ///< before an unbound pod's binding is sent again, doubling
-  Millis reread_min{500}, reread_max{10'000};        ///< before a re-read that failed is made again, doubling
-  Millis hold_min{1'000}, hold_max{5 * 60 * 1'000};  ///< outside the engine once the binding was given up, doubling from one time to the next
+  Millis reread_min{500}, reread_max{10'000};        ///< before a failed re-read is repeated, doubling
+  Millis hold_min{1'000}, hold_max{5 * 60 * 1'000};  ///< outside the engine once the binding was given up, doubling with each repetition
 };
 
 struct BinderCounters {
@@ -36,17 +36,17 @@ struct BinderCounters {
   std::uint64_t bound() const { return of(BindOutcome::kBound); }
 };
 
-/// Bindings are fenced: one that still waits for a connection when the right to write ends is not sent, and all are
-/// cancelled with this object. All requests go through the API's RequestBudget. A binding that is given up frees its
-/// place at once and is held outside the engine, longer each time. Runs inside Api::poll().
+/// Bindings are fenced: one that still waits for a connection when the right to write ends is not sent, and all are cancelled with this object. All
+/// requests go through the API's RequestBudget. A binding that is given up frees its place at once and is held outside the engine, longer each time.
+/// Runs inside Api::poll().
 class Binder final : public Actuator {
  public:
   struct Hooks {
-    std::function<bool()> may_write;           ///< false: no leader (any more); nothing is written. May be true again later
+    std::function<bool()> may_write;           ///< false: not the leader (any more); nothing is written. May become true again
     std::function<void(const Plan&)> on_plan;  ///< verdicts, for conditions
-    /// The cluster with all that is seen so far; asked for a binding that has waited while nodes changed.
+    /// The cluster with everything seen so far; called for a binding that waited while nodes changed.
     std::function<const Cluster&()> cluster_now;
-    OnLog log;  ///< bindings (debug) and trouble
+    OnLog log;  ///< bindings (debug) and errors
   };
   Binder(Api& api, Tracker& tracker, BinderOptions options, Hooks hooks);
   /// Cancels what is under way.
@@ -55,23 +55,23 @@ class Binder final : public Actuator {
   Binder& operator=(const Binder&) = delete;
 
   void submit(const Plan& plan) override;
-  /// Sends what is due while there is room in the window.
+  /// Sends what is due while the window has free places.
   void pump();
 
   std::size_t queued() const { return queue_.size(); }
-  /// Bindings that wait; at a limit no further ones should be decided. Those of a slow namespace do not hold up others.
+  /// Bindings that wait; at a limit no more should be decided. Those of a slow namespace do not delay others.
   std::size_t backlog() const { return api_.budget().is_in_trouble() ? queue_.size() : queue_.unhindered(); }
   /// Requests sent and not answered.
   std::size_t in_flight() const { return under_way_.size(); }
-  /// Bindings sent and not settled: under way, or to be sent or read again.
+  /// Bindings sent and not settled: under way, or to be sent or re-read again.
   std::size_t unsettled() const { return under_way_.size() + resends_.size() + rereads_.size(); }
   /// Nothing waits, nothing is under way.
   bool is_idle() const { return queue_.is_empty() && unsettled() == 0; }
-  /// The part of the window that is taken.
+  /// The number of places taken in the window.
   std::size_t in_window() const { return unsettled() - queue_.slow_under_way(); }
-  /// Under way in namespaces whose bindings are answered slowly: no part of the window.
+  /// Under way in slow namespaces: not counted in the window.
   std::size_t slow_under_way() const { return queue_.slow_under_way(); }
-  /// Pods and gangs that wait outside the engine, or did until a change of theirs brought them back early.
+  /// Pods and gangs that wait outside the engine, or did until a change of theirs ended it early.
   std::size_t held() const { return holds_.size(); }
   const BinderCounters& counters() const { return counters_; }
 
@@ -86,9 +86,9 @@ class Binder final : public Actuator {
   void reread(Ticket ticket);
   void take_pod(Ticket ticket, const Answer& answer);
   void resend_later(Ticket ticket, Millis delay);
-  /// Unknown is not free: the place stays taken until the server can say.
+  /// Unknown is not free: the place stays taken until the server has reported the result.
   void reread_later(Ticket ticket, Millis delay);
-  /// The answer to the re-read says nothing of the pod: `words`, said in the log once until a re-read succeeds.
+  /// The answer to the re-read says nothing about the pod: `words`, logged once until a re-read succeeds.
   void reread_after_failure(Ticket ticket, const std::string& words);
   void give_up(const Ticket& ticket);
   void choose_anew(const Ticket& ticket);
@@ -97,14 +97,14 @@ class Binder final : public Actuator {
   void pump_rereads(Millis now);
   void end_holds(Millis now);
   void find_slow(Millis now);
-  /// Sees to it that pump() runs when the next thing is due.
+  /// Schedules pump() for when the next binding is due.
   void arm(Millis now);
-  /// Sends by `send(on_answer)`, keeps count and tells the budget how it ended.
+  /// Sends by `send(on_answer)`, keeps count and reports the result to the budget.
   void dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then);
   bool may_send(Millis now) const { return api_.budget().may_send(now); }
-  /// The pod of the ticket if it is still the one that was meant.
+  /// The pod of the ticket if the slot still holds the same pod.
   PodRecord* find(const Ticket& ticket);
-  /// The same if the ticket's binding is what the engine still assumes.
+  /// The same if the ticket's binding is the one that the engine still assumes.
   PodRecord* find_assumed(const Ticket& ticket);
 
   Api& api_;
@@ -121,7 +121,7 @@ class Binder final : public Actuator {
   Millis timer_at_ = Millis::max();
   Millis slow_told_at_;  ///< monotonic
   BinderCounters counters_;
-  std::shared_ptr<char> life_;  ///< timers that ring after the end of this object find it gone
+  std::shared_ptr<char> life_;  ///< timers that fire after the end of this object find it gone
 };
 
 }  // namespace ashlar::kube

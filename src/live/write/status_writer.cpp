@@ -183,7 +183,7 @@ void StatusWriter::send_condition(PodMark mark) {
   if (pod_attempts_[key].failures == 0) speak_for(mark);
 }
 
-/// A pod that waits outside the engine has no verdict that would bring an event: it comes with the condition. Of a gang that is held one pod speaks.
+/// A pod that waits outside the engine has no verdict that would bring an event: it comes with the condition. Of a held gang one pod reports.
 void StatusWriter::speak_for(const PodMark& mark) {
   const PodRecord& pod = tracker_.pods()[mark.slot];
   if (pod.is_in_engine()) return;
@@ -251,7 +251,7 @@ void StatusWriter::take_group_condition(const GroupMark& mark, bool is_true, con
   }
   gang.group_condition_hash = 0;
   try_again(group_attempts_, mark.slot, [this, slot = mark.slot] {
-    // Whatever gang has the row now: one that is new there may have been kept from speaking.
+    // Whichever gang has the row now: a new one may have been kept from writing.
     if (tracker_.gangs()[slot].is_used)
       want_group_condition(slot);
     else
@@ -266,10 +266,10 @@ void StatusWriter::send_event(const EventMark& mark) {
   take_off(mark);
   const PodRecord& pod = tracker_.pods()[mark.slot];
   const bool is_scheduled = mark.is_scheduled;
-  if (is_scheduled ? pod.phase != PodRecord::Phase::kBound : !is_waiting(pod)) return;  // the world has moved on
+  if (is_scheduled ? pod.phase != PodRecord::Phase::kBound : !is_waiting(pod)) return;  // the pod has changed since
   const std::string note = is_scheduled ? "Successfully assigned " + pod.ns.str() + "/" + pod.name.str() + " to " + pod.node_name.str()
                                         : hooks_.pod_text(mark.slot).message;
-  if (note.empty()) return;  // it is looked at anew: the next verdict brings its own
+  if (note.empty()) return;  // it is re-evaluated: the next verdict brings its own
   EventNote event;
   event.ns = pod.ns;
   event.name = pod.name;

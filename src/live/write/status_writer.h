@@ -1,7 +1,6 @@
-// StatusWriter: conditions and events of pods and PodGroups, written while no binding waits or is under way. What has
-// waited for too long is sent all the same, a few at a time, so that a busy cluster or a hanging binding does not keep
-// autoscalers waiting. Conditions are flags on the pods, at most one each and never lost; events are a bounded queue
-// whose oldest entries are dropped and counted.
+// StatusWriter: conditions and events of pods and PodGroups, written while no binding waits or is under way. Overdue writes are sent all the same, a
+// few at a time, so that a busy cluster or a hanging binding does not delay autoscalers. Conditions are flags on the pods, at most one each and never
+// lost; events are a bounded queue whose oldest entries are dropped and counted.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -20,32 +19,31 @@
 namespace ashlar::kube {
 
 struct StatusWriterOptions {
-  std::size_t in_flight_max = 32;                              ///< small, so that a binding that turns up need not wait for long
-  std::size_t overdue_in_flight_max = 4;                       ///< of the overdue, beside bindings
-  std::size_t looks_per_pump_max = 64;                         ///< texts that are made and need not be sent cost time too, which the lease needs
+  std::size_t in_flight_max = 32;                              ///< small, so that a new binding need not wait for long
+  std::size_t overdue_in_flight_max = 4;                       ///< of overdue writes, beside bindings
+  std::size_t looks_per_pump_max = 64;                         ///< texts that turn out unchanged cost time too, which the lease needs
   Millis condition_delay_max{2'000}, event_delay_max{10'000};  ///< older ones are overdue
   std::size_t events_max = 20'000;
   std::string identity = "ashlar";
   PodGroupVersion pod_groups = PodGroupVersion::kNone;
-  Millis retry_min{1'000}, retry_max{60'000};  ///< before a condition that failed is sent again, doubling
+  Millis retry_min{1'000}, retry_max{60'000};  ///< before a failed condition is sent again, doubling
 };
 
 struct StatusWriterCounters {
   std::uint64_t conditions = 0, group_conditions = 0, events = 0, events_dropped = 0, equal_skipped = 0, failures = 0, retries = 0;
 };
 
-/// A text is made when it is sent, so that it is never stale, and a pump makes only a few. PodGroups and the first pod
-/// of a job go first. A condition equal to the one on the server is not written again; one that the server refused is
-/// made and sent again, first after a second, then less and less often, at least once a minute, until it is there or
-/// its object is gone. One object has one write under way at a time.
+/// A text is made when it is sent, so that it is never stale, and a pump makes only a few. PodGroups and the first pod of a job go first. A condition
+/// equal to the one on the server is not written again; one that the server refused is made and sent again, first after a second, then at doubling
+/// intervals of at most a minute, until it is accepted or its object is gone. One object has one write under way at a time.
 class StatusWriter {
  public:
   struct Hooks {
-    std::function<bool()> may_write;  ///< leader; asked again when a write goes out on a connection
+    std::function<bool()> may_write;  ///< leader; checked again when a write is sent on a connection
     std::function<bool()> is_quiet;   ///< no binding waits or is under way. Empty: always
-    /// What to say on a waiting pod now; empty reason = nothing.
+    /// The current condition of a waiting pod; empty reason = none.
     std::function<ConditionText(PodSlot)> pod_text;
-    /// What to say on a gang's PodGroup; `is_true` when all members that must start together are bound.
+    /// The current condition of a gang's PodGroup; `is_true` when all members that must start together are bound.
     std::function<ConditionText(GangSlot, bool& is_true)> group_text;
   };
   StatusWriter(Api& api, Tracker& tracker, StatusWriterOptions options, Hooks hooks);
@@ -60,11 +58,11 @@ class StatusWriter {
   void set_pod_groups(PodGroupVersion version) { options_.pod_groups = version; }
   /// "Scheduled" of a pod that is bound.
   void want_scheduled_event(PodSlot slot);
-  /// "FailedScheduling" with what there is to say on the pod when its turn comes, once; given up if it waits no longer then. Pods that the engine does
-  /// not see get theirs with a new condition by themselves.
+  /// "FailedScheduling" with the pod's text when its turn comes, once; dropped if it no longer waits then. Pods that the engine does not see get
+  /// theirs with each new condition.
   void want_failed_event(PodSlot slot);
   void pump();
-  /// How long until something that waits is overdue; Millis::max() where nothing waits, or only an answer can make room for it.
+  /// Time until a waiting write is overdue; Millis::max() if nothing waits, or only an answer can free a place for it.
   Millis due_in() const;
 
   std::size_t in_flight() const { return under_way_.size(); }
@@ -88,35 +86,36 @@ class StatusWriter {
     bool is_scheduled;  ///< "Scheduled", else "FailedScheduling"
     Millis since;
   };
-  /// A condition's object while a write of it is under way or has failed; absent otherwise.
+  /// The object of a condition while a write of it is under way or has failed; absent otherwise.
   struct Attempt {
     std::uint8_t failures = 0;
     bool is_blocked = false;  ///< under way, or waits for its next try
-    bool is_wanted = false;   ///< there may be something newer to say
+    bool is_wanted = false;   ///< there may be a newer text
   };
   using Attempts = boost::unordered_flat_map<std::uint64_t, Attempt>;
 
-  /// When the first of what waits may be sent beside bindings; Millis::max() where nothing waits.
+  /// When the first waiting write may be sent beside bindings; Millis::max() if nothing waits.
   Millis overdue_at() const;
-  /// The next of those that may go; `is_overdue`: only those that have waited for too long. False: there is none.
+  /// The next that may be sent; `is_overdue`: overdue ones only. False: none.
   bool send_next(bool is_overdue);
   void send_condition(PodMark mark);
   void send_group_condition(const GroupMark& mark);
   void want_event(PodSlot slot, bool is_scheduled);
   void send_event(const EventMark& mark);
-  /// It waits no longer: there may be another.
+  /// It no longer waits: there may be another.
   void take_off(const EventMark& mark);
   bool is_speaker(const PodMark& mark) const;
   void speak_for(const PodMark& mark);
   void take_condition(const PodMark& mark, const Answer& answer);
   void take_group_condition(const GroupMark& mark, bool is_true, const Answer& answer);
-  /// May this object be written about? Two writes could overtake each other; one that failed waits for its time, however often its text changes.
+  /// Whether a write about this object may be sent. Two writes could overtake each other; a failed one waits for its retry time, however often its
+  /// text changes.
   bool begin(Attempts& attempts, std::uint64_t key);
-  /// The server has it, or the object is gone. Says whether there may be something newer to say.
+  /// The server has it, or the object is gone. Returns whether there may be a newer text.
   bool settle(Attempts& attempts, std::uint64_t key);
-  /// What failed before need not be said any more.
+  /// The failed write is no longer needed.
   void drop_failed(Attempts& attempts, std::uint64_t key);
-  /// Runs `want` when it is time for the next try.
+  /// Runs `want` when the next try is due.
   void try_again(Attempts& attempts, std::uint64_t key, std::function<void()> want);
   /// Sends by `send(on_answer)` and keeps count.
   void dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then = {});
@@ -134,8 +133,8 @@ class StatusWriter {
   std::uint64_t last_request_ = 0;
   std::uint64_t sequence_ = 0;
   StatusWriterCounters counters_;
-  bool is_cut_short_ = false;   ///< the last pump ended since it had looked at enough, though it might have sent more
-  std::shared_ptr<char> life_;  ///< timers that ring after the end of this object find it gone
+  bool is_cut_short_ = false;   ///< the last pump ended at its limit of texts, with more left to send
+  std::shared_ptr<char> life_;  ///< timers that fire after the end of this object find it gone
 };
 
 }  // namespace ashlar::kube

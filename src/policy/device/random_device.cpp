@@ -12,7 +12,7 @@ DeviceMask choose_random_device(const NodeView& view, NodeId node) {
   for (std::size_t c = 0; c < devices; ++c) fitting += share_fits_device(view, node, c) ? 1 : 0;
   DeviceMask mask;
   if (fitting == 0) return mask;
-  // A stream of its own, so that the device does not depend on the bits that chose the node.
+  // A separate stream, so that the device does not depend on the bits that chose the node.
   std::uint64_t skip = Rng(hash_combine(view.draw, 0x6361726473ull)).below(fitting);
   for (std::size_t c = 0; c < devices; ++c) {
     if (!share_fits_device(view, node, c) || skip-- != 0) continue;

@@ -32,7 +32,7 @@ std::int32_t shares_on_node(const NodeView& view, NodeId node, std::int32_t enou
   const auto mib = view.cluster.device_free_mib(node);
   const std::int64_t full_mib = view.cluster.facts(node).memory_per_device.value;
   std::int32_t idle_left = view.cluster.idle_devices()[node.row()];
-  if (idle_left < 0) return 0;  // devices are owed that are not there: any of the shared ones may be meant
+  if (idle_left < 0) return 0;  // more devices are owed than exist: any of the shared ones may be among them
   std::int32_t found = 0;
   for (std::size_t c = 0; c < milli.size() && found < enough; ++c) {
     if (milli[c] < ask.milli_each.value) continue;

@@ -1,6 +1,6 @@
-// The table of feasible policies. The order is the one in which a node that nobody can use is counted under a reason: facts of the node first, in
-// kube-scheduler's order, then what is free now. The hard topology wish (`within`) is not in this table: it concerns all members of a gang together,
-// so the engine's domain search keeps it (see docs/reference/policies.md).
+// The table of feasible policies. The order is that in which a node that nothing fits is counted under a reason: facts of the node first, in
+// kube-scheduler's order, then what is free now. The hard topology requirement (`within`) is not in this table: it concerns all members of a gang
+// together, so the engine's domain search enforces it (see docs/reference/policies.md).
 #include <iterator>
 #include <utility>
 
@@ -27,7 +27,7 @@ constexpr FeasiblePolicy kFeasible[] = {
     {.name = "resources", .reason = ReasonCode::kInsufficientResource, .lower = lower_by_resources},
 };
 
-/// Do the rules by facts hold, or those of them that last? Written out row by row when this is compiled: it is asked for each kind of member and node.
+/// Whether the rules by facts hold, or the lasting ones among them. Unrolled at compile time: called for each kind of member and node.
 template <std::size_t... kRow>
 bool do_all_hold(const Constraint& constraint, const NodeFacts& facts, bool only_lasting, std::index_sequence<kRow...>) {
   const auto holds = [&](const FeasiblePolicy& policy) {

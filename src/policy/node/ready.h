@@ -1,5 +1,5 @@
 // ready: the node takes new pods (Ready, not cordoned).
-// Example: a cordoned node keeps its pods and gets no more. By facts. Cost: a byte a node.
+// Example: a cordoned node keeps its pods and gets no more. By facts. Cost: a byte per node.
 #pragma once
 
 #include "policy/policy.h"

@@ -14,12 +14,12 @@ std::uint16_t quotient_within(std::uint16_t fits, std::int64_t free, std::int64_
 }
 
 void lower_by_one(std::span<const std::int64_t> free, std::int64_t need, std::span<std::uint16_t> fits) {
-  constexpr std::int64_t kNeedMax = INT64_MAX / (kFitsMax + 2);  // keeps the products exact (8 PiB); nobody has that much
+  constexpr std::int64_t kNeedMax = INT64_MAX / (kFitsMax + 2);  // keeps the products exact (8 PiB); no node has that much
   if (need > kNeedMax) {
     std::fill(fits.begin(), fits.end(), std::uint16_t{0});
     return;
   }
-  double inverse = 0;  // worked out when first needed: most nodes are decided by the multiplication
+  double inverse = 0;  // computed when first needed: most nodes are decided by the multiplication
   for (std::size_t i = 0; i < fits.size(); ++i) {
     if (static_cast<std::int64_t>(fits[i]) * need <= free[i]) continue;
     if (free[i] < need) {

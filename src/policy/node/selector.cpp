@@ -5,8 +5,8 @@
 namespace ashlar {
 namespace {
 
-/// In blocks without a way out between, which the compiler turns into wide comparisons: a pod that thousands of nodes refuse names each of them, and
-/// is asked about each of them.
+/// In blocks without early exits, which the compiler turns into wide comparisons: a pod that thousands of nodes refuse names each of them, and is
+/// checked against each of them.
 bool names(const std::vector<LabelId>& labels, LabelId wanted) {
   constexpr std::size_t kBlock = 64;
   std::size_t i = 0;

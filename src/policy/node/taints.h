@@ -1,6 +1,6 @@
-// taints: every NoSchedule and NoExecute taint of the node is tolerated. PreferNoSchedule is the score policy `prefer`'s business.
+// taints: every NoSchedule and NoExecute taint of the node is tolerated. PreferNoSchedule is left to the score policy `prefer`.
 // Example: taint gpu=true:NoSchedule and toleration {key gpu, operator Exists}: fits.
-// By facts. Cost: O(taints x tolerations) a node, nothing to speak of on nodes without taints.
+// By facts. Cost: O(taints x tolerations) per node, negligible on nodes without taints.
 #pragma once
 
 #include "policy/policy.h"

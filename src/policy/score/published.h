@@ -10,7 +10,7 @@ inline constexpr double kPublishedCpuMilliMax = 128000.0;  ///< milli-cores of t
 inline constexpr double kPublishedGpuMilliMax = 8000.0;    ///< milli-GPU of the largest node
 inline constexpr double kPublishedScoreMax = 100.0;
 
-/// Scores are within 0..100 where they mean something; elsewhere (rows that do not fit) the conversion must still be defined.
+/// Scores are within 0..100 where they are meaningful; elsewhere (rows that do not fit) the conversion must still be defined.
 inline Points truncated(double score) { return static_cast<Points>(score > 1e6 ? 1e6 : score < -1e6 ? -1e6 : score); }
 
 }  // namespace ashlar

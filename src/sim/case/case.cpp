@@ -9,7 +9,7 @@
 namespace ashlar::sim {
 namespace {
 
-/// Words with one space between, comments cut off.
+/// Words separated by one space, without comments.
 std::string squeezed(std::string_view line) {
   std::string text;
   Words words(line, 1);

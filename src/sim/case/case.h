@@ -1,4 +1,5 @@
-// case: does the engine do what a .case file says? Reads the text, plays it, compares block by block, and can write what was seen into the text.
+// case: whether the engine does what a .case file expects. Reads the text, plays it, compares block by block, and can write
+// the actual result into the text.
 #pragma once
 
 #include <string>
@@ -23,14 +24,14 @@ struct CaseDiffBlock {
 
 struct CaseOutcome {
   std::vector<CaseDiffBlock> differences;  ///< blocks that differ; empty: as expected
-  std::string updated;                     ///< the text with what was seen in place of what was expected; comments stay
+  std::string updated;                     ///< the text with actual results in place of expected ones; comments stay
   bool is_as_expected() const { return differences.empty(); }
 };
 
 /// `where` names the text in messages. An Error for a text that is no case ("where:line:column: ..."). Spacing does not count in the comparison.
 Result<CaseOutcome> run_case(std::string_view text, std::string_view where);
 
-/// "where:line: at 1s" and the lines, "-" expected and "+" actual; with colours where asked.
+/// "where:line: at 1s" and the lines, "-" expected and "+" actual; with colours if requested.
 std::string diff_text(const CaseOutcome& outcome, std::string_view where, bool has_colour);
 
 }  // namespace ashlar::sim

@@ -170,7 +170,7 @@ constexpr Statement kStatements[] = {
     {"tick", read_tick, "tick at 1s"},
 };
 
-/// One statement; false and an error in `words` where it is none.
+/// One statement; false and an error in `words` if it is none.
 void read_statement(CaseReading& c, Words& words) {
   const std::string_view first = words.take("a statement");
   std::vector<std::string_view> known;
@@ -187,7 +187,7 @@ void read_statement(CaseReading& c, Words& words) {
   words.fail(fmt::format("no statement begins with \"{}\"{}", first, did_you_mean(first, known)));
 }
 
-/// The clock of the blocks: statements after a block must not lie before it.
+/// The clock of the blocks: statements after a block must not be earlier.
 void open_block(CaseReading& c, Words& words) {
   words.take("----");
   if (!words.accept("at")) {

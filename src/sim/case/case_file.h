@@ -26,10 +26,10 @@ struct CaseBlock {
 
 /// What a block shows besides a line per job.
 struct CaseShows {
-  bool reasons = false;   ///< every reason of a waiting job, not the binding one alone
+  bool reasons = false;   ///< every reason of a waiting job, not only the binding one
   bool queues = false;    ///< usage and limits
   bool nodes = false;     ///< what is free
-  bool examined = false;  ///< jobs looked at since the block before
+  bool examined = false;  ///< jobs looked at since the previous block
 };
 
 struct CaseFile {

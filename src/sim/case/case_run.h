@@ -1,5 +1,5 @@
-// case_run: plays a case through the engine's own Driver in virtual time and says what each block shows. The world around it answers every bind after
-// the case's binding delay, ends jobs when they have run, and refuses the binds that the case says fail. Cost: that of the engine.
+// case_run: plays a case through the engine's own Driver in virtual time and renders what each block shows. The world around it answers every bind
+// after the case's binding delay, ends jobs when they have run, and refuses the binds that fail according to the case. Cost: that of the engine.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace ashlar::sim {
 
-/// Lines of every block, in order, already aligned. An Error where the engine never comes to rest.
+/// Lines of every block, in order, already aligned. An Error if the engine never comes to rest.
 Result<std::vector<std::vector<std::string>>> play_case(const CaseFile& file);
 
 }  // namespace ashlar::sim

@@ -1,5 +1,5 @@
-// names: the names in a case and the dense rows that stand for them: nodes, jobs, queues, levels, domains, models, labels, resources. A name gets the
-// next row when it is first used; the core sees only rows.
+// names: the names in a case and their dense rows: nodes, jobs, queues, levels, domains, models, labels, resources. A name gets the next row when it
+// is first used; the core sees only rows.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace ashlar::sim {
 template <class IdType>
 class NameTable {
  public:
-  /// None where the name is not known.
+  /// None if the name is not known.
   IdType find(std::string_view name) const {
     const auto it = std::find(names_.begin(), names_.end(), name);
     return it == names_.end() ? IdType::none() : IdType(static_cast<std::size_t>(it - names_.begin()));
@@ -34,7 +34,7 @@ class NameTable {
   std::vector<std::string> names_;
 };
 
-/// Plain values with a row each, the same value the same row.
+/// Plain values with a row each; equal values share a row.
 template <class IdType, class Value>
 class ValueTable {
  public:

@@ -23,7 +23,7 @@ struct LevelSize {
   std::int64_t nodes = 0;
 };
 
-/// "racks of 4" or "level rail of 4" at the cursor; an empty name where it is neither.
+/// "racks of 4" or "level rail of 4" at the cursor; an empty name if it is neither.
 LevelSize take_level_size(Words& words) {
   LevelSize size;
   if (words.accept("level"))
@@ -182,7 +182,7 @@ void find_levels(CaseReading& c) {
   c.nested = static_cast<std::uint32_t>(c.file.names.levels.size());
   for (const std::string& name : across) c.file.names.levels.intern(name);
   const auto levels = static_cast<std::uint32_t>(std::min<std::size_t>(c.file.names.levels.size(), Topology::kLevelsMax));
-  c.file.names.domains.resize(c.file.names.levels.size());  // of too many levels as well: nodes are read before the case is refused
+  c.file.names.domains.resize(c.file.names.levels.size());  // too many levels included: nodes are read before the case is rejected
   c.next_domain.resize(c.file.names.levels.size(), 0);
   happen(c, Millis(0), EventBody(LevelsDefined{std::min(c.nested, levels), levels - std::min(c.nested, levels)}));
 }
@@ -280,7 +280,7 @@ void read_lose(CaseReading& c, Words& words) {
   happen(c, at, EventBody(NodeGone{node}));
 }
 
-/// Everything on the node is lost, and nothing new comes to it.
+/// Everything on the node is lost, and nothing new is placed on it.
 void read_drain(CaseReading& c, Words& words) {
   const NodeId node = take_node_that_is_there(c, words);
   const Millis at = take_at(c, words);

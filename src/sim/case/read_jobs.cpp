@@ -20,7 +20,7 @@ std::int32_t signed_number(Words& words, std::string_view form) {
   return value;
 }
 
-/// What a job statement says besides its members.
+/// A job statement without its members.
 struct JobForm {
   Workload workload;
   std::vector<MemberAsk> groups;
@@ -230,7 +230,7 @@ void read_estimate(CaseReading& c, Words& words) {
   if (!words.has_failed()) happen(c, at, EventBody(EstimateChanged{job, {expected, expected}}));
 }
 
-/// Another scheduler keeps a node for its pod; "none" when it no longer does.
+/// Another scheduler reserves a node for its pod; "none" when it no longer does.
 void read_nominate(CaseReading& c, Words& words) {
   const std::vector<MemberId> members = take_members(c, words);
   const NodeId node = words.accept("none") ? NodeId::none() : take_node(c, words);

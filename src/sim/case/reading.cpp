@@ -11,7 +11,7 @@
 namespace ashlar::sim {
 namespace {
 
-/// Row of "#99", none where the word is not of that form.
+/// Row of "#99", none if the word is not of that form.
 std::uint32_t row_in(std::string_view word) {
   std::uint32_t row = 0;
   if (!word.starts_with('#')) return Id<void>::kNoneValue;

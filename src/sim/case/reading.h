@@ -1,5 +1,5 @@
-// CaseReading: a case that is being read, line by line: what its statements have said so far, how their parts are taken, and the statements about nodes
-// and jobs. Used by case_file.cpp, which lists them.
+// CaseReading: a case being read, line by line: the content of its statements so far, the parsers of their parts, and the statements about nodes and
+// jobs. Used by case_file.cpp, which lists them.
 #pragma once
 
 #include <utility>
@@ -30,7 +30,7 @@ inline void happen(CaseReading& c, Millis at, std::variant<EventBody, RejectNext
 
 /// Optional "at TIME", then the end of the line. Times never run backwards.
 Millis take_at(CaseReading& c, Words& words);
-/// A node of the case; where `may_be_unknown`, "#99" is row 99, which may never have existed.
+/// A node of the case; with `may_be_unknown`, "#99" is row 99, which may never have existed.
 NodeId take_node(CaseReading& c, Words& words, bool may_be_unknown = false);
 /// A node of the case that is not lost.
 NodeId take_node_that_is_there(CaseReading& c, Words& words);
@@ -43,7 +43,7 @@ struct JobOrMember {
   MemberId member;
 };
 JobOrMember take_member(CaseReading& c, Words& words);
-/// The members of the case that a statement is about: the one named, or all of its job. Empty only where the statement has failed.
+/// The members of the case that a statement refers to: the one named, or all of its job. Empty only if the statement has failed.
 std::vector<MemberId> take_members(CaseReading& c, Words& words);
 
 // read_cluster.cpp

@@ -74,8 +74,8 @@ std::int64_t devices_needed(const State& state, JobId job) {
   return devices;
 }
 
-/// The best domain by devices where devices are what is short, else by the members that fit. Devices are counted now, perhaps later than the verdict was
-/// reached: of what never fits, in the domain that is best now.
+/// The best domain by devices if devices are short, else by the members that fit. Devices are counted now, perhaps later than the verdict was
+/// reached: if the job never fits, in the domain that is best now.
 std::string within_text(const CaseFile& file, const State& state, JobId job, VerdictKind kind, const Reason& reason) {
   const LevelId level(reason.subject);
   const std::string& name = file.names.levels.name(level);
@@ -142,7 +142,7 @@ std::string_view verdict_words(VerdictKind kind) {
   }
 }
 
-/// What can never fit is not helped by a job's end.
+/// A job that can never fit is not helped by another job's end.
 std::string_view wake_words(const Verdict& verdict) {
   if (verdict.kind == VerdictKind::kNeverFits && verdict.wake_on == WakeOn::kCapacity) return "NodeAdded";
   if (verdict.kind == VerdictKind::kNeverFits && verdict.wake_on == WakeOn::kQuota) return "QuotaRaised";
@@ -155,7 +155,7 @@ std::string verdict_text(const CaseFile& file, const State& state, JobId job, co
     return fmt::format("pending  {} of {} members", j.members_present, j.members_min);
   if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) return "pending";
   std::string text(verdict_words(verdict.kind));
-  // The cluster as a whole being too small is said together with what is too small about it.
+  // A cluster that is too small as a whole is reported together with what is short.
   std::size_t shown = file.shows.reasons                                                                   ? verdict.reasons.size()
                       : !verdict.reasons.empty() && verdict.reasons[0].code == ReasonCode::kExceedsCluster ? 2
                                                                                                            : 1;

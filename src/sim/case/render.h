@@ -1,4 +1,4 @@
-// render: what is true at one time of a case, in the words of the case language.
+// render: the situation at one time of a case, in the case language.
 #pragma once
 
 #include <string>

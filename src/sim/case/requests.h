@@ -1,4 +1,4 @@
-// Asks: the part of a line that says what members need (devices, amounts, ports) and which nodes they accept.
+// Requests: the part of a line with what members need (devices, amounts, ports) and which nodes they accept.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct MemberAsk {
   Constraint constraint;
 };
 
-/// Takes the words that belong to a member's ask from the front: "4 gpu", "500 milli", "cpu=4", "needs model a,b", "selector x=y", ... Stops at the
-/// first word that does not.
+/// Takes the words that belong to a member's requests from the front: "4 gpu", "500 milli", "cpu=4", "needs model a,b", "selector x=y", ... Stops
+/// at the first word that does not.
 void take_ask(Words& words, CaseNames& names, MemberAsk& ask);
-/// Takes "NAME=AMOUNT" if the next word is one of a resource: its row and amount in the smallest unit; kNone where it is not one.
+/// Takes "NAME=AMOUNT" if the next word is one of a resource: its row and amount in the smallest unit; kNone if it is not one.
 struct NamedAmount {
   ResourceId resource;
   std::int64_t amount = 0;

@@ -1,5 +1,5 @@
-// Words: one line of a case as words with their columns, read from left to right. The first thing that is wrong is remembered with its place and the
-// form that was expected, and everything asked afterwards answers emptily, so that readers need no check after each word.
+// Words: one line of a case as words with their columns, read from left to right. The first error is kept with its position and the expected form,
+// and all later calls return empty values, so that readers need no check after each word.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ashlar::sim {
 
-/// What is wrong with a case and where; line and column count from 1.
+/// An error in a case with its position; line and column count from 1.
 struct CaseError {
   int line = 0;
   int column = 0;
@@ -29,7 +29,7 @@ class Words {
   std::string_view peek(std::size_t ahead = 0) const;
   /// Takes the next word if it is this one.
   bool accept(std::string_view word);
-  /// Takes the next word, whatever it is; at the end of the line that is an error which names `form`.
+  /// Takes the next word, whatever it is; the end of the line is an error which names `form`.
   std::string_view take(std::string_view form);
 
   /// Numbers and amounts with their forms in the error. All are at least 0; take_count is at least 1.
@@ -37,7 +37,7 @@ class Words {
   std::int64_t take_number(std::string_view form);
   Millis take_time();
 
-  /// Records that the last word taken (or the end of the line) is not what it should be: "MESSAGE; expected FORM".
+  /// Records that the last word taken (or the end of the line) is invalid: "MESSAGE; expected FORM".
   void fail(std::string_view message, std::string_view form = {});
   const std::optional<CaseError>& error() const { return error_; }
   bool has_failed() const { return error_.has_value(); }
@@ -57,7 +57,7 @@ class Words {
 
 /// The parts of "a,b,c"; an empty part stays.
 std::vector<std::string_view> split(std::string_view text, char separator);
-/// "key" and "value" of "key=value"; value empty where there is no separator.
+/// "key" and "value" of "key=value"; value empty if there is no separator.
 struct KeyValue {
   std::string_view key, value;
   bool has_value = false;

@@ -121,13 +121,13 @@ SiteResult run_site(const QueueReplay& replay, const Profile& profile, const Sit
   Engine engine(profile, {.has_verdicts = false});
   Driver driver(state, engine, {clock, world, world});
   run_to_end({.clock = clock, .world = world, .driver = driver, .cadence = profile.cadence, .horizon = {}, .progress = tell_progress});
-  ASHLAR_CHECK(state.is_consistent());  // columns and digest, kept along all the way, equal a recount
+  ASHLAR_CHECK(state.is_consistent());  // columns and digest, updated incrementally throughout, equal a recount
   result.preemptions = world.preemptions();
   result.unfinished = world.present();
   return result;
 }
 
-/// The sites on several threads, the longest lists of jobs first.
+/// The sites on several threads, those with most jobs first.
 std::vector<SiteResult> run_sites(const QueueReplay& replay, const Profile& profile, const std::vector<Site>& sites) {
   std::vector<SiteResult> results(sites.size());
   std::vector<std::size_t> order(sites.size());

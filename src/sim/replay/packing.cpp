@@ -26,7 +26,7 @@ class FragmentSum {
   double value() const { return sum_; }
 
  private:
-  FgdMix mix_;  ///< its own copy: what a mix remembers is for one thread
+  FgdMix mix_;  ///< a separate copy: the cache of a mix is for one thread
   const Cluster& cluster_;
   std::vector<double> by_node_;
   double sum_ = 0;
@@ -97,7 +97,7 @@ PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Pro
   PackingRun run{.seed = order.seed, .policy = profile.name};
   if (profile.mix.is_empty()) profile.mix = trace.mix();
   profile.seed = order.seed;
-  std::vector<PackingTrace::Pod> pods;  // as they arrive: a look into the trace for each would miss the processor's caches
+  std::vector<PackingTrace::Pod> pods;  // in order of arrival: reading the trace for each would miss the processor's caches
   pods.reserve(order.arrivals.size());
   for (const std::uint32_t index : order.arrivals) pods.push_back(trace.pod(index));
   SimClock clock;
@@ -136,7 +136,7 @@ PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Pro
     if (listeners.arrived) listeners.arrived(bound.node, bound.devices);
     if (++run.arrived_pods % 256 == 0 && listeners.progress) listeners.progress(run.arrived_pods);
   }
-  ASHLAR_CHECK(state.is_consistent());  // columns and digest, kept along all the way, equal a recount
+  ASHLAR_CHECK(state.is_consistent());  // columns and digest, updated incrementally throughout, equal a recount
   meter.finish(run);
   run.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return run;

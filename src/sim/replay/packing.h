@@ -15,7 +15,7 @@
 
 namespace ashlar::sim {
 
-/// A trace made ready: rows, definitions and the target mix, the same for all seeds and policies.
+/// A prepared trace: rows, definitions and the target mix, the same for all seeds and policies.
 class PackingTrace {
  public:
   static constexpr std::int64_t kPodsPerNode = 1001;  ///< of the published clusters
@@ -35,7 +35,7 @@ class PackingTrace {
   const std::vector<std::uint32_t>& nodes_by_name() const { return nodes_by_name_; }
   NodeFacts facts_of(const OpenbNode& node) const;
   std::int64_t total_milli() const;
-  /// The target workload of FGD: the classes of the list as it is, before any pod arrives twice.
+  /// The target workload of FGD: the classes of the list before any pod is repeated.
   const FgdMix& mix() const { return mix_; }
 
  private:
@@ -46,10 +46,10 @@ class PackingTrace {
   FgdMix mix_;
 };
 
-/// Who wants to know while a replay runs; each may be empty.
+/// Observers of a running replay; each may be empty.
 struct PackingListeners {
-  std::function<void(std::int64_t pods)> progress;                      ///< now and then, with the pods that have arrived
-  std::function<void(NodeId node, const DeviceMask& devices)> arrived;  ///< for every pod: its node (by rank) and devices; none where it was refused
+  std::function<void(std::int64_t pods)> progress;                      ///< called occasionally, with the number of pods that have arrived
+  std::function<void(NodeId node, const DeviceMask& devices)> arrived;  ///< for every pod: its node (by rank) and devices; none if it was refused
 };
 
 /// One policy on one arrival order. `profile` gets the order's seed and, unless it has a mix of its own, the trace's.

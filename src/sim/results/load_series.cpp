@@ -7,7 +7,7 @@
 namespace ashlar::sim {
 namespace {
 
-/// A cluster's load changed by so much.
+/// A change of a cluster's load.
 struct LoadStep {
   Millis at;
   std::int64_t busy_devices = 0;

@@ -1,5 +1,5 @@
-// load_series: load over time, collected in one place per cluster and added up afterwards. Cost: 24 bytes a change of load; the merge is O(changes
-// log clusters).
+// load_series: load over time, collected in one place per cluster and added up afterwards. Cost: 24 bytes per change of load; the
+// merge is O(changes log clusters).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct LoadPoint {
   std::int64_t waiting_jobs = 0;
 };
 
-/// Keeps the last word of each instant.
+/// Keeps the last value of each instant.
 class LoadRecorder {
  public:
   explicit LoadRecorder(std::vector<LoadPoint>& points) : points_(&points) {}

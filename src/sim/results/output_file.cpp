@@ -18,7 +18,7 @@ Error cannot_write(const std::string& path, int error_number) {
                path + ": cannot be written: " + std::strerror(error_number) + "; check the folder, its permissions and the free space"};
 }
 
-/// Writes everything or says which errno stopped it.
+/// Writes everything or returns the errno that stopped it.
 int write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());

@@ -12,12 +12,12 @@ namespace {
 
 constexpr double kMillisPerSecond = 1000.0;
 
-/// `value` rounded to two decimals as its exact binary value asks for, which is what the published tables' Python does.
+/// `value` rounded to two decimals by its exact binary value, as the published tables' Python does.
 double round_to_cents(double value) {
   const double scaled = value * 100.0;
   const double whole = std::floor(scaled);
   const double rest = scaled - whole;
-  constexpr double kDoubtful = 1e-6;  // multiplying has rounded already, so near a tie only the digits themselves can tell
+  constexpr double kDoubtful = 1e-6;  // multiplying has rounded already, so near a tie only the digits themselves decide
   if (std::abs(rest - 0.5) > kDoubtful) return (rest < 0.5 ? whole : whole + 1) / 100.0;
   char digits[64];
   std::snprintf(digits, sizeof digits, "%.2f", value);

@@ -1,5 +1,5 @@
-// results: of simulated runs and their three written forms. The meters take events as they happen, in O(1), and hold O(bins) or 16 bytes a job.
-// Definitions are those of the published tables (docs/reference/traces.md, "Measures").
+// results: results of simulated runs and their three written forms. The meters take events as they happen, in O(1), and hold O(bins) or 16 bytes per
+// job. Definitions are those of the published tables (docs/reference/traces.md, "Measures").
 #pragma once
 
 #include <algorithm>
@@ -79,7 +79,7 @@ struct QueueRun {
   double mean_queue_seconds = 0;
   double p50_queue_seconds = 0, p90_queue_seconds = 0, p99_queue_seconds = 0, p999_queue_seconds = 0;
   double p99_jct_seconds = 0;
-  double makespan_seconds = 0;  ///< from the first submission to the last end; 0 where nothing ended
+  double makespan_seconds = 0;  ///< from the first submission to the last end; 0 if nothing ended
   std::int64_t preemptions = 0;
   std::vector<VcMeans> per_vc;            ///< in the order of the names given to the meter; those without jobs are left out
   double wall_seconds = 0;                ///< without reading input
@@ -102,7 +102,7 @@ class QueueMeter {
   explicit QueueMeter(std::vector<std::string> vcs) : vcs_(std::move(vcs)), per_vc_(vcs_.size()) {}
   void reserve(std::size_t jobs);
   void add(const JobOutcome& outcome);
-  /// A job came then, whether it ends or not: the makespan counts from the first of them.
+  /// A job was submitted at this time, whether it ends or not: the makespan counts from the first of them.
   void came(Millis submit) { first_submit_ = std::min(first_submit_, submit); }
   std::int64_t jobs() const { return static_cast<std::int64_t>(queued_.size()); }
   /// Fills everything but policy, preemptions, unfinished_jobs, wall_seconds and the series over time. Sorts; call once.
@@ -120,12 +120,12 @@ class QueueMeter {
 };
 
 enum class OutputFormat : std::uint8_t { kTable, kJson, kCsv };
-/// "table", "json" or "csv"; anything else is an Error that says so.
+/// "table", "json" or "csv"; anything else is an Error that lists them.
 Result<OutputFormat> parse_output_format(std::string_view word);
 
 /// Rows of cells, the header first, for a table on the terminal or in a page.
 using Rows = std::vector<std::vector<std::string>>;
-/// One row a run: allocation at the last seven reached tens of load (70..130 on a full run); percentages with 4 decimals.
+/// One row per run: allocation at the last seven reached tens of load (70..130 on a full run); percentages with 4 decimals.
 Rows packing_rows(std::span<const PackingRun> runs);
 Rows queue_rows(std::span<const QueueRun> runs);
 

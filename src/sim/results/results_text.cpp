@@ -15,7 +15,7 @@ constexpr std::size_t kTableColumns = 7;  ///< ...and of those the last seven th
 
 std::string percent(const std::optional<double>& value) { return value ? fmt::format("{:.4f}", *value) : ""; }
 
-/// 12,345.6: long numbers are read by their groups.
+/// 12,345.6: long numbers with grouped digits.
 std::string grouped(double value, int decimals) {
   std::string text = fmt::format("{:.{}f}", value, decimals);
   const std::size_t dot = text.find('.');
@@ -25,7 +25,7 @@ std::string grouped(double value, int decimals) {
   return text;
 }
 
-/// Seconds over the jobs that ended: a mean of nothing is no number.
+/// Seconds over the jobs that ended; without any there is no mean.
 std::string of_ended(const QueueRun& run, double value, int decimals) { return run.jobs == 0 ? "-" : grouped(value, decimals); }
 
 std::string json_text(std::string_view text) {
@@ -57,7 +57,7 @@ void append_curve(std::string& out, std::string_view name, const LoadCurve& curv
   out += '}';
 }
 
-/// `,"name":[[hours,value],...]`; nothing where it was not measured.
+/// `,"name":[[hours,value],...]`; nothing if it was not measured.
 void append_series(std::string& out, std::string_view name, const std::vector<SeriesPoint>& points) {
   if (points.empty()) return;
   fmt::format_to(std::back_inserter(out), ",\"{}\":[", name);

@@ -132,7 +132,7 @@ class StreamSource final : public Source {
     const ArrivalStream& law = *stream_.law;
     if (law.count && drawn_ >= *law.count) return false;
     at_ += gap();
-    if (at_ > kTimeMax) return false;  // a stream so slow has nothing more to say in any simulation
+    if (at_ > kTimeMax) return false;  // a stream this slow adds nothing to any simulation
     Millis submit(std::llround(at_));
     if (stream_.spread_until) submit = std::min(submit, *stream_.spread_until - Millis(1));  // rounding loses none of them
     if (law.until && submit >= *law.until) return false;
@@ -155,8 +155,8 @@ class StreamSource final : public Source {
   }
 
  private:
-  /// Time to the next arrival. Where the number of jobs is given, and not their pace, it is the gap to the first of those left, each of which comes at
-  /// any time of the window that is left: a Poisson process of which one knows how many come.
+  /// Time to the next arrival. If the number of jobs is given, and not the rate, it is the gap to the first of those left, each of which arrives at a
+  /// uniformly random time of the remaining window: a Poisson process conditioned on its count.
   double gap() {
     if (stream_.law->process == ArrivalStream::Process::kUniform) return drawn_ > 0 ? stream_.gap_millis : 0.0;
     if (!stream_.spread_until) return rng_.exponential(stream_.gap_millis);

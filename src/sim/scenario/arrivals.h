@@ -1,5 +1,5 @@
-// arrivals: where the jobs of a scenario come from: streams drawn from laws, and traces. Jobs are drawn one at a time as the run needs them, so a
-// million of them take no memory; the same scenario gives the same jobs on every machine, whatever the policy.
+// arrivals: the jobs of a scenario: streams drawn from distributions, and traces. Jobs are drawn one at a time as the run needs them, so a million of
+// them take no memory; the same scenario gives the same jobs on every machine, whatever the policy.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace ashlar::sim {
 
-/// Everything that a scenario's work needs, read and interned once; feeds for several runs are made from it.
+/// Everything that a scenario's work needs, read and interned once; feeds for several runs are created from it.
 class ScenarioWork {
  public:
   /// Reads the traces and adds models, demands and kinds of jobs to the catalog. Errors: unreadable traces, a load without devices, a trace's virtual
@@ -26,7 +26,7 @@ class ScenarioWork {
 
   /// All jobs in order of submission; ties by the order of streams and traces in the file. The work and the scenario must outlive the feed.
   JobFeed feed() const;
-  /// Jobs that will come, where that is known; 0 otherwise.
+  /// The number of jobs that will arrive, if known; else 0.
   std::int64_t jobs_expected() const;
   /// What was left out of the traces, a sentence each.
   std::span<const std::string> notes() const { return notes_; }
@@ -42,7 +42,7 @@ class ScenarioWork {
     const ArrivalStream* law = nullptr;
     std::vector<Shape> shapes;
     double gap_millis = 0;               ///< mean time between arrivals
-    std::optional<Millis> spread_until;  ///< where only the number of jobs is given: exactly that many come before this time
+    std::optional<Millis> spread_until;  ///< if only the number of jobs is given: exactly that many arrive before this time
   };
   struct Trace {
     const ScenarioTrace* law = nullptr;
@@ -58,7 +58,7 @@ class ScenarioWork {
   std::vector<std::string> notes_;
 };
 
-/// Jobs may ask to sit within one node. That level is always there, free-standing, behind the scenario's own.
+/// Jobs may request to be placed within one node. That level always exists, independent, after the scenario's own.
 inline constexpr std::string_view kNodeLevel = "node";
 
 /// Row of a scenario's queue: 0 is the root.

@@ -1,4 +1,4 @@
-// duration_distribution: how long generated jobs run: the duration at a quantile, one draw, and the exact mean of what is drawn (clamping included),
+// duration_distribution: run times of generated jobs: the duration at a quantile, one draw, and the exact mean of what is drawn (clamping included),
 // which a stream needs to keep its load. All by the quantile function, so that a draw costs one random number and about 40 ns.
 #pragma once
 

@@ -17,7 +17,7 @@ std::optional<std::int64_t> take_number(std::string_view& text, std::int64_t max
   return value;
 }
 
-/// What stands between the braces, worked out.
+/// The content of the braces, evaluated.
 std::optional<std::string> evaluate(std::string_view text, std::int64_t i, std::int64_t n) {
   if (text.empty() || (text[0] != 'i' && text[0] != 'n')) return std::nullopt;
   std::int64_t value = text[0] == 'i' ? i : n;

@@ -9,7 +9,7 @@
 
 namespace ashlar::sim {
 
-/// None when a brace is not closed or what it holds cannot be read.
+/// None if a brace is not closed or its content cannot be read.
 std::optional<std::string> expand_pattern(std::string_view pattern, std::int64_t i, std::int64_t n);
 inline constexpr std::string_view kPatternForm = "a name that may hold {i}, {n}, {i/8}, {i%8}, {i+1} or {i:3}";
 

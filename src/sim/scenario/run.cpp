@@ -35,7 +35,7 @@ class Domains {
   }
 
  private:
-  /// It costs something per node, so it is defined only where a job asks for it.
+  /// It costs something per node, so it is defined only if a job requests it.
   static bool names_node_level(const Scenario& scenario) {
     for (const ArrivalStream& stream : scenario.arrivals)
       for (const JobShape& shape : stream.jobs)
@@ -127,7 +127,7 @@ QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::
   Engine engine(profile, {.has_verdicts = false});
   Driver driver(state, engine, {clock, world, world});
   run_to_end({.clock = clock, .world = world, .driver = driver, .cadence = profile.cadence, .horizon = scenario_->horizon, .progress = progress});
-  ASHLAR_CHECK(state.is_consistent());  // columns and digest, kept along all the way, equal a recount
+  ASHLAR_CHECK(state.is_consistent());  // columns and digest, updated incrementally throughout, equal a recount
   QueueRun run;
   run.policy = profile.name;
   meter.came(world.first_arrival());

@@ -21,7 +21,7 @@
 namespace ashlar::sim {
 namespace {
 
-constexpr std::int64_t kScenarioNodesMax = 1'000'000;  ///< against slips of the keyboard; more is an Error
+constexpr std::int64_t kScenarioNodesMax = 1'000'000;  ///< against typing errors; more is an Error
 
 constexpr std::size_t kScenarioBytesMax = std::size_t{16} << 20;
 constexpr std::int64_t kPodsPerNode = 110;  ///< the default of Kubernetes
@@ -89,7 +89,7 @@ NodeGroup read_group(YamlMap& map, YamlMistake& mistake, const Scenario& scenari
   return group;
 }
 
-/// Writes the patterns of a group out. Stops at the first mistake.
+/// Expands the patterns of a group. Stops at the first mistake.
 void add_nodes(const NodeGroup& group, YamlMap& map, const YamlMistake& mistake, Scenario& scenario) {
   for (std::int64_t i = 0; i < group.count && !mistake.happened(); ++i) {
     const auto n = static_cast<std::int64_t>(scenario.nodes.size());
@@ -245,7 +245,7 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     names.push_back(draft.queue.name);
     drafts.push_back(std::move(draft));
   }
-  // Parents before children: pass over the drafts until no pass adds one; what then remains waits for itself.
+  // Parents before children: pass over the drafts until no pass adds one; what then remains is a cycle.
   std::unordered_map<std::string, std::int32_t> rows;
   std::vector<bool> is_placed(drafts.size(), false);
   for (bool has_added = true; has_added && !mistake.happened();) {

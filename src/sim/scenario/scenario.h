@@ -19,14 +19,14 @@ struct ScenarioLevel {
   std::string label;
 };
 
-/// One node, after `count` and the `{i}` patterns of its group were written out.
+/// One node, after `count` and the `{i}` patterns of its group were expanded.
 struct ScenarioNode {
   std::string name;
   MilliCores cpu;
   Bytes memory;
   std::int32_t pods = 110;
   std::int32_t gpus = 0;
-  MiB gpu_memory{0};                                        ///< of each device; 0 = not said
+  MiB gpu_memory{0};                                        ///< of each device; 0 = not stated
   std::string model;                                        ///< empty = none
   std::vector<std::pair<std::string, std::string>> labels;  ///< ascending by key
 };
@@ -38,14 +38,14 @@ struct ScenarioQuota {
   std::optional<Bytes> memory;
 };
 
-/// A queue. Parents stand before their children.
+/// A queue. Parents come before their children.
 struct ScenarioQueue {
   std::string name;
   std::int32_t parent = -1;  ///< index into Scenario::queues; -1 = below the root
   ScenarioQuota quota;
 };
 
-/// How long jobs run. Parameters in seconds.
+/// The distribution of run times. Parameters in seconds.
 struct DurationDistribution {
   enum class Kind : std::uint8_t { kFixed, kExponential, kLognormal, kUniform };
   Kind kind = Kind::kFixed;
@@ -70,7 +70,7 @@ struct JobShape {
   std::int32_t priority = 0;
   DurationDistribution duration;
   double estimate_error = 0;                            ///< sigma of the logarithm of (estimate / duration); 0 = exact
-  bool has_estimate = true;                             ///< false: nothing is known of the duration
+  bool has_estimate = true;                             ///< false: the duration is unknown
   std::vector<std::pair<std::int32_t, double>> queues;  ///< index into Scenario::queues and weight; never empty
 };
 
@@ -79,7 +79,7 @@ struct ArrivalStream {
   enum class Process : std::uint8_t { kPoisson, kUniform };
   std::string name;
   Process process = Process::kPoisson;
-  std::optional<double> rate_per_hour;  ///< one of rate_per_hour and load, or neither: count jobs come before until or the horizon
+  std::optional<double> rate_per_hour;  ///< one of rate_per_hour and load, or neither: count jobs arrive before until or the horizon
   std::optional<double> load;           ///< demanded share of all devices: mean device-time of a job x rate / devices
   std::optional<std::int64_t> count;    ///< stop after that many jobs
   Millis start{0};
@@ -92,7 +92,7 @@ struct ArrivalStream {
 struct ScenarioTrace {
   enum class Format : std::uint8_t { kSwf, kCsv };
   Format format = Format::kCsv;
-  std::string path;                  ///< relative paths are meant from the scenario's folder, and already joined with it
+  std::string path;                  ///< relative paths are relative to the scenario's folder, and already joined with it
   bool is_processors = false;        ///< the width counts CPU cores, not devices
   std::int32_t gpus_per_member = 8;  ///< wider jobs become gangs of members of this size; the last one takes the rest
   MilliCores cpu_per_gpu;
@@ -102,7 +102,7 @@ struct ScenarioTrace {
   double time_scale = 1;              ///< submit times are multiplied by this
 };
 
-/// A node that goes away for a while.
+/// A node that is temporarily unavailable.
 struct ScenarioFailure {
   std::uint32_t node = 0;  ///< index into Scenario::nodes
   Millis at;
@@ -124,7 +124,7 @@ struct Scenario {
   std::int64_t devices() const;           ///< of all nodes together
 };
 
-/// A limit against slips of the keyboard; more is an Error.
+/// A limit against typing errors; more is an Error.
 inline constexpr std::int64_t kScenarioJobsMax = 100'000'000;
 
 Result<Scenario> read_scenario(const std::string& path);

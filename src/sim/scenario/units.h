@@ -1,4 +1,4 @@
-// units: rates as people write them: "120/h". Nothing that cannot be read exactly is guessed at.
+// units: rates in the usual notation: "120/h". What cannot be read exactly is an error, never a guess.
 #pragma once
 
 #include <optional>

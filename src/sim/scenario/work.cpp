@@ -21,7 +21,7 @@ constexpr IntegerForm kJobs{1, kScenarioJobsMax, "a number of jobs, a whole numb
 
 double seconds(const std::optional<Millis>& time) { return time ? static_cast<double>(time->value) / 1000.0 : 0.0; }
 
-/// The one law of a `duration:` map.
+/// The one distribution of a `duration:` map.
 DurationDistribution read_law(YamlMap& map, YamlMistake& mistake) {
   DurationDistribution law;
   int laws = 0;
@@ -56,7 +56,7 @@ DurationDistribution read_law(YamlMap& map, YamlMistake& mistake) {
   return law;
 }
 
-/// `duration: 1h`, or a map with a law and optionally min and max.
+/// `duration: 1h`, or a map with a distribution and optionally min and max.
 DurationDistribution read_duration(YamlMap& shape, YamlMistake& mistake) {
   shape.require("duration", "a time, or a law such as {exponential: 1h}");
   const YAML::Node* node = shape.find("duration");
@@ -67,7 +67,7 @@ DurationDistribution read_duration(YamlMap& shape, YamlMistake& mistake) {
   } else {
     YamlMap map(mistake, *node, shape.path("duration"));
     law = read_law(map, mistake);
-    law.min = std::max(map.duration("min").value_or(Millis(1)), Millis(1));  // a load of jobs that take no time would be endlessly many
+    law.min = std::max(map.duration("min").value_or(Millis(1)), Millis(1));  // a load of jobs that take no time would need infinitely many
     law.max = map.duration("max").value_or(Millis::max());
     if (law.max < law.min) map.reject("max", "expected a time not below \"min\"");
     map.finish();
@@ -90,7 +90,7 @@ std::string read_level(YamlMap& shape, const std::string& key, const Scenario& s
 
 using QueueShares = std::vector<std::pair<std::int32_t, double>>;
 
-/// `queue: a` or `queues: {a: 3, b: 1}`; empty where the map says neither.
+/// `queue: a` or `queues: {a: 3, b: 1}`; empty if the map has neither.
 QueueShares read_queue_shares(YamlMap& map, YamlMistake& mistake, const Scenario& scenario) {
   QueueShares shares;
   if (const auto name = map.text("queue")) shares.emplace_back(queue_index(*name, map, "queue", scenario), 1.0);
@@ -160,7 +160,7 @@ JobShape read_shape(YamlMap& map, YamlMistake& mistake, const Scenario& scenario
   return shape;
 }
 
-/// How many jobs come, and when: exactly one pace, and at least one end.
+/// How many jobs arrive, and when: exactly one rate, and at least one end.
 void check_pace(YamlMap& map, const Scenario& scenario, const ArrivalStream& stream) {
   const int paces = (stream.rate_per_hour ? 1 : 0) + (stream.load ? 1 : 0);
   const bool has_window = stream.count && (stream.until || scenario.horizon);

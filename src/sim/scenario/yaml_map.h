@@ -1,5 +1,5 @@
 // yaml_map: strict reading of YAML maps. The first mistake is kept as an Error with file, line, column, the key's path and what was expected; reading
-// goes on with fallbacks, so that a reader checks once, at the end.
+// continues with fallbacks, so that a reader checks once, at the end.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -37,7 +37,7 @@ class YamlMap {
   /// `where` names the map in messages, "" for the whole file. Anything but a map is a mistake.
   YamlMap(YamlMistake& mistake, const YAML::Node& node, std::string where);
 
-  /// The value of a key, or null. Asking makes the key known.
+  /// The value of a key, or null. Reading a key marks it as known.
   const YAML::Node* find(const std::string& key);
   bool has(const std::string& key) { return find(key) != nullptr; }
   /// "nodes[0].gpus"
@@ -47,7 +47,7 @@ class YamlMap {
   std::optional<std::int64_t> integer(const std::string& key, const IntegerForm& form);
   std::optional<double> real(const std::string& key, double min, double max, std::string_view form);
   std::optional<Millis> duration(const std::string& key);
-  /// Any amount that `parse` reads from text; `form` says what it expects.
+  /// Any amount that `parse` reads from text; `form` is what it expects.
   template <class Amount>
   std::optional<Amount> amount(const std::string& key, std::optional<Amount> (*parse)(std::string_view), std::string_view form) {
     const std::optional<std::string> value = text(key);
@@ -65,7 +65,7 @@ class YamlMap {
   void require(const std::string& key, std::string_view form);
   void reject(const std::string& key, const std::string& message);
   void reject_self(const std::string& message);
-  /// Makes every key that nobody asked for a mistake. Call when all keys were asked.
+  /// Makes every unread key a mistake. Call when all keys were read.
   void finish();
 
   static std::string expected(std::string_view form, std::string_view got);

@@ -13,7 +13,7 @@ namespace {
 /// Longest piece of a cell that a message quotes.
 constexpr std::size_t kQuotedCellMax = 60;
 
-/// A cell as it can be shown on one line of a terminal.
+/// A cell in a form that fits one line of a terminal.
 std::string shown(std::string_view cell) { return '"' + printable(cell.substr(0, kQuotedCellMax)) + (cell.size() > kQuotedCellMax ? "...\"" : "\""); }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -107,7 +107,7 @@ bool CsvReader::split_line() {
   }
 }
 
-/// Takes one quoted cell (RFC 4180: a doubled quote stands for one, line ends may stand inside) and leaves `at` behind it.
+/// Takes one quoted cell (RFC 4180: a doubled quote stands for one, line ends are allowed inside) and leaves `at` behind it.
 bool CsvReader::take_quoted(std::size_t& at) {
   const std::size_t start = at;
   std::string content;
@@ -198,7 +198,7 @@ void CsvReader::reject_piece(CsvColumn column, std::string_view piece, std::stri
   if (failed()) return;
   const bool is_cell = column.index < cells_.size();
   std::size_t offset = is_cell ? cells_[column.index].offset : line_start_;
-  // A piece of a quoted cell has no place of its own in the file; its cell is near enough.
+  // A piece of a quoted cell has no position of its own in the file; its cell is near enough.
   if (is_cell && !cells_[column.index].is_quoted) offset = static_cast<std::size_t>(piece.data() - text_.data());
   const std::string title = column.index < header_.size() && !header_[column.index].empty() ? printable(header_[column.index]) + ": " : "";
   error_ = invalid(place(offset) + ": " + title + expectation(form, piece));

@@ -1,5 +1,5 @@
 // csv: rows of comma-separated text with a header line. The first wrong cell is kept as an Error with file, line, column and the expected form; after
-// it next_row() is false and cells read as zero, so a reader checks once, at the end. Cost: one pass, no allocation per row; about 20 ns a cell.
+// it next_row() is false and cells read as zero, so a reader checks once, at the end. Cost: one pass, no allocation per row; about 20 ns per cell.
 //
 //   auto csv = CsvReader::open("nodes.csv");            if (!csv) return csv.error();
 //   const CsvColumn cpu = csv->column("cpu_milli");     // required; csv->find("qos") for an optional one
@@ -19,14 +19,14 @@
 
 namespace ashlar::sim {
 
-/// A column of one CsvReader; absent when an optional column is not in the header.
+/// A column of one CsvReader; absent if an optional column is not in the header.
 struct CsvColumn {
   static constexpr std::size_t kAbsent = std::numeric_limits<std::size_t>::max();
   std::size_t index = kAbsent;
   bool is_present() const { return index != kAbsent; }
 };
 
-/// What a number may be, and how to say it in a message.
+/// The allowed range of a number, and its description in messages.
 struct IntegerForm {
   std::int64_t min = std::numeric_limits<std::int64_t>::min();
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
@@ -35,16 +35,16 @@ struct IntegerForm {
 
 class CsvReader {
  public:
-  /// Reads the file (packed or plain) and its header. Empty files and doubled column names are Errors.
+  /// Reads the file (packed or plain) and its header. Empty files and duplicate column names are Errors.
   static Result<CsvReader> open(const std::string& path);
   /// The same for text in memory; `name` stands for the file in messages.
   static Result<CsvReader> from_text(std::string text, std::string name);  // for tests
 
-  /// A column that must be there; its absence is the reader's Error.
+  /// A required column; its absence is the reader's Error.
   CsvColumn column(std::string_view name);
-  /// A column under the first of two names that is there; absence of both is the reader's Error.
+  /// The column under the first of two names that exists; absence of both is the reader's Error.
   CsvColumn column_either(std::string_view name, std::string_view other);
-  /// A column that may be missing.
+  /// An optional column.
   CsvColumn find(std::string_view name) const;
   const std::vector<std::string>& header() const { return header_; }
 
@@ -57,7 +57,7 @@ class CsvReader {
   /// A non-empty text.
   std::string_view word(CsvColumn column, std::string_view form);
   std::int64_t integer(CsvColumn column, const IntegerForm& form);
-  /// None where the cell is empty or the column absent.
+  /// None if the cell is empty or the column absent.
   std::optional<std::int64_t> integer_if_any(CsvColumn column, const IntegerForm& form);
   double real(CsvColumn column, std::string_view form);
 

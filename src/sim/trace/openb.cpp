@@ -48,7 +48,7 @@ PodColumns pod_columns(CsvReader& csv) {
           .scheduled = csv.find("scheduled_time")};
 }
 
-/// Models of the node list; nothing where there is no list to compare with.
+/// Models of the node list; nothing if there is no list to compare with.
 using KnownModels = std::optional<std::unordered_set<std::string>>;
 
 /// Splits "A|B"; empty pieces, and models that no node has, are the reader's Error.

@@ -31,7 +31,7 @@ struct OpenbPod {
   std::vector<std::string> models;  ///< gpu_spec split; empty = any model
   std::string qos;
   std::string phase;
-  std::optional<Millis> created, deleted, scheduled;  ///< since the start of the trace; none where the file does not say
+  std::optional<Millis> created, deleted, scheduled;  ///< since the start of the trace; none if the file does not have it
   MilliGpu milli_total() const { return MilliGpu(milli_each.value * gpus); }
 };
 
@@ -51,7 +51,7 @@ Result<std::vector<OpenbPod>> read_openb_pods(const std::string& path, const std
 /// All orders of the file, by seed in file order. Every index must lie below pod_count, every node_ranks be a permutation of node_count.
 Result<std::vector<ArrivalOrder>> read_arrivals(const std::string& path, std::size_t pod_count, std::size_t node_count);
 
-/// Indices of `items` in ascending order of name (bytes), ties in file order: what ArrivalOrder's indices mean.
+/// Indices of `items` in ascending order of name (bytes), ties in file order: the meaning of ArrivalOrder's indices.
 std::vector<std::uint32_t> sorted_by_name(const std::vector<OpenbPod>& items);
 std::vector<std::uint32_t> sorted_by_name(const std::vector<OpenbNode>& items);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kNodesOfAllVcsMax = 1'000'000;  ///< pooled they are one cluster, as large as a scenario may be
 
-constexpr double kSecondsMax = 3.2e9;  ///< 100 years: more is a slip, and a million such jobs one after the other stay within 64 bits
+constexpr double kSecondsMax = 3.2e9;  ///< 100 years: more is a typing error, and a million such jobs one after the other stay within 64 bits
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::int64_t kGpusMax = 1'000'000;
 constexpr std::string_view kSubmitForm = "the submit time, seconds from 0";
@@ -38,7 +38,7 @@ class NameTable {
  public:
   explicit NameTable(std::vector<std::string>& names) : names_(names) {}
   std::uint32_t row(std::string_view name) {
-    // Neighbouring jobs are often of one cluster.
+    // Consecutive jobs are often of one cluster.
     if (last_ < names_.size() && names_[last_] == name) return last_;
     const auto [at, is_new] = rows_.try_emplace(std::string(name), static_cast<std::uint32_t>(names_.size()));
     if (is_new) names_.emplace_back(name);

@@ -36,14 +36,14 @@ struct VcNodes {
 /// Columns vc,gpu_num,submit_time,duration[,priority] or vc,g,s,d[,p], in seconds (fractions of at most a millisecond); others are ignored.
 Result<JobTrace> read_jobs(const std::string& path);
 
-/// What a queueing replay asks of its jobs besides: whole seconds, and a virtual cluster that `vcs` has.
+/// Further requirements of a queueing replay: whole seconds, and virtual clusters that `vcs` has.
 Result<JobTrace> read_jobs_for_replay(const std::string& path, const std::vector<VcNodes>& vcs);
 
 /// Columns vc (or an unnamed first one) and "node num" or num. At most 1,000,000 nodes in all.
 Result<std::vector<VcNodes>> read_vcs(const std::string& path);
 
-/// Standard Workload Format (Feitelson, version 2.2): lines of 18 fields, `;` comments. Jobs that never ran (run time or processors
-/// unknown or zero) are left out and counted. vc = "queue-<field 15>"; estimate = requested time where given, else the run time.
+/// Standard Workload Format (Feitelson, version 2.2): lines of 18 fields, `;` comments. Jobs that never ran (run time or processors unknown or zero)
+/// are left out and counted. vc = "queue-<field 15>"; estimate = requested time if given, else the run time.
 struct SwfTrace {
   JobTrace trace;
   std::int64_t skipped = 0;  ///< jobs without run time or processors

@@ -18,7 +18,7 @@
 namespace ashlar::sim {
 namespace {
 
-/// Limit of an unpacked input; more is taken for a damaged or hostile archive.
+/// Limit of an unpacked input; more is treated as a corrupt or hostile archive.
 constexpr std::size_t kTextBytesMax = std::size_t{4} << 30;
 
 namespace io = boost::iostreams;
@@ -86,7 +86,7 @@ std::size_t zstd_frame_size(std::string_view bytes) {
   return at <= bytes.size() ? at : 0;
 }
 
-/// Boost's zstd filter takes a cut-off frame for the end of the text, so the frames are walked first.
+/// Boost's zstd filter takes a truncated frame for the end of the text, so the frames are walked first.
 bool zstd_is_whole(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t size = zstd_frame_size(bytes);
@@ -119,7 +119,7 @@ Result<std::string> decompress(std::string_view bytes, Packing packing, const st
     }
     return text;
   } catch (const std::exception&) {
-    // The library's own words ("lzma error: iostream error") tell a user nothing.
+    // The library's own messages ("lzma error: iostream error") do not help a user.
     return damaged(name, packing);
   }
 }

@@ -1,5 +1,5 @@
-// Catalog: the names and definitions of one simulated run as dense rows: accelerator models, demands, constraints, and kinds of jobs (which members a
-// job of that kind has). Cost: one hash look-up per question.
+// Catalog: the names and definitions of one simulated run as dense rows: accelerator models, demands, constraints, and kinds of jobs (the members of
+// each kind). Cost: one hash lookup per query.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct MemberNeed {
   friend bool operator==(const MemberNeed&, const MemberNeed&) = default;
 };
 
-/// Jobs that are alike but for their times. All members are needed together.
+/// Jobs that differ only in their times. All members are needed together.
 struct JobKind {
   std::vector<MemberNeed> needs;  ///< in rank order
   LevelId within, prefer;

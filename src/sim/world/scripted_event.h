@@ -1,4 +1,4 @@
-// ScriptedEvent: something that happens at a given time of a simulated run: an event of the engine's, or a fact about the world around it. Scripts of
+// ScriptedEvent: something that happens at a given time of a simulated run: an event for the engine, or a fact about the world around it. Scripts of
 // them come from `.case` files and from random histories.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace ashlar::sim {
 struct RejectNext {
   MemberId member;
 };
-/// How long this job really runs once it is bound.
+/// The real run time of this job once it is bound.
 struct RunsFor {
   JobId job;
   Millis duration;

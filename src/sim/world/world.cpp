@@ -8,12 +8,12 @@
 namespace ashlar::sim {
 namespace {
 
-/// A stop is heard of at the latest so much later, even if nothing else happens.
+/// A stop is reported at most this much later, even if nothing else happens.
 constexpr Millis kStopHeardAfter = Millis(1000);
 
 }  // namespace
 
-/// What the events of a script mean for the world itself.
+/// Effects of the events of a script on the world itself.
 struct ScriptNotes {
   World& world;
   Millis at;
@@ -226,7 +226,7 @@ void World::end_job(const Due& end, std::vector<Event>& out) {
   release_rows(end.job);
 }
 
-/// Nothing of the job is left. Rows of a script's jobs are the script's.
+/// Nothing of the job is left. Rows of a script's jobs belong to the script.
 void World::release_rows(JobId id) {
   Live& live = live_[id.row()];
   forget_nodes(live);
@@ -281,7 +281,7 @@ void World::forget_nodes(const Live& live) {
   for (const MemberId m : live.members) grown(placed_, m.row()).node = NodeId::none();
 }
 
-/// Pods of a stopped job are gone, and with them what was asked for them.
+/// Pods of a stopped job are gone, and with them the actions requested for them.
 void World::drop_binds(const Live& live) {
   if (!follows_members_) return;
   for (const MemberId m : live.members) placed_[m.row()].dropped = placed_[m.row()].attempts;
@@ -359,7 +359,7 @@ void World::answer_late(LateAnswer answer, Millis at) {
   due_.push({at, turns_++, JobId::none(), row});
 }
 
-/// A bind is carried out as it is answered, and refused where its node went in the meantime, though it may have come back: what was asked of it went with
+/// A bind is carried out when it is answered, and refused if its node was removed in the meantime, even if it came back: the request was lost with
 /// it. A member that has a node keeps it, whatever was requested since; an answer that is outdated by then is not delivered.
 void World::deliver_late(std::uint32_t row, Millis at, std::vector<Event>& out) {
   LateAnswer answer = std::move(late_answers_[row]);
@@ -396,8 +396,8 @@ void World::change_node(const NodeChange& change, std::vector<Event>& out) {
   lose_node(change.node, change.at, out);
 }
 
-/// Unless it keeps going, a job that loses a member starts over once it is whole again: nothing says that it kept a checkpoint. Its other members keep
-/// their devices.
+/// Unless it keeps going, a job that loses a member starts over once it is whole again: there may be no checkpoint. Its
+/// other members keep their devices.
 void World::lose_node(NodeId node, Millis at, std::vector<Event>& out) {
   for (std::size_t m = 0; m < placed_.size(); ++m) {
     if (placed_[m].node != node) continue;

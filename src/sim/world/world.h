@@ -1,7 +1,6 @@
-// World: everything outside the engine in a simulated run, as the EventSource and the Actuator of simulated time. It
-// submits the jobs of a feed or of a script, answers every action (at once, late, by a refusal, twice), runs what is
-// bound, lets nodes fail and return, and reports all of it by events. Cost: O(log running) an event; memory by the jobs
-// that are present.
+// World: everything outside the engine in a simulated run, as the EventSource and the Actuator of simulated time. It submits the jobs of a feed or of
+// a script, answers every action (at once, late, by a refusal, twice), runs what is bound, lets nodes fail and return, and reports all of it by
+// events. Cost: O(log running) per event; memory for the jobs that are present.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -20,7 +19,7 @@
 
 namespace ashlar::sim {
 
-/// One job as it will happen: unknown to the engine but for what stands in Submitted.
+/// One job as it will happen: the engine knows only what is in Submitted.
 struct SimJob {
   Millis submit;
   Millis duration;              ///< true run time; max() = it never ends by itself
@@ -35,24 +34,24 @@ struct SimJob {
 /// Fills in the next job in order of submission; false when there are no more.
 using JobFeed = std::function<bool(SimJob& out)>;
 
-/// A node comes (back) or goes.
+/// A node is added (again) or removed.
 struct NodeChange {
   Millis at;
   NodeId node;
   bool is_there = false;
 };
 
-/// How the world behaves where published simulators differ.
+/// The world's behaviour where published simulators differ.
 struct WorldRules {
   Millis end_lag{0};  ///< a job that starts at t and is never stopped ends at t + duration + end_lag
   /// Work that a stop adds, by the job's devices: of one device, of at most eight, of more.
   Millis restart_of_one{0}, restart_of_eight{0}, restart_of_more{0};
-  bool is_refusal_final = false;  ///< a job of the feed that was not placed as it came is withdrawn when the next one comes
-  bool keeps_going = false;       ///< a gang that runs goes on while one member is left; else it starts over once it is whole again
+  bool is_refusal_final = false;  ///< a job of the feed that was not placed on arrival is withdrawn when the next one arrives
+  bool keeps_going = false;       ///< a running gang continues while one member is left; else it starts over once it is whole again
   Millis restart_of(std::int64_t devices) const { return devices <= 1 ? restart_of_one : devices <= 8 ? restart_of_eight : restart_of_more; }
 };
 
-/// What becomes of an action: when it is carried out, whether it is refused, and when its answer is delivered a second time.
+/// The fate of an action: when it is carried out, whether it is refused, and when its answer is delivered a second time.
 struct Fate {
   Millis after{0};
   bool is_refused = false;  ///< binds only
@@ -60,24 +59,23 @@ struct Fate {
 };
 using FateOf = std::function<Fate(const Action&)>;
 
-/// Called for what happened; either may be empty.
+/// Callbacks for events; either may be empty.
 struct WorldListeners {
   std::function<void(const JobOutcome&)> ended;
   /// Devices in use and jobs waiting from this time on.
   std::function<void(Millis at, std::int64_t busy_devices, std::int64_t waiting_jobs)> load;
 };
 
-/// It decides nothing. Order within one instant: answers to the last plan, ends and late answers, nodes, the script,
-/// arrivals.
+/// It makes no decisions. Order within one instant: answers to the last plan, ends and late answers, nodes, the script, arrivals.
 class World final : public EventSource, public Actuator {
  public:
   /// Jobs of a feed; every action is carried out at once.
   World(SimClock& clock, const Catalog& catalog, JobFeed feed, WorldRules rules);
-  /// A script in order of time, which must outlive the world; `fate_of` says what becomes of each action. A job that the script gives no time to run
-  /// is ended by the script or never.
+  /// A script in order of time, which must outlive the world; `fate_of` determines what happens to each action. A job without a run time in the
+  /// script is ended by the script or never.
   World(SimClock& clock, std::span<const ScriptedEvent> script, FateOf fate_of, WorldRules rules);
 
-  /// At most this many jobs will be present at a time: memory for them is reserved once, so that nothing is copied again and again.
+  /// At most this many jobs will be present at a time: memory for them is reserved once, to avoid repeated copying.
   void expect(std::size_t jobs) { live_.reserve(jobs); }
   /// The first events: definitions and nodes, in the order given.
   void open_with(std::vector<Event> events) { opening_ = std::move(events); }
@@ -92,7 +90,7 @@ class World final : public EventSource, public Actuator {
 
   std::int64_t preemptions() const { return preemptions_; }
   std::int64_t arrived() const { return arrived_; }
-  /// When the first job of the feed came; Millis::max() before that.
+  /// When the first job of the feed arrived; Millis::max() before that.
   Millis first_arrival() const { return first_arrival_; }
   /// Jobs that have arrived and not ended.
   std::int64_t present() const { return arrived_ - ended_; }
@@ -110,11 +108,11 @@ class World final : public EventSource, public Actuator {
     Millis queued;
     std::uint32_t bound = 0;  ///< members on a node
     std::uint32_t min = 1;    ///< it starts with this many
-    std::uint32_t run = 0;    ///< grows at each stop, so that an outdated end is known as such; never reset when the row is used again
-    bool is_running = false;  ///< what never ends by itself is not said to run
+    std::uint32_t run = 0;    ///< incremented at each stop, so that an outdated end is recognised; never reset when the row is reused
+    bool is_running = false;  ///< never set for a job that does not end by itself
     boost::container::small_vector<MemberId, 2> members;
   };
-  /// The end of a run, or, where `job` is none, the answer in row `run` of late_answers_.
+  /// The end of a run, or, if `job` is none, the answer in row `run` of late_answers_.
   struct Due {
     Millis at;
     std::uint64_t turn = 0;
@@ -125,16 +123,16 @@ class World final : public EventSource, public Actuator {
   struct LateAnswer {
     EventBody body;
     std::uint32_t attempt = 0;        ///< which bind of the member it answers
-    std::uint32_t changed_nodes = 0;  ///< of its node, when it was asked
-    bool is_again = false;            ///< told once already: told again only if it still holds
+    std::uint32_t changed_nodes = 0;  ///< of its node, when it was requested
+    bool is_again = false;            ///< already reported once: reported again only if it still holds
   };
-  /// What the cluster knows of a member; kept only where nodes may fail or answers take time.
+  /// What the cluster knows of a member; kept only if nodes may fail or answers take time.
   struct Placed {
     JobId job;
     NodeId node;
     DeviceMask devices;
     std::uint32_t attempts = 0;  ///< binds so far
-    std::uint32_t dropped = 0;   ///< this many of them came before its job was stopped: those not answered yet never are
+    std::uint32_t dropped = 0;   ///< this many of them were requested before its job was stopped: those not answered yet never are
   };
   friend struct ScriptNotes;
 
@@ -193,8 +191,8 @@ class World final : public EventSource, public Actuator {
   std::span<const NodeFacts> facts_;
   bool follows_members_ = false;
   std::vector<Placed> placed_;               ///< by MemberId, if it follows them
-  std::vector<std::uint8_t> is_node_there_;  ///< by NodeId, as the script says
-  std::vector<std::uint32_t> node_losses_;   ///< by NodeId: how often it went, so that one that came back is known as another
+  std::vector<std::uint8_t> is_node_there_;  ///< by NodeId, according to the script
+  std::vector<std::uint32_t> node_losses_;   ///< by NodeId: how often it was removed, so that one that came back is known to be another
   std::int64_t preemptions_ = 0, arrived_ = 0, ended_ = 0, busy_devices_ = 0, running_ = 0;
 };
 

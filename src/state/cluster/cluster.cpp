@@ -36,7 +36,7 @@ std::int64_t facts_value(const NodeFacts& f) {
 
 }  // namespace
 
-/// Evaluates the nodes whose facts changed after the first `seen` changes, or all where that is no more work. Returns how many.
+/// Evaluates the nodes whose facts changed after the first `seen` changes, or all if that is no more work. Returns how many.
 std::uint64_t Cluster::bring_up(const Constraint& constraint, NodeRule rule, BitSet& nodes, std::uint64_t seen) const {
   const auto look_at = [&](std::size_t n) { nodes.assign(n, is_live_[n] != 0 && rule(constraint, facts_[n])); };
   nodes.resize(rows());
@@ -101,7 +101,7 @@ void Cluster::set_free(std::size_t r, std::size_t row, std::int64_t value) {
 Cluster::Difference Cluster::write_device(std::size_t row, std::size_t i, std::int32_t milli, std::int64_t mib) {
   std::int32_t& free_milli = device_free_milli_[first_device_[row] + i];
   std::int64_t& free_mib = device_free_mib_[first_device_[row] + i];
-  // What one device lacks is not taken from its neighbours.
+  // A shortage of one device is not taken from its neighbours.
   const Difference difference{
       cell(row, kColumnDevice + i, device_value(milli, mib)) - cell(row, kColumnDevice + i, device_value(free_milli, free_mib)),
       std::max(milli, 0) - std::max(free_milli, 0)};
@@ -129,7 +129,7 @@ void Cluster::count_idle(NodeId n, std::int32_t before, std::int32_t after) {
   group_idle_devices_[group.row()] += std::max(after, 0) - std::max(before, 0);
 }
 
-/// Whole devices that a device is taken for beyond itself are others of the node, nobody knows which: owed by number.
+/// Whole devices claimed from a device beyond itself are other devices of the node, not known which: owed by number.
 std::int32_t Cluster::idle_by_devices(std::size_t row) const {
   std::int32_t idle = -device_debt_[row];
   const std::int64_t mib = facts_[row].memory_per_device.value;
@@ -163,7 +163,7 @@ bool Cluster::is_overcommitted(NodeId n, const Demand& demand, const DeviceMask&
     const auto clashes_in = [&](const std::vector<HostPort>& ports) {
       return std::count_if(ports.begin(), ports.end(), [&](const HostPort& p) { return p.clashes(port); });
     };
-    if (clashes_in(ports_[row]) > clashes_in(demand.ports)) return true;  // its own may clash among themselves
+    if (clashes_in(ports_[row]) > clashes_in(demand.ports)) return true;  // its own ports may clash with each other
   }
   if (demand.devices.count == 0) return false;
   bool is_more = idle_devices_[row] < 0;

@@ -1,6 +1,6 @@
-// Cluster: what the nodes have and what is free, as flat integer columns by NodeId and by device, with the indexes that placement needs.
-// Every change goes through allocate/release/upsert_node/remove_node, which keep columns, sums, digest and change log together; feasibility sets follow
-// when they are asked for. allocate and release cost O(resources of the demand + devices), a fact change O(resources + levels). No strings, no pointers.
+// Cluster: what the nodes have and what is free, as flat integer columns by NodeId and by device, with the indexes that placement needs. Every change
+// goes through allocate/release/upsert_node/remove_node, which keep columns, sums, digest and change log consistent; feasibility sets are updated
+// when read. allocate and release cost O(resources of the demand + devices), a fact change O(resources + levels). No strings, no pointers.
 #pragma once
 
 #include <array>
@@ -17,22 +17,23 @@
 
 namespace ashlar {
 
-/// Members on a node by the kind of their device ask: shares of a device, then whole devices by their number (the last kind: more than fit before it).
+/// Members on a node by the kind of their device request: shares of a device, then whole devices by their number (the last kind: more than fit before
+/// it).
 inline constexpr std::size_t kDeviceClasses = 10;
 using DeviceClassCounts = std::array<std::uint16_t, kDeviceClasses>;
-/// The kind of an ask of at least one device.
+/// The kind of a request of at least one device.
 inline std::size_t device_class_of(const DeviceRequest& ask) {
   return ask.is_whole() ? static_cast<std::size_t>(
                               ask.count < static_cast<std::int32_t>(kDeviceClasses) - 1 ? ask.count : static_cast<std::int32_t>(kDeviceClasses) - 1)
                         : 0;
 }
 
-/// Does the constraint allow a node of these facts? What runs there does not count. The rules stand in src/policy/node.
+/// Whether the constraint allows a node of these facts, regardless of what runs there. The rules are in src/policy/node.
 using NodeRule = bool (*)(const Constraint& constraint, const NodeFacts& facts);
 
 class Cluster {
  public:
-  static constexpr std::size_t kChangeLogMax = 1 << 16;  ///< older changes are forgotten; caches that lag further start anew
+  static constexpr std::size_t kChangeLogMax = 1 << 16;  ///< older changes are forgotten; caches that lag further are rebuilt
   static constexpr std::size_t kFactsLogMax = 1 << 14;   ///< the same of changed facts, for feasibility sets
 
   // ---- columns by NodeId -------------------------------------------------------------------------------------------------------------
@@ -40,13 +41,13 @@ class Cluster {
   std::size_t live_count() const { return live_count_; }
   bool is_live(NodeId n) const { return n.row() < is_live_.size() && is_live_[n.row()] != 0; }
   const NodeFacts& facts(NodeId n) const { return facts_[n.row()]; }
-  /// Free amounts of one resource by node; negative where others overcommitted. Zero on rows that are not live.
+  /// Free amounts of one resource by node; negative if others overcommitted. Zero on rows that are not live.
   std::span<const std::int64_t> free(ResourceId r) const { return free_[r.row()]; }
   std::span<const std::int64_t> allocatable(ResourceId r) const { return allocatable_[r.row()]; }
   std::size_t resource_count() const { return free_.size(); }
-  /// Wholly free devices, less those owed: to pods without known devices, and whole devices that one device is taken for beyond itself.
+  /// Wholly free devices, less those owed: to pods without known devices, and whole devices that are claimed from one device beyond itself.
   std::span<const std::int32_t> idle_devices() const { return idle_devices_; }
-  /// Devices that are taken for more than they have, since pods say so that others bound. Nothing new fits on them.
+  /// Devices claimed beyond their capacity by pods that others bound. Nothing new fits on them.
   std::uint64_t overfull_device_count() const { return overfull_devices_; }
   DeviceMask overfull_devices(NodeId n) const;
   std::span<const std::int32_t> free_milli() const { return free_milli_; }  ///< sum over the node's devices; an overcommitted device counts as 0
@@ -65,8 +66,8 @@ class Cluster {
     return std::span(device_free_mib_).subspan(first_device_[n.row()], static_cast<std::size_t>(device_count_[n.row()]));
   }
   std::span<const HostPort> ports_taken(NodeId n) const { return ports_[n.row()]; }
-  /// Is more taken than the node has, of anything that this demand, taken there on these devices, holds a part of? So it is where pods came by other
-  /// hands since its place was chosen. O(resources + ports) and the devices named.
+  /// Whether the node is overcommitted in anything that this demand, placed there on these devices, uses. This happens if others bound pods there
+  /// since its place was chosen. O(resources + ports) and the devices named.
   bool is_overcommitted(NodeId n, const Demand& demand, const DeviceMask& devices) const;
 
   /// Idle devices of the ready nodes of each topology group.
@@ -74,35 +75,35 @@ class Cluster {
   const Topology& topology() const { return topology_; }
   const Constraint& constraint(ConstraintId id) const { return constraints_[id.row()]; }
   std::size_t constraint_rows() const { return constraints_.size(); }
-  /// Another number each time that the row is defined, for caches of what follows from its content.
+  /// A new number each time that the row is defined, for caches derived from its content.
   std::uint64_t definition(ConstraintId id) const { return allowed_[id.row()].definition; }
-  /// Live nodes that the constraint allows by this rule, which should be the same at each call. Costs one evaluation for each node whose facts changed
-  /// since it was asked for last, so constraints that nobody asks for cost nothing.
+  /// Live nodes that the constraint allows by this rule, which should be the same at each call. Costs one evaluation for each node whose facts
+  /// changed since the last call, so constraints that are not read cost nothing.
   const BitSet& allowed(ConstraintId id, NodeRule rule) const;
-  /// Pairs of a constraint and a node looked at by allowed() so far.
+  /// Pairs of a constraint and a node evaluated by allowed() so far.
   std::uint64_t evaluation_count() const { return evaluation_count_; }  // for tests
 
   // ---- changes -----------------------------------------------------------------------------------------------------------------------
   void define_levels(std::uint32_t nested, std::uint32_t orthogonal);
   void define_constraint(ConstraintId id, Constraint constraint);
-  /// A node appeared or its facts changed. What is taken stays taken; free amounts may go negative.
+  /// A node was added or its facts changed. What is taken stays taken; free amounts may go negative.
   void upsert_node(NodeId n, const NodeFacts& facts);
-  /// The node and everything taken on it vanish.
+  /// The node and everything taken on it are removed.
   void remove_node(NodeId n);
-  /// Takes the demand and these devices. Never fails: amounts go negative when the caller insists (pods bound by others). A whole-device demand
-  /// whose mask names fewer devices than asked owes the rest to the node.
+  /// Takes the demand and these devices. Never fails: amounts go negative if necessary (pods bound by others). A whole-device demand whose mask names
+  /// fewer devices than requested owes the rest to the node.
   void allocate(NodeId n, const Demand& demand, const DeviceMask& devices);
   /// Exactly undoes allocate with the same arguments.
   void release(NodeId n, const Demand& demand, const DeviceMask& devices);
 
-  // ---- what caches and wake-ups follow -----------------------------------------------------------------------------------------------
+  // ---- for caches and wake-ups -------------------------------------------------------------------------------------------------------
   /// Number of changes so far; nodes changed since `since` are changed_since(since), or everything if that is too long ago.
   std::uint64_t change_count() const { return change_base_ + change_log_.size(); }
-  /// Number of times that a node came, went or changed its facts; at least 1.
+  /// Number of times that a node was added, removed or changed its facts; at least 1.
   std::uint64_t facts_change_count() const { return facts_change_count_; }
   bool remembers(std::uint64_t since) const { return since >= change_base_; }
   std::span<const NodeId> changed_since(std::uint64_t since) const { return std::span(change_log_).subspan(since - change_base_); }
-  /// All changes since then were undone exactly, and nobody who has seen one of them goes by the count any more.
+  /// All changes since then were undone exactly, and no reader that has seen one of them relies on the count any more.
   void forget_undone_changes(std::uint64_t since) {
     if (remembers(since)) change_log_.resize(since - change_base_);
   }
@@ -151,18 +152,18 @@ class Cluster {
   std::vector<std::vector<HostPort>> ports_;
   std::vector<std::vector<std::uint32_t>> spare_devices_;  ///< [devices per node] first rows of device ranges that dropped nodes left
   Topology topology_;
-  /// The feasibility set of a constraint as of the first `seen` changes of facts; 0: not worked out.
+  /// The feasibility set of a constraint as of the first `seen` changes of facts; 0: not computed.
   struct Allowed {
     BitSet nodes;
-    NodeRule rule = nullptr;  ///< by which it was worked out
+    NodeRule rule = nullptr;  ///< the rule it was computed by
     std::uint64_t seen = 0;
     std::uint64_t definition = 0;
   };
   std::uint64_t bring_up(const Constraint& constraint, NodeRule rule, BitSet& nodes, std::uint64_t seen) const;
 
   std::vector<Constraint> constraints_;
-  mutable std::vector<Allowed> allowed_;  ///< a cache: kept up when it is asked for
-  std::vector<NodeId> facts_log_;         ///< nodes whose facts changed last, in the order of happening
+  mutable std::vector<Allowed> allowed_;  ///< a cache: updated when read
+  std::vector<NodeId> facts_log_;         ///< nodes whose facts changed last, in chronological order
   std::uint64_t facts_change_count_ = 1;
   mutable std::uint64_t evaluation_count_ = 0;
   std::uint64_t definition_count_ = 0;

@@ -1,6 +1,6 @@
-// Topology: which domain of each level (region, block, rack, NVLink domain, ...) a node belongs to, and which nodes a
-// domain holds. Levels 0..nested-1 nest, outermost first; further levels are free-standing partitions (a PodGroup may
-// name any node label). Cost of a change: O(levels + nodes of the domain).
+// Topology: which domain of each level (region, block, rack, NVLink domain, ...) a node belongs to, and which nodes a domain holds. Levels
+// 0..nested-1 nest, outermost first; further levels are independent partitions (a PodGroup may name any node label). Cost of a change: O(levels +
+// nodes of the domain).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ using GroupId = Id<struct GroupTag>;
 
 class Topology {
  public:
-  static constexpr std::uint32_t kLevelsMax = 16;     ///< limit of levels, nested and free-standing together
+  static constexpr std::uint32_t kLevelsMax = 16;     ///< limit of levels, nested and independent together
   static constexpr std::uint32_t kRowsPerChunk = 64;  ///< nodes without a nested domain are grouped by this many rows
 
   void define_levels(std::uint32_t nested, std::uint32_t orthogonal);
@@ -27,7 +27,7 @@ class Topology {
   void place(NodeId node, std::span<const DomainId> domains);
   void remove(NodeId node);
 
-  /// None where the node has no such level.
+  /// None if the node has no such level.
   DomainId domain_of(LevelId level, NodeId node) const {
     const auto& column = domain_of_[level.row()];
     return value_at(column, node.row());
@@ -38,12 +38,12 @@ class Topology {
   /// Ascending.
   std::span<const NodeId> nodes_of(LevelId level, DomainId domain) const { return nodes_of_[level.row()][domain.row()]; }
 
-  /// The group of a node: groups divide all nodes by their innermost nested domain, or by 64 rows where there is none,
-  /// and caches of the best node are kept by group.
+  /// The group of a node: groups divide all nodes by their innermost nested domain, or by 64 rows if there is none, and caches of the best node are
+  /// kept by group.
   GroupId group_of(NodeId node) const { return value_at(group_of_, node.row()); }
   std::size_t group_count() const { return nodes_of_group_.size(); }
   std::span<const NodeId> nodes_of_group(GroupId group) const { return nodes_of_group_[group.row()]; }
-  /// Grows whenever a node changes its domains: caches laid out by group or domain start anew.
+  /// Grows whenever a node changes its domains: caches laid out by group or domain are rebuilt.
   std::uint64_t shape_version() const { return shape_version_; }
 
  private:

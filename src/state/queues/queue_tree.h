@@ -14,7 +14,7 @@
 
 namespace ashlar {
 
-/// What one member with this demand counts for in each quota dimension.
+/// The usage of one member with this demand in each quota dimension.
 QuotaVector quota_of(const Demand& demand);
 
 class QueueTree {
@@ -22,12 +22,12 @@ class QueueTree {
   static constexpr int kDepthMax = 16;  ///< limit that keeps charging cheap and cycles impossible
 
   QueueTree();
-  /// New or changed queue. A parent that is unknown yet, or that would close a cycle, makes it a child of the root.
+  /// New or changed queue. If its parent is not known yet, or would close a cycle, it becomes a child of the root.
   void define(QueueId queue, QueueId parent, const QuotaVector& quota);
   bool is_known(QueueId queue) const { return queue.row() < is_known_.size() && is_known_[queue.row()] != 0; }
   std::size_t rows() const { return parent_.size(); }
   QueueId parent(QueueId queue) const { return parent_[queue.row()]; }
-  /// Is `queue` that one, or somewhere below it?
+  /// Whether `queue` is that one, or below it.
   bool is_within(QueueId queue, QueueId ancestor) const {
     for (; !queue.is_none() && queue.row() < parent_.size(); queue = parent_[queue.row()])
       if (queue == ancestor) return true;
@@ -38,18 +38,18 @@ class QueueTree {
 
   /// Adds `times` times the amounts to the queue and its ancestors; negative gives back.
   void charge(QueueId queue, const QuotaVector& amounts, std::int64_t times);
-  /// The first limit, from the queue upwards, that these amounts would exceed; nothing if they fit. Reason kQuotaExhausted, or kExceedsQuota where
-  /// even the empty queue could not take them.
+  /// The first limit, from the queue upwards, that these amounts would exceed; nothing if they fit. Reason kQuotaExhausted, or kExceedsQuota if even
+  /// the empty queue could not admit them.
   std::optional<Reason> refusal(QueueId queue, const QuotaVector& amounts) const;
-  /// Has any queue a limit?
+  /// Whether any queue has a limit.
   bool has_limits() const;
-  /// Has this queue, or one above it, a limit? Cost: O(depth).
+  /// Whether this queue, or one above it, has a limit. Cost: O(depth).
   bool is_limited(QueueId queue) const {
     for (QueueId q = queue; !q.is_none() && q.row() < parent_.size(); q = parent_[q.row()])
       if (limits(quota_[q.row()])) return true;
     return false;
   }
-  /// Grows when a limit or the shape of the tree changes: jobs that waited for quota may look again.
+  /// Grows when a limit or the shape of the tree changes: jobs that waited for quota may be re-evaluated.
   std::uint64_t change_count() const { return change_count_; }
   std::uint64_t digest() const;
 

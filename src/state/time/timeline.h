@@ -1,4 +1,4 @@
-// Timeline: when capacity comes back. The expected ends of running jobs in order. Insertion and removal cost O(log n) plus a move of small entries
+// Timeline: when capacity is freed: the expected ends of running jobs in order. Insertion and removal cost O(log n) plus a move of small entries
 // (10,000 running jobs = 240 kB), a walk O(ends until enough).
 #pragma once
 
@@ -14,8 +14,8 @@ namespace ashlar {
 
 class Timeline {
  public:
-  /// A running job gives back `devices` (milli-GPU / 1000, rounded up) at `at`; unknown durations end at Millis::max(). One that outlasts its estimate
-  /// stands in the past: Job::expected_end says what to expect of it.
+  /// A running job frees `devices` (milli-GPU / 1000, rounded up) at `at`; unknown durations end at Millis::max(). The entry of one that outlasts its
+  /// estimate is in the past: Job::expected_end has its expected end.
   struct End {
     Millis at;
     std::int64_t devices = 0;
@@ -24,7 +24,7 @@ class Timeline {
   };
 
   void add_end(const End& end);
-  /// The entry must be there.
+  /// The entry must exist.
   void remove_end(const End& end);
   /// Ascending by (at, devices, job).
   std::span<const End> ends() const { return ends_; }

@@ -67,7 +67,7 @@ boost::json::object print_answer(const AskOptions& options, const std::string& b
   try {
     text = render(answer);
   } catch (const CLI::Error&) {
-    throw;  // render has refused
+    throw;  // already reported by render
   } catch (const std::exception& error) {
     fail(1, "the answer has another form than a " + std::string(kind) + " of this version (" + error.what() + ")");
   }

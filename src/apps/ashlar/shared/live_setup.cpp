@@ -60,7 +60,7 @@ class ObjectNameSource final : public store::NameSource {
   const kube::Tracker& tracker_;
 };
 
-/// A decision log that brings its names along.
+/// A decision log that includes the names.
 class NamedLog final : public Recorder {
  public:
   NamedLog(const kube::Tracker& tracker, store::DecisionLogOptions options, const State& state, const Engine& engine,
@@ -121,7 +121,7 @@ kube::OnLog log_of(const config::LoggingConfig& logging) {
   };
 }
 
-/// Probes are small, and many of them may come and go; a hostile client gets no more memory than that.
+/// Probes are small, and many of them may connect and disconnect; a hostile client gets no more memory than that.
 constexpr std::size_t kProbeConnectionsMax = 64, kProbeBytesMax = 4u << 10;
 
 void listen_on(const config::ListenConfig& listen, bool& is_enabled, http::ServerOptions& out) {
@@ -145,7 +145,7 @@ kube::SchedulerOptions live_options(const config::SchedulerConfig& config, kube:
     return config::resolved(spec, model_of);
   };
   options.leader_term.binder.in_flight_max = static_cast<std::size_t>(config.batch.binds_in_flight);
-  // What is decided is sent before anything else is: more than a window of it would keep an urgent newcomer waiting.
+  // Decisions are sent before anything else: more than a window of them would delay an urgent new pod.
   options.leader_term.binds_per_step_max = static_cast<std::uint32_t>(std::min(config.batch.binds_per_step, config.batch.binds_in_flight));
   options.leader_term.window = config.batch.window;
   options.leader_term.events_per_step_max = static_cast<std::size_t>(config.batch.events_per_step);

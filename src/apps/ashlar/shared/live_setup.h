@@ -1,4 +1,4 @@
-// live_setup: joins the configuration file, the decision log and the live scheduler: what config and store say, in the words of kube. Wiring only.
+// live_setup: joins the configuration file, the decision log and the live scheduler: translates settings and log into the types of kube. Wiring only.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,14 @@
 
 namespace ashlar {
 
-/// In JSON logs a line's object follows its message in the payload: kind, namespace and name, each after this mark, which no message holds.
+/// In JSON logs a line's object follows its message in the payload: kind, namespace and name, each after this mark, which no message contains.
 inline constexpr char kLogFieldMark = '\x1f';
 
-/// What writes the decision log, for as long as the process lives; null where none is wanted. Makes its folder; an Error where that cannot be used.
+/// The writer of the decision log, for as long as the process lives; null if no log is configured. Creates its folder;
+/// an Error if that cannot be used.
 Result<std::shared_ptr<store::FileWriter>> log_writer(const config::DecisionLogConfig& log);
 
-/// Options of the live scheduler as the settings say. Reads no file; credentials are in `access`.
+/// Options of the live scheduler from the settings. Reads no file; credentials are in `access`.
 kube::SchedulerOptions live_options(const config::SchedulerConfig& config, kube::Access access,
                                     const std::shared_ptr<store::FileWriter>& log = nullptr);
 

@@ -33,7 +33,7 @@ std::string seeds_of(std::span<const sim::PackingRun> runs) {
   return joined(seeds);
 }
 
-/// Files by their names alone: a page is shown to others, who have other folders.
+/// Files by their names alone: a page is shown to others, whose folders differ.
 ReportFacts without_folders(ReportFacts facts) {
   for (auto& [name, value] : facts) value.erase(0, value.rfind('/') + 1);
   return facts;
@@ -73,7 +73,7 @@ std::size_t closer_look(std::span<const sim::PackingRun> runs) {
   return last * 13 / 20;
 }
 
-/// Waits below a second stand at one second: a logarithmic axis has no zero.
+/// Waits below a second are drawn at one second: a logarithmic axis has no zero.
 web::Chart wait_chart(std::span<const sim::QueueRun> runs, bool is_tail) {
   web::Chart chart{.x_label = "time in the queue", .is_x_log = true, .is_y_log = is_tail, .is_stepped = true, .x_unit = "duration", .y_unit = "%"};
   for (const sim::QueueRun& run : runs) {

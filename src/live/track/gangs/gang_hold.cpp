@@ -12,9 +12,9 @@ using Phase = PodRecord::Phase;
 
 namespace {
 
-/// What pods of the gang say against each other; empty where they agree. Those of a gang that has started need not agree on its size.
+/// Contradictions between pods of the gang; empty if they agree. The pods of a started gang need not agree on its size.
 std::string contradiction_in(const TrackerData& t, const GangRecord& g) {
-  PodSlot size_by = kNoPod, within_by = kNoPod;  // the first by name that says anything
+  PodSlot size_by = kNoPod, within_by = kNoPod;  // the first by name that states one
   const auto is_first = [&](PodSlot s, PodSlot than) { return than == kNoPod || is_name_before(t.pods[s].name, t.pods[than].name); };
   const auto is_same_level = [&](const PooledString& a, const PooledString& b) {
     return a == b || (t.names.find_level(a) == t.names.find_level(b) && !t.names.find_level(a).is_none());
@@ -41,7 +41,7 @@ std::string contradiction_in(const TrackerData& t, const GangRecord& g) {
   return {};
 }
 
-/// ": pod a-0 to team, pod a-1 to default"; of those that could start the first by name, and the first that belongs elsewhere.
+/// ": pod a-0 to team, pod a-1 to default": the first by name among those that could start, and the first that belongs elsewhere.
 std::string queues_of(const TrackerData& t, const GangRecord& g) {
   const auto first_of = [&](auto&& is_meant) {
     PodSlot first = kNoPod;
@@ -58,7 +58,7 @@ std::string queues_of(const TrackerData& t, const GangRecord& g) {
   return ": " + said(one) + ", " + said(other);
 }
 
-/// gang_hold() with the words of others as they are.
+/// gang_hold() with messages of others unchanged.
 Hold find_gang_hold(const TrackerData& t, const GangRecord& g) {
   const auto refused = [](std::string why) { return Hold{HoldReason::kGroupRefused, std::move(why)}; };
   const std::string name = g.name.str();
@@ -89,7 +89,7 @@ Hold find_gang_hold(const TrackerData& t, const GangRecord& g) {
     for (const PodSlot s : g.pods)
       if (t.pods[s].phase == Phase::kHeld && t.pods[s].hold != HoldReason::kNone)
         return refused("pod " + t.pods[s].name.str() + " of the gang cannot be placed: " + hold_text(t.pods[s]));
-    // Without the number that exists: the text is rewritten for every pod that comes otherwise.
+    // Without the number of existing pods: the text would be rewritten for every pod that is created.
     return {HoldReason::kMembersMissing,
             g.said() + " waits until " + std::to_string(g.size) + " of its pods exist" + (g.size == 1 ? "s" : "") + " without scheduling gates"};
   }

@@ -1,4 +1,4 @@
-// gang_hold: why a gang may not be placed as it stands, in words.
+// gang_hold: why a gang may not be placed at present, as text.
 #pragma once
 
 #include "live/track/tracker_data.h"

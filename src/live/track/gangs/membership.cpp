@@ -14,7 +14,7 @@ using Phase = PodRecord::Phase;
 
 namespace {
 
-/// The object is gone; its conditions went with it, and one of the same name gets all of them again.
+/// The object is gone and its conditions with it; a new one of the same name gets all of them again.
 void forget_group(GangRecord& g) {
   g.group_uid = g.topology_key = g.priority_class = g.group_refusal = g.group_problem = PooledString();
   g.stated_priority.reset();
@@ -24,13 +24,13 @@ void forget_group(GangRecord& g) {
 
 void read_group(TrackerData& t, GangRecord& g, const PodGroup& group) {
   const bool is_known = g.group_uid == group.uid && g.group_problem.empty();
-  if (is_known && !group.problem.empty()) return;  // what was read of it last stays
+  if (is_known && !group.problem.empty()) return;  // what was last read of it stays
   if (g.group_uid != group.uid) forget_group(g);
   g.group_uid = group.uid;
   g.group_problem = group.problem;
   g.is_gang = group.min_count > 0;
   const auto size = static_cast<std::uint32_t>(std::max(group.min_count, 1));
-  if (g.in_engine > 0 && size > g.size) ++t.nodes_edition;  // the places that are chosen may be too few now
+  if (g.in_engine > 0 && size > g.size) ++t.nodes_edition;  // the chosen places may be too few now
   g.size = size;
   g.group_refusal = group.unsupported;
   g.topology_key = group.topology_key;
@@ -83,7 +83,7 @@ void remove_if_unused(TrackerData& t, GangSlot slot) {
 
 void join_gang(TrackerData& t, PodSlot slot, const GangSettings& setting) {
   PodRecord& r = t.pods[slot];
-  // A pod that was alone in the engine before it was known to belong to a gang cannot be: labels of a gang are read first.
+  // A single pod in the engine cannot turn out to belong to a gang later: labels of a gang are read first.
   withdraw_pod(t, slot);
   r.gang = t.gangs.find_or_add(r.ns, setting.name, setting.is_pod_group);
   GangRecord& g = t.gangs[r.gang];
@@ -104,7 +104,7 @@ void leave_gang(TrackerData& t, PodSlot slot) {
     *it = g.pods.back();
     g.pods.pop_back();
   }
-  if (g.is_gang && !g.is_started) ++t.nodes_edition;  // those that are left may be too few to be sent
+  if (g.is_gang && !g.is_started) ++t.nodes_edition;  // the remaining ones may be too few to be sent
   touch_gang(t, gang);
   remove_if_unused(t, gang);
 }

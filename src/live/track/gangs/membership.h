@@ -1,4 +1,4 @@
-// membership: PodGroup objects, and pods that join and leave gangs. What changes marks the gang for settle_gang().
+// membership: PodGroup objects, and pods that join and leave gangs. A change marks the gang for settle_gang().
 #pragma once
 
 #include "live/track/tracker_data.h"
@@ -15,7 +15,7 @@ void touch_gang(TrackerData& t, GangSlot slot);
 void remove_if_unused(TrackerData& t, GangSlot slot);
 /// Makes the pod a member; one that the engine has as a job of its own is withdrawn first.
 void join_gang(TrackerData& t, PodSlot slot, const GangSettings& setting);
-/// The reverse; the gang goes when nothing is left of it.
+/// The reverse; the gang is removed when nothing is left of it.
 void leave_gang(TrackerData& t, PodSlot slot);
 /// See Tracker::members_present().
 std::uint32_t members_present(const TrackerData& t, const GangRecord& g);

@@ -17,8 +17,8 @@ using Phase = PodRecord::Phase;
 
 namespace {
 
-/// Size, domains and duration by what the pods that are there say; what was said by pods that are gone counts no longer. Of a gang that has begun
-/// the members that have begun say its size.
+/// Size, domains and duration from the settings of existing pods; those of deleted pods no longer count. The size of a started gang is taken from its
+/// started members.
 void sum_up_gang_settings(TrackerData& t, GangRecord& g, bool has_begun) {
   std::uint32_t size = 1;
   Millis duration(0);
@@ -41,7 +41,7 @@ void sum_up_gang_settings(TrackerData& t, GangRecord& g, bool has_begun) {
   if (!g.job.is_none()) t.out.add(EstimateChanged{g.job, duration.value > 0 ? Estimate{duration, duration} : Estimate{}});
 }
 
-/// What the gang is by what its pods say: queue, priority. A gang that has begun stays in the queue that its members are charged to.
+/// What its pods determine about the gang: queue, priority. A started gang stays in the queue that its members are charged to.
 void sum_up_gang(TrackerData& t, GangRecord& g, bool has_begun) {
   QueueId queue;
   g.has_mixed_queues = g.has_mixed_schedulers = g.has_quarantined = false;
@@ -69,7 +69,7 @@ void sum_up_gang(TrackerData& t, GangRecord& g, bool has_begun) {
   if (!g.job.is_none()) t.out.add(PriorityChanged{g.job, priority});
 }
 
-/// At once where the gang is complete and waits for other nodes or for another try, else when its patience ends.
+/// At once if the gang is complete and waits for other nodes or for another try, else when its grace period ends.
 void report_if_held(TrackerData& t, GangSlot slot, HoldReason hold) {
   GangRecord& g = t.gangs[slot];
   if (g.is_open) return;
@@ -82,14 +82,14 @@ void report_if_held(TrackerData& t, GangSlot slot, HoldReason hold) {
   for (std::size_t i = t.impatient.size(); i-- > 1 && t.impatient[i].first < t.impatient[i - 1].first;) std::swap(t.impatient[i], t.impatient[i - 1]);
 }
 
-/// Members that have no node leave the engine; what is bound or being bound stays.
+/// Unbound members leave the engine; those bound or being bound stay.
 void withdraw_waiting(TrackerData& t, GangSlot slot) {
   for (const PodSlot s : t.gangs[slot].pods)
     if (t.pods[s].phase == Phase::kWaiting) withdraw_pod(t, s);
 }
 
-/// How many must start together. Where a gang that has started is short of pods, each that comes back starts by itself and none is surplus; so are
-/// the pods of a basic PodGroup.
+/// How many must start together. If a started gang is short of pods, each one that comes back starts by itself and none is surplus; the same holds
+/// for pods of a basic PodGroup.
 std::uint32_t members_min_of(const TrackerData& t, const GangRecord& g) {
   if (g.is_pod_group && !g.is_gang) return 0;
   if (!g.is_started) return g.size;
@@ -97,7 +97,7 @@ std::uint32_t members_min_of(const TrackerData& t, const GangRecord& g) {
   return static_cast<std::uint32_t>(bound) < g.size ? 0 : g.size;
 }
 
-/// The PodGroup's minCount may change while its pods wait. Said only where it makes a difference to the engine.
+/// The PodGroup's minCount may change while its pods wait. Reported only if it makes a difference to the engine.
 void report_members_min(TrackerData& t, GangRecord& g, std::uint32_t bound) {
   const std::uint32_t minimum = members_min_of(t, g);
   const bool is_met_both_ways = minimum > 0 && g.told_min > 0 && minimum <= bound && g.told_min <= bound;
@@ -109,7 +109,7 @@ void report_members_min(TrackerData& t, GangRecord& g, std::uint32_t bound) {
 void submit_members(TrackerData& t, GangSlot slot) {
   GangRecord& g = t.gangs[slot];
   std::vector<PodSlot> entering;
-  Millis since;  // the last of them
+  Millis since;  // the latest of them
   for (const PodSlot s : g.pods) {
     const PodRecord& r = t.pods[s];
     since = std::max(since, eligible_since(t, r));
@@ -153,7 +153,7 @@ void submit_members(TrackerData& t, GangSlot slot) {
 
 void evaluate_gang(TrackerData& t, GangSlot slot) {
   GangRecord& g = t.gangs[slot];
-  if (g.pods.empty()) {  // what its pods wished and were ends with them
+  if (g.pods.empty()) {  // its pods' settings and state end with them
     g.is_open = g.is_started = false;
     g.submitted = g.duration = Millis(0);
     g.bind_failures = 0;
@@ -166,7 +166,7 @@ void evaluate_gang(TrackerData& t, GangSlot slot) {
     bound += t.pods[s].phase == Phase::kBound ? 1 : 0;
     assumed += t.pods[s].phase == Phase::kAssumed ? 1 : 0;
   }
-  // A PodGroup whose condition was set to True keeps it, but pods that are all new are a gang to be started again.
+  // A PodGroup whose condition was set to True keeps it, but if all pods are new the gang has to start again.
   const bool has_begun = bound + assumed > 0;
   sum_up_gang_settings(t, g, has_begun);
   g.is_started = bound > 0 && (g.is_started || g.is_group_told || bound >= g.size);
@@ -194,7 +194,7 @@ void evaluate_gang(TrackerData& t, GangSlot slot) {
 
 }  // namespace
 
-/// evaluate() touches no other gang, and what it does to its own it has seen: the mark falls afterwards.
+/// evaluate() changes no other gang and has seen its own changes: the mark is cleared afterwards.
 void settle_gang(TrackerData& t, GangSlot slot) {
   if (!t.gangs[slot].is_used || !t.gangs[slot].is_dirty) return;
   evaluate_gang(t, slot);
@@ -205,7 +205,7 @@ void hold_members(TrackerData& t, GangSlot slot) {
   GangRecord& g = t.gangs[slot];
   if (t.listeners.on_group_condition_due && g.is_pod_group && g.is_gang && !g.group_uid.empty()) t.listeners.on_group_condition_due(slot);
   if (!t.listeners.on_condition_due) return;
-  // One sentence for all; who has it already is not asked for again at every change of one of them.
+  // One message for all; pods that already have it are not marked again at every change of another.
   const ConditionText text = hold_condition(t, g);
   const std::uint64_t hash = condition_hash(text.reason, text.message);
   for (const PodSlot s : g.pods)

@@ -8,7 +8,7 @@ namespace ashlar::kube {
 
 namespace {
 
-/// The level stands for another label than before, or is new: every node is in the domain that its label says.
+/// The level now stands for another label, or is new: every node moves to the domain given by its label.
 void announce_level(TrackerData& t, LevelId level) {
   ++t.levels_edition;
   t.out.add(LevelsDefined{t.names.nested_count(), static_cast<std::uint32_t>(t.names.levels().size()) - t.names.nested_count()});
@@ -19,12 +19,12 @@ void announce_level(TrackerData& t, LevelId level) {
     const DomainId before = facts.domains[level.row()];
     const PooledString* value = find_label(t.nodes[row].labels, t.names.levels()[level.row()].label);
     facts.domains[level.row()] = value == nullptr ? DomainId::none() : t.names.domain(level, DomainId::none(), *value);
-    // The node is what it was: no binding to it is looked at anew.
+    // The node itself is unchanged: no binding to it is re-evaluated.
     if (facts.domains[level.row()] != before) t.out.add(NodeSeen{NodeId(row), facts});
   }
 }
 
-/// A level that no gang names any more; none where all are named. The configured ones stay.
+/// A level that no gang names any more; none if all are named. The configured ones stay.
 LevelId unused_level(const TrackerData& t) {
   std::vector<bool> is_used(t.names.levels().size(), false);
   const auto use = [&](LevelId level) {
@@ -43,7 +43,7 @@ LevelId unused_level(const TrackerData& t) {
   return LevelId::none();
 }
 
-/// The level of a name or of a label that a node has; none for an empty name, where no node has the label, and where it would be one too many.
+/// The level of a name or of a node label; none for an empty name, if no node has the label, or beyond the limit of levels.
 LevelId level_for(TrackerData& t, const PooledString& name) {
   if (name.empty()) return LevelId::none();
   if (const LevelId known = t.names.find_level(name); !known.is_none()) return known;
@@ -88,22 +88,22 @@ std::size_t gangs_without_level(const TrackerData& t) {
   return count;
 }
 
-/// The levels that the gang's wishes name. A hard one that there is not stays none and holds the gang, see gang_hold; a soft one is not looked at.
+/// The levels that the gang's settings name. A hard one that does not exist stays none and holds the gang, see gang_hold; a soft one is ignored.
 /// PodGroups without pods of ours use up no level.
 void take_levels(TrackerData& t, GangRecord& g) {
   const PooledString& hard = g.hard_setting();
   const LevelId within = g.within, prefer = g.prefer;
   g.within = g.pods.empty() ? LevelId::none() : level_for(t, hard);
-  if (!g.pods.empty() && lacks_level(t, g) && !g.prefer.is_none()) {  // the soft wish gives way
+  if (!g.pods.empty() && lacks_level(t, g) && !g.prefer.is_none()) {  // the soft setting gives way
     g.prefer = LevelId::none();
     g.within = level_for(t, hard);
   }
-  // Asked for when the hard one is taken, so that it cannot be given the same row.
+  // Looked up after the hard one is taken, so that it cannot be given the same row.
   g.prefer = g.pods.empty() ? LevelId::none() : level_for(t, g.prefer_setting);
   if (within != g.within || prefer != g.prefer) note_levels_left(t, within, prefer);
 }
 
-/// The engine has others. What has begun keeps them.
+/// The engine has different ones. A started gang keeps its own.
 bool has_other_levels(const TrackerData& t, const GangRecord& g) {
   if (g.job.is_none()) return false;
   const JobOwner& told = t.owners[g.job.row()];

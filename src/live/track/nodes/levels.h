@@ -1,13 +1,13 @@
-// levels: node labels that gangs name become topology levels, as many as are followed, and are given back when no gang names them.
+// levels: node labels that gangs name become topology levels, up to the limit, and are given back when no gang names them.
 #pragma once
 
 #include "live/track/tracker_data.h"
 
 namespace ashlar::kube {
 
-/// Must it stay within a domain of a level that there is not?
+/// Whether the gang must stay within a domain of a level that does not exist.
 bool lacks_level(const TrackerData& t, const GangRecord& g);
-/// Somebody names these levels no longer: where all are taken, others may have them.
+/// These levels are named by one gang fewer: if all are taken, others may have them.
 void note_levels_left(TrackerData& t, LevelId within, LevelId prefer);
 /// Gangs whose label was no level may have one now.
 void touch_level_waiters(TrackerData& t);

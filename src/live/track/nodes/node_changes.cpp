@@ -12,7 +12,7 @@ using Phase = PodRecord::Phase;
 
 namespace {
 
-/// A node that cannot be read takes nothing new and keeps its last good facts, and so its pods; one that never could be read is not there yet.
+/// A node that cannot be read takes nothing new and keeps its last valid facts and its pods; one that never could be read does not exist yet.
 void see_unread_node(TrackerData& t, const Node& node) {
   const NodeId id = t.names.nodes.find(node.name);
   if (id.is_none()) return;
@@ -20,19 +20,19 @@ void see_unread_node(TrackerData& t, const Node& node) {
   close_or_open(t, id);
 }
 
-/// Tells the engine what the node's record says.
+/// Reports the node's record to the engine.
 void report_node(TrackerData& t, NodeId node) {
   NodeRecord& record = t.nodes[node.row()];
   record.told_at = ++t.nodes_edition;
   t.out.add(NodeSeen{node, record.facts});
 }
 
-/// Pods that refuse company do so in the domains that their node is in now.
+/// Anti-affinity of the node's pods applies to the domains that the node is in now.
 void move_anti_affinity(TrackerData& t, NodeId node, const Labels& labels) {
   for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
     const PodRecord& r = t.pods[slot];
     if (r.phase != PodRecord::Phase::kBound || r.node != node) continue;
-    t.anti_affinity.add(r.ns, r.rules, labels);  // first, so that a domain that stays is no news
+    t.anti_affinity.add(r.ns, r.rules, labels);  // first, so that an unchanged domain is no change
     t.anti_affinity.remove(r.ns, r.rules, t.nodes[node.row()].labels);
   }
 }
@@ -132,7 +132,7 @@ void remove_node(TrackerData& t, const PooledString& name) {
       note_on_unknown_node(t, slot);
     else if (r.phase == PodRecord::Phase::kAssumed && r.is_bind_under_way) {
       unanswered.push_back(slot);
-    } else if (r.phase == PodRecord::Phase::kAssumed) {  // the engine lets it wait again by itself; a binding that is queued is of an old turn
+    } else if (r.phase == PodRecord::Phase::kAssumed) {  // the engine returns it to waiting itself; a queued binding belongs to an old attempt
       ++r.bind_attempt;
       r.node = NodeId::none();
       r.phase = PodRecord::Phase::kWaiting;
@@ -141,7 +141,7 @@ void remove_node(TrackerData& t, const PooledString& name) {
       lose_nomination(t, slot);
     }
   }
-  ++t.nodes_edition;  // who was to start together with its pods looks at that before it is sent
+  ++t.nodes_edition;  // gangs that were to start together with its pods check that before they are sent
   t.out.add(NodeGone{id});
   for (const PodSlot slot : waiting) wait_again(t, slot);
   for (const PodSlot slot : unanswered) {

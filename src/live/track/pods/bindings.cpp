@@ -17,8 +17,8 @@ void count_up(std::uint8_t& count) {
   if (count < 255) ++count;
 }
 
-/// Of a gang that has not started: have fewer of its pods a place than must start together? One that has begun goes on with what is left of it,
-/// but not where others of it wait for a place.
+/// For a gang that has not started: whether fewer of its pods have a place than must start together. A started one continues with what is left of it,
+/// but not while other pods of it wait for a place.
 bool lacks_places(const TrackerData& t, const GangRecord& g) {
   std::uint32_t placed = 0;
   bool has_begun = false, has_waiting = false;
@@ -33,12 +33,12 @@ bool lacks_places(const TrackerData& t, const GangRecord& g) {
 
 /// Members whose binding is not under way give their places back.
 void reject_unsent(TrackerData& t, GangSlot slot) {
-  const std::vector<PodSlot> members = t.gangs[slot].pods;  // one that waits again may find that it belongs to another gang
+  const std::vector<PodSlot> members = t.gangs[slot].pods;  // one that waits again may turn out to belong to another gang
   for (const PodSlot s : members)
     if (t.pods[s].phase == Phase::kAssumed && !t.pods[s].is_bind_under_way) note_rejected(t, s);
 }
 
-/// What is bound stays; what is under way is answered first; the rest gives its places back with the one that failed, so that the minimum that is left
+/// What is bound stays; what is under way is answered first; the rest gives its places back with the one that failed, so that the remaining minimum
 /// is tried as a whole.
 BindHold hold_gang(TrackerData& t, PodSlot slot, const std::string& words) {
   const GangSlot gang = t.pods[slot].gang;
@@ -85,7 +85,7 @@ bool is_place_outdated(const TrackerData& t, PodSlot slot, const Cluster* cluste
     const PodRecord& m = t.pods[s];
     if (m.phase != Phase::kAssumed && m.phase != Phase::kBound) return false;
     if (t.nodes[m.node.row()].told_at > r.chosen_at) return true;
-    if (s != slot && m.is_bind_under_way) return false;  // answered before anybody can choose again
+    if (s != slot && m.is_bind_under_way) return false;  // answered before a new place may be chosen
     return m.phase == Phase::kAssumed && cluster->is_overcommitted(m.node, t.translator.demand_of(m.demand), m.devices);
   };
   if (has_news(slot)) return true;
@@ -117,7 +117,7 @@ void hold_until_answered(TrackerData& t, PodSlot slot) {
   see_pending(t, slot, pod);
 }
 
-/// Pods that start one by one, wherever there is room, wait for nobody's answer.
+/// Pods that start one by one, anywhere, do not wait for each other's answers.
 PodSlot unanswered_in(const TrackerData& t, const GangRecord& g) {
   const bool goes_together = (g.is_gang && !g.is_started) || !g.within.is_none();
   if (t.asked_nodes.empty() || !goes_together) return kNoPod;
@@ -125,7 +125,7 @@ PodSlot unanswered_in(const TrackerData& t, const GangRecord& g) {
   return found == g.pods.end() ? kNoPod : *found;
 }
 
-/// The last answer about a node of that name opens it, and the gang may go on.
+/// The last answer about a node of that name opens it, and the gang may continue.
 void note_answered(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods[slot];
   r.is_bind_under_way = false;

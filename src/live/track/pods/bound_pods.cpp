@@ -18,7 +18,7 @@ using Phase = PodRecord::Phase;
 
 namespace {
 
-/// A bound member may be given other words about its gang, which then count.
+/// The gang settings of a bound member may be changed, and then count.
 void renew_settings(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods[slot];
   const Result<GangSettings> setting = read_gang_settings(pod);
@@ -29,12 +29,12 @@ void renew_settings(TrackerData& t, PodSlot slot, const Pod& pod) {
   touch_gang(t, r.gang);
 }
 
-/// The devices that a bound pod of ours says it holds; nothing where it says what cannot be.
+/// The devices that a bound pod of ours claims to hold; nothing if the claim is impossible.
 DeviceMask claimed_devices(const TrackerData& t, const Pod& pod, const Demand& demand) {
   const PooledString* devices = pod.annotations && scheduler_index(t, pod.scheduler_name) < t.scheduler_names.size()
                                     ? find_label(*pod.annotations, kDevicesAnnotation)
                                     : nullptr;
-  if (devices == nullptr) return {};  // what other schedulers' pods say of devices, nobody has decided
+  if (devices == nullptr) return {};  // device annotations of other schedulers' pods are not our decisions
   const DeviceMask claimed = parse_devices(*devices);
   if (!claimed.is_empty() && claimed.count() == demand.devices.count) return claimed;
   if (t.listeners.log)
@@ -45,7 +45,7 @@ DeviceMask claimed_devices(const TrackerData& t, const Pod& pod, const Demand& d
   return {};
 }
 
-/// Anybody who may change the pod may change what it says of its devices, where no policy forbids it. What we know holds.
+/// Anyone with write access to the pod can change its device annotation, unless a policy forbids it. Our own record holds.
 void check_devices(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods[slot];
   if (!r.is_ours || r.phase != Phase::kBound || r.devices.is_empty()) return;
@@ -75,7 +75,7 @@ void set_closes_node(TrackerData& t, PodSlot slot, bool closes) {
 
 void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods[slot];
-  // Of a pod that cannot be read whole counts what was read of it last, else what was read now; less than it holds closes its node.
+  // Of a pod that cannot be read whole, what was last read of it counts, else what was read now; if that is less than it holds, its node is closed.
   const bool has_account = !pod.problem.empty() && !r.demand.is_none();
   const DemandId demand = has_account ? r.demand : t.translator.held_by(pod);
   set_closes_node(t, slot, has_account ? r.closes_node : pod.lacks_amounts);
@@ -85,7 +85,7 @@ void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
   if (is_known && r.is_ours && r.gang != kNoGang) renew_settings(t, slot, pod);
   if (is_known && r.demand == demand) return;
   const DeviceMask had = is_known ? r.devices : DeviceMask{};
-  if (is_known && r.phase == Phase::kBound) {  // resized in place: account anew
+  if (is_known && r.phase == Phase::kBound) {  // resized in place: account again
     leave_node(t, r);
     withdraw_pod(t, slot);
   } else if (r.is_in_engine() && r.demand != demand) {
@@ -143,7 +143,7 @@ void enter_bound(TrackerData& t, PodSlot slot, NodeId node) {
   if (!is_confirmation || !r.is_in_engine()) ++t.nodes_edition;
   if (r.gang != kNoGang) touch_gang(t, r.gang);
   if (r.gang == kNoGang && !r.is_in_engine()) submit_single(t, slot);
-  if (!r.is_in_engine()) return t.bound_outside.push_back(r.gang);  // told together with the others by evaluate_gang(t)
+  if (!r.is_in_engine()) return t.bound_outside.push_back(r.gang);  // reported together with the others by evaluate_gang(t)
   const Bound bound{r.member, node, is_confirmation ? r.devices : devices_held(t, r)};
   if (is_confirmation)
     t.out.add_confirmation(bound);

@@ -1,11 +1,11 @@
-// bound_pods: pods that have a node: their devices, what they hold there, and nodes that are not known yet.
+// bound_pods: bound pods: their devices, what they hold on their node, and nodes that are not known yet.
 #pragma once
 
 #include "live/track/tracker_data.h"
 
 namespace ashlar::kube {
 
-/// A pod that the API server has on a node: its requests are accounted there, anew where they changed.
+/// A pod that the API server reports as bound: its requests are accounted on that node, again if they changed.
 void see_bound(TrackerData& t, PodSlot slot, const Pod& pod);
 /// As reported to the engine.
 DeviceMask devices_held(const TrackerData& t, const PodRecord& r);
@@ -13,11 +13,11 @@ DeviceMask devices_held(const TrackerData& t, const PodRecord& r);
 void note_bound(TrackerData& t, PodSlot slot, const PooledString& node_name, const DeviceMask& devices);
 /// The pod holds its requests on the node from now on.
 void enter_bound(TrackerData& t, PodSlot slot, NodeId node);
-/// It holds nothing there any more; its anti-affinity leaves with it.
+/// It no longer holds anything there; its anti-affinity is removed with it.
 void leave_node(TrackerData& t, PodRecord& r);
 /// It is bound to a node that is not known (yet, or any more), and holds nothing.
 void note_on_unknown_node(TrackerData& t, PodSlot slot);
-/// It waits for that node no longer.
+/// It no longer waits for that node.
 void leave_unknown_node(TrackerData& t, PodSlot slot);
 
 }  // namespace ashlar::kube

@@ -26,7 +26,7 @@ void see_nominated(TrackerData& t, PodSlot slot, const Pod& pod) {
   t.out.add(Nominated{r.member, node, pod.priority});
 }
 
-/// Holds no place any more. Its PodGroup's gang is held by it as long as it exists.
+/// It no longer holds a place. It holds its PodGroup's gang as long as it exists.
 void lose_nomination(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods[slot];
   if (r.foreign_pod_of == kNoGang) return forget_pod(t, slot);
@@ -39,7 +39,7 @@ void lose_nomination(TrackerData& t, PodSlot slot) {
 
 void see_foreign_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods[slot];
-  if (r.foreign_pod_of != kNoGang) return;  // neither its group nor its scheduler ever changes
+  if (r.foreign_pod_of != kNoGang) return;  // its group and its scheduler never change
   r.foreign_pod_of = t.gangs.find_or_add(r.ns, pod.group_name, true);
   GangRecord& g = t.gangs[r.foreign_pod_of];
   ++g.foreign_pods;

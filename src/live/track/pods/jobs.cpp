@@ -35,7 +35,7 @@ void submit_single(TrackerData& t, PodSlot slot) {
   w.job = r.job;
   w.queue = r.queue;
   w.priority = r.priority;
-  w.submitted = r.phase == Phase::kWaiting ? r.seen : t.out.now();  // a waiting pod that is submitted anew keeps its age
+  w.submitted = r.phase == Phase::kWaiting ? r.seen : t.out.now();  // a waiting pod that is submitted again keeps its age
   if (r.duration.value > 0) w.estimate = {r.duration, r.duration};
   w.is_ours = r.is_ours;
   w.members.push_back({r.member, r.demand, r.constraint});

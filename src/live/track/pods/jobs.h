@@ -1,17 +1,17 @@
-// jobs: a pod or a gang as a job of the engine: rows given out, submitted, withdrawn and ended.
+// jobs: a pod or a gang as a job of the engine: rows allocated, submitted, withdrawn and ended.
 #pragma once
 
 #include "live/track/tracker_data.h"
 
 namespace ashlar::kube {
 
-/// From when its age counts.
+/// The time from which its age counts.
 Millis eligible_since(const TrackerData& t, const PodRecord& r);
 /// A new row for the owner.
 JobId add_job(TrackerData& t, JobOwner owner);
 /// A job of one pod.
 void submit_single(TrackerData& t, PodSlot slot);
-/// Takes the pod out of the engine, if it is in.
+/// Takes the pod out of the engine, if present.
 void withdraw_pod(TrackerData& t, PodSlot slot);
 
 }  // namespace ashlar::kube

@@ -22,7 +22,7 @@ using Phase = PodRecord::Phase;
 namespace {
 
 /// A known pod whose new version cannot be read whole.
-/// What cannot be read is never taken for gone: all that is known of the pod stays, but it may have been bound by now, and while it is not it is held.
+/// An unreadable pod is never taken for deleted: all that is known of it stays, but it may have been bound by now, and while it is not it is held.
 void keep_unread_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
   const PodRecord& r = t.pods[slot];
   const bool is_bound = r.phase == Phase::kBound || r.phase == Phase::kOnUnknownNode;
@@ -36,9 +36,9 @@ void keep_unread_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
 void refresh_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods[slot];
   r.labels = pod.labels;
-  if (r.phase == Phase::kBound && r.rules != pod.rules) {  // what was added under the old rules leaves under them
+  if (r.phase == Phase::kBound && r.rules != pod.rules) {  // what was added under the old rules is removed under them
     const Labels& where = t.nodes[r.node.row()].labels;
-    t.anti_affinity.add(r.ns, pod.rules, where);  // first, so that equal terms never vanish in between
+    t.anti_affinity.add(r.ns, pod.rules, where);  // first, so that equal terms never disappear in between
     t.anti_affinity.remove(r.ns, r.rules, where);
   }
   r.rules = pod.rules;
@@ -86,8 +86,8 @@ Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& settin
   return {};
 }
 
-/// Of what the pod's owner may change; equal before and after a change of the status.
-/// Labels and our own annotations; never 0. Demands and rules have rows of their own to compare; status is not the owner's.
+/// Hash of what the pod's owner may change; unchanged by an update of the status.
+/// Labels and our own annotations; never 0. Demands and rules have rows of their own to compare; the status is not the owner's.
 std::uint64_t owner_hash(const Pod& pod) {
   std::uint64_t sum = 1;
   for (const std::shared_ptr<const Labels>& labels : {pod.labels, pod.annotations}) {
@@ -148,13 +148,13 @@ void see_pending(TrackerData& t, PodSlot slot, const Pod& pod) {
   const bool is_changed_by_owner = r.owner_hash != 0 && hash != r.owner_hash;
   r.owner_hash = hash;
   const DemandId demand_before = r.demand;
-  // What we know to be bound stays bound; an older picture of it may still be on its way.
+  // A pod known to be bound stays bound; an older version of it may still arrive.
   if (r.phase == Phase::kBound || r.phase == Phase::kOnUnknownNode) return;
   if (r.phase == Phase::kAssumed && pod.deletion_requested.value == 0) {
     // A pod may be resized before it is bound.
     if (!is_changed_by_owner && t.translator.is_demand_of(pod, r.demand)) return;
     t.missed.insert_or_assign(slot, pod);
-    if (r.gang != kNoGang && t.gangs[r.gang].is_gang && !t.gangs[r.gang].is_started) ++t.nodes_edition;  // the others look at it before they are sent
+    if (r.gang != kNoGang && t.gangs[r.gang].is_gang && !t.gangs[r.gang].is_started) ++t.nodes_edition;  // the others check that before they are sent
     return;
   }
   t.missed.erase(slot);
@@ -166,7 +166,7 @@ void see_pending(TrackerData& t, PodSlot slot, const Pod& pod) {
   if (r.gang == kNoGang && !setting.name.empty() && hold.reason != HoldReason::kDeleting && hold.reason != HoldReason::kGated)
     join_gang(t, slot, setting);
   if (hold.reason != HoldReason::kNone) return hold_pod(t, slot, hold);
-  // What failed waits for its time, unless its owner has changed something that may help.
+  // A failed binding waits for its retry time, unless the pod's owner has changed something that may help.
   const bool is_held = r.phase == Phase::kHeld && r.hold == HoldReason::kBindFailed;
   if (is_held && !r.asked_node.empty()) return;  // see hold_until_answered
   if (is_held && !is_changed_by_owner && r.demand == demand_before && constraint_for(t, r) == r.constraint) return;
@@ -176,7 +176,7 @@ void see_pending(TrackerData& t, PodSlot slot, const Pod& pod) {
 
 void admit_pod(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods[slot];
-  if (!r.asked_node.empty()) return hold_until_answered(t, slot);  // whatever held it meanwhile
+  if (!r.asked_node.empty()) return hold_until_answered(t, slot);  // whatever else holds it meanwhile
   const ConstraintId constraint = constraint_for(t, r);
   const bool is_changed = r.is_in_engine() && constraint != r.constraint;
   set_constraint(t, r, constraint);

@@ -1,25 +1,26 @@
-// pod_changes: pods come, change, cannot be read and go. Held pods wait outside the engine with a reason, all others are admitted to it.
+// pod_changes: pods are added, change, cannot be read and are deleted. Held pods wait outside the engine with a reason, all others are admitted to
+// it.
 #pragma once
 
 #include "live/track/tracker_data.h"
 
 namespace ashlar::kube {
 
-/// What the pod says of its gang, kept in its record.
+/// The pod's settings for its gang, kept in its record.
 void note_setting(PodRecord& r, const GangSettings& setting);
-/// Which of the names that we serve; as many as there are: none.
+/// Index of its scheduler among the names that we serve; their number if none.
 std::size_t scheduler_index(const TrackerData& t, const PooledString& scheduler_name);
 /// See Tracker::take().
 void take_pod(TrackerData& t, Change<Pod>&& change);
 /// A pod of ours without a node, new or changed: held with a reason, or admitted.
 void see_pending(TrackerData& t, PodSlot slot, const Pod& pod);
-/// Nothing holds the pod itself: shows it to the engine, or to its gang.
+/// Nothing holds the pod itself: adds it to the engine, or to its gang.
 void admit_pod(TrackerData& t, PodSlot slot);
-/// Takes it out of the engine; its condition says why.
+/// Takes it out of the engine; its condition states why.
 void hold_pod(TrackerData& t, PodSlot slot, const Hold& hold);
-/// It is gone: what it held, its gang and its names are given back.
+/// It was deleted: what it held, its gang and its names are given back.
 void forget_pod(TrackerData& t, PodSlot slot);
-/// A pod that was assumed waits again, by what was said of it, its namespace and its neighbours meanwhile.
+/// An assumed pod waits again, with the changes of its settings, its namespace and its neighbours since.
 void wait_again(TrackerData& t, PodSlot slot);
 
 }  // namespace ashlar::kube

@@ -1,4 +1,4 @@
-// queues: which queue a pod belongs to, by its own label, its namespace or the configuration; pods move when a namespace changes.
+// queues: the queue of a pod, by its own label, its namespace or the configuration; pods move when a namespace changes.
 #pragma once
 
 #include "live/track/tracker_data.h"
@@ -11,9 +11,9 @@ PooledString queue_name_for(const TrackerData& t, const Pod& pod);
 PooledString queue_name_in(const TrackerData& t, const PooledString& ns);
 /// Waiting pods of namespaces whose queue may have changed.
 void refresh_queues(TrackerData& t);
-/// A waiting pod goes to that queue, or is held where there is none of the name.
+/// Moves a waiting pod to that queue, or holds it if no queue has the name.
 void move_to_queue(TrackerData& t, PodSlot slot, const PooledString& name);
-/// None for the root, too: what is charged to the whole tree alone would be under no queue's limit.
+/// None for the root, too: what is charged only to the root would be under no queue's limit.
 QueueId queue_called(const TrackerData& t, const PooledString& name);
 
 }  // namespace ashlar::kube

@@ -10,7 +10,7 @@ using Phase = PodRecord::Phase;
 
 namespace {
 
-/// Also of a pod that is bound: what it holds had no column while no node had it.
+/// Also for a bound pod: what it holds had no column while no node had the resource.
 void renew_demand(TrackerData& t, PodSlot slot, DemandId demand) {
   PodRecord& r = t.pods[slot];
   const NodeId node = r.node;

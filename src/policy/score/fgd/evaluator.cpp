@@ -44,7 +44,7 @@ void count_devices(std::span<const std::int32_t> free, const std::int16_t* milli
   }
 }
 
-/// One node before a mix: what every class sees of it.
+/// One node for a mix: what every class needs of it.
 struct Sight {
   std::size_t classes = 0;
   std::int16_t rank = 0;

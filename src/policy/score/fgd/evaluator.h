@@ -1,8 +1,7 @@
-// FgdEvaluator: a mix made ready for speed, for one thread at a time. F depends on a node's free CPU only by the number
-// of the mix's CPU sizes that it covers, and on its model only by the classes that accept it, so most nodes look alike:
-// answers are kept in a table of fixed size (1 MiB), which never changes an answer.
-// Cost (EPYC, -O3, best of 5): 19 ns for a remembered answer, 190-350 ns for a new one, 76 ns for one F of 31 classes
-// on 8 devices.
+// FgdEvaluator: a mix prepared for fast evaluation, for one thread at a time. F depends on a node's free CPU only by the number of the mix's CPU
+// sizes that it covers, and on its model only by the classes that accept it, so most nodes look alike: answers are kept in a table of fixed size (1
+// MiB), which never changes an answer. Cost (EPYC, -O3, best of 5): 19 ns for a cached answer, 190-350 ns for a new one, 76 ns for one F of 31
+// classes on 8 devices.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,8 @@ class FgdEvaluator {
   explicit FgdEvaluator(std::span<const FgdClass> classes);
   bool is_of(std::span<const FgdClass> classes) const { return classes.data() == source_ && classes.size() == source_size_; }
 
-  /// The integer score 0..100 of the published policy and the device that a share takes (-1: whole devices, or nothing fits). The node must fit the ask.
+  /// The integer score 0..100 of the published policy and the device that a share takes (-1: whole devices, or nothing fits). The node must fit the
+  /// request.
   struct Answer {
     std::int32_t score = 0;
     std::int32_t device = -1;

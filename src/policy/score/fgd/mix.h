@@ -23,7 +23,7 @@ struct FgdClass {
   double frequency = 0;               ///< of this class among all classes of the mix
 };
 
-/// Keeps the evaluator of a mix while it is used. A copy of a mix starts with none: what is remembered is not part of the value.
+/// Keeps the evaluator of a mix while it is used. A copy of a mix starts without one: the cache is not part of the value.
 class FgdMemo {
  public:
   FgdMemo() = default;
@@ -67,7 +67,7 @@ struct FgdSample {
 /// class included; frequency = (count / total) / (cumulative count / total) in doubles.
 FgdMix make_mix(std::vector<FgdSample> samples);
 
-/// What F looks at on one node.
+/// The inputs of F on one node.
 struct FgdNode {
   std::int64_t free_cpu_milli = 0;
   DeviceClassId model;
