@@ -35,7 +35,7 @@ struct Bench {
     for (std::uint32_t n = 0; n < count; ++n) {
       NodeFacts f;
       f.allocatable = {128'000, std::int64_t{1} << 40, std::int64_t{1} << 42, 250};
-      f.devices = kDevices;
+      f.devices.count = kDevices;
       f.domains = {DomainId(n / kNodesPerBlock), DomainId(n / kNodesPerRack)};
       tell(NodeSeen{NodeId(n), f});
     }

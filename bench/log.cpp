@@ -44,8 +44,8 @@ std::vector<Event> cluster_events() {
   for (std::uint32_t n = 0; n < kNodes; ++n) {
     NodeFacts f;
     f.allocatable = {192'000, std::int64_t{2} << 40, std::int64_t{4} << 40, 250};
-    f.devices = 8;
-    f.memory_per_device = MiB(81'920);
+    f.devices.count = 8;
+    f.devices.memory_each = MiB(81'920);
     f.domains = {DomainId(n / 256), DomainId(n / 16)};
     for (std::uint32_t l = 0; l < 12; ++l) f.labels.push_back({LabelKeyId(l), LabelId(l < 10 ? l : n * 2 + l)});
     events.push_back({Millis(0), NodeSeen{NodeId(n), f}});

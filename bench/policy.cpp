@@ -46,7 +46,7 @@ Cluster filled_cluster(Rng& rng) {
   for (std::size_t n = 0; n < kNodes; ++n) {
     NodeFacts f;
     f.allocatable = {128'000, std::int64_t{1} << 40, std::int64_t{1} << 42, 250};
-    f.devices = 8;
+    f.devices.count = 8;
     f.domains = {DomainId(n / 16)};
     cluster.upsert_node(NodeId(n), f);
     for (int c = 0; c < 8; ++c) {

@@ -22,14 +22,20 @@ inline constexpr std::size_t kQuotaDimensions = 3;
 using QuotaVector = std::array<std::int64_t, kQuotaDimensions>;
 inline constexpr std::int64_t kUnlimited = INT64_MAX;
 
+/// The devices of a node, which are all of one class.
+struct NodeDevices {
+  std::int32_t count = 0;      ///< 0..kDevicesPerNodeMax
+  MiB memory_each{0};          ///< 0 = not known, not checked
+  DeviceClassId device_class;  ///< none = no or unknown accelerator
+  friend bool operator==(const NodeDevices&, const NodeDevices&) = default;
+};
+
 /// Everything about a node that does not change when pods start and end.
 struct NodeFacts {
   std::vector<std::int64_t> allocatable;  ///< by ResourceId; missing rows are 0
-  std::int32_t devices = 0;               ///< 0..kDevicesPerNodeMax
-  MiB memory_per_device{0};               ///< 0 = not known, not checked
-  DeviceClassId model;                    ///< none = no or unknown accelerator
-  bool is_ready = true;                   ///< false: nothing new is placed
-  std::vector<NodeLabel> labels;          ///< ascending by key
+  NodeDevices devices;
+  bool is_ready = true;           ///< false: nothing new is placed
+  std::vector<NodeLabel> labels;  ///< ascending by key
   std::vector<Taint> taints;
   std::vector<DomainId> domains;  ///< by LevelId; none if the node has no such label
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
@@ -55,7 +61,15 @@ struct QueueDefined {
 struct NodeSeen {
   NodeId node;
   NodeFacts facts;
-};  ///< first or changed
+};  ///< a new node, or one whose labels, taints, domains or readiness changed
+struct NodeCapacityChanged {
+  NodeId node;
+  std::vector<std::int64_t> allocatable;
+};  ///< of a known node; what is taken stays taken
+struct NodeDevicesChanged {
+  NodeId node;
+  NodeDevices devices;
+};  ///< of a known node; members on devices that are gone are owed as many
 struct NodeGone {
   NodeId node;
 };  ///< its members are unplaced but not ended
@@ -105,12 +119,16 @@ struct Nominated {
 struct Tick {};  ///< time passed, nothing else
 
 using EventBody = std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone, Submitted, MembersAdded,
-                               MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged, PriorityChanged, Nominated>;
+                               MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged, PriorityChanged, Nominated,
+                               NodeCapacityChanged, NodeDevicesChanged>;
 
 struct Event {
   Millis at;
   EventBody body;
 };
+
+/// What a known node's change to other facts is reported as: only what changed, or NodeSeen if more than capacity and devices did. Empty: no change.
+std::vector<EventBody> node_changes(NodeId node, const NodeFacts& before, const NodeFacts& after);
 
 /// The name of an event's kind, for logs.
 std::string_view kind_name(const EventBody& body);

@@ -27,7 +27,6 @@ struct Verdict {
   VerdictKind kind = VerdictKind::kPending;
   WakeOn wake_on = WakeOn::kNothing;
   Millis at;                    ///< when it was reached
-  Millis until;                 ///< from when it may run; zero if not known
   std::vector<Reason> reasons;  ///< the binding one first
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };

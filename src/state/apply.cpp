@@ -16,13 +16,22 @@ struct Applier {
   void operator()(const ConstraintDefined& e) { s.define(e.id, e.constraint); }
   void operator()(const QueueDefined& e) { s.queues_.define(e.id, e.parent, e.quota); }
   void operator()(const NodeSeen& e) {
-    const bool has_lost_devices = s.cluster_.is_live(e.node) && e.facts.devices < s.cluster_.devices()[e.node.row()];
-    const std::vector<Displaced> displaced = has_lost_devices ? lift_from_devices(e.node, e.facts.devices) : std::vector<Displaced>();
+    const std::vector<Displaced> displaced = lift_from_devices(e.node, e.facts.devices.count);
     s.cluster_.upsert_node(e.node, e.facts);
-    for (const Displaced& d : displaced) s.place(d.member, e.node, clip(d.devices, e.node), d.phase);
-    s.note_freed(e.node);
-    s.changed_nodes_.push_back(e.node);
-    ++s.unforeseen_frees_;
+    put_back(displaced, e.node);
+    note_node_change(e.node);
+  }
+  void operator()(const NodeCapacityChanged& e) {
+    if (!s.cluster_.is_live(e.node)) return;
+    s.cluster_.set_capacity(e.node, e.allocatable);
+    note_node_change(e.node);
+  }
+  void operator()(const NodeDevicesChanged& e) {
+    if (!s.cluster_.is_live(e.node)) return;
+    const std::vector<Displaced> displaced = lift_from_devices(e.node, e.devices.count);
+    s.cluster_.set_devices(e.node, e.devices);
+    put_back(displaced, e.node);
+    note_node_change(e.node);
   }
   void operator()(const NodeGone& e) {
     if (!s.cluster_.is_live(e.node)) return;
@@ -159,15 +168,22 @@ struct Applier {
     s.settle_backlog(m.job);
   }
 
-  /// Takes members off the node that hold devices from `devices` on: the node is about to lose them. Placed again without those devices, they are
-  /// owed them.
+  /// What a change of the node may have freed.
+  void note_node_change(NodeId node) {
+    s.note_freed(node);
+    s.changed_nodes_.push_back(node);
+    ++s.unforeseen_frees_;
+  }
   struct Displaced {
     MemberId member;
     DeviceMask devices;
     Member::Phase phase;
   };
+  /// Takes members off the node that hold devices from `devices` on: the node is about to lose them. Placed again without those devices, they are
+  /// owed them.
   std::vector<Displaced> lift_from_devices(NodeId node, std::int32_t devices) {
     std::vector<Displaced> displaced;
+    if (!s.cluster_.is_live(node) || devices >= s.cluster_.devices()[node.row()]) return displaced;
     for (std::size_t row = 0; row < s.members_.size(); ++row) {
       const Member m = s.members_[row];
       if (m.node != node) continue;
@@ -178,6 +194,9 @@ struct Applier {
       s.unplace(MemberId(row));
     }
     return displaced;
+  }
+  void put_back(const std::vector<Displaced>& displaced, NodeId node) {
+    for (const Displaced& d : displaced) s.place(d.member, node, clip(d.devices, node), d.phase);
   }
   /// What the job holds is freed, and not at the time in the timeline.
   void note_end(JobId job) {

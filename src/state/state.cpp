@@ -12,7 +12,7 @@ DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceReque
   if (ask.count == 0) return mask;
   const auto milli = cluster.device_free_milli(node);
   const auto mib = cluster.device_free_mib(node);
-  const std::int64_t full = cluster.facts(node).memory_per_device.value;
+  const std::int64_t full = cluster.facts(node).devices.memory_each.value;
   if (ask.is_whole()) {
     int missing = ask.count;
     for (std::size_t i = 0; i < milli.size() && missing > 0; ++i)

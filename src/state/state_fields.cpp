@@ -46,7 +46,7 @@ bool StateFields::are_numbers_sound(const State& s) {
   if (!all_of(c.free_, are_numbers) || !all_of(c.allocatable_, are_numbers) || !are_numbers(c.group_idle_devices_)) return false;
   if (!are_small(c.idle_devices_) || !are_small(c.free_milli_) || !are_small(c.device_debt_) || !are_small(c.device_free_milli_)) return false;
   if (!all_of(c.device_free_mib_, is_mib)) return false;
-  const bool are_facts = all_of(c.facts_, [&](const NodeFacts& f) { return are_numbers(f.allocatable) && is_mib(f.memory_per_device.value); });
+  const bool are_facts = all_of(c.facts_, [&](const NodeFacts& f) { return are_numbers(f.allocatable) && is_mib(f.devices.memory_each.value); });
   const bool are_weights = all_of(c.constraints_, [](const Constraint& k) {
     return all_of(k.preferred, [](const PreferredTerm& p) { return p.weight >= -1'000'000 && p.weight <= 1'000'000; });
   });

@@ -56,14 +56,13 @@ struct Guard {
   const char* operator()(const QueueDefined& e) const { return is_near(e.id, s.queues().rows()) ? nullptr : "a queue's row is out of bounds"; }
   const char* operator()(const NodeSeen& e) const {
     if (!is_near(e.node, s.cluster().rows())) return "a node's row is out of bounds";
-    if (e.facts.devices < 0 || e.facts.devices > kDevicesPerNodeMax) return "a node has an impossible number of GPUs";
-    if (e.facts.allocatable.size() > resource::kColumnsMax) return "a node has more resources than allowed";
-    if (!std::all_of(e.facts.allocatable.begin(), e.facts.allocatable.end(), is_amount)) return "a node has an impossible amount of a resource";
-    if (e.facts.memory_per_device.value < 0 || e.facts.memory_per_device.value > kDeviceMemoryMax) return "a node has an impossible GPU memory";
-    if (!e.facts.model.is_none() && !is_near(e.facts.model, 0)) return "a node's model is out of bounds";
+    if (const char* problem = devices(e.facts.devices)) return problem;
+    if (const char* problem = capacity(e.facts.allocatable)) return problem;
     const bool are_near = std::all_of(e.facts.domains.begin(), e.facts.domains.end(), [](DomainId d) { return d.is_none() || is_near(d, 0); });
     return are_near ? nullptr : "a node's domain is out of bounds";
   }
+  const char* operator()(const NodeCapacityChanged& e) const { return capacity(e.allocatable); }
+  const char* operator()(const NodeDevicesChanged& e) const { return devices(e.devices); }
   const char* operator()(const Submitted& e) const {
     const Workload& w = e.workload;
     if (!is_near(w.job, s.job_rows())) return "a job's row is out of bounds";
@@ -85,6 +84,15 @@ struct Guard {
     return nullptr;
   }
 
+  static const char* devices(const NodeDevices& of_node) {
+    if (of_node.count < 0 || of_node.count > kDevicesPerNodeMax) return "a node has an impossible number of GPUs";
+    if (of_node.memory_each.value < 0 || of_node.memory_each.value > kDeviceMemoryMax) return "a node has an impossible GPU memory";
+    return of_node.device_class.is_none() || is_near(of_node.device_class, 0) ? nullptr : "a node's model is out of bounds";
+  }
+  static const char* capacity(std::span<const std::int64_t> allocatable) {
+    if (allocatable.size() > resource::kColumnsMax) return "a node has more resources than allowed";
+    return std::all_of(allocatable.begin(), allocatable.end(), is_amount) ? nullptr : "a node has an impossible amount of a resource";
+  }
   const char* placed(MemberId member) const {
     if (!s.is_live(member)) return nullptr;
     const auto& amounts = s.demand(s.member(member).demand).amounts;

@@ -68,8 +68,16 @@ void NameLedger::tell_once(const NameKey& key, ByteWriter& out) {
 void NameLedger::tell_facts(const NodeFacts& facts, ByteWriter& out) {
   for (std::uint32_t l = 0; l < facts.domains.size(); ++l)
     if (!facts.domains[l].is_none()) tell_once({NameKind::kDomain, facts.domains[l].value, l}, out);
-  for (std::uint32_t r = 0; r < facts.allocatable.size(); ++r) tell_once({NameKind::kResource, r}, out);
-  if (!facts.model.is_none()) tell_once({NameKind::kModel, facts.model.value}, out);
+  tell_resources(facts.allocatable.size(), out);
+  tell_model(facts.devices, out);
+}
+
+void NameLedger::tell_resources(std::size_t count, ByteWriter& out) {
+  for (std::uint32_t r = 0; r < count; ++r) tell_once({NameKind::kResource, r}, out);
+}
+
+void NameLedger::tell_model(const NodeDevices& devices, ByteWriter& out) {
+  if (!devices.device_class.is_none()) tell_once({NameKind::kModel, devices.device_class.value}, out);
 }
 
 void NameLedger::tell_members(const std::vector<MemberSpec>& members, ByteWriter& out) {
@@ -81,6 +89,10 @@ void NameLedger::tell_new(const Event& event, ByteWriter& out) {
   if (const auto* seen = std::get_if<NodeSeen>(&event.body)) {
     tell_once({NameKind::kNode, seen->node.value}, out);
     tell_facts(seen->facts, out);
+  } else if (const auto* capacity = std::get_if<NodeCapacityChanged>(&event.body)) {
+    tell_resources(capacity->allocatable.size(), out);
+  } else if (const auto* changed = std::get_if<NodeDevicesChanged>(&event.body)) {
+    tell_model(changed->devices, out);
   } else if (const auto* gone = std::get_if<NodeGone>(&event.body)) {
     grown(told_[static_cast<std::size_t>(NameKind::kNode)], gone->node.row()) = 0;  // the row may be reused for another node
   } else if (const auto* submitted = std::get_if<Submitted>(&event.body)) {

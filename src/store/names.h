@@ -65,6 +65,8 @@ class NameLedger {
   void write(const NameKey& key, ByteWriter& out) const;
   void tell_once(const NameKey& key, ByteWriter& out);
   void tell_facts(const NodeFacts& facts, ByteWriter& out);
+  void tell_resources(std::size_t count, ByteWriter& out);
+  void tell_model(const NodeDevices& devices, ByteWriter& out);
   void tell_members(const std::vector<MemberSpec>& members, ByteWriter& out);
   std::vector<std::uint64_t>& told(const NameKey& key);
 

@@ -17,6 +17,19 @@ struct MirrorNews {
     PlainNode& node = m.world_.nodes[e.node.row()];
     node = plain_of(e.facts);
   }
+  template <class Change>
+  void change(NodeId node, Change of) {
+    PlainNode& plain = m.world_.nodes[node.row()];
+    NodeFacts facts = facts_of(plain, m.world_.nested + m.world_.orthogonal);
+    of(facts);
+    plain = plain_of(facts);
+  }
+  void operator()(const NodeCapacityChanged& e) {
+    change(e.node, [&](NodeFacts& facts) { facts.allocatable = e.allocatable; });
+  }
+  void operator()(const NodeDevicesChanged& e) {
+    change(e.node, [&](NodeFacts& facts) { facts.devices = e.devices; });
+  }
   void operator()(const NodeGone& e) {
     m.world_.nodes[e.node.row()].is_there = false;
     for (std::size_t j = 0; j < m.world_.jobs.size(); ++j)

@@ -33,7 +33,7 @@ class MirrorTest : public ::testing::Test {
   }
   std::string said(std::uint32_t job, std::vector<Reason> reasons) {
     Plan plan;
-    plan.verdicts.push_back({JobId(job), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(0), Millis(0), std::move(reasons)}});
+    plan.verdicts.push_back({JobId(job), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(0), std::move(reasons)}});
     return mirror_->carry_out(plan, {});
   }
 
@@ -86,7 +86,7 @@ class TurnsTest : public ::testing::Test {
   }
   bool is_true(std::uint32_t job, Reason reason, std::vector<PlainReservation> reservations = {}) {
     Plan plan;
-    plan.verdicts.push_back({JobId(job), {VerdictKind::kWaits, WakeOn::kHeadOfQueue, Millis(0), Millis(0), {reason}}});
+    plan.verdicts.push_back({JobId(job), {VerdictKind::kWaits, WakeOn::kHeadOfQueue, Millis(0), {reason}}});
     return mirror_->carry_out(plan, {.reservations = std::move(reservations)}).empty();
   }
 

@@ -301,7 +301,7 @@ std::int64_t most_device_memory(const PlainWorld& world, int node, const PlainDe
   const Load load = load_of(world, node);
   const PlainNode& facts = world.nodes[static_cast<std::size_t>(node)];
   std::int64_t most = 0;
-  for (int c = 0; c < facts.devices; ++c) {
+  for (int c = 0; c < facts.devices.count; ++c) {
     const auto device = static_cast<std::size_t>(c);
     if (load.is_open_to_shares(c) && 1000 - load.milli[device] >= demand.milli) most = std::max(most, facts.device_mib - load.mib[device]);
   }
@@ -323,10 +323,10 @@ bool is_over_quota(const PlainWorld& world, int job, int queue, bool is_alone) {
 
 NodeFacts facts_of(const PlainNode& node, int levels) {
   NodeFacts facts;
-  facts.devices = node.devices;
-  facts.memory_per_device = MiB(node.device_mib);
+  facts.devices.count = node.devices;
+  facts.devices.memory_each = MiB(node.device_mib);
   facts.allocatable = {node.has[kCores] * 1000, node.has[kGigabytes] * kGiB, 0, node.has[kPodSlots], node.has[kAdapters]};
-  facts.model = DeviceClassId(node.model);
+  facts.devices.device_class = DeviceClassId(node.model);
   facts.is_ready = node.is_ready;
   facts.labels = {{kZoneKey, LabelId(node.zone), NodeLabel::kNotANumber}};
   if (node.taint != kNowhere) facts.taints = {{kTaintKey, LabelId(100u), static_cast<TaintEffect>(node.taint)}};
@@ -337,10 +337,10 @@ NodeFacts facts_of(const PlainNode& node, int levels) {
 
 PlainNode plain_of(const NodeFacts& facts) {
   PlainNode node;
-  node.devices = facts.devices;
-  node.device_mib = facts.memory_per_device.value;
+  node.devices = facts.devices.count;
+  node.device_mib = facts.devices.memory_each.value;
   node.has = {facts.allocatable[0] / 1000, facts.allocatable[1] / kGiB, facts.allocatable[3], facts.allocatable[4]};
-  node.model = static_cast<int>(facts.model.row());
+  node.model = static_cast<int>(facts.devices.device_class.row());
   node.is_ready = facts.is_ready;
   node.zone = static_cast<int>(facts.labels[0].id.row());
   if (!facts.taints.empty()) node.taint = static_cast<int>(facts.taints[0].effect);
@@ -460,9 +460,9 @@ std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, int dem
   const PlainNode& facts = world.nodes[static_cast<std::size_t>(node)];
   const Load load = load_of(world, node);
   std::vector<int> devices;
-  for (int c = 0; c < facts.devices && static_cast<int>(devices.size()) < asked.devices; ++c)
+  for (int c = 0; c < facts.devices.count && static_cast<int>(devices.size()) < asked.devices; ++c)
     if (!asked.is_share() && load.is_idle(c)) devices.push_back(c);
-  for (int c = 0; c < facts.devices && asked.is_share(); ++c) {
+  for (int c = 0; c < facts.devices.count && asked.is_share(); ++c) {
     if (!device_fault(facts, load, asked, c).empty()) continue;
     if (!kSharesAreSeatedWhereMemoryIsNotKnown && facts.device_mib == 0 && asked.mib + load.mib[static_cast<std::size_t>(c)] > 0) continue;
     const auto is_tighter = [&](int than) { return load.milli[static_cast<std::size_t>(c)] > load.milli[static_cast<std::size_t>(than)]; };

@@ -53,7 +53,7 @@ std::int64_t most_device_memory(const Cluster& cluster, const DeviceRequest& ask
 
 /// Whether the node that refuses the request has enough devices, but not with the memory.
 bool lacks_only_memory(const Cluster& cluster, const DeviceRequest& ask, NodeId n) {
-  return cluster.facts(n).memory_per_device.value != 0 && free_for(cluster, ask, n) >= (ask.is_whole() ? ask.milli_total() : ask.milli_each.value);
+  return cluster.facts(n).devices.memory_each.value != 0 && free_for(cluster, ask, n) >= (ask.is_whole() ? ask.milli_total() : ask.milli_each.value);
 }
 
 /// Counts the node under everything that refuses it: as kube-scheduler does, the first rule by facts, or every resource that is short.
@@ -185,7 +185,7 @@ std::size_t nodes_kept_for_others(const State& state) {
 }  // namespace
 
 Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& profile, JobId job, Millis now) {
-  Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, now, {}, {}};
+  Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, now, {}};
   if (state.cluster().live_count() == 0) {
     verdict.reasons.push_back({ReasonCode::kNoNodes, 0, {}});
     return verdict;

@@ -261,7 +261,7 @@ class FreedDevices {
       const auto milli = state.cluster().device_free_milli(n);
       const auto mib = state.cluster().device_free_mib(n);
       for (std::size_t c = milli.size(); c-- > 0;)
-        if (milli[c] != kWholeDevice || mib[c] != state.cluster().facts(n).memory_per_device.value) in_use_[n].push_back(static_cast<int>(c));
+        if (milli[c] != kWholeDevice || mib[c] != state.cluster().facts(n).devices.memory_each.value) in_use_[n].push_back(static_cast<int>(c));
     }
   }
   FreedDevices(const FreedDevices&) = delete;
@@ -270,7 +270,7 @@ class FreedDevices {
   }
   /// Frees this many devices that are in use, and as much of the resource that counts them; false if fewer are in use.
   bool free(NodeId n, std::int64_t devices, std::int64_t counted, ResourceId counts_devices) {
-    const std::int64_t full = state_.cluster().facts(n).memory_per_device.value;
+    const std::int64_t full = state_.cluster().facts(n).devices.memory_each.value;
     for (std::vector<int>& in_use = in_use_[n]; devices > 0 && !in_use.empty(); in_use.pop_back()) {
       const auto i = static_cast<std::size_t>(in_use.back());
       const auto milli = state_.cluster().device_free_milli(n);
@@ -322,7 +322,7 @@ bool free_devices_for(Rehearsal& r, const Profile& profile, const std::vector<No
     NodeId best;
     std::int64_t least = INT64_MAX, least_counted = 0;
     for (const NodeId n : nodes) {
-      const std::int64_t memory = state.cluster().facts(n).memory_per_device.value;
+      const std::int64_t memory = state.cluster().facts(n).devices.memory_each.value;
       if (state.cluster().devices()[n.row()] < demand.devices.count || (memory != 0 && memory < demand.devices.memory_each.value)) continue;
       if (counted > 0 && state.cluster().allocatable(r.counts_devices())[n.row()] < counted) continue;  // what no job holds cannot be freed
       const std::int64_t lacking = std::max<std::int64_t>(demand.devices.count - state.cluster().idle_devices()[n.row()], 0);
@@ -370,9 +370,9 @@ NodeId template_for(Rehearsal& r, const std::vector<NodeId>& nodes) {
     const bool is_large_enough = std::all_of(demand.amounts.begin(), demand.amounts.end(), [&](const ResourceAmount& a) {
       return a.resource.row() < facts.allocatable.size() && facts.allocatable[a.resource.row()] >= a.amount;
     });
-    if (!is_large_enough || facts.devices < demand.devices.count || !state.cluster().allowed(m.constraint, is_allowed_by_facts).test(n.row()))
+    if (!is_large_enough || facts.devices.count < demand.devices.count || !state.cluster().allowed(m.constraint, is_allowed_by_facts).test(n.row()))
       continue;
-    if (best.is_none() || facts.devices > state.cluster().facts(best).devices) best = n;
+    if (best.is_none() || facts.devices.count > state.cluster().facts(best).devices.count) best = n;
   }
   return best;
 }

@@ -22,7 +22,7 @@ Verdict verdict_of(const EngineData& e, JobId job) {
   if (!job_class.is_active) return job_class.verdict;
   const EngineData::Told told = value_at(e.told, job.row());
   for (const ReasonCode code : {ReasonCode::kReservationHeld, ReasonCode::kBehindHead}) {
-    Verdict held{VerdictKind::kWaits, WakeOn::kHeadOfQueue, told.at, {}, {{code, 0, {told.number, 0, 0}}}};
+    Verdict held{VerdictKind::kWaits, WakeOn::kHeadOfQueue, told.at, {{code, 0, {told.number, 0, 0}}}};
     if (told.mark == mark_of(held)) return held;
   }
   return told.mark == mark_of(job_class.verdict) ? job_class.verdict : Verdict{};  // woken, and not looked at since

@@ -23,7 +23,7 @@ constexpr std::size_t kActiveBehindHeads = 64;
 
 /// No place was found for the class's first job: it waits, or never fits, and the verdict gives the reason.
 void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head, bool is_limit_reached) {
-  Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, cycle.plan.at, {}, {}};
+  Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, cycle.plan.at, {}};
   if (e.options.has_verdicts) {
     verdict = explain_shortage(state, e.fit_tables, *e.profile, head.entry.job, cycle.plan.at);
     if (is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
@@ -40,8 +40,7 @@ bool close_for_quota(EngineData& e, State& state, Cycle& cycle, const PendingQue
   if (!is_never && cycle.impossible.contains(head.job_class))
     park_for_shortage(e, state, cycle, head, false);
   else
-    park(e, state, cycle, head.job_class,
-         {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, cycle.plan.at, {}, {*refusal}});
+    park(e, state, cycle, head.job_class, {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, cycle.plan.at, {*refusal}});
   return true;
 }
 
@@ -72,7 +71,7 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
   if (rule.is_strict) {
     const PendingQueue::Head* blocked = e.pending.first_blocked(queue);
     if (blocked != nullptr && (cycle.is_listed_whole || blocked->entry < head.entry)) {
-      Verdict behind{VerdictKind::kWaits, WakeOn::kHeadOfQueue, cycle.plan.at, {}, {}};
+      Verdict behind{VerdictKind::kWaits, WakeOn::kHeadOfQueue, cycle.plan.at, {}};
       if (e.options.has_verdicts) behind.reasons.push_back({ReasonCode::kBehindHead, 0, {1, 0, 0}});
       if (cycle.is_listed_whole)  // in this decision's own order, so it does not stay behind the head for good
         report(e, cycle, job, behind);
@@ -134,7 +133,7 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
     Ledger(state).refresh_backlog(job);
     cycle.plan.look_again_at = cycle.plan.at;
   }
-  report(e, cycle, job, {VerdictKind::kPlaced, WakeOn::kNothing, cycle.plan.at, {}, {}});
+  report(e, cycle, job, {VerdictKind::kPlaced, WakeOn::kNothing, cycle.plan.at, {}});
   absorb_changes(e, state, cycle);
 }
 

@@ -43,7 +43,7 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, Node
   const DeviceRequest& ask = demand.devices;
   if (ask.count > 0) {
     const std::int64_t devices = std::max(cluster.devices()[n.row()] - held.devices, 0);
-    const std::int64_t memory = cluster.facts(n).memory_per_device.value;  // 0 = not known, not checked
+    const std::int64_t memory = cluster.facts(n).devices.memory_each.value;  // 0 = not known, not checked
     const bool has_memory = memory == 0 || ask.memory_each.value <= memory;
     if (ask.is_whole())
       fits = std::min(fits, has_memory ? devices / ask.count : 0);

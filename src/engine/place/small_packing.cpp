@@ -77,7 +77,7 @@ PackingNode node_as_it_is(const Cluster& cluster, NodeId n) {
   for (std::size_t r = 0; r < cluster.resource_count(); ++r) node.free.push_back(cluster.free(ResourceId(r))[n.row()]);
   node.milli.assign(cluster.device_free_milli(n).begin(), cluster.device_free_milli(n).end());
   node.mib.assign(cluster.device_free_mib(n).begin(), cluster.device_free_mib(n).end());
-  node.full_mib = cluster.facts(n).memory_per_device.value;
+  node.full_mib = cluster.facts(n).devices.memory_each.value;
   node.idle_devices = cluster.idle_devices()[n.row()];
   node.ports.assign(cluster.ports_taken(n).begin(), cluster.ports_taken(n).end());
   return node;
@@ -86,7 +86,7 @@ PackingNode node_as_it_is(const Cluster& cluster, NodeId n) {
 PackingNode node_when_empty(const Cluster& cluster, NodeId n) {
   PackingNode node;
   for (std::size_t r = 0; r < cluster.resource_count(); ++r) node.free.push_back(cluster.allocatable(ResourceId(r))[n.row()]);
-  node.full_mib = cluster.facts(n).memory_per_device.value;
+  node.full_mib = cluster.facts(n).devices.memory_each.value;
   node.idle_devices = cluster.devices()[n.row()];
   node.milli.assign(static_cast<std::size_t>(node.idle_devices), kWholeDevice);
   node.mib.assign(static_cast<std::size_t>(node.idle_devices), node.full_mib);

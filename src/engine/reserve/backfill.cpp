@@ -67,7 +67,7 @@ static_assert(std::size(kRules) == std::size(kBlockingNames));
 const BackfillRule& backfill_rule(const Profile& profile) { return kRules[static_cast<std::size_t>(profile.blocking)]; }
 
 Verdict held_until(Millis promised, Millis now) {
-  return {VerdictKind::kWaits, WakeOn::kHeadOfQueue, now, {}, {{ReasonCode::kReservationHeld, 0, {promised.value, 0, 0}}}};
+  return {VerdictKind::kWaits, WakeOn::kHeadOfQueue, now, {{ReasonCode::kReservationHeld, 0, {promised.value, 0, 0}}}};
 }
 
 bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head, Trial& trial) {

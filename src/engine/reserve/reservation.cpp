@@ -129,7 +129,7 @@ void note_spares(const Trial& trial, const State& state, Reservation& reservatio
     if (requests_devices) {
       const auto milli = cluster.device_free_milli(spare.node);
       const auto mib = cluster.device_free_mib(spare.node);
-      const std::int64_t full_mib = cluster.facts(spare.node).memory_per_device.value;
+      const std::int64_t full_mib = cluster.facts(spare.node).devices.memory_each.value;
       std::int64_t idle = 0;
       for (std::size_t i = 0; i < milli.size(); ++i) {
         spare.room.devices.push_back({milli[i], mib[i]});
@@ -243,7 +243,7 @@ bool requests_whole_devices(const State& state, JobId job) {
 /// use now, for shares those idle now.
 void block_whole(Trial& trial, const Spare& spare, const Seating& seating, bool from_whole) {
   const Cluster& cluster = trial.state().cluster();
-  const std::int64_t full_mib = cluster.facts(spare.node).memory_per_device.value;
+  const std::int64_t full_mib = cluster.facts(spare.node).devices.memory_each.value;
   const auto milli = cluster.device_free_milli(spare.node);
   const auto mib = cluster.device_free_mib(spare.node);
   std::vector<std::pair<int, std::size_t>> kept;  // use to the other, device
@@ -292,14 +292,14 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
     const Claims claims{promised->claims, taken.job};
     if (has_clash(claims, demand)) return false;
     if (beside == Beside::kItsDevices)
-      for (const auto& [device, ask] : seat_claims(promised->room, claims, state.cluster().facts(placement->node).memory_per_device.value).shares)
+      for (const auto& [device, ask] : seat_claims(promised->room, claims, state.cluster().facts(placement->node).devices.memory_each.value).shares)
         if (placement->devices.test(device)) return false;
     auto it = std::find_if(left.begin(), left.end(), [&](const auto& l) { return l.first == &*promised; });
     if (it == left.end()) it = left.insert(left.end(), {&*promised, promised->room});
     take(it->second, demand, placement->devices);
   }
   return std::all_of(left.begin(), left.end(), [&](const auto& l) {
-    return holds_claims(l.second, {l.first->claims, taken.job}, state.cluster().facts(l.first->node).memory_per_device.value);
+    return holds_claims(l.second, {l.first->claims, taken.job}, state.cluster().facts(l.first->node).devices.memory_each.value);
   });
 }
 
@@ -321,7 +321,7 @@ void Reservation::block(Trial& trial, JobId from, Beside beside) const {
     claims.each([&](const Demand& demand) { kept.ports.insert(kept.ports.end(), demand.ports.begin(), demand.ports.end()); });
     if (!kept.amounts.empty() || !kept.ports.empty()) trial.block(spare.node, std::move(kept), {});
     if (spare.room.devices.empty() || cluster.free_milli()[spare.node.row()] <= 0) continue;
-    const Seating seating = seat_claims(spare.room, claims, cluster.facts(spare.node).memory_per_device.value);
+    const Seating seating = seat_claims(spare.room, claims, cluster.facts(spare.node).devices.memory_each.value);
     if (!seating.shares.empty()) {
       std::vector<DeviceRoom> left = spare.room.devices;  // beside the shares
       for (const auto& [device, ask] : seating.shares) take_device(left[static_cast<std::size_t>(device)], *ask);

@@ -116,7 +116,7 @@ void ObjectNames::InUse::add(const NodeFacts& facts) {
     label_keys.set(t.key);
     labels.set(t.value);
   }
-  models.set(facts.model);
+  models.set(facts.devices.device_class);
   if (domains.size() < facts.domains.size()) domains.resize(facts.domains.size());
   for (std::size_t l = 0; l < facts.domains.size(); ++l) domains[l].set(facts.domains[l]);
 }

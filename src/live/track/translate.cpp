@@ -366,10 +366,10 @@ NodeFacts Translator::node_facts(const Node& node) {
     facts.allocatable[id.row()] = a.value;
   }
   const std::int64_t devices = std::max(amount_of(node.allocatable, kGpuResource), amount_of(node.allocatable, kGpuMilliResource) / kWholeDevice);
-  facts.devices = static_cast<std::int32_t>(std::clamp<std::int64_t>(devices, 0, kDevicesPerNodeMax));
-  if (const PooledString* product = find_label(node.labels, kGpuProductLabel)) facts.model = names_.models.of(*product);
+  facts.devices.count = static_cast<std::int32_t>(std::clamp<std::int64_t>(devices, 0, kDevicesPerNodeMax));
+  if (const PooledString* product = find_label(node.labels, kGpuProductLabel)) facts.devices.device_class = names_.models.of(*product);
   if (const PooledString* memory = find_label(node.labels, kGpuMemoryLabel))
-    facts.memory_per_device = MiB(std::clamp<std::int64_t>(label_number(*memory), 0, kDeviceMemoryMaxMib));
+    facts.devices.memory_each = MiB(std::clamp<std::int64_t>(label_number(*memory), 0, kDeviceMemoryMaxMib));
   for (const KeyValue& kv : node.labels)
     facts.labels.push_back({names_.label_keys.of(kv.key), names_.label(kv.key, kv.value), label_number(kv.value)});
   facts.labels.push_back({names_.label_keys.of(names_.node_name_key()), names_.label(names_.node_name_key(), node.name), NodeLabel::kNotANumber});

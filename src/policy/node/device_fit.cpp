@@ -7,7 +7,7 @@ namespace {
 
 bool has_memory_for(const NodeView& view, NodeId node) {
   const std::int64_t each = view.demand.devices.memory_each.value;
-  const std::int64_t known = view.cluster.facts(node).memory_per_device.value;
+  const std::int64_t known = view.cluster.facts(node).devices.memory_each.value;
   return each <= 0 || known == 0 || known >= each;
 }
 
@@ -30,7 +30,7 @@ std::int32_t shares_on_node(const NodeView& view, NodeId node, std::int32_t enou
   const DeviceRequest& ask = view.demand.devices;
   const auto milli = view.cluster.device_free_milli(node);
   const auto mib = view.cluster.device_free_mib(node);
-  const std::int64_t full_mib = view.cluster.facts(node).memory_per_device.value;
+  const std::int64_t full_mib = view.cluster.facts(node).devices.memory_each.value;
   std::int32_t idle_left = view.cluster.idle_devices()[node.row()];
   if (idle_left < 0) return 0;  // more devices are owed than exist: any of the shared ones may be among them
   std::int32_t found = 0;

@@ -6,7 +6,7 @@ namespace ashlar {
 
 bool has_accepted_model(const Constraint& constraint, const NodeFacts& facts) {
   const auto& accepted = constraint.models;
-  return accepted.empty() || std::find(accepted.begin(), accepted.end(), facts.model) != accepted.end();
+  return accepted.empty() || std::find(accepted.begin(), accepted.end(), facts.devices.device_class) != accepted.end();
 }
 
 }  // namespace ashlar

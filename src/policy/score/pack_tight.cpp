@@ -27,7 +27,7 @@ Points points_for_share(const NodeView& view, NodeId node) {
   const DeviceRequest& ask = view.demand.devices;
   const auto milli = view.cluster.device_free_milli(node);
   const auto mib = view.cluster.device_free_mib(node);
-  const std::int64_t full_mib = view.cluster.facts(node).memory_per_device.value;
+  const std::int64_t full_mib = view.cluster.facts(node).devices.memory_each.value;
   std::int32_t least = kWholeDevice;
   bool has_shared = false;
   for (std::size_t c = 0; c < milli.size(); ++c) {

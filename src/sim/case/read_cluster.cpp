@@ -53,8 +53,8 @@ void take_shape(CaseReading& c, Words& words, NodeFacts& facts) {
   }
   if (devices < 1 || devices > kDevicesPerNodeMax)
     return words.fail(fmt::format("a node with {} cards", devices), fmt::format("1 to {}", kDevicesPerNodeMax));
-  facts.devices = devices;
-  facts.model = c.file.names.models.intern(shape.substr(0, x));
+  facts.devices.count = devices;
+  facts.devices.device_class = c.file.names.models.intern(shape.substr(0, x));
 }
 
 void set_domain(CaseReading& c, Words& words, NodeFacts& facts, LevelId level, std::string_view name) {
@@ -82,7 +82,7 @@ bool take_node_option(CaseReading& c, Words& words, NodeFacts& facts) {
   }
   if (const KeyValue pair = key_value(words.peek()); pair.key == "card-memory" && pair.has_value) {
     words.take(kAmountForm);
-    facts.memory_per_device = MiB(bytes_of(words, pair.value) >> 20);
+    facts.devices.memory_each = MiB(bytes_of(words, pair.value) >> 20);
     return true;
   }
   if (words.accept("labels")) {
@@ -121,7 +121,8 @@ bool take_node_option(CaseReading& c, Words& words, NodeFacts& facts) {
   return false;
 }
 
-void finish_node(CaseReading& c, NodeId node, NodeFacts facts, Millis at) {
+/// The statement's facts of the node, with what every node of a case has.
+NodeFacts with_own_names(CaseReading& c, NodeId node, NodeFacts facts) {
   const NodeLabel own = label_of(c.file.names, "node", c.file.names.nodes.name(node));
   std::erase_if(facts.labels, [&](const NodeLabel& l) { return l.key == own.key; });
   facts.labels.push_back(own);
@@ -131,10 +132,15 @@ void finish_node(CaseReading& c, NodeId node, NodeFacts facts, Millis at) {
     if (facts.domains.size() <= nvlink.row()) facts.domains.resize(nvlink.row() + 1);
     if (facts.domains[nvlink.row()].is_none()) facts.domains[nvlink.row()] = c.file.names.domains[nvlink.row()].intern(c.file.names.nodes.name(node));
   }
+  return facts;
+}
+
+void finish_node(CaseReading& c, NodeId node, NodeFacts stated, Millis at) {
+  const NodeFacts facts = with_own_names(c, node, std::move(stated));
   if (c.facts.size() <= node.row()) c.facts.resize(node.row() + 1);
   c.facts[node.row()] = facts;
   std::erase(c.lost, node);
-  happen(c, at, EventBody(NodeSeen{node, std::move(facts)}));
+  happen(c, at, EventBody(NodeSeen{node, facts}));
 }
 
 void set_ready(CaseReading& c, Words& words, bool is_ready) {
@@ -204,7 +210,7 @@ void read_cluster(CaseReading& c, Words& words) {
   }
   NodeFacts facts;
   take_shape(c, words, facts);
-  if (!words.has_failed() && (c.devices += count * facts.devices) > kDevicesMax)
+  if (!words.has_failed() && (c.devices += count * facts.devices.count) > kDevicesMax)
     words.fail(fmt::format("{} cards in all", c.devices), fmt::format("at most {}", kDevicesMax));
   std::vector<LevelSize> sizes;
   while (!words.is_at_end() && words.peek() != "at") {
@@ -265,7 +271,11 @@ void read_change(CaseReading& c, Words& words) {
   while (take_node_option(c, words, facts)) {
   }
   const Millis at = take_at(c, words);
-  if (!words.has_failed()) finish_node(c, node, std::move(facts), at);
+  if (words.has_failed()) return;
+  NodeFacts& before = c.facts[node.row()];
+  const NodeFacts after = with_own_names(c, node, std::move(facts));
+  for (EventBody& change : node_changes(node, before, after)) happen(c, at, std::move(change));
+  before = after;
 }
 
 void read_cordon(CaseReading& c, Words& words) { set_ready(c, words, false); }

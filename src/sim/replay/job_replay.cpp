@@ -83,7 +83,7 @@ std::vector<Event> opening_of(const Site& site, const Catalog& catalog) {
   std::vector<Event> events;
   catalog.define(events);
   NodeFacts facts;
-  facts.devices = kDevicesPerTraceNode;
+  facts.devices.count = kDevicesPerTraceNode;
   facts.allocatable.assign(resource::kFirstExtended, 0);
   facts.allocatable[resource::kPods.row()] = kDevicesPerTraceNode;
   for (std::int32_t n = 0; n < site.nodes; ++n) events.push_back({Millis(0), NodeSeen{NodeId(n), facts}});

@@ -81,8 +81,8 @@ NodeFacts PackingTrace::facts_of(const OpenbNode& node) const {
   facts.allocatable[resource::kCpu.row()] = node.cpu.value;
   facts.allocatable[resource::kMemory.row()] = node.memory.value << 20;
   facts.allocatable[resource::kPods.row()] = kPodsPerNode;
-  facts.devices = node.gpus;
-  facts.model = catalog_.find_model(node.model);
+  facts.devices.count = node.gpus;
+  facts.devices.device_class = catalog_.find_model(node.model);
   return facts;
 }
 

@@ -55,9 +55,9 @@ NodeFacts facts_of(const ScenarioNode& node, Catalog& catalog, Domains& domains)
   facts.allocatable[resource::kCpu.row()] = node.cpu.value;
   facts.allocatable[resource::kMemory.row()] = node.memory.value;
   facts.allocatable[resource::kPods.row()] = node.pods;
-  facts.devices = node.gpus;
-  facts.memory_per_device = node.gpu_memory;
-  facts.model = catalog.model(node.model);
+  facts.devices.count = node.gpus;
+  facts.devices.memory_each = node.gpu_memory;
+  facts.devices.device_class = catalog.model(node.model);
   facts.domains = domains.of(node);
   return facts;
 }

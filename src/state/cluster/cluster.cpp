@@ -25,8 +25,8 @@ std::uint64_t port_value(const HostPort& p) {
 }
 
 std::int64_t facts_value(const NodeFacts& f) {
-  std::uint64_t h = hash_combine(static_cast<std::uint64_t>(f.devices), f.model.value + (f.is_ready ? 1ull << 40 : 0));
-  h = hash_combine(h, static_cast<std::uint64_t>(f.memory_per_device.value));
+  std::uint64_t h = hash_combine(static_cast<std::uint64_t>(f.devices.count), f.devices.device_class.value + (f.is_ready ? 1ull << 40 : 0));
+  h = hash_combine(h, static_cast<std::uint64_t>(f.devices.memory_each.value));
   for (const std::int64_t a : f.allocatable) h = hash_combine(h, static_cast<std::uint64_t>(a));
   for (const NodeLabel& l : f.labels) h = hash_combine(h, l.id.value);
   for (const Taint& t : f.taints) h = hash_combine(h, (static_cast<std::uint64_t>(t.value.value) << 8) + static_cast<std::uint64_t>(t.effect));
@@ -132,7 +132,7 @@ void Cluster::count_idle(NodeId n, std::int32_t before, std::int32_t after) {
 /// Whole devices claimed from a device beyond itself are other devices of the node, not known which: owed by number.
 std::int32_t Cluster::idle_by_devices(std::size_t row) const {
   std::int32_t idle = -device_debt_[row];
-  const std::int64_t mib = facts_[row].memory_per_device.value;
+  const std::int64_t mib = facts_[row].devices.memory_each.value;
   for (std::size_t i = 0; i < static_cast<std::size_t>(device_count_[row]); ++i) {
     const std::size_t device = first_device_[row] + i;
     idle += device_free_milli_[device] == kWholeDevice && device_free_mib_[device] == mib ? 1 : 0;
@@ -167,7 +167,7 @@ bool Cluster::is_overcommitted(NodeId n, const Demand& demand, const DeviceMask&
   }
   if (demand.devices.count == 0) return false;
   bool is_more = idle_devices_[row] < 0;
-  const bool checks_memory = facts_[row].memory_per_device.value > 0;
+  const bool checks_memory = facts_[row].devices.memory_each.value > 0;
   devices.each([&](int i) {
     if (i >= device_count_[row]) return;
     const std::size_t device = first_device_[row] + static_cast<std::size_t>(i);
@@ -198,11 +198,21 @@ void Cluster::note_facts_change(NodeId n) {
   ++facts_change_count_;
 }
 
-void Cluster::allot_devices(NodeId n, const NodeFacts& facts) {
+void Cluster::allot_resources(std::size_t row, const std::vector<std::int64_t>& allocatable) {
+  ensure_resource(allocatable.size());
+  for (std::size_t r = 0; r < free_.size(); ++r) {
+    const std::int64_t total = r < allocatable.size() ? allocatable[r] : 0;
+    set_free(r, row, free_[r][row] + total - allocatable_[r][row]);
+    allocatable_[r][row] = total;
+  }
+}
+
+/// Before the node's facts have the new devices, since what is free depends on the memory that each had.
+void Cluster::allot_devices(NodeId n, const NodeDevices& devices) {
   const std::size_t row = n.row();
-  const auto wanted = static_cast<std::size_t>(facts.devices);
+  const auto wanted = static_cast<std::size_t>(devices.count);
   const auto had = static_cast<std::size_t>(device_count_[row]);
-  const std::int64_t mib_before = facts_[row].memory_per_device.value;
+  const std::int64_t mib_before = facts_[row].devices.memory_each.value;
   std::vector<std::int32_t> milli(device_free_milli_.begin() + first_device_[row],
                                   device_free_milli_.begin() + first_device_[row] + static_cast<std::ptrdiff_t>(had));
   std::vector<std::int64_t> mib(device_free_mib_.begin() + first_device_[row],
@@ -224,41 +234,59 @@ void Cluster::allot_devices(NodeId n, const NodeFacts& facts) {
       device_free_milli_[first_device_[row] + i] = 0;
       device_free_mib_[first_device_[row] + i] = 0;
     }
-    device_count_[row] = facts.devices;
+    device_count_[row] = devices.count;
     free_milli_[row] = 0;
   }
   for (std::size_t i = 0; i < wanted; ++i) {
     const bool is_old = i < had;
-    set_device(row, i, is_old ? milli[i] : kWholeDevice,
-               is_old ? mib[i] + facts.memory_per_device.value - mib_before : facts.memory_per_device.value);
+    set_device(row, i, is_old ? milli[i] : kWholeDevice, is_old ? mib[i] + devices.memory_each.value - mib_before : devices.memory_each.value);
   }
 }
 
-void Cluster::upsert_node(NodeId n, const NodeFacts& facts) {
-  ASHLAR_CHECK(facts.devices >= 0 && facts.devices <= kDevicesPerNodeMax);
-  ensure_row(n);
-  ensure_resource(facts.allocatable.size());
+template <class Change>
+void Cluster::change_facts(NodeId n, Change change) {
   const std::size_t row = n.row();
   const bool was_counted = is_live_[row] != 0 && facts_[row].is_ready;
   if (was_counted) count_idle(n, std::max(idle_devices_[row], 0), -1);
   digest_ -= is_live_[row] != 0 ? cell(row, kColumnFacts, facts_value(facts_[row])) : 0;
   live_count_ += is_live_[row] != 0 ? 0 : 1;
   is_live_[row] = 1;
-  for (std::size_t r = 0; r < free_.size(); ++r) {
-    const std::int64_t total = r < facts.allocatable.size() ? facts.allocatable[r] : 0;
-    set_free(r, row, free_[r][row] + total - allocatable_[r][row]);
-    allocatable_[r][row] = total;
-  }
-  allot_devices(n, facts);
-  facts_[row] = facts;
-  model_[row] = facts.model;
-  digest_ += cell(row, kColumnFacts, facts_value(facts));
-  topology_.place(n, facts.domains);
+  change();
+  digest_ += cell(row, kColumnFacts, facts_value(facts_[row]));
   idle_devices_[row] = 0;
-  if (facts.is_ready) count_idle(n, -1, 0);
+  if (facts_[row].is_ready) count_idle(n, -1, 0);
   recount_idle(n);
   note_facts_change(n);
   note_change(n);
+}
+
+void Cluster::upsert_node(NodeId n, const NodeFacts& facts) {
+  ASHLAR_CHECK(facts.devices.count >= 0 && facts.devices.count <= kDevicesPerNodeMax);
+  ensure_row(n);
+  change_facts(n, [&] {
+    allot_resources(n.row(), facts.allocatable);
+    allot_devices(n, facts.devices);
+    facts_[n.row()] = facts;
+    model_[n.row()] = facts.devices.device_class;
+    topology_.place(n, facts.domains);
+  });
+}
+
+void Cluster::set_capacity(NodeId n, const std::vector<std::int64_t>& allocatable) {
+  ASHLAR_CHECK(is_live(n));
+  change_facts(n, [&] {
+    allot_resources(n.row(), allocatable);
+    facts_[n.row()].allocatable = allocatable;
+  });
+}
+
+void Cluster::set_devices(NodeId n, const NodeDevices& devices) {
+  ASHLAR_CHECK(is_live(n) && devices.count >= 0 && devices.count <= kDevicesPerNodeMax);
+  change_facts(n, [&] {
+    allot_devices(n, devices);
+    facts_[n.row()].devices = devices;
+    model_[n.row()] = devices.device_class;
+  });
 }
 
 void Cluster::remove_node(NodeId n) {
@@ -277,7 +305,7 @@ void Cluster::remove_node(NodeId n) {
   for (const HostPort& p : ports_[row]) digest_ -= cell(row, kColumnPorts, static_cast<std::int64_t>(port_value(p)));
   ports_[row].clear();
   for (std::size_t i = 0; i < static_cast<std::size_t>(device_count_[row]); ++i) set_device(row, i, 0, 0);
-  allot_devices(n, none);
+  allot_devices(n, none.devices);
   facts_[row] = none;
   model_[row] = DeviceClassId::none();
   is_live_[row] = 0;

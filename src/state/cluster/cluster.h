@@ -88,6 +88,9 @@ class Cluster {
   void define_constraint(ConstraintId id, Constraint constraint);
   /// A node was added or its facts changed. What is taken stays taken; free amounts may go negative.
   void upsert_node(NodeId n, const NodeFacts& facts);
+  /// The same if only that changed of a live node. O(resources), O(devices).
+  void set_capacity(NodeId n, const std::vector<std::int64_t>& allocatable);
+  void set_devices(NodeId n, const NodeDevices& devices);
   /// The node and everything taken on it are removed.
   void remove_node(NodeId n);
   /// Takes the demand and these devices. Never fails: amounts go negative if necessary (pods bound by others). A whole-device demand whose mask names
@@ -119,7 +122,11 @@ class Cluster {
   friend struct StateFields;
   void ensure_row(NodeId n);
   void ensure_resource(std::size_t count);
-  void allot_devices(NodeId n, const NodeFacts& facts);
+  /// Runs `change` on the node's facts and columns and brings everything derived from them up to date.
+  template <class Change>
+  void change_facts(NodeId n, Change change);
+  void allot_resources(std::size_t row, const std::vector<std::int64_t>& allocatable);
+  void allot_devices(NodeId n, const NodeDevices& devices);
   void set_free(std::size_t r, std::size_t row, std::int64_t value);
   /// What a change of one device changes in the digest and in the node's sum.
   struct Difference {

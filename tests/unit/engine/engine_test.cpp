@@ -71,7 +71,7 @@ TEST(Engine, ProvesAnewSixteenOfThoseThatNeverFitInADecision) {
   EXPECT_EQ(first.verdicts.size(), 40u);
   for (const VerdictChange& v : first.verdicts) EXPECT_EQ(v.verdict.kind, VerdictKind::kNeverFits);
   NodeFacts large = eight_devices();
-  large.devices = 64;
+  large.devices.count = 64;
   large.is_ready = false;  // it could take each of them, but not now
   tell(s, NodeSeen{NodeId(1u), large});
   std::vector<std::size_t> told;

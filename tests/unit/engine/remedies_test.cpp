@@ -78,7 +78,7 @@ World some_world(Rng& rng) {
   for (int n = 0; n < nodes; ++n) {
     NodeFacts f;
     f.allocatable = {(2 + draw(5)) * 1000, std::int64_t{1} << 40, 0, 100};
-    f.devices = kDevicesPerNode;
+    f.devices.count = kDevicesPerNode;
     f.domains = {DomainId(static_cast<std::uint32_t>(n / 4)), DomainId(static_cast<std::uint32_t>(n / 2))};
     w.nodes.push_back(f);
     for (int c = draw(kDevicesPerNode + 1); c > 0 && w.running.size() < 8; --c) {

@@ -192,7 +192,7 @@ TEST_F(Asks, DeviceMemoryOfANodeIsItsLabelWhereThatIsANumber) {
   const auto memory_of = [&](const std::string& value) {
     see(node("n", 1, {{PooledString("nvidia.com/gpu.memory"), PooledString(value)}}));
     step();
-    return state.cluster().facts(NodeId(0u)).memory_per_device.value;
+    return state.cluster().facts(NodeId(0u)).devices.memory_each.value;
   };
   EXPECT_EQ(memory_of("81559"), 81'559);
   EXPECT_EQ(memory_of("-5"), 0);

@@ -73,10 +73,13 @@ class TrackerStory : public TrackerBench {
     return "queue " + row(e.id) + " under " + row(e.parent) + ", " + (e.quota[0] == kUnlimited ? "unlimited" : std::to_string(e.quota[0]));
   }
   static std::string words(const NodeSeen& e) {
-    std::string text = "node " + row(e.node) + ": cards " + std::to_string(e.facts.devices) + (e.facts.is_ready ? "" : ", closed") + ", domains";
+    std::string text =
+        "node " + row(e.node) + ": cards " + std::to_string(e.facts.devices.count) + (e.facts.is_ready ? "" : ", closed") + ", domains";
     for (const DomainId d : e.facts.domains) text += " " + row(d);
     return text;
   }
+  static std::string words(const NodeCapacityChanged& e) { return "node " + row(e.node) + ": other capacity"; }
+  static std::string words(const NodeDevicesChanged& e) { return "node " + row(e.node) + ": cards " + std::to_string(e.devices.count); }
   static std::string words(const NodeGone& e) { return "node " + row(e.node) + " gone"; }
   static std::string words(const Submitted& e) {
     const Workload& w = e.workload;

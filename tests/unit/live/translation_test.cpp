@@ -375,7 +375,7 @@ TEST_F(Queues, APodWhoseNamespaceNamesAnUnknownQueueIsHeldUntilItNamesAnother) {
 }
 
 TEST_F(Queues, AnExhaustedQuotaAsksNoAutoscalerForNodes) {
-  Verdict verdict{VerdictKind::kOverQuota, WakeOn::kQuota, time, {}, {}};
+  Verdict verdict{VerdictKind::kOverQuota, WakeOn::kQuota, time, {}};
   see(pod("p", 1));
   step();
   verdict.reasons.push_back({ReasonCode::kQuotaExhausted, tracker.names().queues.find(PooledString("red")).value, {0, 8000, 8000}});

@@ -105,7 +105,7 @@ Plan some_plan() {
   plan.based_on = 7;
   plan.at = Millis(1000);
   plan.actions = {Bind{MemberId(1u), JobId(2u), NodeId(3u), {0x0f, 0}}, Evict{JobId(4u), Millis(0)}};
-  plan.verdicts = {{JobId(6u), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(1000), Millis(0), {{ReasonCode::kInsufficientGpu, 0, {1, 2, 3}}}}}};
+  plan.verdicts = {{JobId(6u), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(1000), {{ReasonCode::kInsufficientGpu, 0, {1, 2, 3}}}}}};
   return plan;
 }
 

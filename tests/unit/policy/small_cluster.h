@@ -22,9 +22,9 @@ struct NodeSketch {
 inline NodeFacts facts_of(const NodeSketch& s) {
   NodeFacts f;
   f.allocatable = {s.cpu_milli, s.memory, 0, s.pods};
-  f.devices = s.devices;
-  f.memory_per_device = MiB(s.mib_per_device);
-  f.model = s.model;
+  f.devices.count = s.devices;
+  f.devices.memory_each = MiB(s.mib_per_device);
+  f.devices.device_class = s.model;
   return f;
 }
 

@@ -26,8 +26,8 @@ struct NodeUse {
 NodeUse use_of(const State& state, NodeId node) {
   NodeUse use;
   const NodeFacts& facts = state.cluster().facts(node);
-  use.device_milli.assign(static_cast<std::size_t>(facts.devices), 0);
-  use.device_mib.assign(static_cast<std::size_t>(facts.devices), 0);
+  use.device_milli.assign(static_cast<std::size_t>(facts.devices.count), 0);
+  use.device_mib.assign(static_cast<std::size_t>(facts.devices.count), 0);
   for (std::size_t row = 0; row < state.member_rows(); ++row) {
     const Member& m = state.member(MemberId(row));
     if (m.phase == Member::Phase::kAbsent || m.node != node) continue;
@@ -51,7 +51,7 @@ bool is_node_allowed(const State& state, const Constraint& c, NodeId node) {
   if (!state.cluster().is_live(node)) return false;
   const NodeFacts& f = state.cluster().facts(node);
   if (!f.is_ready) return false;
-  if (!c.models.empty() && std::count(c.models.begin(), c.models.end(), f.model) == 0) return false;
+  if (!c.models.empty() && std::count(c.models.begin(), c.models.end(), f.devices.device_class) == 0) return false;
   if (!term_holds(c.selector, f)) return false;
   if (!c.any_of.empty() && std::none_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); })) return false;
   for (const Taint& taint : f.taints) {
@@ -76,7 +76,7 @@ std::string device_fault(const NodeUse& use, const NodeFacts& facts, const Devic
   if (ask.count == 0) return devices.is_empty() ? "" : "cards for a demand without cards";
   if (devices.count() != ask.count) return "not as many cards as asked";
   std::string fault;
-  const std::int64_t full = facts.memory_per_device.value;
+  const std::int64_t full = facts.devices.memory_each.value;
   bool opens_idle = false;
   devices.each([&](int index) {
     const auto i = static_cast<std::size_t>(index);
@@ -204,7 +204,7 @@ std::string why_not(const State& state, MemberId member, NodeId node) {
   const NodeFacts& facts = state.cluster().facts(node);
   if (ask.count == 0) return "";
   if (ask.is_whole()) {
-    if (ask.memory_each.value > 0 && facts.memory_per_device.value != 0 && facts.memory_per_device.value < ask.memory_each.value)
+    if (ask.memory_each.value > 0 && facts.devices.memory_each.value != 0 && facts.devices.memory_each.value < ask.memory_each.value)
       return "not enough memory on a card";
     return idle_devices(use) >= ask.count ? "" : "not enough idle cards";
   }

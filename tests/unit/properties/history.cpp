@@ -102,9 +102,9 @@ Constraint constraint_number(int i) {
 NodeFacts Outside::facts_of(const Move& move) const {
   NodeFacts f;
   constexpr std::int32_t kDevices[] = {8, 8, 4, 2, 8, 0, 1, 8};
-  f.devices = kDevices[move.b % 8];
-  f.model = f.devices == 0 ? DeviceClassId::none() : DeviceClassId(static_cast<std::uint32_t>(move.b / 8 % 2));
-  f.memory_per_device = f.devices == 0 ? MiB(0) : MiB(move.b / 16 % 2 * 40960);
+  f.devices.count = kDevices[move.b % 8];
+  f.devices.device_class = f.devices.count == 0 ? DeviceClassId::none() : DeviceClassId(static_cast<std::uint32_t>(move.b / 8 % 2));
+  f.devices.memory_each = f.devices.count == 0 ? MiB(0) : MiB(move.b / 16 % 2 * 40960);
   f.allocatable = {32000, 256 * kGiB, 0, 12, move.b % 3};
   f.is_ready = move.c % 8 != 7;
   const bool is_zone_a = move.c % 2 == 0;

@@ -48,7 +48,7 @@ class World {
     tell(QueueDefined{QueueId(1u), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
     for (unsigned n = 0; n < 6; ++n) {
       NodeFacts f;
-      f.devices = 4;
+      f.devices.count = 4;
       f.allocatable = {32'000, 0, 0, 6};
       f.domains = {DomainId(n / 4), DomainId(n / 2)};
       tell(NodeSeen{NodeId(n), f});

@@ -3,6 +3,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "history.h"
 #include "state/state_fields.h"
@@ -181,7 +182,7 @@ RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
   const std::uint64_t digest = state.digest();
   const NodeId node(state.cluster().rows() + 3);
   NodeFacts facts;
-  facts.devices = *rc::gen::inRange(0, kDevicesPerNodeMax + 1);
+  facts.devices.count = *rc::gen::inRange(0, kDevicesPerNodeMax + 1);
   facts.allocatable = {1000, 2000, 0, 5, 6, 7};
   facts.domains = {DomainId(1u), DomainId::none(), DomainId(7u)};
   apply(state, {outside.now(), NodeSeen{node, facts}});
@@ -202,8 +203,8 @@ RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
   const NodeFacts old = state.cluster().facts(node);
   NodeFacts other = old;
   other.is_ready = !old.is_ready;
-  other.memory_per_device = MiB(old.memory_per_device.value + 1000);
-  other.model = DeviceClassId(9u);
+  other.devices.memory_each = MiB(old.devices.memory_each.value + 1000);
+  other.devices.device_class = DeviceClassId(9u);
   for (std::int64_t& a : other.allocatable) a += 5;
   other.domains = {};
   apply(state, {outside.now(), NodeSeen{node, other}});
@@ -211,6 +212,53 @@ RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
   apply(state, {outside.now(), NodeSeen{node, old}});
   RC_ASSERT(state.digest() == digest);
   RC_ASSERT(state.is_consistent());
+}
+
+RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
+  Outside outside;
+  State whole = lived(*some_moves(), outside);
+  const NodeId node(*rc::gen::inRange<std::size_t>(0, whole.cluster().rows()));
+  RC_PRE(whole.cluster().is_live(node));
+  State parts = whole;
+  const NodeFacts before = whole.cluster().facts(node);
+  NodeFacts after = before;
+  if (*rc::gen::arbitrary<bool>())
+    for (std::int64_t& a : after.allocatable) a = std::max<std::int64_t>(0, a + *rc::gen::inRange(-5, 5));
+  if (*rc::gen::arbitrary<bool>())
+    after.devices = {*rc::gen::inRange(0, kDevicesPerNodeMax + 1), MiB(*rc::gen::inRange(0, 3) * 40'960), DeviceClassId(*rc::gen::inRange(0u, 3u))};
+  for (const EventBody& change : node_changes(node, before, after)) apply(parts, {outside.now(), change});
+  if (before != after) apply(whole, {outside.now(), NodeSeen{node, after}});
+  RC_ASSERT(parts.cluster().facts(node) == after);
+  RC_ASSERT(parts.digest() == whole.digest());
+  RC_ASSERT(parts.is_consistent());
+  RC_ASSERT(StateFields::are_sound(parts));
+}
+
+TEST(NodeChanges, NamesOnlyWhatChanged) {
+  const NodeFacts before = {{1000, 2000}, {8, MiB(80), DeviceClassId(1u)}, true, {}, {}, {DomainId(1u)}};
+  const auto kinds = [&](const std::function<void(NodeFacts&)>& change) {
+    NodeFacts after = before;
+    change(after);
+    std::string names;
+    for (const EventBody& body : node_changes(NodeId(0u), before, after)) names += std::string(kind_name(body)) + " ";
+    return names;
+  };
+  EXPECT_EQ(kinds([](NodeFacts&) {}), "");
+  EXPECT_EQ(kinds([](NodeFacts& f) { f.allocatable[0] = 1; }), "NodeCapacityChanged ");
+  EXPECT_EQ(kinds([](NodeFacts& f) { f.devices.count = 7; }), "NodeDevicesChanged ");
+  EXPECT_EQ(kinds([](NodeFacts& f) { f.allocatable[0] = 1, f.devices.count = 7; }), "NodeCapacityChanged NodeDevicesChanged ");
+  EXPECT_EQ(kinds([](NodeFacts& f) { f.is_ready = false, f.devices.count = 7; }), "NodeSeen ");
+  EXPECT_EQ(kinds([](NodeFacts& f) { f.domains[0] = DomainId(2u); }), "NodeSeen ");
+  EXPECT_EQ(kinds([](NodeFacts& f) { f.taints = {{LabelKeyId(2u), LabelId(9u), TaintEffect::kNoSchedule}}; }), "NodeSeen ");
+}
+
+TEST(NodeChanges, OfAnUnknownNodeChangeNothing) {
+  State state;
+  const std::uint64_t digest = state.digest();
+  apply(state, {Millis(1), NodeCapacityChanged{NodeId(3u), {1000}}});
+  apply(state, {Millis(1), NodeDevicesChanged{NodeId(3u), {8, MiB(0), DeviceClassId(1u)}}});
+  EXPECT_EQ(state.digest(), digest);
+  EXPECT_EQ(state.cluster().rows(), 0u);
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST(Apply, ANodeThatLosesDevicesInUseOwesThem) {
   tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
   tell(s, Bound{MemberId(0u), NodeId(0u), devices(0xf0)});
   NodeFacts fewer = eight_devices();
-  fewer.devices = 6;
+  fewer.devices.count = 6;
   tell(s, NodeSeen{NodeId(0u), fewer});
   EXPECT_EQ(s.cluster().idle_devices()[0], 2);
   EXPECT_EQ(member(s, 0).devices, devices(0x30));

@@ -138,12 +138,12 @@ TEST(Cluster, IsOvercommittedInWhatADemandHoldsAPartOf) {
   State s = small_state(0);
   const NodeId n(0u);
   NodeFacts facts = eight_devices();
-  facts.memory_per_device = MiB(1000);
+  facts.devices.memory_each = MiB(1000);
   tell(s, NodeSeen{n, facts});
   Demand cpu, two, share, port;
   cpu.amounts = {{resource::kCpu, s.cluster().free(resource::kCpu)[0]}};
   two.devices.count = 2;
-  share.devices = {1, MilliGpu(600), s.cluster().facts(n).memory_per_device};
+  share.devices = {1, MilliGpu(600), s.cluster().facts(n).devices.memory_each};
   port.ports = {{6, 0, 80}, {6, 1, 80}};  // clash with each other
   const DeviceMask first{1, 0}, both{3, 0}, last{1u << 7, 0};
   const auto is_over = [&](const Demand& d, const DeviceMask& devices = {}) { return s.cluster().is_overcommitted(n, d, devices); };

@@ -19,7 +19,7 @@ State whole_state() {
   tell(s, QueueDefined{QueueId(1u), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
   for (std::uint32_t n = 0; n < 2; ++n) {
     NodeFacts f = eight_devices();
-    f.memory_per_device = MiB(80);
+    f.devices.memory_each = MiB(80);
     f.domains = {DomainId(0u)};
     tell(s, NodeSeen{NodeId(n), f});
   }
@@ -98,13 +98,13 @@ TEST(StateFields, DemandsAskForWhatThereCanBe) {
 
 TEST(StateFields, NodesAndTheirFacts) {
   const auto is_sound = [](const std::function<void(NodeFacts&)>& by) { return is_sound_with_row<NodeFacts>(by); };
-  EXPECT_TRUE(is_sound([](NodeFacts& f) { f.memory_per_device = MiB(kMibMax); }));
-  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.memory_per_device = MiB(kMibMax + 1); }));
-  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.memory_per_device = MiB(-kMibMax - 1); }));
+  EXPECT_TRUE(is_sound([](NodeFacts& f) { f.devices.memory_each = MiB(kMibMax); }));
+  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.devices.memory_each = MiB(kMibMax + 1); }));
+  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.devices.memory_each = MiB(-kMibMax - 1); }));
   EXPECT_TRUE(is_sound([](NodeFacts& f) { f.allocatable[0] = kNumberMax; }));
   EXPECT_FALSE(is_sound([](NodeFacts& f) { f.allocatable[0] = kNumberMax + 1; }));
   EXPECT_FALSE(is_sound([](NodeFacts& f) { f.allocatable.resize(f.allocatable.size() + 1); })) << "of a resource without a column";
-  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.devices = 7; }));
+  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.devices.count = 7; }));
   EXPECT_FALSE(is_sound_with<std::vector<NodeFacts>>(0, [](auto& rows) { rows.emplace_back(); }));
   EXPECT_FALSE(is_sound_with<std::vector<NodeFacts>>(0, [](auto& rows) { rows.pop_back(); }));
   const auto changes = [](std::uint64_t count) {

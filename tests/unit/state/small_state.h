@@ -14,8 +14,8 @@ inline constexpr ConstraintId kAnywhere{0u};
 inline NodeFacts eight_devices() {
   NodeFacts f;
   f.allocatable = {64'000, std::int64_t{1} << 40, 0, 100};
-  f.devices = 8;
-  f.model = DeviceClassId(0u);
+  f.devices.count = 8;
+  f.devices.device_class = DeviceClassId(0u);
   return f;
 }
 

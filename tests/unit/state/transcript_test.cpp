@@ -79,7 +79,7 @@ Bound bound(std::uint32_t member, std::uint32_t node, std::uint64_t low = 0) { r
 
 NodeFacts with_devices(std::int32_t count) {
   NodeFacts f = eight_devices();
-  f.devices = count;
+  f.devices.count = count;
   return f;
 }
 

@@ -138,22 +138,36 @@ TEST_F(Guarded, queues_and_nodes_are_near_the_rows_there_are) {
 
 TEST_F(Guarded, facts_of_a_node_are_possible) {
   EXPECT_EQ(refusal_of_node([](NodeFacts& f) {
-              f.devices = kDevices;
+              f.devices.count = kDevices;
               f.allocatable.assign(resource::kColumnsMax, kNumberMax);
-              f.memory_per_device = MiB(std::int64_t{1} << 40);
-              f.model = DeviceClassId(kLeap - 1);
+              f.devices.memory_each = MiB(std::int64_t{1} << 40);
+              f.devices.device_class = DeviceClassId(kLeap - 1);
               f.domains = {DomainId::none(), DomainId(kLeap - 1)};
             }),
             "");
   for (const std::int32_t devices : {-1, kDevices + 1})
-    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.devices = devices; }), "a node has an impossible number of GPUs");
+    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.devices.count = devices; }), "a node has an impossible number of GPUs");
   EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.allocatable.assign(resource::kColumnsMax + 1, 0); }), "a node has more resources than allowed");
   for (const std::int64_t amount : {std::int64_t{-1}, kNumberMax + 1})
     EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.allocatable = {1, amount}; }), "a node has an impossible amount of a resource");
   for (const std::int64_t memory : {std::int64_t{-1}, (std::int64_t{1} << 40) + 1})
-    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.memory_per_device = MiB(memory); }), "a node has an impossible GPU memory");
-  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.model = DeviceClassId(kLeap); }), "a node's model is out of bounds");
+    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.devices.memory_each = MiB(memory); }), "a node has an impossible GPU memory");
+  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.devices.device_class = DeviceClassId(kLeap); }), "a node's model is out of bounds");
   EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.domains = {DomainId(0), DomainId(kLeap)}; }), "a node's domain is out of bounds");
+}
+
+TEST_F(Guarded, changes_of_a_node_are_possible) {
+  const auto of_capacity = [&](std::vector<std::int64_t> allocatable) { return refusal(NodeCapacityChanged{NodeId(0), std::move(allocatable)}); };
+  EXPECT_EQ(of_capacity({0, kNumberMax}), "");
+  EXPECT_EQ(of_capacity({1, -1}), "a node has an impossible amount of a resource");
+  EXPECT_EQ(of_capacity(std::vector<std::int64_t>(resource::kColumnsMax + 1)), "a node has more resources than allowed");
+  const auto of_devices = [&](std::int32_t count, std::int64_t memory, DeviceClassId device_class) {
+    return refusal(NodeDevicesChanged{NodeId(0), {count, MiB(memory), device_class}});
+  };
+  EXPECT_EQ(of_devices(kDevices, 40'000, DeviceClassId(1)), "");
+  EXPECT_EQ(of_devices(kDevices + 1, 0, DeviceClassId::none()), "a node has an impossible number of GPUs");
+  EXPECT_EQ(of_devices(1, -1, DeviceClassId::none()), "a node has an impossible GPU memory");
+  EXPECT_EQ(of_devices(1, 0, DeviceClassId(kLeap)), "a node's model is out of bounds");
 }
 
 TEST_F(Guarded, jobs_are_possible) {

@@ -22,8 +22,9 @@ std::string names_of_kinds(std::index_sequence<I...>) {
 TEST(Format, kinds_of_events_keep_their_numbers) {
   EXPECT_EQ(names_of_kinds(std::make_index_sequence<std::variant_size_v<EventBody>>()),
             "Tick LevelsDefined DemandDefined ConstraintDefined QueueDefined NodeSeen NodeGone Submitted MembersAdded MemberGone Ended Bound "
-            "BindRejected Evicted EstimateChanged ConstraintChanged PriorityChanged Nominated ");
-  EXPECT_EQ(std::variant_size_v<EventBody>, 18u);
+            "BindRejected Evicted EstimateChanged ConstraintChanged PriorityChanged Nominated NodeCapacityChanged "
+            "NodeDevicesChanged ");
+  EXPECT_EQ(std::variant_size_v<EventBody>, 20u);
   EXPECT_EQ(std::variant_size_v<Action>, 2u);
 }
 
@@ -42,7 +43,7 @@ TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_6) {
                   Millis(1'000'000),
                   Millis::max(),
                   {Bind{MemberId(1), JobId(2), NodeId(3), {0xff, 0}}, Evict{JobId(4), Millis(30)}},
-                  {{JobId(6), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(8), Millis(9), {{ReasonCode::kInsufficientGpu, 1, {2, 3, 4}}}}}},
+                  {{JobId(6), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(8), {{ReasonCode::kInsufficientGpu, 1, {2, 3, 4}}}}}},
                   10};
   const std::string bytes = bytes_of(plan) + bytes_of(profile_named("fgd"));
   EXPECT_EQ(hash_bytes(bytes.data(), bytes.size()), 17471167793139438726u);
@@ -52,7 +53,7 @@ TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_6) {
 TEST(Format, rows_of_a_snapshot_keep_their_fields) {
   EXPECT_EQ(sizeof(Job), 144u);
   EXPECT_EQ(sizeof(Member), 40u);
-  EXPECT_EQ(sizeof(NodeFacts), 120u);
+  EXPECT_EQ(sizeof(NodeFacts), 128u);
   EXPECT_EQ(sizeof(PendingQueue::Class), 152u);
   EXPECT_EQ(sizeof(Reservation), 232u);
   EXPECT_EQ(sizeof(Reservation::QuotaSpare), 32u);

@@ -110,13 +110,16 @@ TEST(NameLedger, an_event_brings_the_names_of_its_rows) {
   NodeFacts facts;
   facts.domains = {DomainId(7), DomainId::none(), DomainId(7)};
   facts.allocatable = {1, 1, 1};
-  facts.model = DeviceClassId(6);
+  facts.devices.device_class = DeviceClassId(6);
   EXPECT_EQ(told(NodeSeen{NodeId(5), facts}), "n5 D7@0 D7@2 r0 r1 M6") << "resource 2 is known";
   EXPECT_EQ(told(NodeSeen{NodeId(5), facts}), "");
   EXPECT_EQ(told(NodeGone{NodeId(5)}), "");
   EXPECT_EQ(told(NodeSeen{NodeId(5), facts}), "n5") << "another node in its row";
-  facts.model = DeviceClassId::none();
+  facts.devices.device_class = DeviceClassId::none();
   EXPECT_EQ(told(NodeSeen{NodeId(6), facts}), "n6");
+  EXPECT_EQ(told(NodeCapacityChanged{NodeId(6), {1, 1, 1, 1}}), "r3");
+  EXPECT_EQ(told(NodeDevicesChanged{NodeId(6), {8, MiB(0), DeviceClassId(4)}}), "M4");
+  EXPECT_EQ(told(NodeDevicesChanged{NodeId(6), {4, MiB(0), DeviceClassId::none()}}), "");
   Workload w;
   w.job = JobId(8);
   w.members = {{MemberId(1), {}, {}}, {MemberId(2), {}, {}}};

@@ -74,9 +74,9 @@ class RandomWorld {
   NodeFacts facts(std::uint32_t n) {
     NodeFacts f;
     f.allocatable = {32'000, std::int64_t(64) << 30, std::int64_t(100) << 30, 20, 7};
-    f.devices = n % 5 == 4 ? 0 : 4;
-    f.memory_per_device = MiB(n % 2 == 0 ? 0 : 40'000);
-    f.model = f.devices == 0 ? DeviceClassId::none() : DeviceClassId(n % 2);
+    f.devices.count = n % 5 == 4 ? 0 : 4;
+    f.devices.memory_each = MiB(n % 2 == 0 ? 0 : 40'000);
+    f.devices.device_class = f.devices.count == 0 ? DeviceClassId::none() : DeviceClassId(n % 2);
     f.is_ready = draw(8) != 0;
     if (n % 3 != 0) f.labels = {{LabelKeyId(1), LabelId(n % 4), static_cast<std::int64_t>(n)}};
     if (n % 6 == 5) f.taints = {{LabelKeyId(2), LabelId(9), TaintEffect::kNoSchedule}};
@@ -125,7 +125,7 @@ class RandomWorld {
     const JobId job(draw(kJobs));
     const MemberId member(draw(kMembers));
     const std::uint32_t node = draw(kNodes);
-    switch (draw(24)) {
+    switch (draw(26)) {
       case 0:
         return add(events, NodeGone{NodeId(node)});
       case 1:
@@ -151,6 +151,10 @@ class RandomWorld {
         return nominate(state, member, node, events);
       case 13:
         return add(events, Tick{});
+      case 14:
+        return add(events, NodeCapacityChanged{NodeId(node), {32'000, std::int64_t(64) << 30, std::int64_t(100) << 30, 20, draw(10)}});
+      case 15:
+        return add(events, NodeDevicesChanged{NodeId(node), {static_cast<std::int32_t>(draw(5)), MiB(0), DeviceClassId(draw(2))}});
       default:
         return submit(state, events);
     }

@@ -138,7 +138,7 @@ TEST(Replay, a_plan_that_does_more_less_or_otherwise_is_told) {
   EXPECT_EQ(more.what, "recorded: evict job 8 with 9 ms of grace; replayed: nothing more");
   const Tampered less([](Plan& plan, std::uint64_t&) { plan.actions.pop_back(); });
   EXPECT_EQ(less.what, "recorded: nothing more; replayed: " + action_in_words(less.original.actions.back(), none));
-  const Tampered verdict([](Plan& plan, std::uint64_t&) { plan.verdicts.back().verdict = {VerdictKind::kPending, WakeOn::kTime, {}, {}, {}}; });
+  const Tampered verdict([](Plan& plan, std::uint64_t&) { plan.verdicts.back().verdict = {VerdictKind::kPending, WakeOn::kTime, {}, {}}; });
   const VerdictChange& was = verdict.original.verdicts.back();
   EXPECT_EQ(verdict.what, "recorded: job " + std::to_string(was.job.value) + " Pending, wakes on TimePassed; replayed: job " +
                               std::to_string(was.job.value) + " " + verdict_in_words(was.verdict, none));

@@ -20,11 +20,16 @@ void see_unread_node(TrackerData& t, const Node& node) {
   close_or_open(t, id);
 }
 
-/// Reports the node's record to the engine.
-void report_node(TrackerData& t, NodeId node) {
+/// Reports the node's new facts to the engine, of a known node only what changed.
+void report_node(TrackerData& t, NodeId node, NodeFacts facts, bool is_new) {
   NodeRecord& record = t.nodes[node.row()];
   record.told_at = ++t.nodes_edition;
-  t.out.add(NodeSeen{node, record.facts});
+  if (is_new) {
+    t.out.add(NodeSeen{node, facts});
+  } else {
+    for (EventBody& change : node_changes(node, record.facts, facts)) t.out.add(std::move(change));
+  }
+  record.facts = std::move(facts);
 }
 
 /// Anti-affinity of the node's pods applies to the domains that the node is in now.
@@ -74,8 +79,7 @@ void upsert_node(TrackerData& t, const Node& node) {
   if (is_new) record.is_asked = t.asked_nodes.contains(node.name);
   facts.is_ready = !record.is_closed();
   if (!is_new && facts == record.facts) return;  // a heartbeat
-  record.facts = std::move(facts);
-  report_node(t, id);
+  report_node(t, id, std::move(facts), is_new);
   log_refused_resources(t, refused, node.name);
   if (t.names.column_count() != columns || t.names.refused_resources().size() != refused) renew_demands(t);
   const auto on_unknown_node = is_new ? t.on_unknown_node.find(node.name) : t.on_unknown_node.end();
@@ -89,8 +93,9 @@ void upsert_node(TrackerData& t, const Node& node) {
 void close_or_open(TrackerData& t, NodeId node) {
   NodeRecord& record = t.nodes[node.row()];
   if (record.facts.is_ready == !record.is_closed()) return;
-  record.facts.is_ready = !record.is_closed();
-  report_node(t, node);
+  NodeFacts facts = record.facts;
+  facts.is_ready = !record.is_closed();
+  report_node(t, node, std::move(facts), false);
 }
 
 std::string node_trouble(const TrackerData& t, NodeId node) {
