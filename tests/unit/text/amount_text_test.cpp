@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/event.h"
+
 #include "model/demand.h"
 
 namespace ashlar {
