@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "base/rng.h"
 #include "engine/pending/pending_queue.h"
 #include "engine/place/fit_table.h"
 #include "engine/reserve/reservation.h"

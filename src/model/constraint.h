@@ -3,31 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "base/id.h"
+#include "model/node.h"
 
 namespace ashlar {
-
-/// A label of a node. `number` is the value read as an integer, or kNotANumber. The node's own name is a label of the key that the edge reserves
-/// for it, so that nodeName and matchFields need no rule of their own.
-struct NodeLabel {
-  static constexpr std::int64_t kNotANumber = std::numeric_limits<std::int64_t>::min();
-  LabelKeyId key;
-  LabelId id;  ///< interned key=value
-  std::int64_t number = kNotANumber;
-  friend bool operator==(const NodeLabel&, const NodeLabel&) = default;
-};
-
-enum class TaintEffect : std::uint8_t { kNoSchedule, kPreferNoSchedule, kNoExecute, kAny };
-
-struct Taint {
-  LabelKeyId key;
-  LabelId value;  ///< interned key=value
-  TaintEffect effect = TaintEffect::kNoSchedule;
-  friend bool operator==(const Taint&, const Taint&) = default;
-};
 
 /// key none = every key; value none = the key with any value (operator Exists); effect kAny = every effect.
 struct Toleration {

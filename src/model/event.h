@@ -12,6 +12,7 @@
 #include "base/quantity.h"
 #include "model/constraint.h"
 #include "model/demand.h"
+#include "model/node.h"
 #include "model/workload.h"
 
 namespace ashlar {
@@ -21,25 +22,6 @@ enum class QuotaDimension : std::uint8_t { kMilliGpu, kMilliCores, kMemoryBytes 
 inline constexpr std::size_t kQuotaDimensions = 3;
 using QuotaVector = std::array<std::int64_t, kQuotaDimensions>;
 inline constexpr std::int64_t kUnlimited = INT64_MAX;
-
-/// The devices of a node, which are all of one class.
-struct NodeDevices {
-  std::int32_t count = 0;      ///< 0..kDevicesPerNodeMax
-  MiB memory_each{0};          ///< 0 = not known, not checked
-  DeviceClassId device_class;  ///< none = no or unknown accelerator
-  friend bool operator==(const NodeDevices&, const NodeDevices&) = default;
-};
-
-/// Everything about a node that does not change when pods start and end.
-struct NodeFacts {
-  std::vector<std::int64_t> allocatable;  ///< by ResourceId; missing rows are 0
-  NodeDevices devices;
-  bool is_ready = true;           ///< false: nothing new is placed
-  std::vector<NodeLabel> labels;  ///< ascending by key
-  std::vector<Taint> taints;
-  std::vector<DomainId> domains;  ///< by LevelId; none if the node has no such label
-  friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
-};
 
 struct LevelsDefined {
   std::uint32_t nested = 0;

@@ -12,8 +12,11 @@
 
 #include "base/quantity.h"
 #include "base/result.h"
-#include "policy/policy.h"
+#include "policy/device_policy.h"
+#include "policy/feasible_policy.h"
+#include "policy/order_policy.h"
 #include "policy/score/fgd/mix.h"
+#include "policy/score_policy.h"
 
 namespace ashlar {
 

@@ -69,7 +69,7 @@ bool StateFields::is_cluster_sound(const Cluster& c) {
   const std::size_t devices = c.device_free_milli_.size();
   if (c.device_free_mib_.size() != devices || c.spare_devices_.size() > kDevicesPerNodeMax + 1) return false;
   for (std::size_t n = 0; n < rows; ++n) {
-    const bool has_devices = c.device_count_[n] >= 0 && c.device_count_[n] <= kDevicesPerNodeMax && c.facts_[n].devices == c.device_count_[n];
+    const bool has_devices = c.device_count_[n] >= 0 && c.device_count_[n] <= kDevicesPerNodeMax && c.facts_[n].devices.count == c.device_count_[n];
     if (!has_devices || c.first_device_[n] > devices || devices - c.first_device_[n] < static_cast<std::size_t>(c.device_count_[n])) return false;
     if (c.facts_[n].allocatable.size() > c.free_.size()) return false;
   }

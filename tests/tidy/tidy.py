@@ -263,8 +263,34 @@ def check_compile_commands(tree):
                 yield path.relative_to(tree.root).as_posix(), 1, f"{Path(entry['file']).name} is not compiled with -ffp-contract=off alone"
 
 
+HEADERS_OF_A_POLICY_MAX = 9
+
+
+def headers_behind(tree, name, seen):
+    """Our headers that a file includes, directly or not."""
+    for target in re.findall(r'^\s*#\s*include\s+"([^"]+)"', tree.raw.get(name, ""), re.M):
+        header = f"src/{target}"
+        if header in tree.raw and header not in seen:
+            seen.add(header)
+            headers_behind(tree, header, seen)
+    return seen
+
+
+def check_policy_headers(tree):
+    """A policy sees the columns of the nodes, or one job: a reader of it, and its compiler, read little else. Tables of policies include them all."""
+    for name in tree.raw:
+        parts = name.split("/")
+        is_table = len(parts) == 4 and parts[3] == f"{parts[2]}.cpp"
+        if len(parts) < 4 or parts[:2] != ["src", "policy"] or not name.endswith(".cpp") or is_table:
+            continue
+        count = len(headers_behind(tree, name, set()))
+        if count > HEADERS_OF_A_POLICY_MAX:
+            yield name, 1, f"{count} headers of ours are behind this policy, {HEADERS_OF_A_POLICY_MAX} at most: include what it uses"
+
+
 CHECKS = (
     ("layers", check_layers),
+    ("headers behind a policy", check_policy_headers),
     ("headers of the core", check_core_headers),
     ("words of the core", check_core_words),
     ("unordered iteration in the core", check_unordered),

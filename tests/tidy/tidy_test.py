@@ -65,6 +65,24 @@ class Layers(unittest.TestCase):
         self.assertEqual(checks_of({"src/util/strings.h": source("")}), {"layers"})
 
 
+class PolicyHeaders(unittest.TestCase):
+    def policy_behind(self, count):
+        """A policy with that many headers of ours behind it, each including the next."""
+        tree = {f"src/base/h{i}.h": source(f'#include "base/h{i + 1}.h"\n' if i + 1 < count else "") for i in range(count)}
+        return {**tree, "src/policy/score/greedy.cpp": source('#include "base/h0.h"\n')}
+
+    def test_few_are_fine(self):
+        self.assertNotIn("headers behind a policy", checks_of(self.policy_behind(9)))
+
+    def test_too_many_are_seen_however_deep(self):
+        self.assertIn("headers behind a policy", checks_of(self.policy_behind(10)))
+
+    def test_the_table_of_a_kind_includes_them_all(self):
+        tree = self.policy_behind(10)
+        tree["src/policy/score/score.cpp"] = tree.pop("src/policy/score/greedy.cpp")
+        self.assertNotIn("headers behind a policy", checks_of(tree))
+
+
 class PureCore(unittest.TestCase):
     def test_no_clock_header(self):
         self.assertEqual(checks_of({"src/engine/decide.cpp": source("#include <chrono>\n")}), {"headers of the core"})

@@ -111,7 +111,7 @@ void PendingQueue::enter(const State& state, JobId job) {
   const ClassId id = it->second;
   Class& job_class = classes_[id.row()];
   const Job& j = state.job(job);
-  const Entry entry{j.waits_for_surplus(), order_->waiting(state, job), j.backlog_seq, job};
+  const Entry entry{j.waits_for_surplus(), order_->waiting(j), j.backlog_seq, job};
   const bool is_head = job_class.jobs.empty() || entry < *job_class.jobs.begin();
   if (is_head) unlist_head(id);
   job_class.jobs.insert(entry);

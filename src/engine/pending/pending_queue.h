@@ -12,7 +12,7 @@
 
 #include "base/id.h"
 #include "model/plan.h"
-#include "policy/policy.h"
+#include "policy/order_policy.h"
 #include "state/state.h"
 
 namespace ashlar {

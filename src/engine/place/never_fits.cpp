@@ -5,6 +5,7 @@
 #include <span>
 
 #include "engine/place/small_packing.h"
+#include "policy/feasible_policy.h"
 #include "policy/node/device_fit.h"
 
 namespace ashlar {

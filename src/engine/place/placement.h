@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rng.h"
 #include "engine/place/fit_table.h"
 #include "state/trial.h"
 

@@ -25,7 +25,8 @@ bool list_newcomers(const EngineData& e, const State& state, Cycle& cycle) {
   const auto& heads = e.pending.active_heads();
   if (!std::all_of(heads.begin(), heads.end(), has_just_come) || !all_waiting_came(e, state, cycle.plan.at)) return false;
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
-    for (const PendingQueue::Entry& entry : job_class.jobs) cycle.add_work({{entry.is_surplus, key(state, entry.job), entry.turn, entry.job}, id});
+    for (const PendingQueue::Entry& entry : job_class.jobs)
+      cycle.add_work({{entry.is_surplus, key(state.job(entry.job)), entry.turn, entry.job}, id});
   });
   cycle.is_listed_whole = true;
   return true;

@@ -43,7 +43,7 @@ std::vector<Running> running_in_order(const State& state, const OrderPolicy& ord
   std::vector<Running> running;
   running.reserve(state.timeline().ends().size());
   for (const Timeline::End& end : state.timeline().ends())
-    if (state.job(end.job).is_ours) running.push_back({order.running(state, end.job, now), state.job(end.job).start_seq, end.job});
+    if (state.job(end.job).is_ours) running.push_back({order.running(state.job(end.job), now), state.job(end.job).start_seq, end.job});
   sort_by_key_and_turn(running);
   return running;
 }
@@ -189,7 +189,8 @@ void preempt_by_count(EngineData& e, State& state, Cycle& cycle) {
   if (has_changed) {
     cycle.plan.look_again_at = now + Millis(beat);
   } else if (e.profile->order->changes_at != nullptr) {
-    for (const Running& r : running) cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, e.profile->order->changes_at(state, r.job, now));
+    for (const Running& r : running)
+      cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, e.profile->order->changes_at(state.job(r.job), now));
     if (const std::int64_t at = cycle.plan.look_again_at.value; at != Millis::max().value)
       cycle.plan.look_again_at = Millis((at + beat - 1) / beat * beat);
   }

@@ -1,5 +1,6 @@
 #include "policy/device/device.h"
 
+#include "policy/device_policy.h"
 #include "policy/node/device_fit.h"
 
 namespace ashlar {
@@ -22,9 +23,9 @@ const DevicePolicy* find_device(std::string_view name) {
 }
 
 DeviceMask first_idle_devices(const NodeView& view, NodeId node) {
-  const auto milli = view.cluster.device_free_milli(node);
-  const auto mib = view.cluster.device_free_mib(node);
-  const std::int64_t full_mib = view.cluster.facts(node).devices.memory_each.value;
+  const auto milli = view.nodes.device_free_milli(node);
+  const auto mib = view.nodes.device_free_mib(node);
+  const std::int64_t full_mib = view.nodes.facts(node).devices.memory_each.value;
   DeviceMask mask;
   std::int32_t missing = view.demand.devices.count;
   for (std::size_t c = 0; c < milli.size() && missing > 0; ++c) {
@@ -36,11 +37,11 @@ DeviceMask first_idle_devices(const NodeView& view, NodeId node) {
 }
 
 bool share_fits_device(const NodeView& view, NodeId node, std::size_t device) {
-  const std::int32_t milli = view.cluster.device_free_milli(node)[device];
-  const std::int64_t mib = view.cluster.device_free_mib(node)[device];
-  const std::int64_t full_mib = view.cluster.facts(node).devices.memory_each.value;
+  const std::int32_t milli = view.nodes.device_free_milli(node)[device];
+  const std::int64_t mib = view.nodes.device_free_mib(node)[device];
+  const std::int64_t full_mib = view.nodes.facts(node).devices.memory_each.value;
   const bool is_idle = milli == kWholeDevice && mib == full_mib;
-  const std::int32_t idle_devices = view.cluster.idle_devices()[node.row()];
+  const std::int32_t idle_devices = view.nodes.idle_devices()[node.row()];
   if (idle_devices < 0 || (is_idle && idle_devices == 0)) return false;
   return shares_in_device(view.demand.devices, milli, mib, full_mib != 0) > 0;
 }

@@ -7,7 +7,7 @@
 // Cost: O(devices of the node).
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 

@@ -2,7 +2,7 @@
 // Example: a pod in rack r0 keeps pods with app=web out of its rack; a member with app=web fits no node of r0. By facts. Cost: as the selector's.
 #pragma once
 
-#include "policy/policy.h"
+#include "model/constraint.h"
 
 namespace ashlar {
 

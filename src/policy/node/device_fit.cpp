@@ -7,12 +7,12 @@ namespace {
 
 bool has_memory_for(const NodeView& view, NodeId node) {
   const std::int64_t each = view.demand.devices.memory_each.value;
-  const std::int64_t known = view.cluster.facts(node).devices.memory_each.value;
+  const std::int64_t known = view.nodes.facts(node).devices.memory_each.value;
   return each <= 0 || known == 0 || known >= each;
 }
 
 void lower_by_whole_devices(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
-  const auto idle = view.cluster.idle_devices().subspan(rows.first, rows.count);
+  const auto idle = view.nodes.idle_devices().subspan(rows.first, rows.count);
   const std::int32_t count = view.demand.devices.count;
   for (std::size_t i = 0; i < rows.count; ++i) {
     if (idle[i] < count)
@@ -28,10 +28,10 @@ void lower_by_whole_devices(const NodeView& view, NodeRange rows, std::span<std:
 /// Stops counting at `enough`.
 std::int32_t shares_on_node(const NodeView& view, NodeId node, std::int32_t enough) {
   const DeviceRequest& ask = view.demand.devices;
-  const auto milli = view.cluster.device_free_milli(node);
-  const auto mib = view.cluster.device_free_mib(node);
-  const std::int64_t full_mib = view.cluster.facts(node).devices.memory_each.value;
-  std::int32_t idle_left = view.cluster.idle_devices()[node.row()];
+  const auto milli = view.nodes.device_free_milli(node);
+  const auto mib = view.nodes.device_free_mib(node);
+  const std::int64_t full_mib = view.nodes.facts(node).devices.memory_each.value;
+  std::int32_t idle_left = view.nodes.idle_devices()[node.row()];
   if (idle_left < 0) return 0;  // more devices are owed than exist: any of the shared ones may be among them
   std::int32_t found = 0;
   for (std::size_t c = 0; c < milli.size() && found < enough; ++c) {
@@ -49,7 +49,7 @@ void lower_by_device_fit(const NodeView& view, NodeRange rows, std::span<std::ui
   const DeviceRequest& ask = view.demand.devices;
   if (ask.count <= 0) return;
   if (ask.is_whole()) return lower_by_whole_devices(view, rows, fits);
-  const auto free = view.cluster.free_milli().subspan(rows.first, rows.count);
+  const auto free = view.nodes.free_milli().subspan(rows.first, rows.count);
   for (std::size_t i = 0; i < rows.count; ++i) {
     if (fits[i] == 0) continue;
     if (free[i] < ask.milli_each.value || ask.milli_each.value <= 0)

@@ -6,7 +6,7 @@
 // Cost: whole devices one comparison a node, shares O(devices of the node).
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 

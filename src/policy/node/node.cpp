@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "policy/feasible_policy.h"
 #include "policy/node/anti_affinity.h"
 #include "policy/node/device_fit.h"
 #include "policy/node/model.h"

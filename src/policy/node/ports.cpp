@@ -9,7 +9,7 @@ void lower_by_ports(const NodeView& view, NodeRange rows, std::span<std::uint16_
   if (asked.empty()) return;
   for (std::size_t i = 0; i < rows.count; ++i) {
     if (fits[i] == 0) continue;
-    const auto taken = view.cluster.ports_taken(NodeId(rows.first + i));
+    const auto taken = view.nodes.ports_taken(NodeId(rows.first + i));
     const bool clashes = std::any_of(taken.begin(), taken.end(), [&](const HostPort& t) {
       return std::any_of(asked.begin(), asked.end(), [&](const HostPort& a) { return a.clashes(t); });
     });

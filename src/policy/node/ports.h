@@ -3,7 +3,7 @@
 // Cost: nothing for demands without ports, else O(ports requested x ports taken) per node.
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 

@@ -2,7 +2,7 @@
 // Example: a cordoned node keeps its pods and gets no more. By facts. Cost: a byte per node.
 #pragma once
 
-#include "policy/policy.h"
+#include "model/constraint.h"
 
 namespace ashlar {
 

@@ -36,11 +36,11 @@ void lower_by_one(std::span<const std::int64_t> free, std::int64_t need, std::sp
 void lower_by_resources(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
   for (const ResourceAmount& asked : view.demand.amounts) {
     if (asked.amount <= 0) continue;
-    if (asked.resource.row() >= view.cluster.resource_count()) {
+    if (asked.resource.row() >= view.nodes.resource_count()) {
       std::fill(fits.begin(), fits.end(), std::uint16_t{0});
       return;
     }
-    lower_by_one(view.cluster.free(asked.resource).subspan(rows.first, rows.count), asked.amount, fits.first(rows.count));
+    lower_by_one(view.nodes.free(asked.resource).subspan(rows.first, rows.count), asked.amount, fits.first(rows.count));
   }
 }
 

@@ -4,7 +4,7 @@
 // Cost: one multiplication per node and resource; the quotient takes one more, never a division.
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 

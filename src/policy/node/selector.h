@@ -3,7 +3,7 @@
 // By facts. Cost: O(expressions x log labels) per node.
 #pragma once
 
-#include "policy/policy.h"
+#include "model/constraint.h"
 
 namespace ashlar {
 

@@ -3,7 +3,7 @@
 // By facts. Cost: O(taints x tolerations) per node, negligible on nodes without taints.
 #pragma once
 
-#include "policy/policy.h"
+#include "model/constraint.h"
 
 namespace ashlar {
 

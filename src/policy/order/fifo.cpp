@@ -3,6 +3,6 @@
 
 namespace ashlar {
 
-OrderKey fifo_waiting(const State& state, JobId job) { return {state.job(job).queued_at.value, 0}; }
+OrderKey fifo_waiting(const Job& job) { return {job.queued_at.value, 0}; }
 
 }  // namespace ashlar

@@ -11,22 +11,23 @@
 // Example (sjf): durations 60 s, 10 s, unknown: the second, the first, the third. Cost: a few loads.
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/order_policy.h"
+#include "state/jobs/jobs.h"
 
 namespace ashlar {
 
 inline constexpr std::int64_t kAttainedLowMax = 18'000'000;  ///< device-milliseconds: Tiresias' first queue, as published for Philly (18,000 GPU-s)
 
-OrderKey fifo_waiting(const State& state, JobId job);
-OrderKey sjf_waiting(const State& state, JobId job);
-OrderKey qssf_waiting(const State& state, JobId job);
-OrderKey qssf_newcomers(const State& state, JobId job);
-OrderKey qssf_oracle_waiting(const State& state, JobId job);
-OrderKey srtf_waiting(const State& state, JobId job);
-OrderKey srtf_running(const State& state, JobId job, Millis now);
-OrderKey tiresias_waiting(const State& state, JobId job);
-OrderKey tiresias_running(const State& state, JobId job, Millis now);
-Millis tiresias_changes_at(const State& state, JobId job, Millis now);
-OrderKey priority_age_waiting(const State& state, JobId job);
+OrderKey fifo_waiting(const Job& job);
+OrderKey sjf_waiting(const Job& job);
+OrderKey qssf_waiting(const Job& job);
+OrderKey qssf_newcomers(const Job& job);
+OrderKey qssf_oracle_waiting(const Job& job);
+OrderKey srtf_waiting(const Job& job);
+OrderKey srtf_running(const Job& job, Millis now);
+OrderKey tiresias_waiting(const Job& job);
+OrderKey tiresias_running(const Job& job, Millis now);
+Millis tiresias_changes_at(const Job& job, Millis now);
+OrderKey priority_age_waiting(const Job& job);
 
 }  // namespace ashlar

@@ -3,9 +3,6 @@
 
 namespace ashlar {
 
-OrderKey priority_age_waiting(const State& state, JobId job) {
-  const Job& j = state.job(job);
-  return {-static_cast<std::int64_t>(j.priority), j.queued_at.value};
-}
+OrderKey priority_age_waiting(const Job& job) { return {-static_cast<std::int64_t>(job.priority), job.queued_at.value}; }
 
 }  // namespace ashlar

@@ -14,16 +14,10 @@ std::int64_t times_devices(std::int64_t duration_millis, std::int64_t devices) {
 
 }  // namespace
 
-OrderKey qssf_waiting(const State& state, JobId job) {
-  const Job& j = state.job(job);
-  return {times_devices(j.order_hint, j.devices_total), j.devices_total};
-}
+OrderKey qssf_waiting(const Job& job) { return {times_devices(job.order_hint, job.devices_total), job.devices_total}; }
 
-OrderKey qssf_oracle_waiting(const State& state, JobId job) {
-  const Job& j = state.job(job);
-  return {times_devices(j.estimate.p50.value, j.devices_total), j.devices_total};
-}
+OrderKey qssf_oracle_waiting(const Job& job) { return {times_devices(job.estimate.p50.value, job.devices_total), job.devices_total}; }
 
-OrderKey qssf_newcomers(const State& state, JobId job) { return {state.job(job).devices_total, 0}; }
+OrderKey qssf_newcomers(const Job& job) { return {job.devices_total, 0}; }
 
 }  // namespace ashlar

@@ -3,6 +3,6 @@
 
 namespace ashlar {
 
-OrderKey sjf_waiting(const State& state, JobId job) { return {state.job(job).estimate.p50.value, 0}; }
+OrderKey sjf_waiting(const Job& job) { return {job.estimate.p50.value, 0}; }
 
 }  // namespace ashlar

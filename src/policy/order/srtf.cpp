@@ -13,12 +13,11 @@ enum : std::int64_t { kWaitingFirst = 0, kRunningSecond = 1 };
 
 }  // namespace
 
-OrderKey srtf_waiting(const State& state, JobId job) { return {state.job(job).remaining.value, kWaitingFirst}; }
+OrderKey srtf_waiting(const Job& job) { return {job.remaining.value, kWaitingFirst}; }
 
-OrderKey srtf_running(const State& state, JobId job, Millis now) {
-  const Job& j = state.job(job);
-  if (j.remaining == Millis::max()) return {j.remaining.value, kRunningSecond};
-  return {std::max<std::int64_t>((j.remaining - (now - j.started_at)).value, 0), kRunningSecond};
+OrderKey srtf_running(const Job& job, Millis now) {
+  if (job.remaining == Millis::max()) return {job.remaining.value, kRunningSecond};
+  return {std::max<std::int64_t>((job.remaining - (now - job.started_at)).value, 0), kRunningSecond};
 }
 
 }  // namespace ashlar

@@ -5,8 +5,8 @@
 namespace ashlar {
 
 void add_best_fit(const NodeView& view, NodeRange rows, std::span<Points> points) {
-  const auto cpu = view.cluster.free(resource::kCpu).subspan(rows.first, rows.count);
-  const auto gpu = view.cluster.free_milli().subspan(rows.first, rows.count);
+  const auto cpu = view.nodes.free(resource::kCpu).subspan(rows.first, rows.count);
+  const auto gpu = view.nodes.free_milli().subspan(rows.first, rows.count);
   const std::int64_t cpu_asked = amount_of(view.demand, resource::kCpu);
   const auto gpu_asked = static_cast<std::int32_t>(view.demand.devices.milli_total());
   for (std::size_t i = 0; i < rows.count; ++i) {

@@ -5,7 +5,7 @@
 // Cost: a dozen double operations per node, vectorised.
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 

@@ -3,7 +3,7 @@
 // Example: racks with 3 and 60 idle devices: a member of one device goes to the first. Cost: O(groups).
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 

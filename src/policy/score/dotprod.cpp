@@ -5,8 +5,8 @@
 namespace ashlar {
 
 void add_dotprod(const NodeView& view, NodeRange rows, std::span<Points> points) {
-  const auto cpu = view.cluster.free(resource::kCpu).subspan(rows.first, rows.count);
-  const auto gpu = view.cluster.free_milli().subspan(rows.first, rows.count);
+  const auto cpu = view.nodes.free(resource::kCpu).subspan(rows.first, rows.count);
+  const auto gpu = view.nodes.free_milli().subspan(rows.first, rows.count);
   const double cpu_asked = static_cast<double>(amount_of(view.demand, resource::kCpu)) / kPublishedCpuMilliMax;
   const double gpu_asked = static_cast<double>(view.demand.devices.milli_total()) / kPublishedGpuMilliMax;
   for (std::size_t i = 0; i < rows.count; ++i) {

@@ -17,12 +17,12 @@ void add_fgd(const NodeView& view, NodeRange rows, std::span<Points> points) {
   FgdEvaluator& evaluator = view.mix->evaluator();
   const DeviceRequest& ask = view.demand.devices;
   const std::int64_t cpu_asked = amount_of(view.demand, resource::kCpu);
-  const auto cpu = view.cluster.free(resource::kCpu).subspan(rows.first, rows.count);
-  const auto idle = view.cluster.idle_devices().subspan(rows.first, rows.count);
-  const auto models = view.cluster.models().subspan(rows.first, rows.count);
+  const auto cpu = view.nodes.free(resource::kCpu).subspan(rows.first, rows.count);
+  const auto idle = view.nodes.idle_devices().subspan(rows.first, rows.count);
+  const auto models = view.nodes.models().subspan(rows.first, rows.count);
   for (std::size_t i = 0; i < rows.count; ++i) {
     if (cpu[i] < cpu_asked || (ask.is_whole() && idle[i] < ask.count)) continue;  // does not fit: its points are ignored
-    points[i] += evaluator.best({cpu[i], models[i], view.cluster.device_free_milli(NodeId(rows.first + i))}, cpu_asked, ask).score;
+    points[i] += evaluator.best({cpu[i], models[i], view.nodes.device_free_milli(NodeId(rows.first + i))}, cpu_asked, ask).score;
   }
 }
 

@@ -5,7 +5,7 @@
 // Example: docs/explanation/fgd.md. Cost: 20-350 ns per node, see fgd/evaluator.h.
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 

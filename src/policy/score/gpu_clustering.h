@@ -4,7 +4,7 @@
 // Example: a share on a node with 6000 milli free that holds only shares: 25 x 2000 / 8000 + 75 = 81. Cost: ten small counters per node.
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 

@@ -5,7 +5,7 @@
 // Example: devices with 300 and 1000 milli free, a share of 200: max(100 - 3, 50) = 97. Cost: O(devices of the node).
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 

@@ -25,9 +25,9 @@ void add_for_no_devices(std::span<const std::int32_t> devices, std::span<const s
 /// 500..1000 by what stays free on the best shared device; 0..400 where an idle device must be opened.
 Points points_for_share(const NodeView& view, NodeId node) {
   const DeviceRequest& ask = view.demand.devices;
-  const auto milli = view.cluster.device_free_milli(node);
-  const auto mib = view.cluster.device_free_mib(node);
-  const std::int64_t full_mib = view.cluster.facts(node).devices.memory_each.value;
+  const auto milli = view.nodes.device_free_milli(node);
+  const auto mib = view.nodes.device_free_mib(node);
+  const std::int64_t full_mib = view.nodes.facts(node).devices.memory_each.value;
   std::int32_t least = kWholeDevice;
   bool has_shared = false;
   for (std::size_t c = 0; c < milli.size(); ++c) {
@@ -37,15 +37,15 @@ Points points_for_share(const NodeView& view, NodeId node) {
     least = std::min(least, milli[c]);
   }
   if (has_shared) return kPointsMax - (least - ask.milli_each.value) / 2;
-  return std::max(kShareOnIdleMax - kPerIdleDeviceShared * (view.cluster.idle_devices()[node.row()] - 1), 0);
+  return std::max(kShareOnIdleMax - kPerIdleDeviceShared * (view.nodes.idle_devices()[node.row()] - 1), 0);
 }
 
 }  // namespace
 
 void add_pack_tight(const NodeView& view, NodeRange rows, std::span<Points> points) {
   const DeviceRequest& ask = view.demand.devices;
-  const auto idle = view.cluster.idle_devices().subspan(rows.first, rows.count);
-  if (ask.count == 0) return add_for_no_devices(view.cluster.devices().subspan(rows.first, rows.count), idle, points.first(rows.count));
+  const auto idle = view.nodes.idle_devices().subspan(rows.first, rows.count);
+  if (ask.count == 0) return add_for_no_devices(view.nodes.devices().subspan(rows.first, rows.count), idle, points.first(rows.count));
   if (ask.is_whole()) return add_for_whole_devices(idle, ask.count, points.first(rows.count));
   for (std::size_t i = 0; i < rows.count; ++i) points[i] += points_for_share(view, NodeId(rows.first + i));
 }

@@ -5,7 +5,7 @@
 // Cost: one subtraction per node for whole devices, O(devices of the node) for shares.
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 

@@ -24,7 +24,7 @@ void add_prefer(const NodeView& view, NodeRange rows, std::span<Points> points) 
   std::int64_t weights = kTaintWeight * kTaintsMax;
   for (const PreferredTerm& p : c.preferred) weights += std::max(p.weight, 0);
   for (std::size_t i = 0; i < rows.count; ++i) {
-    const NodeFacts& facts = view.cluster.facts(NodeId(rows.first + i));
+    const NodeFacts& facts = view.nodes.facts(NodeId(rows.first + i));
     if (c.preferred.empty() && facts.taints.empty()) {
       points[i] += kPointsMax;
       continue;

@@ -6,7 +6,7 @@
 // Cost: O(terms x log labels + taints) per node; static facts only, so the engine computes it once per node and change.
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 

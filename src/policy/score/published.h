@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/demand.h"
-#include "policy/policy.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 

@@ -3,7 +3,7 @@
 // Example: of 4 feasible nodes, each is chosen in about a quarter of the decisions. Cost: one 64-bit mix per node.
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 

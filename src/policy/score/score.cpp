@@ -9,6 +9,7 @@
 #include "policy/score/prefer.h"
 #include "policy/score/random.h"
 #include "policy/score/spread.h"
+#include "policy/score_policy.h"
 
 namespace ashlar {
 namespace {

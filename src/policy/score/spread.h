@@ -3,7 +3,7 @@
 // Example: 6 of 8 devices free: 750. Cost: one division per node.
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 

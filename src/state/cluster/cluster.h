@@ -13,65 +13,24 @@
 #include "model/constraint.h"
 #include "model/demand.h"
 #include "model/event.h"
+#include "state/cluster/node_columns.h"
 #include "state/cluster/topology.h"
 
 namespace ashlar {
 
-/// Members on a node by the kind of their device request: shares of a device, then whole devices by their number (the last kind: more than fit before
-/// it).
-inline constexpr std::size_t kDeviceClasses = 10;
-using DeviceClassCounts = std::array<std::uint16_t, kDeviceClasses>;
-/// The kind of a request of at least one device.
-inline std::size_t device_class_of(const DeviceRequest& ask) {
-  return ask.is_whole() ? static_cast<std::size_t>(
-                              ask.count < static_cast<std::int32_t>(kDeviceClasses) - 1 ? ask.count : static_cast<std::int32_t>(kDeviceClasses) - 1)
-                        : 0;
-}
-
-/// Whether the constraint allows a node of these facts, regardless of what runs there. The rules are in src/policy/node.
-using NodeRule = bool (*)(const Constraint& constraint, const NodeFacts& facts);
-
-class Cluster {
+class Cluster : public NodeColumns {
  public:
   static constexpr std::size_t kChangeLogMax = 1 << 16;  ///< older changes are forgotten; caches that lag further are rebuilt
   static constexpr std::size_t kFactsLogMax = 1 << 14;   ///< the same of changed facts, for feasibility sets
 
-  // ---- columns by NodeId -------------------------------------------------------------------------------------------------------------
-  std::size_t rows() const { return facts_.size(); }  ///< rows ever used; some may not be live
   std::size_t live_count() const { return live_count_; }
-  bool is_live(NodeId n) const { return n.row() < is_live_.size() && is_live_[n.row()] != 0; }
-  const NodeFacts& facts(NodeId n) const { return facts_[n.row()]; }
-  /// Free amounts of one resource by node; negative if others overcommitted. Zero on rows that are not live.
-  std::span<const std::int64_t> free(ResourceId r) const { return free_[r.row()]; }
-  std::span<const std::int64_t> allocatable(ResourceId r) const { return allocatable_[r.row()]; }
-  std::size_t resource_count() const { return free_.size(); }
-  /// Wholly free devices, less those owed: to pods without known devices, and whole devices that are claimed from one device beyond itself.
-  std::span<const std::int32_t> idle_devices() const { return idle_devices_; }
   /// Devices claimed beyond their capacity by pods that others bound. Nothing new fits on them.
   std::uint64_t overfull_device_count() const { return overfull_devices_; }
   DeviceMask overfull_devices(NodeId n) const;
-  std::span<const std::int32_t> free_milli() const { return free_milli_; }  ///< sum over the node's devices; an overcommitted device counts as 0
-  std::span<const std::int32_t> devices() const { return device_count_; }
-  std::span<const std::uint32_t> first_device() const { return first_device_; }
-  std::span<const DeviceClassCounts> device_class_counts() const { return device_class_counts_; }
-  std::span<const DeviceClassId> models() const { return model_; }
-  // ---- columns by device -------------------------------------------------------------------------------------------------------------
-  std::span<const std::int32_t> device_free_milli() const { return device_free_milli_; }
-  std::span<const std::int64_t> device_free_mib() const { return device_free_mib_; }
-  /// The free milli-GPU of each device of one node.
-  std::span<const std::int32_t> device_free_milli(NodeId n) const {
-    return std::span(device_free_milli_).subspan(first_device_[n.row()], static_cast<std::size_t>(device_count_[n.row()]));
-  }
-  std::span<const std::int64_t> device_free_mib(NodeId n) const {
-    return std::span(device_free_mib_).subspan(first_device_[n.row()], static_cast<std::size_t>(device_count_[n.row()]));
-  }
-  std::span<const HostPort> ports_taken(NodeId n) const { return ports_[n.row()]; }
   /// Whether the node is overcommitted in anything that this demand, placed there on these devices, uses. This happens if others bound pods there
   /// since its place was chosen. O(resources + ports) and the devices named.
   bool is_overcommitted(NodeId n, const Demand& demand, const DeviceMask& devices) const;
 
-  /// Idle devices of the ready nodes of each topology group.
-  std::span<const std::int64_t> group_idle_devices() const { return group_idle_devices_; }
   const Topology& topology() const { return topology_; }
   const Constraint& constraint(ConstraintId id) const { return constraints_[id.row()]; }
   std::size_t constraint_rows() const { return constraints_.size(); }
@@ -144,19 +103,9 @@ class Cluster {
   void note_facts_change(NodeId n);
   void apply_ask(NodeId n, const Demand& demand, const DeviceMask& devices, int sign);
 
-  std::vector<NodeFacts> facts_;
-  std::vector<std::uint8_t> is_live_;
   std::size_t live_count_ = 0;
-  std::uint64_t overfull_devices_ = 0;                         ///< derived; not in snapshots
-  std::vector<std::vector<std::int64_t>> free_, allocatable_;  ///< [resource][node]
-  std::vector<std::int32_t> idle_devices_, free_milli_, device_count_, device_debt_;
-  std::vector<std::uint32_t> first_device_;
-  std::vector<DeviceClassCounts> device_class_counts_;  ///< derived from the members; State::is_consistent recounts it
-  std::vector<std::int64_t> group_idle_devices_;
-  std::vector<DeviceClassId> model_;
-  std::vector<std::int32_t> device_free_milli_;
-  std::vector<std::int64_t> device_free_mib_;
-  std::vector<std::vector<HostPort>> ports_;
+  std::uint64_t overfull_devices_ = 0;                     ///< derived; not in snapshots
+  std::vector<std::int32_t> device_debt_;                  ///< devices owed by number
   std::vector<std::vector<std::uint32_t>> spare_devices_;  ///< [devices per node] first rows of device ranges that dropped nodes left
   Topology topology_;
   /// The feasibility set of a constraint as of the first `seen` changes of facts; 0: not computed.

@@ -219,10 +219,10 @@ TEST_F(Quarantined, MembersThatRunAreLeftAlone) {
 
 /// What no policy may do: the node whose devices it chooses moves to a rack of its own, behind the back of the search.
 const DevicePolicy kMover{"mover", [](const NodeView& view, NodeId node) {
-                            NodeFacts facts = view.cluster.facts(node);
+                            NodeFacts facts = view.nodes.facts(node);
                             facts.domains = {DomainId(static_cast<std::uint32_t>(50 + node.row()))};
-                            const_cast<Cluster&>(view.cluster).upsert_node(node, facts);
-                            return choose_devices(view.cluster, node, view.demand.devices);
+                            const_cast<Cluster&>(view.nodes).upsert_node(node, facts);
+                            return choose_devices(view.nodes, node, view.demand.devices);
                           }};
 
 /// One leadership with a broken policy, over the file; nothing answers its bindings.

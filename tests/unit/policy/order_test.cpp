@@ -78,29 +78,29 @@ TEST(Srtf, RemainingTimeFallsWhileRunningAndWaitingGoesFirstOnTies) {
   Queue q({{.duration_s = 100}, {.duration_s = 60}});
   const OrderPolicy& srtf = *find_order("srtf");
   q.start(JobId(0u), 10);
-  EXPECT_LT(srtf.waiting(q.state, JobId(1u)), srtf.running(q.state, JobId(0u), Millis(49'000)));
-  EXPECT_LT(srtf.waiting(q.state, JobId(1u)), srtf.running(q.state, JobId(0u), Millis(50'000))) << "60 s each";
-  EXPECT_LT(srtf.running(q.state, JobId(0u), Millis(51'000)), srtf.waiting(q.state, JobId(1u)));
-  EXPECT_EQ(srtf.running(q.state, JobId(0u), Millis(110'000)).major, 0);
-  EXPECT_EQ(srtf.running(q.state, JobId(0u), Millis(111'000)).major, 0) << "late ends are not negative";
+  EXPECT_LT(srtf.waiting(q.state.job(JobId(1u))), srtf.running(q.state.job(JobId(0u)), Millis(49'000)));
+  EXPECT_LT(srtf.waiting(q.state.job(JobId(1u))), srtf.running(q.state.job(JobId(0u)), Millis(50'000))) << "60 s each";
+  EXPECT_LT(srtf.running(q.state.job(JobId(0u)), Millis(51'000)), srtf.waiting(q.state.job(JobId(1u))));
+  EXPECT_EQ(srtf.running(q.state.job(JobId(0u)), Millis(110'000)).major, 0);
+  EXPECT_EQ(srtf.running(q.state.job(JobId(0u)), Millis(111'000)).major, 0) << "late ends are not negative";
 }
 
 TEST(Srtf, AStoppedJobWaitsWithWhatIsLeft) {
   Queue q({{.duration_s = 100}});
   q.start(JobId(0u), 0);
   apply(q.state, {Millis(40'000), Evicted{JobId(0u), Millis(67'000)}});
-  EXPECT_EQ(find_order("srtf")->waiting(q.state, JobId(0u)).major, 67'000);
+  EXPECT_EQ(find_order("srtf")->waiting(q.state.job(JobId(0u))).major, 67'000);
 }
 
 TEST(Tiresias, LittleAttainedServiceGoesFirstThenSubmission) {
   Queue q({{.submitted_s = 0, .duration_s = 90000, .devices = 8}, {.submitted_s = 50, .duration_s = 100}});
   const OrderPolicy& tiresias = *find_order("tiresias");
   q.start(JobId(0u), 0);
-  const auto running = [&](std::int64_t at_s) { return tiresias.running(q.state, JobId(0u), Millis(at_s * 1000)); };
-  EXPECT_LT(running(2250), tiresias.waiting(q.state, JobId(1u))) << "8 x 2,250 s is 18,000: still low, and it came first";
-  EXPECT_LT(tiresias.waiting(q.state, JobId(1u)), running(2251));
-  EXPECT_EQ(tiresias.changes_at(q.state, JobId(0u), Millis(60'000)), Millis(2'250'001));
-  EXPECT_EQ(tiresias.changes_at(q.state, JobId(0u), Millis(2'250'001)), Millis::max()) << "it crosses once";
+  const auto running = [&](std::int64_t at_s) { return tiresias.running(q.state.job(JobId(0u)), Millis(at_s * 1000)); };
+  EXPECT_LT(running(2250), tiresias.waiting(q.state.job(JobId(1u)))) << "8 x 2,250 s is 18,000: still low, and it came first";
+  EXPECT_LT(tiresias.waiting(q.state.job(JobId(1u))), running(2251));
+  EXPECT_EQ(tiresias.changes_at(q.state.job(JobId(0u)), Millis(60'000)), Millis(2'250'001));
+  EXPECT_EQ(tiresias.changes_at(q.state.job(JobId(0u)), Millis(2'250'001)), Millis::max()) << "it crosses once";
 }
 
 TEST(Tiresias, ServiceOfEarlierRunsCounts) {
@@ -108,13 +108,13 @@ TEST(Tiresias, ServiceOfEarlierRunsCounts) {
   q.start(JobId(0u), 0);
   apply(q.state, {Millis(10'000'000), Evicted{JobId(0u), Millis(1)}});
   q.start(JobId(0u), 20'000);
-  EXPECT_EQ(find_order("tiresias")->changes_at(q.state, JobId(0u), Millis(20'000'000)), Millis(28'000'001));
+  EXPECT_EQ(find_order("tiresias")->changes_at(q.state.job(JobId(0u)), Millis(20'000'000)), Millis(28'000'001));
 }
 
 TEST(Tiresias, RunningGoesBeforeWaitingOfTheSameSecond) {
   Queue q({{.submitted_s = 7}, {.submitted_s = 7}});
   q.start(JobId(1u), 8);
-  EXPECT_LT(find_order("tiresias")->running(q.state, JobId(1u), Millis(9000)), find_order("tiresias")->waiting(q.state, JobId(0u)));
+  EXPECT_LT(find_order("tiresias")->running(q.state.job(JobId(1u)), Millis(9000)), find_order("tiresias")->waiting(q.state.job(JobId(0u))));
 }
 
 TEST(PriorityAge, HigherPriorityThenEarlierSubmission) {

@@ -158,8 +158,8 @@ std::string broken_order(const State& before, const State& after, const std::set
     if (before.is_live(job) && before.job(job).is_in_backlog && before.job(job).members_placed == 0) waiting.push_back(job);
   }
   const auto goes_before = [&](JobId a, JobId b) {
-    return PendingQueue::Entry{false, order.waiting(before, a), before.job(a).backlog_seq, a} <
-           PendingQueue::Entry{false, order.waiting(before, b), before.job(b).backlog_seq, b};
+    return PendingQueue::Entry{false, order.waiting(before.job(a)), before.job(a).backlog_seq, a} <
+           PendingQueue::Entry{false, order.waiting(before.job(b)), before.job(b).backlog_seq, b};
   };
   // A like job that is expected to end sooner may pass: that is backfill.
   const auto are_alike = [&](JobId a, JobId b) {

@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "model/event.h"
-
 #include "model/demand.h"
+#include "model/event.h"
 
 namespace ashlar {
 namespace {

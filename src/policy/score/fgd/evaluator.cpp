@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/digest.h"
+#include "base/grown.h"
 #include "policy/score/fgd/mix.h"
 
 namespace ashlar {
@@ -131,6 +132,8 @@ std::int32_t FgdEvaluator::rank_of(std::int64_t cpu_milli) const {
   for (const std::int32_t size : cpu_sizes_) rank += size <= free ? 1 : 0;
   return rank;
 }
+
+std::size_t FgdEvaluator::slot_of(DeviceClassId model) const { return value_at(slot_by_model_, model.row()); }
 
 double FgdEvaluator::fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot) const {
   Sight s{padded(count_), static_cast<std::int16_t>(rank), 0, columns_.devices.data(), columns_.cpu_rank.data(), kinds_[model_slot].data()};

@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "base/grown.h"
 #include "base/id.h"
 #include "model/demand.h"
 
@@ -48,7 +47,7 @@ class FgdEvaluator {
   };
 
   std::int32_t rank_of(std::int64_t cpu_milli) const;
-  std::size_t slot_of(DeviceClassId model) const { return value_at(slot_by_model_, model.row()); }
+  std::size_t slot_of(DeviceClassId model) const;
   double fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot) const;
   Answer compute(std::span<std::int32_t> free, const std::int32_t ranks[2], std::size_t model_slot, const DeviceRequest& ask);
   double remembered_fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot);

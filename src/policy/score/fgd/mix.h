@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/id.h"
-#include "base/result.h"
 #include "policy/score/fgd/evaluator.h"
 
 namespace ashlar {

@@ -1,0 +1,34 @@
+// FeasiblePolicy: a node rule, which only removes nodes: by facts of the node alone, or by what is free. One row per rule, in the order of the docs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "model/reason.h"
+#include "policy/node_view.h"
+
+namespace ashlar {
+
+/// Lowers fits[i] to the number of such members that the node could take by this rule alone.
+using FeasibleKernel = void (*)(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits);
+/// One of `holds` and `lower` is set.
+struct FeasiblePolicy {
+  std::string_view name;
+  ReasonCode reason;               ///< the reason a node is counted under when this is the first rule to refuse it
+  NodeRule holds = nullptr;        ///< by facts of the node alone; the state keeps the result per constraint (Cluster::allowed)
+  FeasibleKernel lower = nullptr;  ///< by what is free
+  bool is_lasting = false;         ///< of those by facts: permanent properties of the node, not its present condition (cordoned, tainted)
+
+  bool is_by_facts() const { return holds != nullptr; }
+};
+std::span<const FeasiblePolicy> feasible_policies();
+/// nullptr for an unknown name.
+const FeasiblePolicy* find_feasible(std::string_view name);
+
+/// All rules by facts. The state's feasibility sets use this one.
+bool is_allowed_by_facts(const Constraint& constraint, const NodeFacts& facts);
+/// The lasting ones among them: whether the node could ever be allowed, given its labels and devices.
+bool is_meant_for(const Constraint& constraint, const NodeFacts& facts);
+
+}  // namespace ashlar

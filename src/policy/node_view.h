@@ -1,0 +1,36 @@
+// node_view: what a policy about nodes sees and gives: the columns of the cluster, one member's demand and constraint, and the profile's parameters.
+// A kernel is called once per decision for a range of rows; it reads only this view, does not allocate, and has no branch per node where that can be
+// avoided.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "state/cluster/node_columns.h"
+
+namespace ashlar {
+
+struct Constraint;
+struct FgdMix;
+
+/// Rows [first, first + count) of the node columns. Output spans are indexed from 0 = first.
+struct NodeRange {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+struct NodeView {
+  const NodeColumns& nodes;
+  const Demand& demand;
+  const Constraint& constraint;
+  const FgdMix* mix = nullptr;  ///< target workload of FGD, if the profile has one
+  std::uint64_t draw = 0;       ///< a fresh random number per decision, for policies that draw
+};
+
+inline constexpr std::uint16_t kFitsMax = 1024;  ///< members of one demand on one node; more are not counted
+
+using Points = std::int32_t;
+inline constexpr Points kPointsMax = 1000;  ///< a policy adds 0..kPointsMax (domain policies 0..kDomainPointsMax)
+inline constexpr Points kDomainPointsMax = 65535;
+
+}  // namespace ashlar
