@@ -301,7 +301,7 @@ std::int64_t most_device_memory(const PlainWorld& world, int node, const PlainDe
   const Load load = load_of(world, node);
   const PlainNode& facts = world.nodes[static_cast<std::size_t>(node)];
   std::int64_t most = 0;
-  for (int c = 0; c < facts.devices.count; ++c) {
+  for (int c = 0; c < facts.devices; ++c) {
     const auto device = static_cast<std::size_t>(c);
     if (load.is_open_to_shares(c) && 1000 - load.milli[device] >= demand.milli) most = std::max(most, facts.device_mib - load.mib[device]);
   }
@@ -460,9 +460,9 @@ std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, int dem
   const PlainNode& facts = world.nodes[static_cast<std::size_t>(node)];
   const Load load = load_of(world, node);
   std::vector<int> devices;
-  for (int c = 0; c < facts.devices.count && static_cast<int>(devices.size()) < asked.devices; ++c)
+  for (int c = 0; c < facts.devices && static_cast<int>(devices.size()) < asked.devices; ++c)
     if (!asked.is_share() && load.is_idle(c)) devices.push_back(c);
-  for (int c = 0; c < facts.devices.count && asked.is_share(); ++c) {
+  for (int c = 0; c < facts.devices && asked.is_share(); ++c) {
     if (!device_fault(facts, load, asked, c).empty()) continue;
     if (!kSharesAreSeatedWhereMemoryIsNotKnown && facts.device_mib == 0 && asked.mib + load.mib[static_cast<std::size_t>(c)] > 0) continue;
     const auto is_tighter = [&](int than) { return load.milli[static_cast<std::size_t>(c)] > load.milli[static_cast<std::size_t>(than)]; };

@@ -1,5 +1,4 @@
 #include "sim/case/case_file.h"
-#include "base/grown.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +6,11 @@
 #include <charconv>
 #include <span>
 
+#include "base/grown.h"
 #include "sim/case/reading.h"
 #include "sim/scenario/units.h"
+#include "state/cluster/topology.h"
+#include "state/queues/queue_tree.h"
 #include "text/amount_text.h"
 #include "text/duration_text.h"
 #include "text/nearest_name.h"

@@ -326,8 +326,9 @@ TEST(EngineDeathTest, NamesTheJobAndStopsWhenADecisionWouldLeaveTheDomain) {
   State s = gang_within_a_rack({0, 0}, 2);
   // What no policy may do: each node whose devices it chooses moves to a rack of its own, behind the back of the search.
   static const DevicePolicy mover{"mover", [](const NodeView& view, NodeId node) {
-                                    const_cast<Cluster&>(view.nodes).upsert_node(node, in_rack(1 + static_cast<std::uint32_t>(node.row())));
-                                    return choose_devices(view.nodes, node, view.demand.devices);
+                                    auto& cluster = const_cast<Cluster&>(static_cast<const Cluster&>(view.nodes));
+                                    cluster.upsert_node(node, in_rack(1 + static_cast<std::uint32_t>(node.row())));
+                                    return choose_devices(cluster, node, view.demand.devices);
                                   }};
   Profile profile = *builtin_profile("ashlar");
   profile.device = &mover;

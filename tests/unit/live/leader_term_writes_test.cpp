@@ -197,8 +197,9 @@ TEST_F(TermWrites, APodGroupIsToldWhenSoManyOfItsPodsAreBoundAsMustStartTogether
 const DevicePolicy kMover{"mover", [](const NodeView& view, NodeId node) {
                             NodeFacts facts = view.nodes.facts(node);
                             facts.domains = {DomainId(static_cast<std::uint32_t>(50 + node.row()))};
-                            const_cast<Cluster&>(view.nodes).upsert_node(node, facts);
-                            return choose_devices(view.nodes, node, view.demand.devices);
+                            auto& cluster = const_cast<Cluster&>(static_cast<const Cluster&>(view.nodes));
+                            cluster.upsert_node(node, facts);
+                            return choose_devices(cluster, node, view.demand.devices);
                           }};
 
 class TermStops : public ::testing::Test {

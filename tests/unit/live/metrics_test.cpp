@@ -38,7 +38,7 @@ TEST(SchedulerMetrics, WhatIsObservedIsSummedUp) {
   Plan plan;
   plan.examined = 7;
   for (const VerdictKind kind : {VerdictKind::kPlaced, VerdictKind::kPlaced, VerdictKind::kWaits, VerdictKind::kOverQuota})
-    plan.verdicts.push_back({JobId(0), {kind, {}, {}, {}, {}}});
+    plan.verdicts.push_back({JobId(0), {kind, {}, {}, {}}});
   metrics.observe_step(0.25, plan);
   metrics.observe_step(0.5, {});
   metrics.observe_decision(true, Millis(2'500));

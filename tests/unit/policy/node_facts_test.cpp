@@ -1,6 +1,7 @@
 // Rules by facts of a node: label terms and taints, read as Kubernetes reads them.
 #include <gtest/gtest.h>
 
+#include "policy/feasible_policy.h"
 #include "policy/node/anti_affinity.h"
 #include "policy/node/selector.h"
 #include "policy/node/taints.h"

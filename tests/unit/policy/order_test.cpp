@@ -1,6 +1,7 @@
 // In which order each order policy puts jobs: fifo, sjf, qssf, qssf-oracle, srtf, tiresias, priority-age.
 #include <algorithm>
 
+#include "policy/order_policy.h"
 #include "small_cluster.h"
 
 namespace ashlar {
@@ -34,10 +35,10 @@ class Queue {
   }
   void start(JobId job, std::int64_t at_s) { apply(state, {Millis(at_s * 1000), Bound{MemberId(job.value), NodeId(0u), {}}}); }
   /// Rows in order; equal keys keep the order of submission to the state.
-  std::vector<unsigned> in_order(OrderKey (*key)(const State&, JobId)) const {
+  std::vector<unsigned> in_order(OrderKey (*key)(const Job&)) const {
     std::vector<unsigned> rows(count_);
     for (unsigned i = 0; i < count_; ++i) rows[i] = i;
-    std::stable_sort(rows.begin(), rows.end(), [&](unsigned a, unsigned b) { return key(state, JobId(a)) < key(state, JobId(b)); });
+    std::stable_sort(rows.begin(), rows.end(), [&](unsigned a, unsigned b) { return key(state.job(JobId(a))) < key(state.job(JobId(b))); });
     return rows;
   }
   std::vector<unsigned> in_order(std::string_view policy) const { return in_order(find_order(policy)->waiting); }

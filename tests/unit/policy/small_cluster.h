@@ -5,8 +5,11 @@
 
 #include <vector>
 
-#include "policy/node_view.h"
+#include "policy/device_policy.h"
+#include "policy/feasible_policy.h"
 #include "policy/score/fgd/mix.h"
+#include "policy/score_policy.h"
+#include "state/state.h"
 
 namespace ashlar {
 

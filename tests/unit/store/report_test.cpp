@@ -129,7 +129,7 @@ TEST(Words, actions_are_named) {
 
 TEST(Words, verdicts_have_their_reasons_and_what_they_are_about) {
   const auto words = [](std::vector<Reason> reasons, WakeOn wake = WakeOn::kNothing) {
-    return verdict_in_words({VerdictKind::kWaits, wake, Millis(0), Millis(0), std::move(reasons)}, names());
+    return verdict_in_words({VerdictKind::kWaits, wake, Millis(0), std::move(reasons)}, names());
   };
   EXPECT_EQ(words({}), "Waits");
   EXPECT_EQ(words({}, WakeOn::kCapacity), "Waits, wakes on JobEnded");
