@@ -27,6 +27,7 @@ MAY_INCLUDE = {
     "model": ("base",),
     "state": ("base", "model"),
     "text": ("base", "model"),
+    "names": ("base",),
     "policy": ("base", "model", "state", "text"),
     "learn": ("base", "model"),
     "engine": ("base", "model", "state", "policy", "learn", "text"),
@@ -34,7 +35,7 @@ MAY_INCLUDE = {
     "kubeclient": ("base", "text", "http"),
     "envtest": ("base", "http", "kubeclient"),
 }
-EDGE_LEAVES = ("text", "config")  # every edge folder may include these; config includes the core and text
+EDGE_LEAVES = ("text", "names", "config")  # every edge folder may include these; config includes the core and text
 # The scheduler on Kubernetes, other clusters and the agent are clients of an API server.
 MAY_USE_ALSO = {"live": ("http", "kubeclient"), "federation": ("http", "kubeclient"), "agent": ("http", "kubeclient")}
 EDGE = EDGE_LEAVES + ("live", "agent", "sim", "store", "signal", "federation", "cli", "web")

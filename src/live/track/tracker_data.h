@@ -20,8 +20,9 @@
 #include "live/track/names.h"
 #include "live/track/pod_table.h"
 #include "live/track/translate.h"
-#include "live/track/value_rows.h"
 #include "model/event.h"
+#include "names/rows.h"
+#include "names/value_rows.h"
 
 namespace ashlar::kube {
 

@@ -13,8 +13,8 @@
 #include "kubeclient/objects.h"
 #include "live/track/event_buffer.h"
 #include "live/track/names.h"
-#include "live/track/value_rows.h"
 #include "model/event.h"
+#include "names/value_rows.h"
 #include "text/device_text.h"
 
 namespace ashlar::kube {

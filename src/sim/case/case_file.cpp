@@ -43,7 +43,7 @@ void take_quota(CaseReading& c, Words& words, QuotaVector& quota) {
 
 /// A parent that has no statement yet is a queue without limits below the root.
 void read_queue(CaseReading& c, Words& words) {
-  const QueueId queue = c.file.names.queues.intern(words.take("the name of a queue"));
+  const QueueId queue = c.file.names.queues.of(words.take("the name of a queue"));
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
   QueueId parent = queue == QueueId(0u) ? QueueId::none() : QueueId(0u);
   if (words.accept("quota")) take_quota(c, words, quota);

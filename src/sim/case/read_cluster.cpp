@@ -54,13 +54,13 @@ void take_shape(CaseReading& c, Words& words, NodeFacts& facts) {
   if (devices < 1 || devices > kDevicesPerNodeMax)
     return words.fail(fmt::format("a node with {} cards", devices), fmt::format("1 to {}", kDevicesPerNodeMax));
   facts.devices.count = devices;
-  facts.devices.device_class = c.file.names.models.intern(shape.substr(0, x));
+  facts.devices.device_class = c.file.names.models.of(shape.substr(0, x));
 }
 
 void set_domain(CaseReading& c, Words& words, NodeFacts& facts, LevelId level, std::string_view name) {
   if (name.empty()) words.fail("a domain needs a name", "\"in rack=rack0\"");
   if (facts.domains.size() <= level.row()) facts.domains.resize(level.row() + 1);
-  facts.domains[level.row()] = c.file.names.domains[level.row()].intern(name);
+  facts.domains[level.row()] = c.file.names.domains[level.row()].of(name);
 }
 
 void take_domains(CaseReading& c, Words& words, NodeFacts& facts) {
@@ -102,7 +102,7 @@ bool take_node_option(CaseReading& c, Words& words, NodeFacts& facts) {
       if (!effect.has_value || effect.key.empty()) words.fail(fmt::format("\"{}\" is not a taint", part), kForm);
       if (words.has_failed()) return true;
       facts.taints.push_back(
-          {c.file.names.label_keys.intern(key_value(effect.key).key), c.file.names.labels.intern(effect.key), effect_of(words, effect.value)});
+          {c.file.names.label_keys.of(key_value(effect.key).key), c.file.names.labels.of(effect.key), effect_of(words, effect.value)});
     }
     return true;
   }
@@ -130,7 +130,7 @@ NodeFacts with_own_names(CaseReading& c, NodeId node, NodeFacts facts) {
   const LevelId nvlink = c.file.names.levels.find("nvlink");
   if (!nvlink.is_none()) {
     if (facts.domains.size() <= nvlink.row()) facts.domains.resize(nvlink.row() + 1);
-    if (facts.domains[nvlink.row()].is_none()) facts.domains[nvlink.row()] = c.file.names.domains[nvlink.row()].intern(c.file.names.nodes.name(node));
+    if (facts.domains[nvlink.row()].is_none()) facts.domains[nvlink.row()] = c.file.names.domains[nvlink.row()].of(c.file.names.nodes.name(node));
   }
   return facts;
 }
@@ -181,12 +181,12 @@ void find_levels(CaseReading& c) {
     }
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  for (const std::string& name : stated) c.file.names.levels.intern(name);
+  for (const std::string& name : stated) c.file.names.levels.of(name);
   for (const auto& [name, nodes] : found)
-    if (std::find(across.begin(), across.end(), name) == across.end()) c.file.names.levels.intern(name);
-  if (is_nvlink_used && std::find(across.begin(), across.end(), "nvlink") == across.end()) c.file.names.levels.intern("nvlink");
+    if (std::find(across.begin(), across.end(), name) == across.end()) c.file.names.levels.of(name);
+  if (is_nvlink_used && std::find(across.begin(), across.end(), "nvlink") == across.end()) c.file.names.levels.of("nvlink");
   c.nested = static_cast<std::uint32_t>(c.file.names.levels.size());
-  for (const std::string& name : across) c.file.names.levels.intern(name);
+  for (const std::string& name : across) c.file.names.levels.of(name);
   const auto levels = static_cast<std::uint32_t>(std::min<std::size_t>(c.file.names.levels.size(), Topology::kLevelsMax));
   c.file.names.domains.resize(c.file.names.levels.size());  // too many levels included: nodes are read before the case is rejected
   c.next_domain.resize(c.file.names.levels.size(), 0);
@@ -232,7 +232,7 @@ void read_cluster(CaseReading& c, Words& words) {
       c.next_domain[level.row()] = std::max(c.next_domain[level.row()], number + 1);
       set_domain(c, words, one, level, fmt::format("{}{}", size.name, number));
     }
-    finish_node(c, c.file.names.nodes.intern(fmt::format("node{}", c.file.names.nodes.size())), std::move(one), at);
+    finish_node(c, c.file.names.nodes.of(fmt::format("node{}", c.file.names.nodes.size())), std::move(one), at);
   }
 }
 
@@ -244,7 +244,7 @@ void read_node(CaseReading& c, Words& words) {
   while (take_node_option(c, words, facts)) {
   }
   const Millis at = take_at(c, words);
-  if (!words.has_failed()) finish_node(c, c.file.names.nodes.intern(name), std::move(facts), at);
+  if (!words.has_failed()) finish_node(c, c.file.names.nodes.of(name), std::move(facts), at);
 }
 
 void read_add(CaseReading& c, Words& words) {
@@ -261,7 +261,7 @@ void read_add(CaseReading& c, Words& words) {
   while (take_node_option(c, words, facts)) {
   }
   const Millis at = take_at(c, words);
-  if (!words.has_failed()) finish_node(c, c.file.names.nodes.intern(name), std::move(facts), at);
+  if (!words.has_failed()) finish_node(c, c.file.names.nodes.of(name), std::move(facts), at);
 }
 
 void read_change(CaseReading& c, Words& words) {

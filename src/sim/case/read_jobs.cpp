@@ -44,7 +44,7 @@ JobId take_new_job(CaseReading& c, Words& words) {
     words.fail(fmt::format("a job cannot be called \"{}\"", name));
   if (words.has_failed()) return JobId::none();
   c.file.names.members.emplace_back();
-  return c.file.names.jobs.intern(name);
+  return c.file.names.jobs.of(name);
 }
 
 void take_groups(CaseReading& c, Words& words, std::vector<MemberAsk>& groups) {

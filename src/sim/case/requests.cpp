@@ -26,7 +26,7 @@ LabelExpression expression_of(Words& words, CaseNames& names, std::string_view t
   const bool is_absent = text.starts_with('!') && at == std::string_view::npos;
   const std::string_view key = is_absent ? text.substr(1) : text.substr(0, at);
   if (key.empty()) words.fail(fmt::format("\"{}\" names no label", text), kExpressionForm);
-  e.key = names.label_keys.intern(key);
+  e.key = names.label_keys.of(key);
   if (is_absent)
     e.op = Op::kDoesNotExist;
   else if (at == std::string_view::npos)
@@ -42,7 +42,7 @@ LabelExpression expression_of(Words& words, CaseNames& names, std::string_view t
     return e;
   }
   e.op = is_not ? Op::kNotIn : Op::kIn;
-  for (const std::string_view v : split(value, '|')) e.values.push_back(names.labels.intern(fmt::format("{}={}", key, v)));
+  for (const std::string_view v : split(value, '|')) e.values.push_back(names.labels.of(fmt::format("{}={}", key, v)));
   return e;
 }
 
@@ -87,8 +87,8 @@ void take_tolerations(Words& words, CaseNames& names, MemberAsk& ask) {
     const KeyValue taint = key_value(effect.key);
     Toleration t;
     if (taint.key.empty()) words.fail("an empty toleration", kForm);
-    if (taint.key != "*") t.key = names.label_keys.intern(taint.key);
-    if (taint.has_value) t.value = names.labels.intern(taint.key == "*" ? taint.value : effect.key);
+    if (taint.key != "*") t.key = names.label_keys.of(taint.key);
+    if (taint.has_value) t.value = names.labels.of(taint.key == "*" ? taint.value : effect.key);
     if (effect.has_value) t.effect = effect_of(words, effect.value);
     ask.constraint.tolerations.push_back(t);
   }
@@ -100,7 +100,7 @@ void take_models(Words& words, CaseNames& names, MemberAsk& ask) {
     words.fail("\"needs\" is of models", "\"needs model h100,a100\"");
   }
   for (const std::string_view model : split(words.take("model names such as h100,a100"), ','))
-    ask.constraint.models.push_back(names.models.intern(model));
+    ask.constraint.models.push_back(names.models.of(model));
 }
 
 void add_amount(Demand& demand, NamedAmount added) {
@@ -121,7 +121,7 @@ std::int64_t bytes_of(Words& words, std::string_view text) {
 }
 
 NodeLabel label_of(CaseNames& names, std::string_view key, std::string_view value) {
-  return {names.label_keys.intern(key), names.labels.intern(fmt::format("{}={}", key, value)), number_in(value)};
+  return {names.label_keys.of(key), names.labels.of(fmt::format("{}={}", key, value)), number_in(value)};
 }
 
 TaintEffect effect_of(Words& words, std::string_view name) {
@@ -137,7 +137,7 @@ NamedAmount take_amount(Words& words, CaseNames& names) {
   const bool is_extended = pair.key.find('/') != std::string_view::npos;
   if (!pair.has_value || (!is_extended && pair.key != "cpu" && pair.key != "memory" && pair.key != "storage" && pair.key != "pods")) return {};
   words.take(kAmountForm);
-  NamedAmount named{names.resources.intern(pair.key), 0};
+  NamedAmount named{names.resources.of(pair.key), 0};
   if (named.resource == resource::kCpu) {
     const std::optional<MilliCores> cores = parse_cores(pair.value);
     if (!cores) words.fail(fmt::format("\"{}\" is not a number of cores", pair.value), kCoresForm);

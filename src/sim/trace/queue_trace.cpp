@@ -5,8 +5,9 @@
 #include <charconv>
 #include <cmath>
 #include <string_view>
-#include <unordered_map>
 
+#include "base/id.h"
+#include "names/interned.h"
 #include "sim/trace/csv.h"
 #include "sim/trace/text_source.h"
 
@@ -33,23 +34,7 @@ Millis seconds_of(CsvReader& csv, CsvColumn column, double min, std::string_view
   return to_millis(seconds);
 }
 
-/// Names to rows, in order of first appearance.
-class NameTable {
- public:
-  explicit NameTable(std::vector<std::string>& names) : names_(names) {}
-  std::uint32_t row(std::string_view name) {
-    // Consecutive jobs are often of one cluster.
-    if (last_ < names_.size() && names_[last_] == name) return last_;
-    const auto [at, is_new] = rows_.try_emplace(std::string(name), static_cast<std::uint32_t>(names_.size()));
-    if (is_new) names_.emplace_back(name);
-    return last_ = at->second;
-  }
-
- private:
-  std::vector<std::string>& names_;
-  std::unordered_map<std::string, std::uint32_t> rows_;
-  std::uint32_t last_ = 0;
-};
+using ClusterNames = Interned<Id<struct ClusterTag>>;
 
 constexpr std::size_t kSwfFields = 18;
 
@@ -108,7 +93,7 @@ class SwfLine {
   std::optional<Error> error_;
 };
 
-Result<void> read_swf_job(SwfLine& line, NameTable& queues, SwfTrace& swf) {
+Result<void> read_swf_job(SwfLine& line, ClusterNames& queues, SwfTrace& swf) {
   const double submit = line.number(2, "the submit time, seconds from 0");
   const double run = line.number(4, "the run time, seconds from 0");
   const double allocated = line.number(5, "the number of allocated processors");
@@ -124,7 +109,7 @@ Result<void> read_swf_job(SwfLine& line, NameTable& queues, SwfTrace& swf) {
   }
   TraceJob job;
   job.line = static_cast<std::uint32_t>(line.line_number());
-  job.vc = queues.row("queue-" + std::string(line.field(15)));
+  job.vc = queues.of("queue-" + std::string(line.field(15))).value;
   job.gpus = static_cast<std::int32_t>(width);
   job.submit = to_millis(submit);
   job.duration = to_millis(run);
@@ -148,17 +133,17 @@ Result<JobTrace> read_job_file(const std::string& path, const std::vector<VcNode
   if (!estimate.is_present()) estimate = csv->find("p");
   JobTrace trace;
   trace.has_estimates = estimate.is_present();
-  NameTable names(trace.vcs);
+  ClusterNames names;
   const auto expect_whole = [&](CsvColumn column, Millis time) {
     if (vcs != nullptr && time.value % 1000 != 0) csv->reject(column, "whole seconds (queueing replays count nothing else)");
   };
   while (csv->next_row()) {
     TraceJob job;
     job.line = static_cast<std::uint32_t>(csv->line());
-    const std::size_t known = trace.vcs.size();
-    job.vc = names.row(csv->word(vc, "the name of a virtual cluster"));
-    const bool is_new = trace.vcs.size() > known;
-    if (vcs != nullptr && is_new && std::none_of(vcs->begin(), vcs->end(), [&](const VcNodes& v) { return v.vc == trace.vcs.back(); }))
+    const std::size_t known = names.size();
+    job.vc = names.of(csv->word(vc, "the name of a virtual cluster")).value;
+    const bool is_new = names.size() > known;
+    if (vcs != nullptr && is_new && std::none_of(vcs->begin(), vcs->end(), [&](const VcNodes& v) { return v.vc == names.all().back(); }))
       csv->reject(vc, "a virtual cluster of the file of nodes");
     job.gpus = static_cast<std::int32_t>(csv->integer(gpus, {1, kGpusMax, "the number of GPUs of the job, a whole number from 1"}));
     job.submit = seconds_of(*csv, submit, 0, kSubmitForm);
@@ -170,6 +155,7 @@ Result<JobTrace> read_job_file(const std::string& path, const std::vector<VcNode
   }
   if (csv->failed()) return csv->error();
   if (trace.jobs.empty()) return invalid(path + ":2:1: expected at least one job, got none");
+  trace.vcs = names.all();
   return trace;
 }
 
@@ -205,7 +191,7 @@ Result<SwfTrace> read_swf(const std::string& path) {
   Result<std::string> text = read_text(path);
   if (!text) return text.error();
   SwfTrace swf;
-  NameTable queues(swf.trace.vcs);
+  ClusterNames queues;
   std::string_view rest = *text;
   if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
   for (std::size_t number = 1; !rest.empty(); ++number) {
@@ -219,6 +205,7 @@ Result<SwfTrace> read_swf(const std::string& path) {
     if (Result<void> done = read_swf_job(fields, queues, swf); !done) return done.error();
   }
   if (swf.trace.jobs.empty()) return invalid(path + ":1:1: expected jobs in Standard Workload Format (18 fields a line), got none that ran");
+  swf.trace.vcs = queues.all();
   return swf;
 }
 

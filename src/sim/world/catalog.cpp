@@ -27,13 +27,10 @@ Demand demand_of(const MemberSize& size) {
 
 DeviceClassId Catalog::model(std::string_view name) {
   if (name.empty()) return DeviceClassId::none();
-  return models_.try_emplace(std::string(name), DeviceClassId(models_.size())).first->second;
+  return models_.of(name);
 }
 
-DeviceClassId Catalog::find_model(std::string_view name) const {
-  const auto it = models_.find(std::string(name));
-  return it == models_.end() ? DeviceClassId::none() : it->second;
-}
+DeviceClassId Catalog::find_model(std::string_view name) const { return models_.find(name); }
 
 DemandId Catalog::demand(const Demand& demand) {
   const std::uint64_t hash = hash_of(demand);

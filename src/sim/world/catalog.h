@@ -12,6 +12,7 @@
 #include "model/constraint.h"
 #include "model/demand.h"
 #include "model/event.h"
+#include "names/interned.h"
 
 namespace ashlar::sim {
 
@@ -57,7 +58,7 @@ class Catalog {
   void define(std::vector<Event>& out) const;
 
  private:
-  std::unordered_map<std::string, DeviceClassId> models_;
+  Interned<DeviceClassId> models_;
   std::vector<Demand> demands_;
   std::unordered_multimap<std::uint64_t, DemandId> demand_rows_;
   std::vector<Constraint> constraints_;

@@ -4,7 +4,6 @@
 
 #include "live/track/gang_table.h"
 #include "live/track/hashes.h"
-#include "live/track/value_rows.h"
 #include "live/watch/standby_cache.h"
 #include "live/watch/watches.h"
 #include "small_cluster.h"
@@ -93,38 +92,6 @@ TEST(ObjectNames, ResourcesBeyondTheColumnsAreRefusedByNameOnce) {
     EXPECT_EQ(names.resource_name(ResourceId(r)), PooledString(fixed[r]));
     EXPECT_EQ(names.find_resource(PooledString(fixed[r])), ResourceId(r));
   }
-}
-
-// ---- rows ----------------------------------------------------------------------------------------------------------------------------------
-
-TEST(ValueRows, ARowWithoutUsersIsGivenBackAndTheLowestIsUsedNext) {
-  ValueRows<DemandId, int> rows;
-  std::vector<std::uint32_t> gone;
-  const auto note = [&](DemandId id) { gone.push_back(id.value); };
-  // One hash for all, so that rows are told apart by their values.
-  for (const int value : {10, 11, 12, 13}) {
-    const auto [id, is_new] = rows.of(value, 7);
-    EXPECT_TRUE(is_new);
-    EXPECT_EQ(id.value, static_cast<std::uint32_t>(value - 10));
-    rows.use(id);
-  }
-  EXPECT_EQ(rows.of(12, 7), (std::pair{DemandId(2u), false}));
-  rows.leave(DemandId(1u));
-  EXPECT_EQ(rows.of(11, 7), (std::pair{DemandId(1u), false})) << "known until the next settling";
-  rows.settle(note);
-  EXPECT_EQ(gone, std::vector<std::uint32_t>{1});
-  EXPECT_EQ(rows.size(), 3u);
-  std::vector<int> values;
-  rows.each([&](DemandId, int value) { values.push_back(value); });
-  EXPECT_EQ(values, (std::vector<int>{10, 12, 13}));
-  EXPECT_EQ(rows.of(14, 7), (std::pair{DemandId(1u), true}));
-  EXPECT_EQ(rows[DemandId(1u)], 14);
-  rows.settle(note);
-  EXPECT_EQ(gone, (std::vector<std::uint32_t>{1, 1})) << "nobody began to use it";
-  rows.leave(DemandId(3u));
-  rows.settle(note);
-  EXPECT_EQ(rows.of(15, 8), (std::pair{DemandId(1u), true})) << "the lowest one";
-  EXPECT_EQ(rows.of(16, 8), (std::pair{DemandId(3u), true})) << "the end was given up";
 }
 
 // ---- gangs ---------------------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 
-namespace ashlar::kube {
+namespace ashlar {
 
 template <class IdType, class Value>
 class ValueRows {
@@ -90,4 +90,4 @@ class ValueRows {
   std::vector<std::uint32_t> unused_;
 };
 
-}  // namespace ashlar::kube
+}  // namespace ashlar
