@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/rng.h"
 #include "bench_report.h"
 #include "policy/profile.h"
 #include "policy/score/fgd/mix.h"
+#include "state/cluster/cluster.h"
 
 namespace ashlar {
 namespace {

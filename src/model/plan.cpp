@@ -31,7 +31,7 @@ void add_action(Hash& hash, const Evict& a) { hash.add(a.job).add(a.grace); }
 
 void add_verdict(Hash& hash, const VerdictChange& change) {
   const Verdict& v = change.verdict;
-  hash.add(change.job).add(static_cast<std::uint64_t>(v.kind)).add(static_cast<std::uint64_t>(v.wake_on)).add(v.at).add(Millis(0));
+  hash.add(change.job).add(static_cast<std::uint64_t>(v.kind)).add(static_cast<std::uint64_t>(v.wake_on)).add(v.at);
   hash.add(static_cast<std::uint64_t>(v.reasons.size()));
   for (const Reason& r : v.reasons) {
     hash.add(static_cast<std::uint64_t>(r.code)).add(r.subject);

@@ -21,6 +21,7 @@ class Ledger {
   void release(NodeId node, const Demand& demand, const DeviceMask& devices) const { state_->cluster_.release(node, demand, devices); }
   /// The job runs from now on with what is placed: an end goes on the timeline, and it leaves the backlog once every member is placed.
   void start(JobId id, Millis now) const { state_->start(id, now); }
+  void run(JobId id, Millis now) const { state_->run(id, now); }
   /// The job no longer runs: its end leaves the timeline; served and remaining are updated.
   void stop(JobId id, Millis now) const { state_->stop(id, now); }
   /// Enters or leaves the backlog depending on its members.

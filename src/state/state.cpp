@@ -81,15 +81,17 @@ void State::unplace(MemberId id) {
 }
 
 void State::start(JobId id, Millis now) {
-  Job& j = jobs_[id.row()];
-  if (!j.is_started && j.members_placed >= j.members_min) {
-    j.is_started = true;
-    j.started_at = now;
-    j.start_seq = next_seq_++;
-    j.end_at = j.end_if_started(now);
-    timeline_.add_end({j.end_at, j.devices_total, id});
-  }
+  if (!jobs_[id.row()].is_started && jobs_[id.row()].members_placed >= jobs_[id.row()].members_min) run(id, now);
   settle_backlog(id);
+}
+
+void State::run(JobId id, Millis now) {
+  Job& j = jobs_[id.row()];
+  j.is_started = true;
+  j.started_at = now;
+  j.start_seq = next_seq_++;
+  j.end_at = j.end_if_started(now);
+  timeline_.add_end({j.end_at, j.devices_total, id});
 }
 
 void State::stop(JobId id, Millis now) {

@@ -97,6 +97,8 @@ class State {
   void unplace(MemberId id);
   /// The job runs from now on with what is placed: an end goes on the timeline, and it leaves the backlog once every member is placed.
   void start(JobId id, Millis now);
+  /// The same whatever its minimum: a gang that lost members since it started runs on.
+  void run(JobId id, Millis now);
   /// The job no longer runs: its end leaves the timeline; served and remaining are updated.
   void stop(JobId id, Millis now);
   /// Enters or leaves the backlog depending on its members.

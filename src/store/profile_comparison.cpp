@@ -94,7 +94,7 @@ void ProfileComparison::align(const State& recorded, JobId job, Millis now) {
   });
   const bool should_run = recorded.job(job).is_started;
   if (state_.job(job).is_started && !should_run) Ledger(state_).stop(job, now);
-  if (!state_.job(job).is_started && should_run) Ledger(state_).start(job, now);
+  if (!state_.job(job).is_started && should_run) Ledger(state_).run(job, now);
   Ledger(state_).refresh_backlog(job);
   Ledger(state_).settle_backlog(job);
 }

@@ -241,7 +241,7 @@ job a 1 gpu on node0 cards 0-128
 job a 1 gpu on node0 cards 128
   28: "128" is not a list of GPUs; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu on node0 cards 0,,1
-  28: "" is not a list of GPUs; expected GPUs of the node such as 0-3 or 0,2,5
+  28: "0,,1" is not a list of GPUs; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu on node0 cards
   27: the line ends too early; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu colour red
@@ -343,7 +343,7 @@ end j/x
 end j/
   5: "" is not a member of j; expected 0 to 0
 end k
-  5: there is no job "k" at this point; did you mean "j"?
+  5: there is no job "k" at this point; known: j
 reject
   7: the line ends too early; expected a job, or a member as "NAME/0"
 reject j/9
@@ -373,7 +373,7 @@ priority j
 priority j x
   12: "x" is not a number; expected a priority such as 100
 priority #1 5
-  10: there is no job "#1" at this point; did you mean "j"?
+  10: there is no job "#1" at this point; known: j
 estimate j
   11: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 estimate j x

@@ -46,7 +46,7 @@ TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_6) {
                   {{JobId(6), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(8), {{ReasonCode::kInsufficientGpu, 1, {2, 3, 4}}}}}},
                   10};
   const std::string bytes = bytes_of(plan) + bytes_of(profile_named("fgd"));
-  EXPECT_EQ(hash_bytes(bytes.data(), bytes.size()), 17471167793139438726u);
+  EXPECT_EQ(hash_bytes(bytes.data(), bytes.size()), 5533353444778121276u);
 }
 
 // Rows of a snapshot: a field that is added to one of these is in the bytes by itself, so the size tells that the layout has changed.
@@ -54,7 +54,7 @@ TEST(Format, rows_of_a_snapshot_keep_their_fields) {
   EXPECT_EQ(sizeof(Job), 144u);
   EXPECT_EQ(sizeof(Member), 40u);
   EXPECT_EQ(sizeof(NodeFacts), 128u);
-  EXPECT_EQ(sizeof(PendingQueue::Class), 152u);
+  EXPECT_EQ(sizeof(PendingQueue::Class), 144u);
   EXPECT_EQ(sizeof(Reservation), 232u);
   EXPECT_EQ(sizeof(Reservation::QuotaSpare), 32u);
   EXPECT_EQ(sizeof(Reservation::Spare), 88u);
