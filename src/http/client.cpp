@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <deque>
 #include <fstream>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/unreadable.h"
 #include "http/transfer.h"
 #include "http/url.h"
 
@@ -36,8 +38,9 @@ void initialise_libcurl() {
 }
 
 Result<void> check_readable(const std::string& file, const char* what) {
+  errno = 0;
   if (file.empty() || std::ifstream(file).good()) return {};
-  return invalid(std::string("cannot read the ") + what + " file " + file);
+  return invalid(std::string(what) + " file: " + unreadable(file, errno).message);
 }
 
 /// Null if there is no memory for it.

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <random>
-#include <sstream>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "base/rng.h"
 #include "kubeclient/bind_outcome.h"
 #include "kubeclient/decode/decode.h"
+#include "text/text_file.h"
 
 namespace ashlar::kube {
 namespace {
@@ -24,6 +23,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr Millis kTokenFileAge{60'000};  // kubelet rotates tokens well before they expire; client-go reads once a minute too
+constexpr std::size_t kTokenBytesMax = 1 << 20;
 constexpr Millis kExecTimeout{30'000};
 // An exec credential is renewed in the background this long before its expiry, or in the last fifth of its life if that is shorter.
 constexpr Millis kRenewBeforeExpiry{120'000};
@@ -67,11 +67,10 @@ std::string trimmed(std::string text) {
 }
 
 Result<std::string> read_token(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  std::string token = trimmed(text.str());
-  if (!in || token.empty()) return Error{Error::Kind::kDenied, "cannot read a token from " + file};
+  const Result<std::string> text = read_text_file(file, kTokenBytesMax);
+  if (!text) return Error{Error::Kind::kDenied, "token: " + text.error().message};
+  std::string token = trimmed(*text);
+  if (token.empty()) return Error{Error::Kind::kDenied, "token: " + file + ": is empty"};
   return token;
 }
 

@@ -1,12 +1,14 @@
 #include "store/log_reader.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
+#include "base/unreadable.h"
+
 #include "store/codec.h"
+#include "text/text_file.h"
 
 namespace ashlar::store {
 namespace {
@@ -20,15 +22,11 @@ Error LogReader::damage(std::size_t offset, const std::string& what) const {
 }
 
 Result<LogReader> LogReader::open(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return invalid(path + ": is a folder, not a log file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{Error::Kind::kNotFound, path + ": cannot be opened"};
-  if (std::filesystem::file_size(path, error) > kFileBytesMax || error) return invalid(path + ": is not a decision log");
+  Result<std::string> bytes = read_text_file(path, kFileBytesMax);
+  if (!bytes) return bytes.error();
   LogReader reader;
   reader.path_ = path;
-  reader.bytes_.assign(std::istreambuf_iterator<char>(file), {});
-  if (file.bad()) return Error{Error::Kind::kUnavailable, path + ": cannot be read"};
+  reader.bytes_ = std::move(bytes).value();
   if (const auto opened = reader.read_opening(); !opened) return opened.error();
   return reader;
 }
@@ -160,12 +158,12 @@ Result<std::optional<LogStep>> LogReader::next() {
 
 Result<std::vector<std::string>> log_files(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return Error{Error::Kind::kNotFound, path + ": does not exist"};
+  if (!std::filesystem::exists(path, error)) return unreadable(path, error ? error.value() : ENOENT);
   if (!std::filesystem::is_directory(path, error)) return std::vector<std::string>{path};
   std::vector<std::pair<std::uint64_t, std::string>> numbered;
   for (auto it = std::filesystem::directory_iterator(path, error); !error && it != std::filesystem::directory_iterator(); it.increment(error))
     if (const std::uint64_t n = file_number(it->path().filename().string()); n != 0) numbered.emplace_back(n, it->path().string());
-  if (error) return Error{Error::Kind::kUnavailable, path + ": " + error.message()};
+  if (error) return unreadable(path, error.value());
   if (numbered.empty()) return Error{Error::Kind::kNotFound, path + ": holds no log file (" + file_name(1) + ", ...)"};
   std::sort(numbered.begin(), numbered.end());
   std::vector<std::string> files;

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "http/url.h"
+#include "text/text_file.h"
 
 namespace ashlar::kube {
 namespace {
@@ -33,23 +33,6 @@ Error field_error(const Entry& entry, const std::string& field, const std::strin
 }
 
 constexpr std::size_t kBytesMax = 16u << 20;  ///< of a kubeconfig; those of many clusters have some 100 KB
-
-/// A file, or a pipe as shells make it of <(command).
-Result<std::string> read_file(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_fifo(status))
-    return invalid("cannot read " + path + ": it is a " + (fs::is_directory(status) ? "folder" : "device") + ", not a file");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return invalid("cannot read " + path);
-  std::string text;
-  std::string block(64u << 10, '\0');
-  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
-    text.append(block, 0, static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kBytesMax) return invalid("cannot read " + path + ": it is larger than " + std::to_string(kBytesMax >> 20) + " MiB");
-  }
-  return text;
-}
 
 int base64_value(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -106,7 +89,8 @@ Result<void> read_pem(const Entry& entry, const char* file_key, const char* data
   }
   Result<std::string> path = path_scalar(entry, file_key);
   if (!path) return path.error();
-  if (!path->empty() && !std::ifstream(*path).good()) return field_error(entry, file_key, "cannot read " + *path);
+  if (path->empty()) return {};
+  if (const Result<void> checked = check_readable(*path); !checked) return field_error(entry, file_key, checked.error().message);
   file = *path;
   return {};
 }
@@ -206,8 +190,8 @@ Result<void> read_user(const Entry& user, Access& access) {
   Result<std::string> token_file = path_scalar(user, "tokenFile");
   if (!token_file) return token_file.error();
   access.token_file = *token_file;
-  if (!access.token_file.empty() && !std::ifstream(access.token_file).good())
-    return field_error(user, "tokenFile", "cannot read " + access.token_file);
+  if (!access.token_file.empty())
+    if (const Result<void> checked = check_readable(access.token_file); !checked) return field_error(user, "tokenFile", checked.error().message);
   if (Result<void> read = read_pem(user, "client-certificate", "client-certificate-data", access.tls.cert_file, access.tls.cert_pem); !read)
     return read;
   if (Result<void> read = read_pem(user, "client-key", "client-key-data", access.tls.key_file, access.tls.key_pem); !read) return read;
@@ -223,7 +207,7 @@ Result<void> read_user(const Entry& user, Access& access) {
 }
 
 Result<Document> read_document(const std::string& file) {
-  Result<std::string> text = read_file(file);
+  Result<std::string> text = read_text_file(file, kBytesMax);
   if (!text) return invalid("kubeconfig: " + text.error().message);
   try {
     Document document{file, YAML::Load(*text)};
@@ -271,8 +255,9 @@ Result<Access> in_cluster(const std::string& dir, const std::string& host, const
   access.token_file = dir + "/token";
   access.tls.ca_file = dir + "/ca.crt";
   for (const std::string& file : {access.token_file, access.tls.ca_file})
-    if (!std::ifstream(file).good()) return invalid("in-cluster: cannot read " + file + "; does the pod have a service account?");
-  if (Result<std::string> ns = read_file(dir + "/namespace"); ns && !ns->empty()) access.default_namespace = *ns;
+    if (const Result<void> checked = check_readable(file); !checked)
+      return invalid("in-cluster: " + checked.error().message + "; does the pod have a service account?");
+  if (Result<std::string> ns = read_text_file(dir + "/namespace", kBytesMax); ns && !ns->empty()) access.default_namespace = *ns;
   return access;
 }
 

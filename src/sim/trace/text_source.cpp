@@ -8,12 +8,10 @@
 #include <boost/iostreams/filter/zstd.hpp>
 #include <boost/iostreams/filtering_streambuf.hpp>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
-#include <filesystem>
-#include <memory>
 #include <new>
-#include <system_error>
+
+#include "text/text_file.h"
 
 namespace ashlar::sim {
 namespace {
@@ -124,24 +122,6 @@ Result<std::string> decompress(std::string_view bytes, Packing packing, const st
   }
 }
 
-Result<std::string> read_bytes(const std::string& path) {
-  std::error_code failure;
-  const auto status = std::filesystem::status(path, failure);
-  if (!std::filesystem::exists(status)) return Error{Error::Kind::kNotFound, path + ": no such file; check the path"};
-  if (std::filesystem::is_directory(status)) return invalid(path + ": is a folder; expected a file");
-  if (!std::filesystem::is_regular_file(status) && !std::filesystem::is_fifo(status)) return invalid(path + ": is a device; expected a file");
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-  if (!file) return Error{Error::Kind::kDenied, path + ": cannot be opened; check its permissions"};
-  std::string bytes;
-  std::array<char, 1 << 16> buffer;
-  for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), file.get())) > 0;) {
-    if (bytes.size() + got > kTextBytesMax) return invalid(path + ": larger than " + std::to_string(kTextBytesMax >> 30) + " GiB");
-    bytes.append(buffer.data(), got);
-  }
-  if (std::ferror(file.get()) != 0) return Error{Error::Kind::kUnavailable, path + ": reading failed half-way; check the disk and try again"};
-  return bytes;
-}
-
 }  // namespace
 
 Result<std::string> unpack(std::string bytes, const std::string& name) {
@@ -151,7 +131,7 @@ Result<std::string> unpack(std::string bytes, const std::string& name) {
 }
 
 Result<std::string> read_text(const std::string& path) try {
-  Result<std::string> bytes = read_bytes(path);
+  Result<std::string> bytes = read_text_file(path, kTextBytesMax);
   if (!bytes) return bytes;
   return unpack(std::move(*bytes), path);
 } catch (const std::bad_alloc&) {

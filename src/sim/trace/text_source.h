@@ -11,7 +11,7 @@
 
 namespace ashlar::sim {
 
-/// The text of `path`. A missing file, a folder, and a corrupt or truncated archive are Errors that name the file and what to do.
+/// The text of `path`. A file that cannot be read and a corrupt or truncated archive are Errors that name the file and the cause.
 Result<std::string> read_text(const std::string& path);
 
 /// The same for bytes already in memory; `name` stands for the file in messages.

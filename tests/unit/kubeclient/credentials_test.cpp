@@ -197,7 +197,7 @@ TEST_F(Renewal, AnAccessWhoseTokenFileHasNothingIsRefused) {
     const auto made = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1", .token_file = token_file()}});
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().kind, Error::Kind::kDenied);
-    EXPECT_EQ(made.error().message, "cannot read a token from " + token_file());
+    EXPECT_EQ(made.error().message, "token: " + token_file() + (is_there ? ": is empty" : ": cannot be read: No such file or directory"));
   }
 }
 

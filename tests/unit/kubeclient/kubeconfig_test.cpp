@@ -195,11 +195,11 @@ TEST_F(Kubeconfig, ExecPluginsYieldTokensAndGetTheirSurroundings) {
 
 TEST_F(Kubeconfig, WhatIsNoFileOfThatSizeIsRefusedByName) {
   const auto error = [](const std::string& file) { return load_access(sources(file, {})).error().message; };
-  EXPECT_EQ(error(folder_), "kubeconfig: cannot read " + folder_ + ": it is a folder, not a file");
-  EXPECT_EQ(error("/dev/zero"), "kubeconfig: cannot read /dev/zero: it is a device, not a file");
+  EXPECT_EQ(error(folder_), "kubeconfig: " + folder_ + ": cannot be read: Is a directory");
+  EXPECT_EQ(error("/dev/zero"), "kubeconfig: /dev/zero: cannot be read: it is a device, not a file");
   const std::string large = write("large", "");
   fs::resize_file(large, (16u << 20) + 1);
-  EXPECT_EQ(error(large), "kubeconfig: cannot read " + large + ": it is larger than 16 MiB");
+  EXPECT_EQ(error(large), "kubeconfig: " + large + ": cannot be read: it is larger than 16 MiB");
 }
 
 TEST_F(Kubeconfig, ExecPluginsAreToldTheClusterAsFarAsItIsKnown) {

@@ -67,7 +67,8 @@ TEST_F(KubeconfigWords, AClusterIsRefusedByItsField) {
       {"server: 'https://a', insecure-skip-tls-verify: maybe", "clusters[k].cluster.insecure-skip-tls-verify: true or false is expected"},
       {"server: 'https://a', insecure-skip-tls-verify: [true]", "clusters[k].cluster.insecure-skip-tls-verify: true or false is expected"},
       {"server: 'https://a', insecure-skip-tls-verify: ", "fine"},
-      {"server: 'https://a', certificate-authority: none", "clusters[k].cluster.certificate-authority: cannot read none"},
+      {"server: 'https://a', certificate-authority: none",
+       "clusters[k].cluster.certificate-authority: none: cannot be read: No such file or directory"},
       {"server: 'https://a', certificate-authority: []", "clusters[k].cluster.certificate-authority: a text is expected"},
       {"server: 'https://a', certificate-authority-data: []", "clusters[k].cluster.certificate-authority-data: a text is expected"},
       {"server: 'https://a', certificate-authority-data: '?'", "clusters[k].cluster.certificate-authority-data: is not base64"},
@@ -94,12 +95,12 @@ TEST_F(KubeconfigWords, AUserIsRefusedByItsField) {
       {"username: []", "username: a text is expected"},
       {"password: []", "password: a text is expected"},
       {"tokenFile: []", "tokenFile: a text is expected"},
-      {"tokenFile: none", "tokenFile: cannot read none"},
+      {"tokenFile: none", "tokenFile: none: cannot be read: No such file or directory"},
       {"tokenFile: there", "fine"},
-      {"client-certificate: none", "client-certificate: cannot read none"},
+      {"client-certificate: none", "client-certificate: none: cannot be read: No such file or directory"},
       {"client-certificate: there", "client-key: certificate and key must both be given"},
       {"client-key: there", "client-certificate: certificate and key must both be given"},
-      {"client-key: none", "client-key: cannot read none"},
+      {"client-key: none", "client-key: none: cannot be read: No such file or directory"},
       {"client-key: there, client-certificate: there", "fine"},
       {"client-key-data: 'LS0tLS1CRUdJTg', client-certificate: there", "fine"},
       {"client-key: there, client-certificate-data: 'LS0tLS1CRUdJTg'", "fine"},
@@ -214,7 +215,8 @@ TEST_F(KubeconfigWords, WhereNothingIsConfiguredItSaysWhatWasLookedFor) {
   EXPECT_EQ(words(load_access(sources({{"KUBERNETES_SERVICE_PORT", "1"}}))), head + tail);
   AccessSources asked = sources({{"KUBERNETES_SERVICE_HOST", "h"}, {"KUBERNETES_SERVICE_PORT", "1"}});
   asked.kubeconfig = folder_ + "/none";
-  EXPECT_EQ(words(load_access(asked)), "kubeconfig: cannot read none") << "nothing takes the place of what was asked for";
+  EXPECT_EQ(words(load_access(asked)), "kubeconfig: none: cannot be read: No such file or directory")
+      << "nothing takes the place of what was asked for";
 }
 
 TEST_F(KubeconfigWords, InsideAClusterThePodsOwnAccountIsUsed) {
@@ -224,9 +226,9 @@ TEST_F(KubeconfigWords, InsideAClusterThePodsOwnAccountIsUsed) {
     return load_access(s);
   };
   const std::string why = "; does the pod have a service account?";
-  EXPECT_EQ(words(inside("h", "1")), "in-cluster: cannot read token" + why);
+  EXPECT_EQ(words(inside("h", "1")), "in-cluster: token: cannot be read: No such file or directory" + why);
   write("token", "t");
-  EXPECT_EQ(words(inside("h", "1")), "in-cluster: cannot read ca.crt" + why);
+  EXPECT_EQ(words(inside("h", "1")), "in-cluster: ca.crt: cannot be read: No such file or directory" + why);
   write("ca.crt", "c");
   EXPECT_EQ(words(inside("h", "x")), "KUBERNETES_SERVICE_HOST/PORT: \"https://h:x\" is not a server URL: the port must be a number from 1 to 65535");
   Result<Access> access = inside("h", "1");

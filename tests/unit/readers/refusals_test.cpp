@@ -22,7 +22,7 @@ std::string said(const Folder& folder, const Result<T>& result) {
 
 TEST(Readers, AFileThatIsNotThereIsNamedByAllOfThem) {
   const Folder folder;
-  const std::string path = folder.path("absent.csv"), expected = "absent.csv: no such file; check the path";
+  const std::string path = folder.path("absent.csv"), expected = "absent.csv: cannot be read: No such file or directory";
   EXPECT_EQ(said(folder, read_jobs(path)), expected);
   EXPECT_EQ(said(folder, read_jobs_for_replay(path, {})), expected);
   EXPECT_EQ(said(folder, read_vcs(path)), expected);

@@ -143,13 +143,14 @@ TEST(Arrivals, TracesAreOrderedScaledCutAndSplitIntoMembers) {
             "100000+4000 kind 3 queue 2 vc 1 rank 4000 expects 4000..4000\n");
   EXPECT_EQ(jobs_of(scenario(kNodes + "queues: [{name: a}, {name: c}]\ntrace: {path: " + path + ", format: csv}\n")),
             path + ":2: virtual cluster 'b' is not a queue of s.yaml; add it to queues, or give the trace one queue");
-  EXPECT_EQ(jobs_of(scenario(head + "trace: {path: " + path + ".absent, format: csv}\n")), path + ".absent: no such file; check the path");
+  EXPECT_EQ(jobs_of(scenario(head + "trace: {path: " + path + ".absent, format: csv}\n")),
+            path + ".absent: cannot be read: No such file or directory");
   std::ofstream(path + ".swf") << "1 0 -1 100 4 -1 -1 4 200 -1 1 1 1 -1 1 -1 -1 -1\n2 0 -1 0 4 -1 -1 4 60 -1 1 1 1 -1 1 -1 -1 -1\n";
   EXPECT_EQ(jobs_of(scenario(kNodes + "trace: {path: " + path + ".swf, format: swf, width: cpu, per_member: 3}\n")),
             std::string("expected 1\n"
                         "0+100000 kind 0 queue 1 vc 0 rank 200000 expects 200000..200000\n") +
                 path + ".swf: 1 of 2 jobs are skipped: they have no run time or no processors\n");
-  EXPECT_EQ(jobs_of(scenario(kNodes + "trace: {path: " + path + ".none, format: swf}\n")), path + ".none: no such file; check the path");
+  EXPECT_EQ(jobs_of(scenario(kNodes + "trace: {path: " + path + ".none, format: swf}\n")), path + ".none: cannot be read: No such file or directory");
   std::ofstream(path) << "vc,gpu_num,submit_time,duration\na,1,2000000000,1\n";
   EXPECT_EQ(jobs_of(scenario(head + "trace: {path: " + path + ", format: csv, time_scale: 1000}\n")),
             path + ": a submit time of 2000000000 s times time_scale lies beyond 30,000 years");

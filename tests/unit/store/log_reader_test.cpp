@@ -101,15 +101,15 @@ TEST_F(Recorded, says_of_itself_what_it_is) {
 
 TEST_F(Recorded, other_files_are_told_what_they_are_not) {
   const auto text_of = [](const std::string& file) { return LogReader::open(file).error(); };
-  EXPECT_EQ(text_of(folder.str()).message, folder.str() + ": is a folder, not a log file");
-  EXPECT_EQ(text_of(folder.file("none")).message, folder.file("none") + ": cannot be opened");
+  EXPECT_EQ(text_of(folder.str()).message, folder.str() + ": cannot be read: Is a directory");
+  EXPECT_EQ(text_of(folder.file("none")).message, folder.file("none") + ": cannot be read: No such file or directory");
   EXPECT_EQ(text_of(folder.file("none")).kind, Error::Kind::kNotFound);
   write_bytes(path, "ALO");
   EXPECT_EQ(error(), "is not a decision log (it does not begin with ALOG)");
   write_bytes(path, std::string("ALOG\x04\0\0\0", 8));
   EXPECT_EQ(error(), "has format version 4; this build reads version 6");
   fs::resize_file(path, (4ull << 30) + 1);  // takes no room: it is a hole
-  EXPECT_EQ(error(), "is not a decision log");
+  EXPECT_EQ(error(), "cannot be read: it is larger than 4 GiB");
 }
 
 TEST_F(Recorded, a_file_without_its_opening_is_damaged_where_it_ends) {
@@ -287,7 +287,7 @@ TEST(LogFiles, are_in_the_order_of_their_numbers) {
 TEST(LogFiles, that_are_not_there_are_told) {
   const Folder folder;
   const auto none = log_files(folder.file("none"));
-  EXPECT_EQ(none.error().message, folder.file("none") + ": does not exist");
+  EXPECT_EQ(none.error().message, folder.file("none") + ": cannot be read: No such file or directory");
   EXPECT_EQ(none.error().kind, Error::Kind::kNotFound);
   const auto empty = log_files(folder.str());
   EXPECT_EQ(empty.error().message, folder.str() + ": holds no log file (decisions-000001.alog, ...)");
