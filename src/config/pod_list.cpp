@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "config/profile_file.h"
-#include "config/yaml/reader.h"
+#include "text/text_file.h"
 
 namespace ashlar::config {
 namespace {
@@ -106,7 +106,7 @@ class PodListReader {
 Result<std::vector<FgdSample>> parse_pod_list(std::string_view text, const std::string& file) { return PodListReader(file).read(text); }
 
 Result<std::vector<FgdSample>> read_pod_list(const std::string& file) {
-  const Result<std::string> text = read_file(file, kPodListBytesMax);
+  const Result<std::string> text = read_text_file(file, kPodListBytesMax);
   if (!text) return text.error();
   return parse_pod_list(*text, file);
 }

@@ -5,12 +5,11 @@
 
 #include "config/yaml/profile.h"
 #include "text/nearest_name.h"
+#include "text/text_file.h"
 
 namespace ashlar::config {
 namespace {
 
-constexpr std::string_view kPlacements[] = {"scored", "consolidate"};
-constexpr std::string_view kVictims[] = {"none", "by-quota-unverified"};
 constexpr std::string_view kRanks[] = {"duration", "estimate"};
 constexpr Millis kEndLagMax{3'600'000};
 
@@ -131,15 +130,22 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   if (node["card"].IsDefined()) p.device = policy_of(reader, node["card"], device_policies(), "card");
   if (node["order"].IsDefined()) p.order = policy_of(reader, node["order"], order_policies(), "order");
   p.blocking = static_cast<Blocking>(reader.choice(node, "blocking", static_cast<std::size_t>(p.blocking), kBlockingNames));
-  p.placement = static_cast<PlacementRule>(reader.choice(node, "placement", static_cast<std::size_t>(p.placement), kPlacements));
-  p.victim = static_cast<VictimRule>(reader.choice(node, "victim", static_cast<std::size_t>(p.victim), kVictims));
+  p.placement = static_cast<PlacementRule>(reader.choice(node, "placement", static_cast<std::size_t>(p.placement), kPlacementNames));
+  p.victim = static_cast<VictimRule>(reader.choice(node, "victim", static_cast<std::size_t>(p.victim), kVictimNames));
   p.cadence = reader.duration(node, "cadence", p.cadence);
   p.seed = static_cast<std::uint64_t>(reader.integer(node, "seed", static_cast<std::int64_t>(p.seed), 0, INT64_MAX));
+  spec.has_seed = node["seed"].IsDefined();
   p.is_default_domain_search = reader.boolean(node, "domainSearch", p.is_default_domain_search);
   read_mix(reader, node["mix"], spec);
   read_replay(reader, node["replay"], p.replay);
   check(reader, node, p);
   return spec;
+}
+
+Result<void> ProfileSpec::check_mix() const {
+  if (!profile.needs_mix() || !sample.empty() || !profile.mix.is_empty()) return {};
+  return invalid("profile \"" + profile.name +
+                 "\" scores by fgd, which needs a mix of expected pods: use a profile file with mix.podList or mix.classes");
 }
 
 Profile resolved(ProfileSpec spec, const ModelOf& model_of) {
@@ -165,7 +171,7 @@ Result<ProfileSpec> parse_profile(std::string_view text, const std::string& file
 }
 
 Result<ProfileSpec> read_profile(const std::string& file) {
-  const Result<std::string> text = read_file(file, YamlReader::kBytesMax);
+  const Result<std::string> text = read_text_file(file, YamlReader::kBytesMax);
   if (!text) return text.error();
   return parse_profile(*text, file);
 }
@@ -175,7 +181,14 @@ Result<ProfileSpec> find_profile(const std::string& name_or_file, const std::str
   if (is_file) return read_profile(folder.empty() ? name_or_file : path_beside(folder + "/x", name_or_file));
   Result<Profile> built_in = builtin_profile(name_or_file);
   if (!built_in) return built_in.error();
-  return ProfileSpec{std::move(*built_in), {}};
+  return ProfileSpec{.profile = std::move(*built_in), .sample = {}};
+}
+
+Result<ProfileSpec> find_whole_profile(const std::string& name_or_file, const std::string& folder) {
+  Result<ProfileSpec> spec = find_profile(name_or_file, folder);
+  if (!spec) return spec;
+  if (const Result<void> checked = spec->check_mix(); !checked) return checked.error();
+  return spec;
 }
 
 }  // namespace ashlar::config

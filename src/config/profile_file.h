@@ -13,14 +13,19 @@
 
 namespace ashlar::config {
 
+/// The values of `placement` and `victim`, by PlacementRule and VictimRule.
+inline constexpr std::string_view kPlacementNames[] = {"scored", "consolidate"};
+inline constexpr std::string_view kVictimNames[] = {"none", "by-quota-unverified"};
+
 /// A profile and the pods from which its FGD mix is made. Accelerator models are still names, since their ids belong to
 /// the caller that runs the engine.
 struct ProfileSpec {
   Profile profile;
   std::vector<FgdSample> sample;  ///< models_text filled, models empty
+  bool has_seed = false;          ///< the file states `seed`
 
-  /// True if one of its policies needs a mix (fgd) and there is none.
-  bool lacks_mix() const { return profile.needs_mix() && sample.empty() && profile.mix.is_empty(); }
+  /// Nothing, or an Error if one of its policies needs a mix (fgd) and there is none.
+  Result<void> check_mix() const;
 };
 
 /// The id of an accelerator model by name; called once per name and class.
@@ -33,6 +38,8 @@ Result<ProfileSpec> parse_profile(std::string_view text, const std::string& file
 Result<ProfileSpec> read_profile(const std::string& file);
 /// A built-in name, or a file if it names one (contains a slash or ends in .yaml or .yml). Relative to `folder` unless empty.
 Result<ProfileSpec> find_profile(const std::string& name_or_file, const std::string& folder = {});
+/// The same, with check_mix().
+Result<ProfileSpec> find_whole_profile(const std::string& name_or_file, const std::string& folder = {});
 
 /// A pod list in openb columns (name,cpu_milli,memory_mib,num_gpu,gpu_milli and optionally gpu_spec, others ignored) as a sample for make_mix.
 /// gpu_milli above 1000 counts as 1000. Plain text; errors name file, line and column.

@@ -9,8 +9,10 @@
 #include "config/yaml/reader.h"
 #include "state/cluster/topology.h"
 #include "state/queues/queue_tree.h"
+#include "text/amount_text.h"
 #include "text/duration_text.h"
 #include "text/nearest_name.h"
+#include "text/text_file.h"
 
 namespace ashlar::config {
 namespace {
@@ -24,10 +26,15 @@ constexpr std::size_t kQueuesMax = 10000;  ///< limit that keeps a faulty genera
 
 QuotaVector quota_of(YamlReader& reader, const YAML::Node& node) {
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
-  if (!node.IsDefined() || !reader.is_map(node, "quota", {"nvidia.com/gpu", "cpu", "memory"})) return quota;
-  quota[static_cast<std::size_t>(QuotaDimension::kMilliGpu)] = reader.amount(node, "nvidia.com/gpu", kUnlimited, 1000);
-  quota[static_cast<std::size_t>(QuotaDimension::kMilliCores)] = reader.amount(node, "cpu", kUnlimited, 1000);
-  quota[static_cast<std::size_t>(QuotaDimension::kMemoryBytes)] = reader.amount(node, "memory", kUnlimited, 1);
+  constexpr const char* kKeys[kQuotaDimensions] = {"nvidia.com/gpu", "cpu", "memory"};  // by QuotaDimension
+  if (!node.IsDefined() || !reader.is_map(node, "quota", {kKeys[0], kKeys[1], kKeys[2]})) return quota;
+  for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
+    const YAML::Node value = node[kKeys[d]];
+    if (!reader.is_ok() || !value.IsDefined()) continue;
+    const Result<std::int64_t> limit = parse_quota(static_cast<std::int64_t>(d), reader.scalar(value, kKeys[d]));
+    if (!limit) reader.fail(value, std::string(kKeys[d]) + ": " + limit.error().message);
+    if (limit) quota[d] = *limit;
+  }
   return quota;
 }
 
@@ -88,9 +95,11 @@ void read_profile_setting(YamlReader& reader, const YAML::Node& root, SchedulerC
   } else {
     config.profile = profile_of(reader, node, false);
   }
-  if (reader.is_ok() && config.profile.lacks_mix())
-    reader.fail(node, "profile \"" + config.profile.profile.name +
-                          "\" scores by fgd, which needs a mix: the pods that the cluster expects (mix.podList or mix.classes)");
+  if (!reader.is_ok()) return;
+  if (const Result<void> checked = config.profile.check_mix(); !checked) reader.fail(node, checked.error().message);
+  if (config.profile.profile.victim != VictimRule::kNone)
+    reader.fail(node,
+                "profile \"" + config.profile.profile.name + "\" preempts running jobs, which the live scheduler does not do; choose another one");
 }
 
 /// Users name a level by the last part of its label key, or by the whole key.
@@ -237,7 +246,7 @@ Result<SchedulerConfig> parse_config(std::string_view text, const std::string& f
 }
 
 Result<SchedulerConfig> read_config(const std::string& file) {
-  const Result<std::string> text = read_file(file, YamlReader::kBytesMax);
+  const Result<std::string> text = read_text_file(file, YamlReader::kBytesMax);
   if (!text) return text.error();
   return parse_config(*text, file);
 }

@@ -1,8 +1,6 @@
 #include "text/amount_text.h"
 
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -22,6 +20,9 @@ std::optional<std::int64_t> quantity(std::string_view text, std::int64_t units_p
   if (!amount || *amount < 0 || *amount > kAmountMax) return std::nullopt;
   return *amount;
 }
+
+/// "64GiB" is "64Gi".
+std::string_view without_b(std::string_view text) { return text.ends_with("iB") ? text.substr(0, text.size() - 1) : text; }
 
 std::string bytes_word(std::int64_t amount) {
   constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {{"TiB", 1ll << 40}, {"GiB", 1ll << 30}, {"MiB", 1ll << 20}, {"KiB", 1ll << 10}};
@@ -84,31 +85,25 @@ std::optional<MilliCores> parse_cores(std::string_view text) {
 }
 
 std::optional<Bytes> parse_bytes(std::string_view text) {
-  const auto bytes = quantity(text.ends_with("iB") ? text.substr(0, text.size() - 1) : text, 1);
+  const auto bytes = quantity(without_b(text), 1);
   return bytes ? std::optional(Bytes(*bytes)) : std::nullopt;
 }
 
 Result<MiB> parse_gpu_memory(std::string_view text) {
   constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-  constexpr std::int64_t kGpuMemoryMax = kMiB << 30;  // of one GPU; more is a typing error
   const std::string quoted = "'" + std::string(text) + "'";
-  const std::string_view bare = text.ends_with("iB") ? text.substr(0, text.size() - 1) : text;
-  const Result<std::int64_t> bytes = parse_quantity(bare, 1, Overflow::kSaturate);
+  const Result<std::int64_t> bytes = parse_quantity(without_b(text), 1, Overflow::kSaturate);
   if (!bytes || *bytes < 0) return invalid("is not a quantity such as 40Gi: " + quoted);
-  if (*bytes >= kGpuMemoryMax) return invalid("is " + quoted + ", which is more than any GPU has");
+  if (*bytes / kMiB >= kDeviceMemoryMaxMib) return invalid("is " + quoted + ", which is more than any GPU has");
   if (*bytes > 0 && *bytes < kMiB) return invalid("is " + quoted + ", which is less than 1Mi; name the unit (40Gi)");
   return MiB((*bytes + kMiB - 1) / kMiB);
 }
 
-/// Digits with at most one point, at most three places behind it that count.
-std::optional<MilliGpu> parse_gpus(std::string_view text) {
-  if (text.empty() || text.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
-  double count = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count, std::chars_format::fixed);
-  const double milli = count * 1000;
-  if (failure != std::errc() || end != text.data() + text.size() || !(milli <= MilliGpu::max().value)) return std::nullopt;
-  if (std::abs(milli - std::nearbyint(milli)) > 1e-6) return std::nullopt;
-  return MilliGpu(static_cast<std::int32_t>(std::nearbyint(milli)));
+Result<std::int64_t> parse_quota(std::int64_t dimension, std::string_view text) {
+  const bool is_bytes = dimension == static_cast<std::int64_t>(QuotaDimension::kMemoryBytes);
+  const Result<std::int64_t> amount = is_bytes ? parse_quantity(without_b(text), 1) : parse_quantity(text, 1000);
+  if (amount && *amount < 0) return invalid("\"" + std::string(text) + "\" is negative");
+  return amount;
 }
 
 }  // namespace ashlar

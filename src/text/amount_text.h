@@ -32,10 +32,11 @@ inline constexpr std::string_view kCoresForm = "CPU cores such as 8, 0.5 or 500m
 /// A quantity as Kubernetes writes it: bytes, or with Ki .. Ei (powers of 1024, "KiB" too) or k .. E (powers of 1000). From 0 to 4Pi; none as above.
 std::optional<Bytes> parse_bytes(std::string_view text);
 inline constexpr std::string_view kBytesForm = "memory such as 64Gi, 512Mi or 1Ti";
+inline constexpr std::int64_t kDeviceMemoryMaxMib = std::int64_t{1} << 30;  ///< of one GPU; more is a typing error
 /// GPU memory that is requested: as above, at least 1Mi or 0, rounded up to whole MiB. kInvalid says what is wrong with `text`.
 Result<MiB> parse_gpu_memory(std::string_view text);
-/// Devices as thousandths: "8" or "0.5"; none as above.
-std::optional<MilliGpu> parse_gpus(std::string_view text);
-inline constexpr std::string_view kGpusForm = "a number of GPUs such as 8 or 0.5";
+/// A limit of a queue in the unit of its dimension (QuotaDimension): thousandths of a GPU, thousandths of a core, bytes. A quantity as above, of any
+/// size: "8", "0.5", "500m" or "1k" GPUs. kInvalid says what is wrong with `text`.
+Result<std::int64_t> parse_quota(std::int64_t dimension, std::string_view text);
 
 }  // namespace ashlar

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <string>
 
+#include "text/amount_text.h"
+
 namespace ashlar {
 namespace {
 
@@ -74,6 +76,8 @@ Result<Millis> parse_duration(std::string_view text) {
   if (text.empty()) return bad_duration(text);
   return Millis(static_cast<std::int64_t>(millis));
 }
+
+std::string seconds_text(Millis duration) { return milli_word(duration.value) + "s"; }
 
 std::string duration_text(Millis duration) {
   char text[64];

@@ -18,6 +18,8 @@ inline constexpr std::string_view kDurationForm = "a time such as 90s, 5m, 1h30m
 /// milliseconds from 0 to kDurationMax; kInvalid otherwise.
 Result<Millis> parse_duration(std::string_view text);
 
+/// "90s", "1.5s": exact, as cases write times.
+std::string seconds_text(Millis duration);
 /// "1h12m", "3.2s": as much as a reader needs.
 std::string duration_text(Millis duration);
 

@@ -53,6 +53,12 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& kn
   return suggestion(name, std::vector<std::string_view>(known.begin(), known.end()));
 }
 
+std::string or_list(std::span<const std::string_view> words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) text += std::string(i == 0 ? "" : i + 1 < words.size() ? ", " : " or ").append(words[i]);
+  return text;
+}
+
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
   if (std::string near = suggestion(name, known); !near.empty()) return near;
   std::string list;

@@ -10,6 +10,8 @@ namespace ashlar {
 
 /// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b` (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
+/// "A, B or C"
+std::string or_list(std::span<const std::string_view> words);
 /// "; did you mean \"X\"?"
 std::string meant_text(std::string_view meant);
 /// The same with the known name nearest to `name`; empty if none is near.

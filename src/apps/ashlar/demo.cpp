@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "apps/ashlar/shared/usage.h"
 #include "apps/ashlar/verbs.h"
 #include "apps/demo/play.h"
 #include "apps/demo/view.h"
@@ -225,7 +226,10 @@ void add_demo(CLI::App& app) {
   verb->add_flag("--short", options->is_short, "Run a few seconds, one job of each kind, without the comparison");
   verb->add_flag("--no-wait", options->has_no_wait, "Exit at the end of the script instead of waiting for Ctrl-C");
   verb->add_flag("--no-comparison", options->has_no_comparison, "Skip the comparison with kube-scheduler");
-  verb->add_option("--color", options->color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
+  verb->add_option("--color", options->color, "Colours: auto, always or never")
+      ->type_name("WHEN")
+      ->check(one_of({"auto", "always", "never"}))
+      ->capture_default_str();
   verb->callback([options] { run_demo(*options); });
 }
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
-#include <cmath>
 #include <iostream>
 #include <utility>
 
+#include "apps/ashlar/shared/usage.h"
 #include "apps/ashlar/verbs.h"
 #include "cli/progress.h"
 #include "kubeclient/credentials/kubeconfig.h"
@@ -120,7 +120,6 @@ class Sender {
 };
 
 void run_load(const LoadOptions& options) {
-  if (std::isnan(options.speed)) refuse(kBadInput, "--speed: expected a number from 0, got nan");
   std::vector<sim::OpenbNode> nodes;
   if (!options.nodes.empty()) {
     Result<std::vector<sim::OpenbNode>> read = sim::read_openb_nodes(options.nodes);
@@ -156,13 +155,17 @@ void run_load(const LoadOptions& options) {
 void add_load(CLI::App& app) {
   auto options = std::make_shared<LoadOptions>();
   CLI::App* verb = app.add_subcommand("load", "Post a trace's nodes and pods to a real cluster");
-  verb->add_option("trace", options->pods, "Pod list in openb columns (plain, .gz, .xz, .zst)")->required()->type_name("FILE");
+  verb->add_option("TRACE", options->pods, "Pod list in openb columns (plain, .gz, .xz, .zst)")->required()->type_name("");
   verb->add_option("--nodes", options->nodes, "Node list in openb columns; without it only pods are posted")->type_name("FILE");
-  verb->add_option("--kubeconfig", options->kubeconfig, "Kubeconfig file")->type_name("FILE");
-  verb->add_option("-n,--namespace", options->ns, "Namespace of the pods");
-  verb->add_option("--scheduler-name", options->scheduler_name, "spec.schedulerName of the pods");
-  verb->add_option("--speed", options->speed, "Trace seconds per second; 0 = as fast as possible")->check(CLI::Range(0.0, kSpeedMax));
-  verb->add_option("--limit", options->limit, "Maximum number of pods")->check(CLI::Range(std::int64_t{0}, INT64_MAX));
+  verb->add_option("--kubeconfig", options->kubeconfig, "Kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the service account of the pod")
+      ->type_name("FILE");
+  verb->add_option("-n,--namespace", options->ns, "Namespace of the pods")->type_name("NAMESPACE")->capture_default_str();
+  verb->add_option("--scheduler-name", options->scheduler_name, "Value of spec.schedulerName of the pods")->type_name("NAME")->capture_default_str();
+  verb->add_option("--speed", options->speed, "Trace seconds per second; 0 = as fast as possible")
+      ->type_name("FACTOR")
+      ->check(number_in(0, kSpeedMax))
+      ->capture_default_str();
+  verb->add_option("--limit", options->limit, "Maximum number of pods")->type_name("NUMBER")->check(whole_number(0))->default_str("all");
   verb->callback([options] { run_load(*options); });
 }
 

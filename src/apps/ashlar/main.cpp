@@ -8,12 +8,11 @@
 #include <exception>
 #include <iostream>
 #include <new>
-#include <optional>
 #include <streambuf>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "apps/ashlar/shared/usage.h"
 #include "sim/trace/text_source.h"
 
 namespace {
@@ -57,42 +56,6 @@ int checked_output(int status) {
   return kFailed;
 }
 
-std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
-/// A word in the place of a verb that is none: CLI11 would answer "A subcommand is required".
-struct UnknownVerb {
-  const CLI::App* above = nullptr;  ///< the command that should have this verb
-  std::string words;                ///< the verbs before it, each with a space
-  std::string word;
-};
-
-std::optional<UnknownVerb> unknown_verb(const CLI::App& app, int argc, char** argv) {
-  UnknownVerb unknown{&app, {}, {}};
-  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
-    const std::vector<const CLI::App*> verbs = verbs_of(*unknown.above);
-    if (verbs.empty()) return std::nullopt;
-    unknown.word = argv[i];
-    const auto named = std::find_if(verbs.begin(), verbs.end(), [&](const CLI::App* verb) { return verb->check_name(unknown.word); });
-    if (named == verbs.end()) return unknown;
-    unknown.above = *named;
-    unknown.words += (*named)->get_name() + " ";
-  }
-  return std::nullopt;
-}
-
-int answer_unknown_verb(const UnknownVerb& unknown) {
-  std::cerr << "ashlar: unknown verb " << unknown.words << unknown.word << "; the verbs are";
-  std::string_view comma = " ";
-  for (const CLI::App* known : verbs_of(*unknown.above)) {
-    std::cerr << comma << known->get_name();
-    comma = ", ";
-  }
-  std::cerr << " (ashlar " << unknown.words << "--help describes them)\n";
-  return kBadInput;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -100,19 +63,18 @@ int main(int argc, char** argv) {
   CLI::App app{"Ashlar decides which workload runs on which accelerators, when, and next to which others."};
   app.name("ashlar");
   app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::help);
 #define ASHLAR_ADD(verb) ashlar::add_##verb(app);
   ASHLAR_VERBS(ASHLAR_ADD)
 #undef ASHLAR_ADD
-  if (const auto unknown = unknown_verb(app, argc, argv)) return answer_unknown_verb(*unknown);
   try {
     app.parse(argc, argv);
     return checked_output(0);
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    // A request for --help is a ParseError too, with status 0.
-    return app.exit(error) == 0 ? checked_output(0) : kBadInput;
+    if (error.get_exit_code() == 0) return checked_output(app.exit(error));  // a request for --help
+    std::cerr << ashlar::usage_text(app, error) << '\n';
+    return kBadInput;
   } catch (const std::bad_alloc&) {
     std::cerr << "ashlar: out of memory\n";
     return kFailed;

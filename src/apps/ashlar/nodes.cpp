@@ -68,9 +68,8 @@ void add_nodes(CLI::App& app) {
   auto options = std::make_shared<AskOptions>();
   auto name = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("nodes", "Free resources of each node, GPU by GPU");
-  verb->add_option("node", *name, "Show only this node");
-  verb->add_option("--server", options->server, "URL of the scheduler; else $ASHLAR_SERVER, else http://127.0.0.1:10451");
-  verb->add_option("-o,--output", options->output, "table or json")->check(CLI::IsMember({"table", "json"}));
+  verb->add_option("NODE", *name, "Show only this node")->type_name("");
+  options->add_to(*verb, {"table", "json"});
   verb->callback([options, name] {
     const std::string body = ask_scheduler(*options, "/api/v1/nodes" + (name->empty() ? std::string() : "?name=" + percent_encoded(*name)));
     print_answer(*options, body, "NodeList", [&](const object& answer) { return nodes_text(answer, *name); });

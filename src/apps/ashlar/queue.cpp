@@ -71,10 +71,9 @@ void add_queue(CLI::App& app) {
   auto only = std::make_shared<std::string>();
   auto is_all = std::make_shared<bool>(false);
   CLI::App* verb = app.add_subcommand("queue", "Queues, their usage, and the waiting jobs in order");
-  verb->add_option("queue", *only, "Show only jobs of this queue");
+  verb->add_option("QUEUE", *only, "Show only jobs of this queue")->type_name("");
   verb->add_flag("-a,--all", *is_all, "List all waiting jobs (at most 20,000) instead of the first 500");
-  verb->add_option("--server", options->server, "URL of the scheduler; else $ASHLAR_SERVER, else http://127.0.0.1:10451");
-  verb->add_option("-o,--output", options->output, "table, wide or json")->check(CLI::IsMember({"table", "wide", "json"}));
+  options->add_to(*verb, {"table", "wide", "json"});
   verb->callback([options, only, is_all] {
     const std::string body = ask_scheduler(*options, "/api/v1/queue?queue=" + percent_encoded(*only) + (*is_all ? "&all=1" : ""));
     print_answer(*options, body, "QueueList", [&](const object& answer) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/ashlar/shared/usage.h"
 #include "apps/ashlar/verbs.h"
 #include "config/profile_file.h"
 #include "store/replay.h"
@@ -38,9 +39,8 @@ void run_replay(const ReplayVerbOptions& options) {
   store::ReplayOptions replay;
   replay.from = options.from;
   if (!options.policy.empty()) {
-    Result<config::ProfileSpec> spec = config::find_profile(options.policy);
-    if (!spec) refuse(spec.error().message);
-    if (spec->lacks_mix()) refuse("profile " + options.policy + " needs a pod list; give a profile file that names one (podList)");
+    Result<config::ProfileSpec> spec = config::find_whole_profile(options.policy);
+    if (!spec) refuse("--policy: " + spec.error().message);
     replay.other = [spec = std::move(spec).value()](const store::NameTable& names) { return resolved_by(spec, names); };
   }
   const Result<store::ReplayReport> report = store::replay_file(options.log, replay);
@@ -54,10 +54,10 @@ void run_replay(const ReplayVerbOptions& options) {
 void add_replay(CLI::App& app) {
   auto options = std::make_shared<ReplayVerbOptions>();
   CLI::App* verb = app.add_subcommand("replay", "Replay a recorded run and compare every plan");
-  verb->add_option("LOG", options->log, "A decision log: one file, or the folder")->required();
+  verb->add_option("LOG", options->log, "Decision log: one file, or the folder")->required()->type_name("");
   verb->add_option("--policy", options->policy, "Show where this profile would have decided differently")->type_name("NAME|FILE");
-  verb->add_option("--from", options->from, "Compare from this revision on")->type_name("REVISION")->check(CLI::NonNegativeNumber);
-  verb->add_option("-o,--output", options->output, "Format of the report")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  verb->add_option("--from", options->from, "Compare from this revision on")->type_name("REVISION")->check(whole_number(0));
+  add_format_option(*verb, options->output, {"text", "json"});
   verb->callback([options] { run_replay(*options); });
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/ashlar/shared/live_setup.h"
+#include "apps/ashlar/shared/usage.h"
 #include "apps/ashlar/verbs.h"
 #include "config/scheduler_config.h"
 #include "kubeclient/credentials/kubeconfig.h"
@@ -92,16 +93,16 @@ config::SchedulerConfig settings(const SchedulerFlags& options) {
   Result<config::SchedulerConfig> config = options.config_file.empty() ? Result(config::default_config()) : config::read_config(options.config_file);
   if (!config) refuse(kBadInput, config.error().message);
   if (!options.scheduler_names.empty()) config->scheduler_names = options.scheduler_names;
+  const std::string source = options.scheduler_names.empty() ? options.config_file + ": schedulerNames" : "--scheduler-name";
   for (const std::string& name : config->scheduler_names) {
-    if (name.empty()) refuse(kBadInput, "--scheduler-name must not be empty");
-    if (name[0] == '-') refuse(kBadInput, "--scheduler-name: expected a name, got the option " + name);
+    if (name.empty()) refuse(kBadInput, "--scheduler-name: expected a name, got \"\"");
+    if (const std::string problem = option_as_value("--scheduler-name", name); !problem.empty()) refuse(kBadInput, problem);
     if (name.find_first_of(", \t") != std::string::npos)
-      refuse(kBadInput, "scheduler name \"" + name + "\" has a comma or a space; give --scheduler-name once for each name");
+      refuse(kBadInput, source + ": expected one name without commas and spaces, got \"" + name + "\"; give each name by itself");
   }
   if (!options.profile.empty()) {
-    Result<config::ProfileSpec> profile = config::find_profile(options.profile);
-    if (!profile) refuse(kBadInput, profile.error().message);
-    if (profile->lacks_mix()) refuse(kBadInput, "profile " + options.profile + " needs a pod list; give a profile file that names one (podList)");
+    Result<config::ProfileSpec> profile = config::find_whole_profile(options.profile);
+    if (!profile) refuse(kBadInput, "--profile: " + profile.error().message);
     config->profile = std::move(profile).value();
   }
   set_address(options.listen, "--listen", config->listen);
@@ -195,15 +196,15 @@ void add_scheduler(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("scheduler", "Schedule the pods of a Kubernetes cluster");
   verb->add_option("--kubeconfig", options->kubeconfig, "Kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the service account of the pod")
       ->type_name("FILE");
-  verb->add_option("--context", options->context, "Context of the kubeconfig");
+  verb->add_option("--context", options->context, "Context of the kubeconfig")->type_name("NAME");
   verb->add_option("--config", options->config_file, "Configuration file (ashlar.yaml, docs/reference/configuration.md)")->type_name("FILE");
-  verb->add_option("--scheduler-name", options->scheduler_names, "spec.schedulerName of the pods to place; may be repeated")
+  verb->add_option("--scheduler-name", options->scheduler_names, "Value of spec.schedulerName of the pods to place; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
   verb->add_option("--profile", options->profile, "Built-in profile or profile file; overrides the configuration file")->type_name("NAME|FILE");
-  verb->add_option("--listen", options->listen, "IP:PORT of the read API (ashlar why, queue, nodes), health and metrics, or off")
+  verb->add_option("--listen", options->listen, "Address of the read API (ashlar why, queue, nodes), health and metrics: IP:PORT, :PORT or off")
       ->type_name("ADDRESS");
-  verb->add_option("--health-probe-bind-address", options->probes, "IP:PORT of health and metrics without tenant names, or off")
+  verb->add_option("--health-probe-bind-address", options->probes, "Address of health and metrics without tenant names: IP:PORT, :PORT or off")
       ->type_name("ADDRESS");
   verb->add_option("--decision-log", options->decision_log, "Directory of the decision log")->type_name("DIR");
   verb->add_flag("--no-leader-election", options->has_no_election, "Run as leader without a Lease; for a single replica");

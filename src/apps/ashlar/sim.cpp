@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "apps/ashlar/shared/report_pages.h"
+#include "apps/ashlar/shared/usage.h"
 #include "apps/ashlar/verbs.h"
 #include "cli/progress.h"
 #include "cli/table.h"
@@ -46,12 +47,7 @@ T must(Result<T> result) {
 }
 
 /// A profile by name or file that can decide here.
-config::ProfileSpec profile_spec(const std::string& name, const std::string& folder = {}) {
-  config::ProfileSpec spec = must(config::find_profile(name, folder));
-  if (spec.lacks_mix())
-    fail(invalid("profile \"" + name + "\" scores by fgd, which needs a mix: name a profile file with mix.podList or mix.classes"), kBadInput);
-  return spec;
-}
+config::ProfileSpec profile_spec(const std::string& name, const std::string& folder = {}) { return must(config::find_whole_profile(name, folder)); }
 
 /// The entries of an option that takes several with commas. CLI11 drops empty ones, which are typing errors.
 std::vector<std::string> list_of(const std::vector<std::string>& given, const std::string& option) {
@@ -59,8 +55,7 @@ std::vector<std::string> list_of(const std::vector<std::string>& given, const st
   for (const std::string& text : given) {
     for (std::size_t from = 0; from <= text.size();) {
       const std::size_t comma = std::min(text.find(',', from), text.size());
-      if (text.size() > 1 && text[0] == '-' && (text[1] < '0' || text[1] > '9'))
-        fail(invalid(fmt::format("{}: expected a name, got the option {}", option, text)), kBadInput);
+      if (const std::string problem = option_as_value(option, text); !problem.empty()) fail(invalid(problem), kBadInput);
       if (comma == from) fail(invalid(fmt::format("{}: expected a name beside every comma, got \"{}\"", option, text)), kBadInput);
       entries.push_back(text.substr(from, comma - from));
       from = comma + 1;
@@ -75,8 +70,8 @@ struct OutputOptions {
   std::string report;
 
   void add_to(CLI::App& app) {
-    app.add_option("-o,--output", format, "table, json or csv")->capture_default_str();
-    app.add_option("--report", report, "also write one self-contained HTML page with plots to this file");
+    add_format_option(app, format, {"table", "json", "csv"});
+    app.add_option("--report", report, "Also write one self-contained HTML page with plots to this file")->type_name("FILE")->check(file_to_write());
   }
 };
 
@@ -95,23 +90,17 @@ struct Forms {
 /// The report first: if it cannot be written, nothing is printed either.
 template <class Run>
 void write_results(const std::vector<Run>& runs, const Forms<Run>& forms, const OutputOptions& options, const web::ReportPage& page) {
-  const sim::OutputFormat format = must(sim::parse_output_format(options.format));
   if (!options.report.empty()) {
     const Result<std::string> html = web::render_report(page);
     if (!html) fail(html.error(), kFailed);
     if (const Result<void> written = sim::write_whole_file(options.report, *html); !written) fail(written.error(), kFailed);
   }
-  switch (format) {
-    case sim::OutputFormat::kTable:
-      std::cout << cli::render_table(forms.rows(runs));
-      break;
-    case sim::OutputFormat::kJson:
-      std::cout << forms.json(runs);
-      break;
-    case sim::OutputFormat::kCsv:
-      std::cout << forms.csv(runs);
-      break;
-  }
+  if (options.format == "json")
+    std::cout << forms.json(runs);
+  else if (options.format == "csv")
+    std::cout << forms.csv(runs);
+  else
+    std::cout << cli::render_table(forms.rows(runs));
   std::cout.flush();
 }
 
@@ -139,7 +128,6 @@ std::vector<sim::ArrivalOrder> orders_of(const PackingOptions& options, std::vec
 }
 
 void run_packing_verb(const PackingOptions& options) {
-  must(sim::parse_output_format(options.output.format));
   std::vector<config::ProfileSpec> specs;
   const std::vector<std::string> policies = list_of(options.policies, "--policy");
   for (const std::string& policy : policies) {
@@ -166,12 +154,17 @@ void run_packing_verb(const PackingOptions& options) {
 void add_packing_replay(CLI::App& sim) {
   auto options = std::make_shared<PackingOptions>();
   CLI::App* verb = sim.add_subcommand("packing", "Pods arrive one by one and stay: allocation and fragmentation under each policy");
-  verb->add_option("--nodes", options->nodes, "node list: sn,cpu_milli,memory_mib,gpu,model (.csv, also .gz, .xz, .zst)")->required();
-  verb->add_option("--pods", options->pods, "pod list: name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec]")->required();
-  verb->add_option("--arrivals", options->arrivals, "arrival orders: seed,kind,values")->required();
-  verb->add_option("--seed", options->seeds, "seeds of the arrival file, separated by commas; default: all")->allow_extra_args(false);
+  verb->add_option("--nodes", options->nodes, "Node list: sn,cpu_milli,memory_mib,gpu,model (.csv, also .gz, .xz, .zst)")
+      ->required()
+      ->type_name("FILE");
+  verb->add_option("--pods", options->pods, "Pod list: name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec]")->required()->type_name("FILE");
+  verb->add_option("--arrivals", options->arrivals, "Arrival orders: seed,kind,values")->required()->type_name("FILE");
+  verb->add_option("--seed", options->seeds, "Seeds of the arrival file, separated by commas; default: all")
+      ->type_name("SEED")
+      ->allow_extra_args(false);
   verb->add_option("--policy", options->policies,
-                   "fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, another profile or a profile file; separated by commas")
+                   "Profiles: fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, another one or a profile file; separated by commas")
+      ->type_name("PROFILE")
       ->required()
       ->allow_extra_args(false);
   options->output.add_to(*verb);
@@ -190,7 +183,6 @@ struct QueueOptions {
 };
 
 void run_queue_verb(const QueueOptions& options) {
-  must(sim::parse_output_format(options.output.format));
   const sim::RestartOverhead overhead = must(sim::parse_restart_overhead(options.overhead));
   const std::vector<std::string> policies = list_of(options.policies, "--policy");
   std::vector<Profile> profiles;
@@ -225,19 +217,28 @@ void run_queue_verb(const QueueOptions& options) {
 void add_queue_replay(CLI::App& sim) {
   auto options = std::make_shared<QueueOptions>();
   CLI::App* verb = sim.add_subcommand("queue", "Rigid jobs on virtual clusters: waiting times under each policy");
-  verb->add_option("--jobs", options->jobs, "job trace: vc,gpu_num,submit_time,duration[,priority] (.csv, also .gz, .xz, .zst)")->required();
-  verb->add_option("--vcs", options->vcs, "8-GPU nodes per virtual cluster: vc,node num")->required();
-  verb->add_option("--shrink", options->shrink, "divide every virtual cluster's nodes by this, rounding up")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000));
-  verb->add_option("--policy", options->policies,
-                   "fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, another profile or a profile file; separated by commas")
+  verb->add_option("--jobs", options->jobs, "Job trace: vc,gpu_num,submit_time,duration[,priority] (.csv, also .gz, .xz, .zst)")
+      ->required()
+      ->type_name("FILE");
+  verb->add_option("--vcs", options->vcs, "Nodes of 8 GPUs per virtual cluster: vc,node num")->required()->type_name("FILE");
+  verb->add_option("--shrink", options->shrink, "Divide every virtual cluster's nodes by this, rounding up")
+      ->type_name("NUMBER")
+      ->check(whole_number(1, 1'000'000))
+      ->capture_default_str();
+  verb->add_option(
+          "--policy", options->policies,
+          "Profiles: fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, another one or a profile file; separated by commas")
+      ->type_name("PROFILE")
       ->required()
       ->allow_extra_args(false);
-  verb->add_flag("--pooled", options->is_pooled, "one cluster of all virtual clusters' nodes");
-  verb->add_option("--restart-overhead", options->overhead, "restart overhead in seconds of a job of 1 GPU, of up to 8, of more")
+  verb->add_flag("--pooled", options->is_pooled, "One cluster of all virtual clusters' nodes");
+  verb->add_option("--restart-overhead", options->overhead, "Restart overhead in seconds of a job of 1 GPU, of up to 8, of more")
+      ->type_name("A,B,C")
       ->capture_default_str();
-  verb->add_option("--threads", options->threads, "threads for the virtual clusters; 0 = one per core")->capture_default_str();
+  verb->add_option("--threads", options->threads, "Threads for the virtual clusters; 0 = one per core")
+      ->type_name("NUMBER")
+      ->check(whole_number(0, INT32_MAX))
+      ->capture_default_str();
   options->output.add_to(*verb);
   verb->callback([options] { run_queue_verb(*options); });
 }
@@ -256,7 +257,6 @@ std::string folder_of(const std::string& path) {
 }
 
 void run_scenario_verb(const RunOptions& options) {
-  must(sim::parse_output_format(options.output.format));
   const sim::Scenario scenario = must(sim::read_scenario(options.scenario));
   std::vector<config::ProfileSpec> specs;
   for (const std::string& name : list_of(options.policies, "--policy")) specs.push_back(profile_spec(name));
@@ -267,13 +267,13 @@ void run_scenario_verb(const RunOptions& options) {
   std::vector<sim::QueueRun> runs;
   for (const config::ProfileSpec& spec : specs) {
     Profile profile = config::resolved(spec, [&](std::string_view name) { return simulation.model(name); });
-    profile.seed = scenario.seed;
+    if (!spec.has_seed) profile.seed = scenario.seed;
     cli::ProgressBar bar(profile.name, simulation.jobs_expected());
     runs.push_back(simulation.run(profile, progress_of(bar)));
   }
   const std::vector<std::pair<std::string, std::string>> facts{{"scenario", options.scenario},
                                                                {"nodes", std::to_string(scenario.nodes.size())},
-                                                               {"cards", std::to_string(scenario.devices())},
+                                                               {"GPUs", std::to_string(scenario.devices())},
                                                                {"seed", std::to_string(scenario.seed)}};
   const std::string title = scenario.title.empty() ? std::filesystem::path(options.scenario).filename().string() : scenario.title;
   write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::queue_rows}, options.output, queue_page(title, runs, facts));
@@ -282,8 +282,10 @@ void run_scenario_verb(const RunOptions& options) {
 void add_run(CLI::App& sim) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = sim.add_subcommand("run", "A scenario of nodes, queues, work and failures in virtual time, under one profile or several");
-  verb->add_option("scenario", options->scenario, "YAML file (docs/reference/scenario.md)")->required();
-  verb->add_option("--policy", options->policies, "profiles instead of the scenario's own; separated by commas")->allow_extra_args(false);
+  verb->add_option("SCENARIO", options->scenario, "YAML file (docs/reference/scenario.md)")->required()->type_name("");
+  verb->add_option("--policy", options->policies, "Profiles instead of the scenario's own; separated by commas")
+      ->type_name("PROFILE")
+      ->allow_extra_args(false);
   options->output.add_to(*verb);
   verb->callback([options] { run_scenario_verb(*options); });
 }

@@ -5,11 +5,20 @@
 #include <iostream>
 
 namespace ashlar {
+namespace {
+
+#ifdef __clang__
+constexpr const char* kCompiler = __VERSION__;  // begins with its name
+#else
+constexpr const char* kCompiler = "GCC " __VERSION__;
+#endif
+
+}  // namespace
 
 void add_version(CLI::App& app) {
   app.set_version_flag("--version", "ashlar " ASHLAR_VERSION);
   CLI::App* verb = app.add_subcommand("version", "Print the version and the compiler it was built with");
-  verb->callback([] { std::cout << "ashlar " ASHLAR_VERSION "\nbuilt with " << __VERSION__ << '\n'; });
+  verb->callback([] { std::cout << "ashlar " ASHLAR_VERSION "\nbuilt with " << kCompiler << '\n'; });
 }
 
 }  // namespace ashlar

@@ -6,6 +6,7 @@
 
 #include "apps/ashlar/shared/ask.h"
 #include "apps/ashlar/verbs.h"
+#include "text/amount_text.h"
 #include "text/duration_text.h"
 
 namespace ashlar {
@@ -19,7 +20,7 @@ std::string asks_text(const object& why) {
   const object& a = asks->as_object();
   std::string text;
   if (number_of(a, "gpus") > 0) text = std::to_string(number_of(a, "gpus")) + " GPU";
-  if (number_of(a, "milliGpu") > 0) text = std::to_string(number_of(a, "milliGpu")) + " thousandths of a GPU";
+  if (number_of(a, "milliGpu") > 0) text = milli_word(number_of(a, "milliGpu")) + " GPU";
   return text;
 }
 
@@ -90,10 +91,9 @@ void add_why(CLI::App& app) {
   auto name = std::make_shared<std::string>();
   auto ns = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("why", "Why a pod or gang waits, and what would help");
-  verb->add_option("name", *name, "NAMESPACE/NAME of a pod or gang, or NAME with -n")->required();
-  verb->add_option("-n,--namespace", *ns, "Namespace of NAME; \"default\" if neither gives one");
-  verb->add_option("--server", options->server, "URL of the scheduler; else $ASHLAR_SERVER, else http://127.0.0.1:10451");
-  verb->add_option("-o,--output", options->output, "table or json")->check(CLI::IsMember({"table", "json"}));
+  verb->add_option("NAME", *name, "NAMESPACE/NAME of a pod or gang, or NAME with -n")->required()->type_name("");
+  verb->add_option("-n,--namespace", *ns, "Namespace of NAME; \"default\" if neither gives one")->type_name("NAMESPACE");
+  options->add_to(*verb, {"table", "json"});
   verb->callback([options, name, ns] {
     const std::string body = ask_scheduler(*options, "/api/v1/why?name=" + percent_encoded(full_name(*ns, *name)));
     const std::int64_t status = number_of(print_answer(*options, body, "Why", why_text), "exitStatus");

@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/eventhandler.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace ashlar::config {
@@ -35,14 +36,26 @@ class ContentFinder final : public YAML::EventHandler {
 
 }  // namespace
 
-YAML::Node only_document(const std::string& text) {
+std::string yaml_place(const std::string& file, const YAML::Mark& mark) {
+  // yaml-cpp marks nodes that it made up (such as empty documents) with -1.
+  return file + ":" + std::to_string(std::max(mark.line, 0) + 1) + ":" + std::to_string(std::max(mark.column, 0) + 1) + ": ";
+}
+
+Error yaml_error(const std::string& file, const YAML::Exception& error) {
+  return invalid(yaml_place(file, error.mark) + "not valid YAML: " + error.msg +
+                 "; check the brackets, quotes, colons and indentation of this line and those above it");
+}
+
+Result<YAML::Node> only_document(const std::string& text, const std::string& file) try {
   const YAML::Node first = YAML::Load(text);
   std::istringstream stream(text);
   YAML::Parser parser(stream);
   ContentFinder ignored, second;
   if (parser.HandleNextDocument(ignored) && parser.HandleNextDocument(second) && second.has_content())
-    throw YAML::ParserException(second.mark(), "one document is expected, here a second one begins");
+    return invalid(yaml_place(file, second.mark()) + "expected one YAML document, a second one begins here");
   return first;
+} catch (const YAML::Exception& error) {
+  return yaml_error(file, error);
 }
 
 }  // namespace ashlar::config

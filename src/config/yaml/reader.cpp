@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "config/scheduler_config.h"
 #include "config/yaml/document.h"
@@ -19,20 +17,18 @@ YAML::Node YamlReader::document(std::string_view text) {
     fail(YAML::Mark{}, "the file is larger than " + std::to_string(kBytesMax >> 20) + " MiB");
     return YAML::Node(YAML::NodeType::Undefined);
   }
-  try {
-    const YAML::Node document = only_document(std::string(text));
-    if (!document.IsNull()) return document;
+  Result<YAML::Node> document = only_document(std::string(text), file_);
+  if (document && !document->IsNull()) return *document;
+  if (document)
     fail(YAML::Mark{}, "the file is empty");
-  } catch (const YAML::Exception& e) {
-    fail(e.mark, e.msg);
-  }
+  else if (is_ok())
+    error_ = document.error();
   return YAML::Node(YAML::NodeType::Undefined);
 }
 
 void YamlReader::fail(const YAML::Mark& at, const std::string& message) {
   if (error_.has_value()) return;
-  const int line = std::max(at.line, 0) + 1, column = std::max(at.column, 0) + 1;
-  error_ = invalid(file_ + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + message);
+  error_ = invalid(yaml_place(file_, at) + message);
 }
 
 void YamlReader::fail(const YAML::Node& at, const std::string& message) { fail(at.IsDefined() ? at.Mark() : YAML::Mark{}, message); }
@@ -147,19 +143,6 @@ void YamlReader::expect_kind(const YAML::Node& map, std::string_view kind) {
   };
   expect("apiVersion", kApiVersion);
   expect("kind", kind);
-}
-
-Result<std::string> read_file(const std::string& file, std::size_t bytes_max) {
-  std::ifstream stream(file, std::ios::binary);
-  std::error_code code;
-  if (!stream || std::filesystem::is_directory(file, code)) return Error{Error::Kind::kNotFound, file + ": cannot be read"};
-  std::string text;
-  std::string block(1 << 16, '\0');
-  while (stream.read(block.data(), static_cast<std::streamsize>(block.size())) || stream.gcount() > 0) {
-    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
-    if (text.size() > bytes_max) return invalid(file + ": larger than " + std::to_string(bytes_max >> 20) + " MiB");
-  }
-  return text;
 }
 
 std::string path_beside(const std::string& beside, const std::string& name) {

@@ -56,8 +56,6 @@ class YamlReader {
   std::optional<Error> error_;
 };
 
-/// A whole file; kNotFound with its name if it cannot be read, kInvalid beyond `bytes_max`.
-Result<std::string> read_file(const std::string& file, std::size_t bytes_max);
 /// `name` itself if it is absolute, else below the folder of `beside`.
 std::string path_beside(const std::string& beside, const std::string& name);
 

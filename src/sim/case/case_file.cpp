@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/grown.h"
+#include "config/profile_file.h"
 #include "sim/case/reading.h"
 #include "sim/scenario/units.h"
 #include "state/cluster/topology.h"
@@ -18,26 +19,22 @@
 namespace ashlar::sim {
 namespace {
 
+constexpr std::string_view kQuotaNames[kQuotaDimensions] = {"gpu", "cpu", "memory"};  // by QuotaDimension
 constexpr std::string_view kQuotaForm = "limits such as gpu=16, cpu=64 or memory=512GiB";
 
-void take_quota(CaseReading& c, Words& words, QuotaVector& quota) {
+void take_quota(Words& words, QuotaVector& quota) {
   while (!words.is_at_end() && words.peek() != "parent" && words.peek() != "at") {
     const KeyValue limit = key_value(words.take(kQuotaForm));
-    const bool is_unlimited = limit.value == "unlimited";
-    if (limit.key == "gpu") {
-      const std::optional<MilliGpu> gpus = parse_gpus(limit.value);
-      if (!gpus && !is_unlimited) words.fail(fmt::format("\"{}\" is not a limit", limit.value), kQuotaForm);
-      quota[static_cast<std::size_t>(QuotaDimension::kMilliGpu)] = gpus ? gpus->value : kUnlimited;
-    } else if (limit.key == "cpu") {
-      const std::optional<MilliCores> cores = parse_cores(limit.value);
-      if (!cores && !is_unlimited) words.fail(fmt::format("\"{}\" is not a limit", limit.value), kQuotaForm);
-      quota[static_cast<std::size_t>(QuotaDimension::kMilliCores)] = cores ? cores->value : kUnlimited;
-    } else if (limit.key == "memory") {
-      quota[static_cast<std::size_t>(QuotaDimension::kMemoryBytes)] = is_unlimited ? kUnlimited : bytes_of(words, limit.value);
-    } else {
-      words.fail(fmt::format("\"{}\" is not a limit", limit.key), kQuotaForm);
+    const auto dimension = std::ranges::find(kQuotaNames, limit.key) - std::begin(kQuotaNames);
+    if (dimension == std::ssize(kQuotaNames))
+      return words.fail(fmt::format("unknown limit \"{}\"{}", limit.key, suggestion(limit.key, kQuotaNames)), kQuotaForm);
+    if (limit.value == "unlimited") {
+      quota[static_cast<std::size_t>(dimension)] = kUnlimited;
+      continue;
     }
-    if (words.has_failed()) return;
+    const Result<std::int64_t> amount = parse_quota(dimension, limit.value);
+    if (!amount) return words.fail(amount.error().message);
+    quota[static_cast<std::size_t>(dimension)] = *amount;
   }
 }
 
@@ -46,7 +43,7 @@ void read_queue(CaseReading& c, Words& words) {
   const QueueId queue = c.file.names.queues.of(words.take("the name of a queue"));
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
   QueueId parent = queue == QueueId(0u) ? QueueId::none() : QueueId(0u);
-  if (words.accept("quota")) take_quota(c, words, quota);
+  if (words.accept("quota")) take_quota(words, quota);
   if (words.accept("parent")) parent = take_queue(c, words);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
@@ -58,7 +55,7 @@ void read_queue(CaseReading& c, Words& words) {
     above = value_at(c.parents, above.row(), QueueId(0u));
   if (depth >= QueueTree::kDepthMax)
     return words.fail("queues are nested too deep", fmt::format("at most {} below one another", QueueTree::kDepthMax - 1));
-  happen(c, at, EventBody(QueueDefined{queue, parent, quota}));
+  add_event(c, at, EventBody(QueueDefined{queue, parent, quota}));
 }
 
 void read_quota(CaseReading& c, Words& words) {
@@ -66,50 +63,80 @@ void read_quota(CaseReading& c, Words& words) {
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
   for (const auto& [known, limits] : c.quotas)
     if (known == queue) quota = limits;
-  take_quota(c, words, quota);
+  take_quota(words, quota);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
   c.quotas.emplace_back(queue, quota);
   const QueueId parent = value_at(c.parents, queue.row(), QueueId(0u));
-  happen(c, at, EventBody(QueueDefined{queue, queue == QueueId(0u) ? QueueId::none() : parent, quota}));
+  add_event(c, at, EventBody(QueueDefined{queue, queue == QueueId(0u) ? QueueId::none() : parent, quota}));
+}
+
+/// The index of the setting's value among these; an error that lists them if it is none of them.
+std::size_t take_choice(Words& words, const KeyValue& setting, std::span<const std::string_view> names) {
+  const auto it = std::ranges::find(names, setting.value);
+  if (it == names.end())
+    words.fail(fmt::format("unknown {} \"{}\"; expected {}{}", setting.key, setting.value, or_list(names), suggestion(setting.value, names)));
+  return it == names.end() ? 0 : static_cast<std::size_t>(it - names.begin());
+}
+
+template <class Policy>
+const Policy* take_policy(Words& words, const KeyValue& setting, std::span<const Policy> table) {
+  std::vector<std::string_view> names;
+  for (const Policy& policy : table) names.push_back(policy.name);
+  return &table[take_choice(words, setting, names)];
+}
+
+void take_tiers(Words& words, const KeyValue& setting, Profile& profile) {
+  profile.tiers.clear();
+  for (const std::string_view tier : split(setting.value, '/')) {
+    profile.tiers.emplace_back();
+    for (const std::string_view policy : split(tier, '+'))
+      profile.tiers.back().push_back(take_policy(words, {"score policy", policy, true}, score_policies()));
+  }
+}
+
+void take_profile_setting(Words& words, Profile& profile) {
+  constexpr std::string_view kSettings[] = {"blocking", "placement", "victim", "order", "card", "score", "cadence", "seed"};
+  const KeyValue setting = key_value(words.take("a setting such as blocking=strict"));
+  const std::string_view value = setting.value;
+  switch (take_choice(words, {"profile setting", setting.key, true}, kSettings)) {
+    case 0:
+      profile.blocking = static_cast<Blocking>(take_choice(words, setting, kBlockingNames));
+      break;
+    case 1:
+      profile.placement = static_cast<PlacementRule>(take_choice(words, setting, config::kPlacementNames));
+      break;
+    case 2:
+      profile.victim = static_cast<VictimRule>(take_choice(words, setting, config::kVictimNames));
+      break;
+    case 3:
+      profile.order = take_policy(words, setting, order_policies());
+      break;
+    case 4:
+      profile.device = take_policy(words, setting, device_policies());
+      break;
+    case 5:
+      take_tiers(words, setting, profile);
+      break;
+    case 6: {
+      const Result<Millis> cadence = parse_duration(value);
+      if (!cadence) words.fail(cadence.error().message);
+      profile.cadence = cadence ? *cadence : Millis(0);
+      break;
+    }
+    default:
+      if (value.empty() || value.find_first_not_of("0123456789") != std::string_view::npos || value.size() > 18)
+        words.fail(fmt::format("\"{}\" is not a seed", value), "a whole number of at most 18 digits");
+      std::from_chars(value.data(), value.data() + value.size(), profile.seed);
+  }
 }
 
 void read_profile(CaseReading& c, Words& words) {
   Result<Profile> profile = builtin_profile(words.take("the name of a profile"));
   if (!profile) return words.fail(profile.error().message);
   c.file.profile = *profile;
-  while (!words.is_at_end()) {
-    const KeyValue setting = key_value(words.take("a setting such as blocking=strict"));
-    const std::string_view value = setting.value;
-    if (const auto blocking = std::ranges::find(kBlockingNames, value); setting.key == "blocking" && blocking != std::end(kBlockingNames)) {
-      c.file.profile.blocking = static_cast<Blocking>(blocking - std::begin(kBlockingNames));
-    } else if (setting.key == "placement" && (value == "scored" || value == "consolidate")) {
-      c.file.profile.placement = value == "scored" ? PlacementRule::kScored : PlacementRule::kConsolidate;
-    } else if (setting.key == "victim" && (value == "none" || value == "by-quota-unverified")) {
-      c.file.profile.victim = value == "none" ? VictimRule::kNone : VictimRule::kByQuotaUnverified;
-    } else if (setting.key == "order" && find_order(value) != nullptr) {
-      c.file.profile.order = find_order(value);
-    } else if (setting.key == "card" && find_device(value) != nullptr) {
-      c.file.profile.device = find_device(value);
-    } else if (setting.key == "cadence" && parse_duration(value)) {
-      c.file.profile.cadence = *parse_duration(value);
-    } else if (setting.key == "seed" && !value.empty() && value.find_first_not_of("0123456789") == std::string_view::npos && value.size() < 19) {
-      std::from_chars(value.data(), value.data() + value.size(), c.file.profile.seed);
-    } else if (setting.key == "score") {
-      c.file.profile.tiers.clear();
-      for (const std::string_view tier : split(value, '/')) {
-        c.file.profile.tiers.emplace_back();
-        for (const std::string_view policy : split(tier, '+')) {
-          if (find_score(policy) == nullptr) return words.fail(fmt::format("there is no score policy \"{}\"", policy));
-          c.file.profile.tiers.back().push_back(find_score(policy));
-        }
-      }
-    } else {
-      words.fail(fmt::format("\"{}\" is not a setting of profiles, or its value is unknown", setting.key),
-                 "blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, "
-                 "victim=none|by-quota-unverified, cadence=, seed=");
-    }
-  }
+  while (!words.is_at_end()) take_profile_setting(words, c.file.profile);
+  if (words.has_failed()) return;
   if (const std::optional<ProfileProblem> problem = validate(c.file.profile)) words.fail(problem->text);
   if (c.file.profile.needs_mix()) words.fail("fgd needs a mix of expected pods, which a case cannot give", "another score and card policy");
 }
@@ -117,24 +144,28 @@ void read_profile(CaseReading& c, Words& words) {
 void read_binding(CaseReading& c, Words& words) { c.file.binding = words.take_time(); }
 
 void read_show(CaseReading& c, Words& words) {
+  constexpr std::string_view kShown[] = {"reasons", "queues", "nodes", "examined"};
   do {
-    const std::string_view what = words.take("reasons, queues, nodes or examined");
-    if (what == "reasons")
-      c.file.shows.reasons = true;
-    else if (what == "queues")
-      c.file.shows.queues = true;
-    else if (what == "nodes")
-      c.file.shows.nodes = true;
-    else if (what == "examined")
-      c.file.shows.examined = true;
-    else
-      words.fail(fmt::format("\"{}\" cannot be shown", what), "reasons, queues, nodes or examined");
+    const std::string_view what = words.take(or_list(kShown));
+    switch (take_choice(words, {"word", what, true}, kShown)) {
+      case 0:
+        c.file.shows.reasons = true;
+        break;
+      case 1:
+        c.file.shows.queues = true;
+        break;
+      case 2:
+        c.file.shows.nodes = true;
+        break;
+      default:
+        c.file.shows.examined = true;
+    }
   } while (!words.is_at_end());
 }
 
 void read_tick(CaseReading& c, Words& words) {
   const Millis at = take_at(c, words);
-  if (!words.has_failed()) happen(c, at, EventBody(Tick{}));
+  if (!words.has_failed()) add_event(c, at, EventBody(Tick{}));
 }
 
 struct Statement {
@@ -181,12 +212,12 @@ void read_statement(CaseReading& c, Words& words) {
     if (statement.word != first) continue;
     statement.read(c, words);
     if (!words.has_failed() && !words.is_at_end()) {
-      words.take("nothing");
-      words.fail("nothing is left to say here", fmt::format("a line such as \"{}\"", statement.form));
+      const std::string_view word = words.take("the end of the line");
+      words.fail(fmt::format("unexpected word \"{}\" after the statement", word), fmt::format("a line such as \"{}\"", statement.form));
     }
     return;
   }
-  words.fail(fmt::format("no statement begins with \"{}\"{}", first, did_you_mean(first, known)));
+  words.fail(fmt::format("unknown statement \"{}\"{}", first, did_you_mean(first, known)));
 }
 
 /// The clock of the blocks: statements after a block must not be earlier.
@@ -194,11 +225,11 @@ void open_block(CaseReading& c, Words& words) {
   words.take("----");
   if (!words.accept("at")) {
     words.take("at");
-    words.fail("a block says for which time it is", "\"---- at 1s\"");
+    words.fail("a block needs a time", "\"---- at 1s\"");
   }
   const Millis at = words.take_time();
   if (words.has_failed()) return;
-  if (at < c.latest || at <= c.block_at) words.fail("blocks stand in the order of time, after what they show");
+  if (at < c.latest || at <= c.block_at) words.fail("blocks must be in order of time, after the statements that they show");
   c.block_at = c.latest = at;
   c.file.blocks.push_back({at, words.number(), words.number() + 1, words.number() + 1});
 }
@@ -236,8 +267,7 @@ Result<CaseFile> read_case(std::string_view text, std::string_view where) {
   if (file.names.levels.size() > Topology::kLevelsMax)
     return located({1, 1, fmt::format("the case has {} levels; expected at most {}", file.names.levels.size(), Topology::kLevelsMax)});
   if (file.blocks.empty())
-    return located(
-        {static_cast<int>(file.lines.size()) + 1, 1, "the case expects nothing; expected a block such as \"---- at 1s\" with a line per job"});
+    return located({static_cast<int>(file.lines.size()) + 1, 1, "the case has no block; expected one such as \"---- at 1s\" with a line per job"});
   if (reading.facts.empty()) return located({1, 1, "the case has no nodes; expected \"cluster 2 x h100x8\" or \"node NAME h100x8\""});
   return file;
 }

@@ -7,6 +7,7 @@
 #include "engine/driver.h"
 #include "sim/case/render.h"
 #include "sim/world/world.h"
+#include "text/duration_text.h"
 
 namespace ashlar::sim {
 namespace {
@@ -27,7 +28,7 @@ class CasePlay {
     for (const CaseBlock& block : file_.blocks) {
       while (next_at() <= block.at) {
         clock_.advance_to(std::max(next_at(), clock_.now()));
-        if (!settle()) return Error{Error::Kind::kInternal, fmt::format("the engine does not come to rest at {} ms", clock_.now().value)};
+        if (!settle()) return Error{Error::Kind::kInternal, "the engine does not become idle at " + seconds_text(clock_.now())};
       }
       clock_.advance_to(block.at);
       shown.push_back(show());

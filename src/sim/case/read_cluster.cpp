@@ -6,14 +6,19 @@
 
 #include "sim/case/reading.h"
 #include "state/cluster/topology.h"
+#include "text/nearest_name.h"
 
 namespace ashlar::sim {
 namespace {
 
 constexpr std::int64_t kTiB = std::int64_t{1} << 40;
-constexpr std::string_view kShapeForm = "a shape such as h100x8 (model and cards) or cpu (no cards)";
+constexpr std::string_view kShapeForm = "a shape such as h100x8 (model and GPUs) or cpu (no GPUs)";
 constexpr std::int64_t kNodesMax = 100'000, kDevicesMax = 1'000'000;  ///< a case is read and played within seconds
 constexpr std::string_view kNodesForm = "a number of nodes and a shape, \"cluster 4 x h100x8\"";
+
+constexpr std::string_view kNodeOptions[] = {
+    "cpu=", "memory=", "storage=", "pods=", "card-memory=", "labels", "taint", "untainted", "not-ready", "in"};
+constexpr std::string_view kNodeOptionsForm = "cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at";
 
 /// "racks" is of level "rack".
 std::string_view level_of_plural(std::string_view word) { return word.ends_with('s') ? word.substr(0, word.size() - 1) : std::string_view(); }
@@ -33,7 +38,7 @@ LevelSize take_level_size(Words& words) {
   if (size.name.empty() || words.has_failed()) return {};
   if (!words.accept("of")) {
     words.take("of");
-    words.fail("a level has a size", "\"level NAME of NODES\"");
+    words.fail("a level needs its number of nodes", "\"level NAME of NODES\"");
   }
   size.nodes = words.take_count("the number of nodes in each domain of the level");
   return size;
@@ -52,7 +57,7 @@ void take_shape(CaseReading& c, Words& words, NodeFacts& facts) {
     return;
   }
   if (devices < 1 || devices > kDevicesPerNodeMax)
-    return words.fail(fmt::format("a node with {} cards", devices), fmt::format("1 to {}", kDevicesPerNodeMax));
+    return words.fail(fmt::format("{} GPUs on one node", devices), fmt::format("1 to {}", kDevicesPerNodeMax));
   facts.devices.count = devices;
   facts.devices.device_class = c.file.names.models.of(shape.substr(0, x));
 }
@@ -121,6 +126,16 @@ bool take_node_option(CaseReading& c, Words& words, NodeFacts& facts) {
   return false;
 }
 
+void refuse_node_option(Words& words, std::string_view form) {
+  const std::string_view word = words.take("an option");
+  words.fail(fmt::format("unknown node option \"{}\"{}", word, suggestion(key_value(word).key, kNodeOptions)), form);
+}
+
+void take_node_options(CaseReading& c, Words& words, NodeFacts& facts) {
+  while (!words.is_at_end() && words.peek() != "at")
+    if (!take_node_option(c, words, facts)) refuse_node_option(words, kNodeOptionsForm);
+}
+
 /// The statement's facts of the node, with what every node of a case has.
 NodeFacts with_own_names(CaseReading& c, NodeId node, NodeFacts facts) {
   const NodeLabel own = label_of(c.file.names, "node", c.file.names.nodes.name(node));
@@ -140,7 +155,7 @@ void finish_node(CaseReading& c, NodeId node, NodeFacts stated, Millis at) {
   if (c.facts.size() <= node.row()) c.facts.resize(node.row() + 1);
   c.facts[node.row()] = facts;
   std::erase(c.lost, node);
-  happen(c, at, EventBody(NodeSeen{node, facts}));
+  add_event(c, at, EventBody(NodeSeen{node, facts}));
 }
 
 void set_ready(CaseReading& c, Words& words, bool is_ready) {
@@ -190,20 +205,20 @@ void find_levels(CaseReading& c) {
   const auto levels = static_cast<std::uint32_t>(std::min<std::size_t>(c.file.names.levels.size(), Topology::kLevelsMax));
   c.file.names.domains.resize(c.file.names.levels.size());  // too many levels included: nodes are read before the case is rejected
   c.next_domain.resize(c.file.names.levels.size(), 0);
-  happen(c, Millis(0), EventBody(LevelsDefined{std::min(c.nested, levels), levels - std::min(c.nested, levels)}));
+  add_event(c, Millis(0), EventBody(LevelsDefined{std::min(c.nested, levels), levels - std::min(c.nested, levels)}));
 }
 
 /// The levels themselves were read by find_levels.
 void read_levels(CaseReading& c, Words& words) {
   while (!words.is_at_end()) words.take("a level");
   if (c.file.names.levels.size() > Topology::kLevelsMax) words.fail("too many levels", fmt::format("at most {}", Topology::kLevelsMax));
-  if (!c.facts.empty()) words.fail("levels are stated before the first node");
+  if (!c.facts.empty()) words.fail("levels must come before the first node");
 }
 
 void read_cluster(CaseReading& c, Words& words) {
   const std::int64_t count = words.take_count(kNodesForm);
   if (count + static_cast<std::int64_t>(c.file.names.nodes.size()) > kNodesMax)
-    words.fail(fmt::format("{} nodes in all", count + static_cast<std::int64_t>(c.file.names.nodes.size())), fmt::format("at most {}", kNodesMax));
+    words.fail(fmt::format("{} nodes in total", count + static_cast<std::int64_t>(c.file.names.nodes.size())), fmt::format("at most {}", kNodesMax));
   if (!words.accept("x")) {
     words.take("x");
     words.fail("no \"x\" between number and shape", kNodesForm);
@@ -211,14 +226,13 @@ void read_cluster(CaseReading& c, Words& words) {
   NodeFacts facts;
   take_shape(c, words, facts);
   if (!words.has_failed() && (c.devices += count * facts.devices.count) > kDevicesMax)
-    words.fail(fmt::format("{} cards in all", c.devices), fmt::format("at most {}", kDevicesMax));
+    words.fail(fmt::format("{} GPUs in total", c.devices), fmt::format("at most {}", kDevicesMax));
   std::vector<LevelSize> sizes;
   while (!words.is_at_end() && words.peek() != "at") {
     if (const LevelSize size = take_level_size(words); !size.name.empty())
       sizes.push_back(size);
     else if (!take_node_option(c, words, facts)) {
-      words.take("an option");
-      words.fail("not an option of nodes", "cpu=, memory=, card-memory=, labels, taint, not-ready, \"racks of N\" or \"level NAME of N\"");
+      refuse_node_option(words, fmt::format("\"racks of N\", \"level NAME of N\", {}", kNodeOptionsForm));
     }
   }
   const Millis at = take_at(c, words);
@@ -238,11 +252,10 @@ void read_cluster(CaseReading& c, Words& words) {
 
 void read_node(CaseReading& c, Words& words) {
   const std::string_view name = words.take("the node's name and shape, \"node big h100x8\"");
-  if (!c.file.names.nodes.find(name).is_none()) words.fail(fmt::format("there is a node \"{}\" already", name));
+  if (!c.file.names.nodes.find(name).is_none()) words.fail(fmt::format("node \"{}\" already exists", name));
   NodeFacts facts;
   take_shape(c, words, facts);
-  while (take_node_option(c, words, facts)) {
-  }
+  take_node_options(c, words, facts);
   const Millis at = take_at(c, words);
   if (!words.has_failed()) finish_node(c, c.file.names.nodes.of(name), std::move(facts), at);
 }
@@ -250,7 +263,7 @@ void read_node(CaseReading& c, Words& words) {
 void read_add(CaseReading& c, Words& words) {
   if (!words.accept("node")) {
     words.take("node");
-    words.fail("only nodes are added", "\"add node SHAPE\" or \"add node NAME SHAPE\"");
+    words.fail("only nodes can be added", "\"add node SHAPE\" or \"add node NAME SHAPE\"");
   }
   const bool is_named = !words.peek(1).empty() && (words.peek(1) == "cpu" || words.peek(1).find_first_of('=') == std::string_view::npos) &&
                         words.peek(1) != "at" && words.peek(1) != "labels" && words.peek(1) != "taint" && words.peek(1) != "taints" &&
@@ -258,8 +271,7 @@ void read_add(CaseReading& c, Words& words) {
   const std::string name = is_named ? std::string(words.take("a name")) : fmt::format("node{}", c.file.names.nodes.size());
   NodeFacts facts;
   take_shape(c, words, facts);
-  while (take_node_option(c, words, facts)) {
-  }
+  take_node_options(c, words, facts);
   const Millis at = take_at(c, words);
   if (!words.has_failed()) finish_node(c, c.file.names.nodes.of(name), std::move(facts), at);
 }
@@ -268,13 +280,12 @@ void read_change(CaseReading& c, Words& words) {
   const NodeId node = take_node_that_is_there(c, words);
   if (words.has_failed()) return;
   NodeFacts facts = c.facts[node.row()];
-  while (take_node_option(c, words, facts)) {
-  }
+  take_node_options(c, words, facts);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
   NodeFacts& before = c.facts[node.row()];
   const NodeFacts after = with_own_names(c, node, std::move(facts));
-  for (EventBody& change : node_changes(node, before, after)) happen(c, at, std::move(change));
+  for (EventBody& change : node_changes(node, before, after)) add_event(c, at, std::move(change));
   before = after;
 }
 
@@ -287,7 +298,7 @@ void read_lose(CaseReading& c, Words& words) {
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
   c.lost.push_back(node);
-  happen(c, at, EventBody(NodeGone{node}));
+  add_event(c, at, EventBody(NodeGone{node}));
 }
 
 /// Everything on the node is lost, and nothing new is placed on it.
@@ -297,7 +308,7 @@ void read_drain(CaseReading& c, Words& words) {
   if (words.has_failed()) return;
   NodeFacts facts = c.facts[node.row()];
   facts.is_ready = false;
-  happen(c, at, EventBody(NodeGone{node}));
+  add_event(c, at, EventBody(NodeGone{node}));
   finish_node(c, node, std::move(facts), at);
 }
 

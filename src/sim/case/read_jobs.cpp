@@ -6,11 +6,20 @@
 #include "sim/case/reading.h"
 #include "sim/scenario/units.h"
 #include "text/device_text.h"
+#include "text/nearest_name.h"
 
 namespace ashlar::sim {
 namespace {
 
 constexpr std::string_view kGroupsForm = "groups such as \"2 x 4 gpu + 1 x cpu=8\"";
+
+constexpr std::string_view kJobOptions[] = {"cpu=", "memory=",   "storage=", "card-memory=", "queue", "priority", "duration", "p90",
+                                            "runs", "rank",      "within",   "prefer",       "min",   "needs",    "selector", "affinity",
+                                            "wish", "tolerates", "port",     "on",           "cards", "at"};
+constexpr std::string_view kJobOptionsForm =
+    "\"4 gpu\", \"500 milli\", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, "
+    "wish, "
+    "tolerates, port, on, cards or at";
 
 std::int32_t signed_number(Words& words, std::string_view form) {
   const std::string_view word = words.take(form);
@@ -39,7 +48,7 @@ DeviceMask take_devices_of_node(Words& words) {
 
 JobId take_new_job(CaseReading& c, Words& words) {
   const std::string_view name = words.take("a name for the job");
-  if (!c.file.names.jobs.find(name).is_none()) words.fail(fmt::format("there is a job \"{}\" already", name));
+  if (!c.file.names.jobs.find(name).is_none()) words.fail(fmt::format("job \"{}\" already exists", name));
   if (name == "queue" || name == "node" || name == "examined" || name.starts_with('#') || name.find('/') != std::string_view::npos)
     words.fail(fmt::format("a job cannot be called \"{}\"", name));
   if (words.has_failed()) return JobId::none();
@@ -87,11 +96,8 @@ void take_job_options(CaseReading& c, Words& words, JobForm& form) {
     else if (words.accept("cards"))
       form.devices = take_devices_of_node(words);
     else {
-      words.take("an option");
-      words.fail(
-          "not an option of jobs",
-          "cards, amounts, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, wish, tolerates, port, on, "
-          "cards or at");
+      const std::string_view word = words.take("an option");
+      words.fail(fmt::format("unknown job option \"{}\"{}", word, suggestion(key_value(word).key, kJobOptions)), kJobOptionsForm);
     }
     if (words.has_failed()) return;
     if (!form.groups.empty()) take_ask(words, c.file.names, form.groups.back());
@@ -102,16 +108,16 @@ void add_members(CaseReading& c, Words& words, JobId job, const std::vector<Memb
   CaseNames& names = c.file.names;
   for (const MemberAsk& ask : groups) {
     if (ask.demand.devices.count == 0 && ask.demand.devices.memory_each.value > 0)
-      words.fail("card memory without a card", "\"500 milli card-memory=10GiB\"");
+      words.fail("card-memory without a GPU", "\"500 milli card-memory=10GiB\"");
     DemandId demand = names.demands.find(ask.demand);
     if (demand.is_none()) {
       demand = names.demands.add(ask.demand);
-      happen(c, c.latest, EventBody(DemandDefined{demand, ask.demand}));
+      add_event(c, c.latest, EventBody(DemandDefined{demand, ask.demand}));
     }
     ConstraintId constraint = names.constraints.find(ask.constraint);
     if (constraint.is_none()) {
       constraint = names.constraints.add(ask.constraint);
-      happen(c, c.latest, EventBody(ConstraintDefined{constraint, ask.constraint}));
+      add_event(c, c.latest, EventBody(ConstraintDefined{constraint, ask.constraint}));
     }
     for (std::uint32_t i = 0; i < ask.count; ++i) {
       const MemberId member(names.member_count++);
@@ -131,10 +137,10 @@ void finish_job(CaseReading& c, Words& words, JobForm form, std::string_view) {
   const JobId job = w.job;
   const std::vector<MemberSpec> members = w.members;
   if (form.runs == Millis::max()) form.runs = w.estimate.p50;
-  happen(c, at, EventBody(Submitted{std::move(w)}));
-  if (form.runs != Millis::max()) happen(c, at, RunsFor{job, form.runs});
+  add_event(c, at, EventBody(Submitted{std::move(w)}));
+  if (form.runs != Millis::max()) add_event(c, at, RunsFor{job, form.runs});
   if (!form.on.is_none())
-    for (const MemberSpec& m : members) happen(c, at, EventBody(Bound{m.member, form.on, form.devices}));
+    for (const MemberSpec& m : members) add_event(c, at, EventBody(Bound{m.member, form.on, form.devices}));
 }
 
 }  // namespace
@@ -178,7 +184,7 @@ void read_grow(CaseReading& c, Words& words) {
   MembersAdded added{job, 1, {}};
   add_members(c, words, job, groups, added.members);
   added.members_min = least != 0 ? least : static_cast<std::uint32_t>(c.file.names.members[job.row()].size());
-  happen(c, at, EventBody(std::move(added)));
+  add_event(c, at, EventBody(std::move(added)));
 }
 
 void read_end(CaseReading& c, Words& words) {
@@ -186,16 +192,16 @@ void read_end(CaseReading& c, Words& words) {
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
   if (which.member.is_none())
-    happen(c, at, EventBody(Ended{which.job}));
+    add_event(c, at, EventBody(Ended{which.job}));
   else
-    happen(c, at, EventBody(MemberGone{which.member}));
+    add_event(c, at, EventBody(MemberGone{which.member}));
 }
 
 void read_reject(CaseReading& c, Words& words) {
   const std::vector<MemberId> members = take_members(c, words);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
-  for (const MemberId member : members) happen(c, at, RejectNext{member});
+  for (const MemberId member : members) add_event(c, at, RejectNext{member});
 }
 
 void read_bind(CaseReading& c, Words& words) {
@@ -205,7 +211,7 @@ void read_bind(CaseReading& c, Words& words) {
   if (words.accept("cards")) devices = take_devices_of_node(words);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
-  for (const MemberId member : members) happen(c, at, EventBody(Bound{member, node, devices}));
+  for (const MemberId member : members) add_event(c, at, EventBody(Bound{member, node, devices}));
 }
 
 void read_evict(CaseReading& c, Words& words) {
@@ -213,21 +219,21 @@ void read_evict(CaseReading& c, Words& words) {
   Millis remaining = Millis::max();
   if (words.accept("remaining")) remaining = words.take_time();
   const Millis at = take_at(c, words);
-  if (!words.has_failed()) happen(c, at, EventBody(Evicted{job, remaining}));
+  if (!words.has_failed()) add_event(c, at, EventBody(Evicted{job, remaining}));
 }
 
 void read_priority(CaseReading& c, Words& words) {
   const JobId job = take_job(c, words);
   const std::int32_t priority = signed_number(words, "a priority such as 100");
   const Millis at = take_at(c, words);
-  if (!words.has_failed()) happen(c, at, EventBody(PriorityChanged{job, priority}));
+  if (!words.has_failed()) add_event(c, at, EventBody(PriorityChanged{job, priority}));
 }
 
 void read_estimate(CaseReading& c, Words& words) {
   const JobId job = take_job(c, words);
   const Millis expected = words.take_time();
   const Millis at = take_at(c, words);
-  if (!words.has_failed()) happen(c, at, EventBody(EstimateChanged{job, {expected, expected}}));
+  if (!words.has_failed()) add_event(c, at, EventBody(EstimateChanged{job, {expected, expected}}));
 }
 
 /// Another scheduler reserves a node for its pod; "none" when it no longer does.
@@ -237,7 +243,7 @@ void read_nominate(CaseReading& c, Words& words) {
   const std::int32_t priority = words.accept("priority") ? signed_number(words, "a priority such as 100") : 0;
   const Millis at = take_at(c, words);
   if (words.has_failed() || members.empty()) return;
-  happen(c, at, EventBody(Nominated{members.front(), node, priority}));
+  add_event(c, at, EventBody(Nominated{members.front(), node, priority}));
 }
 
 }  // namespace ashlar::sim

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "sim/case/words.h"
+#include "text/duration_text.h"
 #include "text/nearest_name.h"
 
 namespace ashlar::sim {
@@ -31,14 +32,14 @@ Millis take_at(CaseReading& c, Words& words) {
   if (words.accept("at"))
     at = words.take_time();
   else if (!words.is_at_end()) {
-    words.take("at");
-    words.fail("the statement should be over", "\"at TIME\" or the end of the line");
+    const std::string_view word = words.take("at");
+    words.fail(fmt::format("unexpected word \"{}\" after the statement", word), "\"at TIME\" or the end of the line");
   }
   if (words.has_failed()) return c.latest;
   if (at < c.latest)
-    words.fail("statements stand in the order of time", fmt::format("at least {} ms, as above", c.latest.value));
+    words.fail("statements must be in order of time", fmt::format("{} or later", seconds_text(c.latest)));
   else if (at <= c.block_at)
-    words.fail("this would have happened before the block above", fmt::format("a time after {} ms", c.block_at.value));
+    words.fail("this time is not after the block above", fmt::format("a time after {}", seconds_text(c.block_at)));
   c.latest = std::max(c.latest, at);
   return at;
 }
@@ -109,8 +110,7 @@ std::vector<MemberId> take_members(CaseReading& c, Words& words) {
 NodeId take_node_that_is_there(CaseReading& c, Words& words) {
   const NodeId node = take_node(c, words);
   if (std::count(c.lost.begin(), c.lost.end(), node) > 0)
-    words.fail(fmt::format("node \"{}\" is lost", c.file.names.nodes.name(node)),
-               "a node that is there; \"add node NAME SHAPE\" lets one join again");
+    words.fail(fmt::format("node \"{}\" is lost", c.file.names.nodes.name(node)), "a node of the cluster; \"add node NAME SHAPE\" adds it again");
   return node;
 }
 

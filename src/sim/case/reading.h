@@ -24,7 +24,7 @@ struct CaseReading {
   Millis block_at{-1};
 };
 
-inline void happen(CaseReading& c, Millis at, std::variant<EventBody, RejectNext, RunsFor> what) {
+inline void add_event(CaseReading& c, Millis at, std::variant<EventBody, RejectNext, RunsFor> what) {
   c.file.scripted_events.push_back({at, std::move(what)});
 }
 

@@ -6,6 +6,7 @@
 
 #include "text/amount_text.h"
 #include "text/device_text.h"
+#include "text/duration_text.h"
 
 namespace ashlar::sim {
 namespace {
@@ -101,7 +102,7 @@ std::string number_text(const Reason& r, std::size_t index) {
     case ReasonUnit::kQuota:
       return quota_word(r.numbers[0], number);
     case ReasonUnit::kInstant:
-      return milli_word(number) + "s";
+      return seconds_text(Millis(number));
     default:
       return std::to_string(number);
   }

@@ -7,6 +7,7 @@
 
 #include "sim/scenario/units.h"
 #include "text/amount_text.h"
+#include "text/nearest_name.h"
 
 namespace ashlar::sim {
 namespace {
@@ -38,7 +39,7 @@ LabelExpression expression_of(Words& words, CaseNames& names, std::string_view t
   if (text[at] == '<' || text[at] == '>') {
     e.op = text[at] == '<' ? Op::kLess : Op::kGreater;
     e.number = number_in(value);
-    if (e.number == NodeLabel::kNotANumber) words.fail(fmt::format("\"{}\" compares with no number", text), kExpressionForm);
+    if (e.number == NodeLabel::kNotANumber) words.fail(fmt::format("\"{}\" does not compare with a number", text), kExpressionForm);
     return e;
   }
   e.op = is_not ? Op::kNotIn : Op::kIn;
@@ -53,18 +54,17 @@ NodeTerm term_of(Words& words, CaseNames& names, std::string_view text) {
 }
 
 void take_devices(Words& words, MemberAsk& ask) {
-  const std::int64_t number = words.take_count("a number of cards, \"4 gpu\", or a share of one, \"500 milli\"");
+  const std::int64_t number = words.take_count("a number of GPUs, \"4 gpu\", or a fraction of one, \"500 milli\"");
   const bool is_share = words.peek() == "milli";
   if (!is_share && words.peek() != "gpu") {
-    words.take("gpu or milli");
-    words.fail("this number counts nothing", "\"4 gpu\" or \"500 milli\"");
-    return;
+    const std::string_view unit = words.take("gpu or milli");
+    return words.fail(fmt::format("\"{}\" is not a unit", unit), "\"4 gpu\" or \"500 milli\"");
   }
   words.take("gpu or milli");
   if (is_share && number >= kWholeDevice)
-    words.fail(fmt::format("{} milli is not a share of one card", number), "1 to 999 milli, or whole cards as \"2 gpu\"");
+    words.fail(fmt::format("{} milli is not a fraction of one GPU", number), "1 to 999 milli, or whole GPUs as \"2 gpu\"");
   if (!is_share && number > kDevicesPerNodeMax)
-    words.fail(fmt::format("no node has {} cards", number), fmt::format("at most {} gpu", kDevicesPerNodeMax));
+    words.fail(fmt::format("no node has {} GPUs", number), fmt::format("at most {} gpu", kDevicesPerNodeMax));
   if (is_share)
     ask.demand.devices = {1, MilliGpu(static_cast<std::int32_t>(number)), ask.demand.devices.memory_each};
   else
@@ -97,7 +97,7 @@ void take_tolerations(Words& words, CaseNames& names, MemberAsk& ask) {
 void take_models(Words& words, CaseNames& names, MemberAsk& ask) {
   if (!words.accept("model")) {
     words.take("model");
-    words.fail("\"needs\" is of models", "\"needs model h100,a100\"");
+    words.fail("\"needs\" takes models", "\"needs model h100,a100\"");
   }
   for (const std::string_view model : split(words.take("model names such as h100,a100"), ','))
     ask.constraint.models.push_back(names.models.of(model));
@@ -125,10 +125,10 @@ NodeLabel label_of(CaseNames& names, std::string_view key, std::string_view valu
 }
 
 TaintEffect effect_of(Words& words, std::string_view name) {
-  if (name == "NoSchedule") return TaintEffect::kNoSchedule;
-  if (name == "PreferNoSchedule") return TaintEffect::kPreferNoSchedule;
-  if (name == "NoExecute") return TaintEffect::kNoExecute;
-  words.fail(fmt::format("\"{}\" is not an effect", name), "NoSchedule, PreferNoSchedule or NoExecute");
+  constexpr std::string_view kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};  // by TaintEffect
+  const auto effect = std::ranges::find(kEffects, name);
+  if (effect != std::end(kEffects)) return static_cast<TaintEffect>(effect - std::begin(kEffects));
+  words.fail(fmt::format("unknown effect \"{}\"; expected {}{}", name, or_list(kEffects), suggestion(name, kEffects)));
   return TaintEffect::kAny;
 }
 
@@ -159,7 +159,7 @@ void take_ask(Words& words, CaseNames& names, MemberAsk& ask) {
     if (word[0] >= '0' && word[0] <= '9') {
       take_devices(words, ask);
     } else if (const NamedAmount named = take_amount(words, names); !named.resource.is_none()) {
-      if (named.amount <= 0) words.fail("nothing is asked", "an amount above 0");
+      if (named.amount <= 0) words.fail("no resources requested", "an amount above 0");
       add_amount(ask.demand, named);
     } else if (key_value(word).key == "card-memory" && key_value(word).has_value) {
       words.take(kAmountForm);
@@ -174,7 +174,7 @@ void take_ask(Words& words, CaseNames& names, MemberAsk& ask) {
       for (const std::string_view term : split(words.take(kExpressionForm), ';')) ask.constraint.any_of.push_back(term_of(words, names, term));
     } else if (words.accept("wish")) {
       const std::int64_t number = words.take_count("a weight from 1 to 100");
-      if (number > 100) words.fail(fmt::format("{} is no weight", number), "a weight from 1 to 100");
+      if (number > 100) words.fail(fmt::format("{} is not a weight", number), "a weight from 1 to 100");
       const auto weight = static_cast<std::int32_t>(words.has_failed() ? 1 : number);
       ask.constraint.preferred.push_back({weight, term_of(words, names, words.take(kExpressionForm))});
     } else if (words.accept("tolerates")) {

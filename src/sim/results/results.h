@@ -119,10 +119,6 @@ class QueueMeter {
   Millis first_submit_ = Millis::max(), last_end_{0};
 };
 
-enum class OutputFormat : std::uint8_t { kTable, kJson, kCsv };
-/// "table", "json" or "csv"; anything else is an Error that lists them.
-Result<OutputFormat> parse_output_format(std::string_view word);
-
 /// Rows of cells, the header first, for a table on the terminal or in a page.
 using Rows = std::vector<std::vector<std::string>>;
 /// One row per run: allocation at the last seven reached tens of load (70..130 on a full run); percentages with 4 decimals.

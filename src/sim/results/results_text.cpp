@@ -84,13 +84,6 @@ std::string queue_object(const QueueRun& run) {
 
 }  // namespace
 
-Result<OutputFormat> parse_output_format(std::string_view word) {
-  if (word == "table") return OutputFormat::kTable;
-  if (word == "json") return OutputFormat::kJson;
-  if (word == "csv") return OutputFormat::kCsv;
-  return invalid("output: expected table, json or csv, got \"" + std::string(word) + "\"");
-}
-
 Rows packing_rows(std::span<const PackingRun> runs) {
   Rows rows = {{"policy", "seed"}};
   std::vector<std::size_t> loads;

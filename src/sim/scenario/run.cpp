@@ -62,10 +62,6 @@ NodeFacts facts_of(const ScenarioNode& node, Catalog& catalog, Domains& domains)
   return facts;
 }
 
-QuotaVector quota_of(const ScenarioQuota& quota) {
-  return {quota.gpus ? quota.gpus->value : kUnlimited, quota.cpu ? quota.cpu->value : kUnlimited, quota.memory ? quota.memory->value : kUnlimited};
-}
-
 /// A node is away from its first failure until the last of those that overlap has ended.
 std::vector<NodeChange> changes_of(const Scenario& scenario) {
   std::vector<NodeChange> changes;
@@ -97,7 +93,7 @@ Result<ScenarioRun> ScenarioRun::make(const Scenario& scenario) {
   for (std::uint32_t q = 0; q < scenario.queues.size(); ++q) {
     const ScenarioQueue& queue = scenario.queues[q];
     const QueueId parent = queue.parent < 0 ? QueueId(0u) : queue_row(static_cast<std::uint32_t>(queue.parent));
-    run.opening_.push_back({Millis(0), QueueDefined{queue_row(q), parent, quota_of(queue.quota)}});
+    run.opening_.push_back({Millis(0), QueueDefined{queue_row(q), parent, queue.quota}});
   }
   for (std::size_t n = 0; n < run.facts_.size(); ++n) run.opening_.push_back({Millis(0), NodeSeen{NodeId(n), run.facts_[n]}});
   run.node_changes_ = changes_of(scenario);

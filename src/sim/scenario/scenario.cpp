@@ -113,11 +113,8 @@ void read_head(YamlMap& root, Scenario& scenario) {
   scenario.profiles = root.words("profile");
   if (scenario.profiles.empty()) scenario.profiles.emplace_back("ashlar");
   for (const std::string& name : scenario.profiles) {
-    const Result<config::ProfileSpec> spec = config::find_profile(name, std::filesystem::path(scenario.path).parent_path().string());
-    if (!spec)
-      root.reject("profile", spec.error().message);
-    else if (spec->lacks_mix())
-      root.reject("profile", "profile \"" + name + "\" scores by fgd, which needs a mix: name a profile file with mix.podList or mix.classes");
+    const Result<config::ProfileSpec> spec = config::find_whole_profile(name, std::filesystem::path(scenario.path).parent_path().string());
+    if (!spec) root.reject("profile", spec.error().message);
   }
 }
 
@@ -213,6 +210,17 @@ std::vector<std::string> without(std::vector<std::string> names, const std::stri
   return names;
 }
 
+void read_quota(YamlMap& map, QuotaVector& quota) {
+  constexpr const char* kKeys[kQuotaDimensions] = {"gpus", "cpu", "memory"};  // by QuotaDimension
+  for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
+    const std::optional<std::string> text = map.text(kKeys[d]);
+    if (!text) continue;
+    const Result<std::int64_t> limit = parse_quota(static_cast<std::int64_t>(d), *text);
+    if (!limit) map.reject(kKeys[d], printable(limit.error().message));
+    if (limit) quota[d] = *limit;
+  }
+}
+
 void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   struct Draft {
     ScenarioQueue queue;
@@ -237,8 +245,7 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
       map.reject("name", "expected every queue once, got \"" + draft.queue.name + "\" twice");
     if (const YAML::Node* node = map.find("quota")) {
       YamlMap quota(mistake, *node, map.path("quota"));
-      draft.queue.quota = {quota.amount<MilliGpu>("gpus", &parse_gpus, kGpusForm), quota.amount<MilliCores>("cpu", &parse_cores, kCoresForm),
-                           quota.amount<Bytes>("memory", &parse_bytes, kBytesForm)};
+      read_quota(quota, draft.queue.quota);
       quota.finish();
     }
     map.finish();
@@ -273,7 +280,7 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
         is_known ? "expected a tree, got a circle through \"" + drafts[i].queue.name + "\""
                  : YamlMap::expected("the name of a queue", drafts[i].parent) + suggestion(drafts[i].parent, without(names, drafts[i].queue.name)));
   }
-  if (scenario.queues.empty()) scenario.queues.push_back({"default", -1, {}});
+  if (scenario.queues.empty()) scenario.queues.push_back({.name = "default"});
 }
 
 void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
@@ -303,13 +310,13 @@ Result<Scenario> parse_scenario(const std::string& text, const std::string& path
   if (text.size() > kScenarioBytesMax)
     return invalid(path + ": expected a scenario of at most 16 MiB, got " + std::to_string(text.size()) + " bytes");
   try {
-    return build(config::only_document(text), path);
+    const Result<YAML::Node> document = config::only_document(text, path);
+    if (!document) return document.error();
+    return build(*document, path);
   } catch (const YAML::Exception& error) {
-    const int line = std::max(error.mark.line, 0) + 1;
-    const int column = std::max(error.mark.column, 0) + 1;
-    return invalid(path + ":" + std::to_string(line) + ":" + std::to_string(column) + ": expected YAML: " + error.msg);
+    return config::yaml_error(path, error);
   } catch (const std::exception& error) {
-    return invalid(path + ":1:1: expected YAML: " + error.what());
+    return invalid(path + ":1:1: not valid YAML: " + error.what());
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/quantity.h"
 #include "base/result.h"
+#include "model/event.h"
 
 namespace ashlar::sim {
 
@@ -31,18 +32,11 @@ struct ScenarioNode {
   std::vector<std::pair<std::string, std::string>> labels;  ///< ascending by key
 };
 
-/// Limits of a queue; an absent one does not bind.
-struct ScenarioQuota {
-  std::optional<MilliGpu> gpus;
-  std::optional<MilliCores> cpu;
-  std::optional<Bytes> memory;
-};
-
 /// A queue. Parents come before their children.
 struct ScenarioQueue {
   std::string name;
   std::int32_t parent = -1;  ///< index into Scenario::queues; -1 = below the root
-  ScenarioQuota quota;
+  QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
 };
 
 /// The distribution of run times. Parameters in seconds.

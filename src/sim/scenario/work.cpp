@@ -69,7 +69,10 @@ DurationDistribution read_duration(YamlMap& shape, YamlMistake& mistake) {
     law = read_law(map, mistake);
     law.min = std::max(map.duration("min").value_or(Millis(1)), Millis(1));  // a load of jobs that take no time would need infinitely many
     law.max = map.duration("max").value_or(Millis::max());
-    if (law.max < law.min) map.reject("max", "expected a time not below \"min\"");
+    if (law.max.value <= 0)
+      map.reject("max", "expected a time above 0, got 0");
+    else if (law.max < law.min)
+      map.reject("max", "expected a time not below \"min\"");
     map.finish();
   }
   if (law.first <= 0 && law.kind != DurationDistribution::Kind::kUniform) shape.reject("duration", "expected a time above 0, got 0");

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "config/yaml/document.h"
 #include "sim/scenario/units.h"
 #include "sim/trace/text_source.h"
 #include "text/duration_text.h"
@@ -24,10 +25,7 @@ std::string kind_of(const YAML::Node& node) {
 
 void YamlMistake::reject(const YAML::Mark& mark, const std::string& where, const std::string& message) {
   if (happened()) return;
-  // yaml-cpp marks nodes it made up (such as empty documents) with -1.
-  const int line = std::max(mark.line, 0) + 1;
-  const int column = std::max(mark.column, 0) + 1;
-  error_ = invalid(file_ + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + (where.empty() ? "" : where + ": ") + message);
+  error_ = invalid(config::yaml_place(file_, mark) + (where.empty() ? "" : where + ": ") + message);
 }
 
 std::string YamlMap::expected(std::string_view form, std::string_view got) {

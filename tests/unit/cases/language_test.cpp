@@ -41,7 +41,7 @@ TEST(CaseLanguage, NamesLineColumnAndFormOfWhatIsWrong) {
 TEST(CaseLanguage, OnlyAddBringsALostNodeBack) {
   for (const std::string statement : {"cordon", "uncordon", "drain", "change"})
     expect_error(kCluster + "lose node0 at 0s\n" + statement + " node0 at 1s\n" + kBlock, "4:" + std::to_string(statement.size() + 2) + ":",
-                 "node \"node0\" is lost; expected a node that is there; \"add node NAME SHAPE\" lets one join again");
+                 "node \"node0\" is lost; expected a node of the cluster; \"add node NAME SHAPE\" adds it again");
   EXPECT_EQ(error_of(kCluster + "lose node0 at 0s\nlose node0 at 0s\nadd node node0 h100x4 at 0s\ncordon node0 at 1s\n" + kBlock), "no error");
   EXPECT_EQ(error_of(kCluster + "drain node0 at 0s\nuncordon node0 at 0s\n" + kBlock), "no error");
 }
@@ -56,7 +56,7 @@ TEST(CaseLanguage, RowsThatNobodyHasAreToldApartFromJobs) {
 TEST(CaseLanguage, KeepsNumbersWithinTheirBounds) {
   expect_error(kCluster + "job a 1 gpu wish 101 zone=a at 0s\n" + kBlock, "3:18:", "a weight from 1 to 100");
   expect_error(kCluster + "job a 1 gpu wish 2147483648 zone=a at 0s\n" + kBlock, "3:18:", "a weight from 1 to 100");
-  expect_error("profile ashlar cadence=0.1ms\n" + kCluster + kBlock, "1:16:", "cadence");
+  expect_error("profile ashlar cadence=0.1ms\n" + kCluster + kBlock, "1:16:", "not a whole number of milliseconds");
   expect_error("# Large.\ncluster 60000 x h100x8\ncluster 60000 x h100x8\n" + kBlock, "3:9:", "at most 100000");
   expect_error("# Large.\ncluster 100000 x h100x128\n" + kBlock, "2:18:", "at most 1000000");
 }
@@ -78,9 +78,9 @@ TEST(CaseLanguage, RefusesTooManyLevelsAfterNodesThatLieInThem) {
 }
 
 TEST(CaseLanguage, WantsTimesInOrderAndSomethingExpected) {
-  expect_error(kCluster + "job a 1 gpu at 5s\njob b 1 gpu at 4s\n" + kBlock, "4:16:", "order of time");
+  expect_error(kCluster + "job a 1 gpu at 5s\njob b 1 gpu at 4s\n" + kBlock, "4:16:", "statements must be in order of time; expected 5s or later");
   expect_error(kCluster + "job a 1 gpu at 5s\n" + kBlock, "4:9:", "order of time");
-  expect_error(kCluster + kBlock + "\njob a 1 gpu at 1s\n" + kBlock, "5:16:", "before the block above");
+  expect_error(kCluster + kBlock + "\njob a 1 gpu at 1s\n" + kBlock, "5:16:", "this time is not after the block above; expected a time after 1s");
   expect_error(kCluster + "job a 1 gpu at 0s\n", "4:1:", "---- at 1s");
 }
 

@@ -23,33 +23,33 @@ cluster 2147483648 x h100x8
 cluster 1 h100x8
   11: no "x" between number and shape; expected a number of nodes and a shape, "cluster 4 x h100x8"
 cluster 1 x
-  12: the line ends too early; expected a shape such as h100x8 (model and cards) or cpu (no cards)
+  12: the line ends too early; expected a shape such as h100x8 (model and GPUs) or cpu (no GPUs)
 cluster 1 x h100x129
-  13: a node with 129 cards; expected 1 to 128
+  13: 129 GPUs on one node; expected 1 to 128
 cluster 1 x h100x0
-  13: a node with 0 cards; expected 1 to 128
+  13: 0 GPUs on one node; expected 1 to 128
 cluster 1 x h100x8 racks 4
-  20: not an option of nodes; expected cpu=, memory=, card-memory=, labels, taint, not-ready, "racks of N" or "level NAME of N"
+  20: unknown node option "racks"; expected "racks of N", "level NAME of N", cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at
 cluster 1 x h100x8 level rack 4
-  31: a level has a size; expected "level NAME of NODES"
+  31: a level needs its number of nodes; expected "level NAME of NODES"
 cluster 1 x h100x8 level
   25: the line ends too early; expected the name of a level
 cluster 1 x h100x8 racks of 0
   29: 0 is out of range; expected the number of nodes in each domain of the level
 cluster 1 x h100x8 wheels=4
-  20: not an option of nodes; expected cpu=, memory=, card-memory=, labels, taint, not-ready, "racks of N" or "level NAME of N"
+  20: unknown node option "wheels=4"; expected "racks of N", "level NAME of N", cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at
 cluster 1 x h100x8 at
   22: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 cluster 1 x h100x8 at 0s more
-  26: nothing is left to say here; expected a line such as "cluster 4 x h100x8"
+  26: unexpected word "more" after the statement; expected a line such as "cluster 4 x h100x8"
 cluster 100000 x h100x8
-  9: 100001 nodes in all; expected at most 100000
+  9: 100001 nodes in total; expected at most 100000
 node node0 h100x8
-  6: there is a node "node0" already
+  6: node "node0" already exists
 node
   5: the line ends too early; expected the node's name and shape, "node big h100x8"
 node big
-  9: the line ends too early; expected a shape such as h100x8 (model and cards) or cpu (no cards)
+  9: the line ends too early; expected a shape such as h100x8 (model and GPUs) or cpu (no GPUs)
 node big h100x8 in rack
   20: "rack" is not a domain of a level in this case; expected domains such as "in rack=rack0,block=block0"
 node big h100x8 in block=b0
@@ -67,7 +67,11 @@ node big h100x8 taint dedicated
 node big h100x8 taint :NoSchedule
   23: ":NoSchedule" is not a taint; expected taints such as dedicated=team-a:NoSchedule
 node big h100x8 taint a=b:Never
-  23: "Never" is not an effect; expected NoSchedule, PreferNoSchedule or NoExecute
+  23: unknown effect "Never"; expected NoSchedule, PreferNoSchedule or NoExecute
+node big h100x8 taint a=b:NoSchedul
+  23: unknown effect "NoSchedul"; expected NoSchedule, PreferNoSchedule or NoExecute; did you mean "NoSchedule"?
+node big h100x8 lables a=b
+  17: unknown node option "lables"; did you mean "labels"?; expected cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at
 node big h100x8 cpu=many
   17: "many" is not a number of cores; expected CPU cores such as 8, 0.5 or 500m
 node big h100x8 cpu=-1
@@ -81,17 +85,17 @@ node big h100x8 pods=x
 node big h100x8 card-memory=1GB
   17: "1GB" is not an amount of memory; expected bytes such as 64GiB, 512MiB or 1TiB
 node big h100x8 card-memory
-  17: the statement should be over; expected "at TIME" or the end of the line
+  17: unknown node option "card-memory"; did you mean "card-memory="?; expected cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at
 node big h100x8 wheels
-  17: the statement should be over; expected "at TIME" or the end of the line
+  17: unknown node option "wheels"; expected cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at
 add job h100x8
-  5: only nodes are added; expected "add node SHAPE" or "add node NAME SHAPE"
+  5: only nodes can be added; expected "add node SHAPE" or "add node NAME SHAPE"
 add
   4: the line ends too early; expected node
 add node
-  9: the line ends too early; expected a shape such as h100x8 (model and cards) or cpu (no cards)
+  9: the line ends too early; expected a shape such as h100x8 (model and GPUs) or cpu (no GPUs)
 add node a b c
-  12: "b" is not a shape; expected a shape such as h100x8 (model and cards) or cpu (no cards)
+  12: "b" is not a shape; expected a shape such as h100x8 (model and GPUs) or cpu (no GPUs)
 change node9 labels a=b
   8: there is no node "node9" at this point; did you mean "node0"?
 change node0 labels a
@@ -115,71 +119,77 @@ lose #1000001
 drain #1
   7: there is no node "#1" at this point; known: node0
 levels rack
-  8: levels are stated before the first node
+  8: levels must come before the first node
 levels
-  1: levels are stated before the first node
+  1: levels must come before the first node
 profile
   8: the line ends too early; expected the name of a profile
 profile nosuch
   9: unknown profile "nosuch"; known: ashlar, spread, fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf
 profile ashlar blocking=soft
-  16: "blocking" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+  16: unknown blocking "soft"; expected strict, skip, easy or easy-by-count
+profile ashlar blocking=eazy
+  16: unknown blocking "eazy"; expected strict, skip, easy or easy-by-count; did you mean "easy"?
+profile ashlar score=pack-tihgt
+  16: unknown score policy "pack-tihgt"; expected prefer, best-fit-domain, pack-tight, spread, fgd, best-fit, dotprod, gpu-packing, gpu-clustering or random; did you mean "pack-tight"?
 profile ashlar placement=best
-  16: "placement" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+  16: unknown placement "best"; expected scored or consolidate
 profile ashlar victim=some
-  16: "victim" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+  16: unknown victim "some"; expected none or by-quota-unverified
 profile ashlar order=lifo
-  16: "order" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+  16: unknown order "lifo"; expected fifo, sjf, qssf, qssf-oracle, srtf, tiresias or priority-age; did you mean "fifo"?
 profile ashlar card=first
-  16: "card" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+  16: unknown card "first"; expected best-fit, random or fgd
 profile ashlar cadence=now
-  16: "cadence" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+  16: "now" is not a duration; write for example 90s, 500ms, 1h30m or 2d
 profile ashlar seed=
-  16: "seed" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+  16: "" is not a seed; expected a whole number of at most 18 digits
 profile ashlar seed=1x
-  16: "seed" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+  16: "1x" is not a seed; expected a whole number of at most 18 digits
 profile ashlar seed=1234567890123456789
-  16: "seed" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+  16: "1234567890123456789" is not a seed; expected a whole number of at most 18 digits
 profile ashlar score=pack-tight/nosuch
-  16: there is no score policy "nosuch"
+  16: unknown score policy "nosuch"; expected prefer, best-fit-domain, pack-tight, spread, fgd, best-fit, dotprod, gpu-packing, gpu-clustering or random
 profile ashlar colour=red
-  16: "colour" is not a setting of profiles, or its value is unknown; expected blocking=strict|skip|easy|easy-by-count, order=, card=, score=A/B+C, placement=scored|consolidate, victim=none|by-quota-unverified, cadence=, seed=
+  16: unknown profile setting "colour"; expected blocking, placement, victim, order, card, score, cadence or seed
 binding
   8: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 binding soon
   9: "soon" is not a duration; write for example 90s, 500ms, 1h30m or 2d
 binding 1s 2s
-  12: nothing is left to say here; expected a line such as "binding 1s"
+  12: unexpected word "2s" after the statement; expected a line such as "binding 1s"
 show
   5: the line ends too early; expected reasons, queues, nodes or examined
 show costs
-  6: "costs" cannot be shown; expected reasons, queues, nodes or examined
+  6: unknown word "costs"; expected reasons, queues, nodes or examined
 show reasons costs
-  14: "costs" cannot be shown; expected reasons, queues, nodes or examined
+  14: unknown word "costs"; expected reasons, queues, nodes or examined
 queue
   6: the line ends too early; expected the name of a queue
 queue team parent nosuch
   19: there is no queue "nosuch"; known: root, q, team
 queue team quota gpu=x
-  18: "x" is not a limit; expected limits such as gpu=16, cpu=64 or memory=512GiB
+  18: quantity "x" is not a number; write for example 640, 1500m, 2.5 or 4Ti
 queue team quota cpu=x
-  18: "x" is not a limit; expected limits such as gpu=16, cpu=64 or memory=512GiB
+  18: quantity "x" is not a number; write for example 640, 1500m, 2.5 or 4Ti
 queue team quota memory=x
-  18: "x" is not an amount of memory; expected bytes such as 64GiB, 512MiB or 1TiB
+  18: quantity "x" is not a number; write for example 640, 1500m, 2.5 or 4Ti
 queue team quota cards=4
-  18: "cards" is not a limit; expected limits such as gpu=16, cpu=64 or memory=512GiB
+  18: unknown limit "cards"; expected limits such as gpu=16, cpu=64 or memory=512GiB
+queue team quota gpus=4
+  18: unknown limit "gpus"; did you mean "gpu"?; expected limits such as gpu=16, cpu=64 or memory=512GiB
 queue team quota gpu=-1
-  18: "-1" is not a limit; expected limits such as gpu=16, cpu=64 or memory=512GiB
+  18: "-1" is negative
 queue team at 0s tail
-  18: nothing is left to say here; expected a line such as "queue NAME quota gpu=16"
+  18: unexpected word "tail" after the statement; expected a line such as "queue NAME quota gpu=16"
 quota nosuch gpu=1
   7: there is no queue "nosuch"; known: root, q
 quota root gpu=y
-  12: "y" is not a limit; expected limits such as gpu=16, cpu=64 or memory=512GiB
+  12: quantity "y" is not a number; write for example 640, 1500m, 2.5 or 4Ti
 tick at
   8: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 tick soon
-  6: the statement should be over; expected "at TIME" or the end of the line
+  6: unexpected word "soon" after the statement; expected "at TIME" or the end of the line
 job
   4: the line ends too early; expected a name for the job
 job queue 1 gpu
@@ -193,15 +203,15 @@ job a/b 1 gpu
 job #5 1 gpu
   5: a job cannot be called "#5"
 job a 0 gpu
-  7: 0 is out of range; expected a number of cards, "4 gpu", or a share of one, "500 milli"
+  7: 0 is out of range; expected a number of GPUs, "4 gpu", or a fraction of one, "500 milli"
 job a 129 gpu
-  11: no node has 129 cards; expected at most 128 gpu
+  11: no node has 129 GPUs; expected at most 128 gpu
 job a 1 cards
-  9: this number counts nothing; expected "4 gpu" or "500 milli"
+  9: "cards" is not a unit; expected "4 gpu" or "500 milli"
 job a 1000 milli
-  12: 1000 milli is not a share of one card; expected 1 to 999 milli, or whole cards as "2 gpu"
+  12: 1000 milli is not a fraction of one GPU; expected 1 to 999 milli, or whole GPUs as "2 gpu"
 job a 0 milli
-  7: 0 is out of range; expected a number of cards, "4 gpu", or a share of one, "500 milli"
+  7: 0 is out of range; expected a number of GPUs, "4 gpu", or a fraction of one, "500 milli"
 job a 1
   8: the line ends too early; expected gpu or milli
 job a 1 gpu priority high
@@ -245,17 +255,19 @@ job a 1 gpu on node0 cards 0,,1
 job a 1 gpu on node0 cards
   27: the line ends too early; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu colour red
-  13: not an option of jobs; expected cards, amounts, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, wish, tolerates, port, on, cards or at
+  13: unknown job option "colour"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, wish, tolerates, port, on, cards or at
+job a 1 gpu priorty 5
+  13: unknown job option "priorty"; did you mean "priority"?; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, wish, tolerates, port, on, cards or at
 job a cpu=0
-  7: nothing is asked; expected an amount above 0
+  7: no resources requested; expected an amount above 0
 job a cpu=x
   7: "x" is not a number of cores; expected CPU cores such as 8, 0.5 or 500m
 job a example.com/nic=0
-  7: nothing is asked; expected an amount above 0
+  7: no resources requested; expected an amount above 0
 job a example.com/nic=x
   7: "x" is not an amount; expected an amount such as cpu=4, memory=8GiB, storage=10GiB, pods=110 or vendor.com/thing=2
 job a card-memory=10GiB
-  7: card memory without a card; expected "500 milli card-memory=10GiB"
+  7: card-memory without a GPU; expected "500 milli card-memory=10GiB"
 job a 1 gpu card-memory=lots
   13: card-memory is not a quantity such as 40Gi: 'lots'
 job a 1 gpu card-memory=100
@@ -263,7 +275,7 @@ job a 1 gpu card-memory=100
 job a 1 gpu on node0 cards 1x at 0s
   28: "1x" is not a list of GPUs; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu needs h100
-  19: "needs" is of models; expected "needs model h100,a100"
+  19: "needs" takes models; expected "needs model h100,a100"
 job a 1 gpu needs model
   24: the line ends too early; expected model names such as h100,a100
 job a 1 gpu selector
@@ -275,9 +287,9 @@ job a 1 gpu selector a!b
 job a 1 gpu selector a!
   22: "a!" is not a label rule; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
 job a 1 gpu selector cores>many
-  22: "cores>many" compares with no number; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
+  22: "cores>many" does not compare with a number; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
 job a 1 gpu selector cores<
-  22: "cores<" compares with no number; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
+  22: "cores<" does not compare with a number; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
 job a 1 gpu affinity
   21: the line ends too early; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
 job a 1 gpu affinity a=b;!
@@ -285,7 +297,7 @@ job a 1 gpu affinity a=b;!
 job a 1 gpu wish 0 zone=a
   18: 0 is out of range; expected a weight from 1 to 100
 job a 1 gpu wish 101 zone=a
-  18: 101 is no weight; expected a weight from 1 to 100
+  18: 101 is not a weight; expected a weight from 1 to 100
 job a 1 gpu wish 5
   19: the line ends too early; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
 job a 1 gpu tolerates
@@ -293,7 +305,7 @@ job a 1 gpu tolerates
 job a 1 gpu tolerates a,,b
   23: an empty toleration; expected tolerated taints such as key=value, key, key=value:NoSchedule or *
 job a 1 gpu tolerates a:Never
-  23: "Never" is not an effect; expected NoSchedule, PreferNoSchedule or NoExecute
+  23: unknown effect "Never"; expected NoSchedule, PreferNoSchedule or NoExecute
 job a 1 gpu port
   17: the line ends too early; expected a port such as 8080 or 53/udp
 job a 1 gpu port 0
@@ -305,7 +317,7 @@ job a 1 gpu port 80/icmp
 job a 1 gpu port http
   18: "http" is not a port; expected a port such as 8080 or 53/udp
 job a 1 gpu at 0s again
-  19: nothing is left to say here; expected a line such as "job NAME 4 gpu at 0s"
+  19: unexpected word "again" after the statement; expected a line such as "job NAME 4 gpu at 0s"
 gang g
   7: the line ends too early; expected groups such as "2 x 4 gpu + 1 x cpu=8"
 gang g x
@@ -321,7 +333,7 @@ gang g 100001 x 1 gpu
 gang g 2 x 1 gpu + 1
   21: the line ends too early; expected x
 gang g 2 x 1 gpu + 1 x 0 gpu
-  24: 0 is out of range; expected a number of cards, "4 gpu", or a share of one, "500 milli"
+  24: 0 is out of range; expected a number of GPUs, "4 gpu", or a fraction of one, "500 milli"
 foreign f 1 gpu on
   19: the line ends too early; expected the name of a node
 grow nosuch 1 x 1 gpu
@@ -331,7 +343,7 @@ grow q/0 1 x 1 gpu
 grow j 1 x 1 gpu min x
   22: "x" is not a number; expected the least number of members that may run
 grow j 1 x 1 gpu less
-  18: the statement should be over; expected "at TIME" or the end of the line
+  18: unexpected word "less" after the statement; expected "at TIME" or the end of the line
 end
   4: the line ends too early; expected a job, or a member as "NAME/0"
 end nosuch
@@ -389,9 +401,9 @@ nominate j none priority
 nominate j node0 priority x
   27: "x" is not a number; expected a priority such as 100
 jbo a 1 gpu
-  1: no statement begins with "jbo"; did you mean "job"?
+  1: unknown statement "jbo"; did you mean "job"?
 x
-  1: no statement begins with "x"; known: cluster, node, levels, queue, profile, binding, show, job, gang, foreign, grow, end, reject, bind, evict, priority, estimate, nominate, add, change, cordon, uncordon, lose, drain, quota, tick
+  1: unknown statement "x"; known: cluster, node, levels, queue, profile, binding, show, job, gang, foreign, grow, end, reject, bind, evict, priority, estimate, nominate, add, change, cordon, uncordon, lose, drain, quota, tick
 )";
 
 TEST(CaseLanguage, EveryStatementSaysWhatIsWrongWithIt) {

@@ -8,6 +8,7 @@
 #include "config/scheduler_config.h"
 #include "config/yaml/reader.h"
 #include "text/duration_text.h"
+#include "text/text_file.h"
 
 namespace ashlar::config {
 namespace {
@@ -105,7 +106,7 @@ TEST(Limits, OfTheSettings) {
       {"queues: [{name: root}]", "a:3:17: \"root\" is the whole tree and no queue; to limit all together, give them a parent of another name"},
       {"queues: [{name: a}, {name: a}]", "a:3:28: there are two queues \"a\"; names are unique in the whole tree"},
       {"queues: [{quota: {}}]", "a:3:10: a queue needs a name"},
-      {"queues: [{name: a, quota: {cpu: -1}}]", "a:3:33: cpu must not be negative"},
+      {"queues: [{name: a, quota: {cpu: -1}}]", "a:3:33: cpu: \"-1\" is negative"},
       {"queues: [{name: a, quota: {cpu: 0}}]", kFine},
       {"profile: ~", "a:3:10: the profile must be a map"},
       {"profile: [a]", "a:3:10: the profile must be a map"},
@@ -256,16 +257,16 @@ TEST(Limits, OfFilesAreTheirOwn) {
   const std::string file = (std::filesystem::path(::testing::TempDir()) / "ashlar-limits").string();
   const auto read = [&](std::size_t bytes) {
     std::ofstream(file) << std::string(bytes, 'x');
-    const Result<std::string> text = read_file(file, 2u << 20);
+    const Result<std::string> text = read_text_file(file, 2u << 20);
     return text.ok() ? std::to_string(text->size()) : text.error().message;
   };
   EXPECT_EQ(read(0), "0");
   EXPECT_EQ(read((1 << 16) + 1), "65537");
   EXPECT_EQ(read(2u << 20), "2097152");
-  EXPECT_EQ(read((2u << 20) + 1), file + ": larger than 2 MiB");
+  EXPECT_EQ(read((2u << 20) + 1), file + ": cannot be read: it is larger than 2 MiB");
   std::filesystem::remove(file);
-  EXPECT_EQ(read_file(file, 1).error().message, file + ": cannot be read");
-  EXPECT_EQ(read_file(::testing::TempDir(), 1).error().kind, Error::Kind::kNotFound);
+  EXPECT_EQ(read_text_file(file, 1).error().message, file + ": cannot be read: No such file or directory");
+  EXPECT_EQ(read_text_file(::testing::TempDir(), 1).error().kind, Error::Kind::kInvalid);
   EXPECT_EQ(path_beside("/a/b", "c"), "/a/c");
   EXPECT_EQ(path_beside("/a/b", "/c"), "/c");
   EXPECT_EQ(path_beside("b", "c"), "c");

@@ -53,7 +53,7 @@ TEST(ProfileFile, TheDocumentedExampleIsReadAsItSays) {
   const Result<ProfileSpec> read = parse_profile(documented_profiles().at(0), "p.yaml");
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_TRUE(read->profile.needs_mix());
-  EXPECT_FALSE(read->lacks_mix());
+  EXPECT_TRUE(read->check_mix().ok());
   Models models;
   const Profile p = resolved(*read, models.of());
   EXPECT_EQ(p.name, "pack-by-fragmentation");
@@ -110,8 +110,10 @@ TEST(ProfileFile, SettingsOfAPaperAreData) {
   EXPECT_EQ(read->profile.victim, VictimRule::kByQuotaUnverified);
   EXPECT_EQ(read->profile.cadence, Millis(1000));
   EXPECT_EQ(read->profile.seed, 7u);
+  EXPECT_TRUE(read->has_seed);
   EXPECT_FALSE(read->profile.is_default_domain_search);
   EXPECT_FALSE(read->profile.needs_mix());
+  EXPECT_FALSE(parse_profile(kHead + "base: random\n", "p.yaml").value().has_seed) << "a scenario's seed counts";
 }
 
 TEST(ProfileFile, WrongPartsAreRefusedInWords) {

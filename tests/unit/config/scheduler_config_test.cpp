@@ -113,7 +113,7 @@ TEST(Config, WhatIsNotYamlIsRefusedWithItsPlace) {
   EXPECT_THAT(error_of("queues: [\n"), StartsWith("a.yaml:"));
   EXPECT_THAT(parse_config("", "a.yaml").error().message, StartsWith("a.yaml:1:1: the file is empty"));
   EXPECT_THAT(parse_config("- a\n- b\n", "a.yaml").error().message, HasSubstr("must be a map"));
-  EXPECT_THAT(parse_config("a: 1\n---\nb: 2\n", "a.yaml").error().message, HasSubstr("one document"));
+  EXPECT_THAT(parse_config("a: 1\n---\nb: 2\n", "a.yaml").error().message, HasSubstr("one YAML document"));
 }
 
 TEST(Config, WrongValuesAreRefusedInWords) {
@@ -154,6 +154,8 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"quarantineFile: quarantine\n", "a.yaml:3:17: quarantineFile must be the full path of a file"},
       {"profile: ashlr\n", "unknown profile \"ashlr\"; did you mean \"ashlar\"?"},
       {"profile: fgd\n", "needs a mix"},
+      {"profile: tiresias\n", "a.yaml:3:10: profile \"tiresias\" preempts running jobs, which the live scheduler does not do"},
+      {"queues: [{name: a\n", "not valid YAML: end of map flow not found; check the brackets"},
       {"profile: ./no-such.yaml\n", "no-such.yaml: cannot be read"},
       {"topology: {levels: [a, a]}\n", "listed twice"},
   };

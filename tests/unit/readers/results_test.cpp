@@ -214,11 +214,6 @@ TEST(ResultsText, TablesHaveRowsOfOneWidth) {
   EXPECT_EQ(queue[0].size(), queue[1].size());
 }
 
-TEST(ResultsText, RefusesAnUnknownFormat) {
-  EXPECT_THAT(parse_output_format("xml").error().message, HasSubstr("expected table, json or csv, got \"xml\""));
-  EXPECT_EQ(parse_output_format("csv").value(), OutputFormat::kCsv);
-}
-
 TEST(OutputFile, IsWrittenWholeOrNotAtAll) {
   Folder folder;
   ASSERT_TRUE(write_whole_file(folder.path("out.json"), "first").ok());

@@ -90,11 +90,11 @@ TEST(Scenario, PutsParentQueuesBeforeTheirChildren) {
   const Scenario s = parsed(kWhole);
   ASSERT_EQ(s.queues.size(), 3u);
   EXPECT_EQ(s.queues[0].name, "research");
-  EXPECT_EQ(s.queues[0].quota.gpus, MilliGpu(24'000));
+  EXPECT_EQ(s.queues[0].quota[0], 24'000);
   EXPECT_EQ(s.queues[1].name, "product");
   EXPECT_EQ(s.queues[2].name, "vision");
   EXPECT_EQ(s.queues[2].parent, 0);
-  EXPECT_EQ(s.queues[2].quota.gpus, std::nullopt);
+  EXPECT_EQ(s.queues[2].quota[0], kUnlimited);
 }
 
 TEST(Scenario, ReadsArrivalStreams) {
@@ -171,7 +171,7 @@ const BadEdit kBadEdits[] = {
     {"parent: research", "parent: reserch", "queues[0].parent: expected the name of a queue, got \"reserch\"; did you mean \"research\"?"},
     {"research, quota", "research, parent: vision, quota", "expected a tree, got a circle"},
     {"{name: product}", "{name: vision}", "queues[2].name: expected every queue once"},
-    {"quota: {gpus: 24", "quota: {gpus: -1", "queues[1].quota.gpus: expected a number of GPUs such as 8 or 0.5, got \"-1\""},
+    {"quota: {gpus: 24", "quota: {gpus: -1", "queues[1].quota.gpus: \"-1\" is negative"},
     {"quota: {gpus: 24", "quota: {cards: 24", "unknown key \"cards\""},
     {"load: 0.85", "load: 0", "arrivals[0].load: expected the requested fraction"},
     {"load: 0.85", "load: 0.85\n    rate: 1/h", "expected either \"rate\" or \"load\", got both"},
@@ -196,7 +196,7 @@ const BadEdit kBadEdits[] = {
     {"estimate: none", "estimate: perfect", "expected exact, none or {error: SIGMA}, got \"perfect\""},
     {"node: gpu-03", "node: gpu-93", "failures[0].node: expected the name of a node, got \"gpu-93\"; did you mean"},
     {"at: 5h, ", "", "failures[0]: expected the key \"at\""},
-    {"title: Two", "title: \"Two", "expected YAML: "},
+    {"title: Two", "title: \"Two", "not valid YAML: "},
     {"nodes:", "nods:", "expected the key \"nodes\""},
 };
 
@@ -228,7 +228,7 @@ TEST(Scenario, LimitsOfTheEngineAreRefusedInWordsAndNotMet) {
   for (int i = 1; i < 16; ++i) queues += "  - {name: q" + std::to_string(i) + ", parent: q" + std::to_string(i - 1) + "}\n";
   EXPECT_THAT(parse_scenario(work + queues, "s").error().message, HasSubstr("queues[15].parent: expected queues at most 15 below one another"));
   EXPECT_THAT(parse_scenario(work + "---\ntitle: two\n", "s").error().message,
-              HasSubstr("s:4:1: expected YAML: one document is expected, here a second one begins"));
+              HasSubstr("s:4:1: expected one YAML document, a second one begins here"));
   EXPECT_THAT(parse_scenario("nodes: [{cpu: 1, memory: 65Ti}]\n", "s").error().message, HasSubstr("nodes[0].memory: expected at most 64Ti"));
 }
 
@@ -237,7 +237,7 @@ TEST(Scenario, RefusesFilesWithoutWorkOrOfAnotherKind) {
   EXPECT_THAT(parse_scenario("", "s").error().message, HasSubstr("s:1:1: expected a map"));
   EXPECT_THAT(parse_scenario("- a\n", "s").error().message, HasSubstr("expected a map"));
   EXPECT_THAT(parse_scenario("just words", "s").error().message, HasSubstr("expected a map"));
-  EXPECT_THAT(read_scenario("absent.yaml").error().message, HasSubstr("absent.yaml: no such file"));
+  EXPECT_THAT(read_scenario("absent.yaml").error().message, HasSubstr("absent.yaml: cannot be read: No such file or directory"));
 }
 
 TEST(Scenario, GarbageNeverCrashes) {
@@ -277,8 +277,6 @@ TEST(Units, ReadAmounts) {
   EXPECT_EQ(parse_bytes("64Gi"), Bytes(std::int64_t{64} << 30));
   EXPECT_EQ(parse_bytes("1.5k"), Bytes(1500));
   EXPECT_EQ(parse_bytes("1GiB"), Bytes(std::int64_t{1} << 30));
-  EXPECT_EQ(parse_gpus("0.5"), MilliGpu(500));
-  EXPECT_EQ(parse_gpus("9999999999"), std::nullopt);
   EXPECT_EQ(parse_rate_per_hour("2/s"), 7200);
   EXPECT_EQ(parse_rate_per_hour("48/d"), 2);
   EXPECT_EQ(parse_rate_per_hour("0/h"), std::nullopt);

@@ -50,8 +50,20 @@ TEST(Amounts, InOneWordAndBack) {
   EXPECT_EQ(parse_bytes("64GiB"), Bytes(std::int64_t{64} << 30));
   EXPECT_EQ(parse_bytes("4Pi"), Bytes(std::int64_t{1} << 52));
   EXPECT_EQ(parse_bytes("5Pi"), std::nullopt);
-  EXPECT_EQ(parse_gpus("1.5"), MilliGpu(1'500));
-  for (const char* bad : {"", ".", "1.2.3", "-1", "1e3", "0.0001", "x"}) EXPECT_EQ(parse_gpus(bad), std::nullopt) << bad;
+}
+
+TEST(Amounts, QuotasAreQuantitiesOfAnySize) {
+  constexpr std::int64_t kGpu = 0, kCpu = 1, kMemory = 2;
+  EXPECT_EQ(parse_quota(kGpu, "1.5").value(), 1'500);
+  EXPECT_EQ(parse_quota(kGpu, "500m").value(), 500);
+  EXPECT_EQ(parse_quota(kGpu, "1k").value(), 1'000'000);
+  EXPECT_EQ(parse_quota(kGpu, "0.0001").value(), 1) << "rounded up, as Kubernetes rounds";
+  EXPECT_EQ(parse_quota(kCpu, "250m").value(), 250);
+  EXPECT_EQ(parse_quota(kMemory, "64GiB").value(), std::int64_t{64} << 30);
+  EXPECT_EQ(parse_quota(kMemory, "16Pi").value(), std::int64_t{1} << 54);
+  EXPECT_EQ(parse_quota(kGpu, "-1").error().message, "\"-1\" is negative");
+  EXPECT_EQ(parse_quota(kGpu, "x").error().message, "quantity \"x\" is not a number; write for example 640, 1500m, 2.5 or 4Ti");
+  for (const char* bad : {"", ".", "1.2.3", "1GiB", "99999999999999999999"}) EXPECT_FALSE(parse_quota(kGpu, bad).ok()) << bad;
 }
 
 TEST(Amounts, NodesAreCountedInWords) {

@@ -1,10 +1,10 @@
 #include "apps/ashlar/shared/ask.h"
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <cstdlib>
 #include <iostream>
 
+#include "apps/ashlar/shared/usage.h"
 #include "http/retrying_get.h"
 #include "http/url.h"
 #include "kubeclient/bind_outcome.h"
@@ -28,6 +28,11 @@ std::string server_of(const AskOptions& options) {
 }
 
 }  // namespace
+
+void AskOptions::add_to(CLI::App& verb, const std::vector<std::string>& formats) {
+  verb.add_option("--server", server, "URL of the scheduler; else $ASHLAR_SERVER, else " + std::string(kDefaultServer))->type_name("URL");
+  add_format_option(verb, output, formats);
+}
 
 std::string ask_scheduler(const AskOptions& options, const std::string& path) {
   const std::string server = server_of(options);

@@ -2,11 +2,13 @@
 // the answer as JSON. Wiring only.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/quantity.h"
 
@@ -15,7 +17,10 @@ namespace ashlar {
 /// The scheduler's address: --server, else $ASHLAR_SERVER, else the default port of this machine.
 struct AskOptions {
   std::string server;
-  std::string output = "table";  ///< table or json
+  std::string output = "table";
+
+  /// Adds --server, and -o for these formats.
+  void add_to(CLI::App& verb, const std::vector<std::string>& formats);
 };
 
 /// The answer's text. Errors are printed to stderr and end the verb with exit status 1 (2 for unknown names).

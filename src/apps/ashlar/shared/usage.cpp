@@ -1,0 +1,151 @@
+#include "apps/ashlar/shared/usage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "text/nearest_name.h"
+
+namespace ashlar {
+namespace {
+
+/// A command with the names above it: "ashlar sim run".
+struct Command {
+  const CLI::App* app = nullptr;
+  std::string name;
+};
+
+/// The innermost command that was named.
+Command named_command(const CLI::App& app) {
+  Command command{&app, app.get_name()};
+  while (!command.app->get_subcommands().empty()) {
+    command.app = command.app->get_subcommands().front();
+    command.name += " " + command.app->get_name();
+  }
+  return command;
+}
+
+std::vector<std::string_view> views(const std::vector<std::string>& words) { return {words.begin(), words.end()}; }
+
+std::vector<std::string> verbs_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(verb->get_name());
+  return names;
+}
+
+std::vector<std::string> options_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::string unknown_word(const Command& command, const std::string& word) {
+  if (word.size() > 1 && word.front() == '-') {
+    const std::string name = word.substr(0, word.find('='));
+    return "unknown option " + name + suggestion(name, options_of(*command.app));
+  }
+  const std::vector<std::string> verbs = verbs_of(*command.app);
+  if (verbs.empty()) return "unexpected argument \"" + word + "\"";
+  return "unknown verb \"" + word + "\"" + did_you_mean(word, views(verbs));
+}
+
+/// "--jobs FILE (Job trace: ...)" of the option that CLI11's message begins with; empty if it begins with none.
+std::string option_text(const CLI::App& app, std::string_view message) {
+  const std::string name(message.substr(0, message.find_first_of(": ")));
+  const CLI::Option* option = app.get_option_no_throw(name);
+  if (option == nullptr) return {};
+  const std::string form = option->get_type_name().empty() ? "" : " " + option->get_type_name();
+  return name + form + (option->get_description().empty() ? "" : " (" + option->get_description() + ")");
+}
+
+std::string what_is_wrong(const Command& command, const CLI::ParseError& error) {
+  // Before what CLI11 says: a misspelled option is reported as a required one that is missing.
+  const std::vector<std::string> unknown = command.app->remaining();
+  for (const std::string& word : unknown)
+    if (word.size() > 1 && word.front() == '-') return unknown_word(command, word);
+  if (!unknown.empty()) return unknown_word(command, unknown.front());
+  const std::string message = error.what();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    const std::string option = option_text(*command.app, message);
+    return option.empty() ? "expected a verb: " + fmt::format("{}", fmt::join(verbs_of(*command.app), ", ")) : "expected " + option;
+  }
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {  // of a flag; the values of options have checks
+    const std::size_t equals = message.find(" = ");
+    const std::size_t name = message.rfind("--", equals);
+    if (name != std::string::npos) return message.substr(name, equals - name) + ": expected no value";
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const std::string option = option_text(*command.app, message);
+    if (!option.empty()) return message.substr(0, message.find_first_of(": ")) + ": expected a value: " + option;
+  }
+  return message;
+}
+
+template <class Number>
+bool parses(const std::string& text, Number& number) {
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failure == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  return CLI::Validator(
+      [words = std::move(words)](std::string& value) {
+        if (std::find(words.begin(), words.end(), value) != words.end()) return std::string();
+        return "expected " + or_list(views(words)) + ", got \"" + value + "\"" + suggestion(value, words);
+      },
+      "");
+}
+
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  return CLI::Validator(
+      [least, most](std::string& value) {
+        std::int64_t number = 0;
+        if (parses(value, number) && number >= least && number <= most) return std::string();
+        const std::string range = most == INT64_MAX ? fmt::format("from {}", least) : fmt::format("from {} to {}", least, most);
+        return fmt::format("expected a whole number {}, got \"{}\"", range, value);
+      },
+      "");
+}
+
+CLI::Validator number_in(double least, double most) {
+  return CLI::Validator(
+      [least, most](std::string& value) {
+        double number = 0;
+        if (parses(value, number) && number >= least && number <= most) return std::string();
+        return fmt::format("expected a number from {} to {}, got \"{}\"", least, most, value);
+      },
+      "");
+}
+
+CLI::Validator file_to_write() {
+  return CLI::Validator(
+      [](std::string& path) {
+        std::error_code ignored;
+        const bool is_directory = std::filesystem::is_directory(path, ignored);
+        return is_directory ? "expected the name of a file to write, got the directory \"" + path + "\"" : std::string();
+      },
+      "");
+}
+
+void add_format_option(CLI::App& verb, std::string& output, const std::vector<std::string>& formats) {
+  verb.add_option("-o,--output", output, "Format: " + or_list(views(formats)))->type_name("FORMAT")->check(one_of(formats))->capture_default_str();
+}
+
+std::string option_as_value(const std::string& option, const std::string& value) {
+  const bool is_option = value.size() > 1 && value[0] == '-' && (value[1] < '0' || value[1] > '9');
+  return is_option ? option + ": expected a name, got the option " + value : std::string();
+}
+
+std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
+  const Command command = named_command(app);
+  return command.name + ": " + what_is_wrong(command, error) + " (" + command.name + " --help)";
+}
+
+}  // namespace ashlar
