@@ -169,7 +169,7 @@ def check_openings(tree):
         if name.endswith(".cpp") and name[:-4] + ".h" in tree.raw:
             continue
         if not text.lstrip("\ufeff").startswith("//"):
-            yield name, 1, "a file opens with a paragraph: which question it answers, inputs with units, cost"
+            yield name, 1, "a file opens with a comment that says what it is (`// name: ...`)"
 
 
 def check_readmes(tree):
@@ -230,6 +230,18 @@ def check_codes(tree):
         for code, at in dict(codes).items():
             if f"\n| `{code}` |" not in rows:
                 yield name, text.count("\n", 0, at) + 1, f"no row of docs/reference/reasons.md explains {code}"
+
+
+def check_answers(tree):
+    """Every key of the read API's JSON has a row: what is written by member(), member_bool() and key()."""
+    docs = tree.root / "docs/reference/tables.md"
+    rows = docs.read_text(encoding="utf-8") if docs.exists() else ""
+    for name, text in tree.raw.items():
+        if not name.endswith("/read_api.cpp"):
+            continue
+        for match in re.finditer(r'\b(?:member(?:_bool)?|key)\("(\w+)"', text):
+            if f"`{match[1]}`" not in rows:
+                yield name, text.count("\n", 0, match.start()) + 1, f"docs/reference/tables.md does not explain the key {match[1]}"
 
 
 def check_float_flags(tree):
@@ -301,6 +313,7 @@ CHECKS = (
     ("folder READMEs", check_readmes),
     ("policies tested and documented", check_policies),
     ("codes documented", check_codes),
+    ("answers documented", check_answers),
     ("floating-point flags", check_float_flags),
     ("compile commands", check_compile_commands),
 ) + house.CHECKS + words.CHECKS

@@ -209,6 +209,12 @@ class House(unittest.TestCase):
         self.assertEqual(checks_of({"src/model/plan.cpp": source(names), **rows}), set())
 
 
+    def test_a_key_of_an_answer_needs_a_row(self):
+        answer = {"src/live/read/read_api.cpp": source('void answer(W& w) { w.member("age", 1).key("nodes"); }\n')}
+        self.assertEqual(checks_of({**answer, "docs/reference/tables.md": "| `age` | x |\n"}), {"answers documented"})
+        self.assertEqual(checks_of({**answer, "docs/reference/tables.md": "| `age`, `nodes` | x |\n"}), set())
+
+
 class WordsAndRooms(unittest.TestCase):
     def test_a_word_that_is_gone(self):
         self.assertEqual(checks_of({"src/engine/a.h": source("struct Agenda;\n")}), {"words that are gone"})
