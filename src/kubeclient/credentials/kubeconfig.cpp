@@ -215,7 +215,7 @@ Result<Document> read_document(const std::string& file) {
     if (!document.root.IsMap()) return invalid(file + ": a kubeconfig is a mapping with clusters, users and contexts");
     return document;
   } catch (const YAML::Exception& error) {
-    return invalid(file + ":" + std::to_string(error.mark.line + 1) + ":" + std::to_string(error.mark.column + 1) + ": " + error.msg);
+    return invalid(file + ":" + std::to_string(error.mark.line + 1) + ":" + std::to_string(error.mark.column + 1) + ": not valid YAML: " + error.msg);
   }
 }
 

@@ -132,7 +132,7 @@ TEST_F(KubeconfigWords, AFileIsRefusedByItsPart) {
       {"", "f: current-context: is missing; choose one with --context"},
       {"current-context: []", "f: current-context: is missing; choose one with --context"},
       {"[]", "f: a kubeconfig is a mapping with clusters, users and contexts"},
-      {"a: b\n  c: d: e\n", "f:2:4: illegal map value"},
+      {"a: b\n  c: d: e\n", "f:2:4: not valid YAML: illegal map value"},
       {now, "f: contexts: there is no entry named \"c\""},
       {now + "contexts: 5\n", "f: contexts: a list is expected"},
       {now + "contexts: [5]\n", "f: contexts: an entry has no name"},
