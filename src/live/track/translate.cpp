@@ -80,8 +80,6 @@ void sort_by_resource(Demand& demand) {
   std::sort(demand.amounts.begin(), demand.amounts.end(), [](const ResourceAmount& a, const ResourceAmount& b) { return a.resource < b.resource; });
 }
 
-constexpr std::int64_t kDeviceMemoryMaxMib = std::int64_t{1} << 30;  ///< of one device, in a node's label; a larger number is a typing error
-
 Result<MiB> memory_each(const PooledString& ask) {
   const Result<MiB> memory = parse_gpu_memory(ask);
   return memory ? memory : invalid("ashlar.dev/gpu-memory " + memory.error().message);
