@@ -14,6 +14,7 @@
 #include "live/read/metrics.h"
 #include "live/track/event_buffer.h"
 #include "live/track/tracker.h"
+#include "live/watch/watched_change.h"
 #include "live/write/binder.h"
 #include "live/write/status_writer.h"
 #include "state/state.h"
@@ -53,13 +54,14 @@ class LeaderTerm {
     tracker_.take(std::move(change));
   }
 
-  /// Which version of PodGroup is written, and why none can be read; empty: one can.
-  void note_pod_groups(PodGroupVersion version, const std::string& problem) {
-    status_writer_.set_pod_groups(version);
-    tracker_.note_pod_groups(problem);
+  void take(PodGroupsNote&& note) {
+    status_writer_.set_pod_groups(note.version);
+    tracker_.note_pod_groups(note.problem);
   }
-
-  void note_priority_classes(const std::string& problem) { tracker_.note_priority_classes(problem); }
+  void take(PriorityClassesNote&& note) { tracker_.note_priority_classes(note.problem); }
+  void take(WatchedChange&& change) {
+    std::visit([this](auto&& one) { take(std::move(one)); }, std::move(change));
+  }
 
   /// Decides if there is something to decide and the window has a place for its bindings. Returns when to be called again at the latest.
   Millis turn();

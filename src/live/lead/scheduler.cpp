@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "live/read/read_api.h"
-#include "live/watch/watches.h"
+#include "live/watch/watch_thread.h"
 
 namespace ashlar::kube {
 namespace {
@@ -33,7 +33,7 @@ struct Scheduler::Loop {
     probe_server.reset();
     drop_leader_term();
     leader.reset();
-    watches.reset();
+    watches.reset();  // wakes `api` until it ends
   }
 
   SchedulerOptions options;
@@ -42,7 +42,9 @@ struct Scheduler::Loop {
   std::unique_ptr<Leader> leader;
   std::unique_ptr<LeaderTerm> leader_term;
   std::unique_ptr<http::Server> server, probe_server;
-  std::unique_ptr<Watches> watches;
+  std::unique_ptr<WatchThread> watches;
+  WatchStatus seen;                    ///< as of the last changes taken
+  std::vector<WatchedChange> changes;  ///< of one turn; kept for its memory
   std::atomic<bool> must_stop{false}, must_abandon{false}, is_ending{false}, is_ready{false};
   std::atomic<std::int64_t> turned_at{0};  ///< monotonic; when the loop last turned
   Millis decided_at;                       ///< monotonic; when a leader was last able to decide
@@ -62,7 +64,7 @@ struct Scheduler::Loop {
   void end_leader_term();
   /// No further change from the watches reaches it.
   void drop_leader_term() {
-    if (watches) watches->feed(nullptr);
+    if (watches) watches->end_term();
     leader_term.reset();
   }
   std::string identity() const { return options.leader.identity; }
@@ -70,6 +72,7 @@ struct Scheduler::Loop {
   // ---- the loop ----------------------------------------------------------------------------------------------------------------------
   void run();
   Millis turn();
+  void take_changes();
   void finish();
 
   // ---- queries -----------------------------------------------------------------------------------------------------------------------
@@ -94,7 +97,7 @@ void Scheduler::Loop::begin_leader_term() {
   o.status_writer.identity = identity();
   o.log = options.log;
   leader_term = std::make_unique<LeaderTerm>(*api, std::move(o), metrics, [this] { return leader->may_write(); });
-  watches->feed(leader_term.get());
+  watches->begin_term();
   watches->start();  // without a previous leader, the first list is made under the lease
 }
 
@@ -113,15 +116,9 @@ Millis Scheduler::Loop::turn() {
   if (has_won) begin_leader_term();
   // Another replica leads, or none: keep following, so as to be warm.
   if (!leader_term && leader->has_seen_lease()) watches->start();
-  watches->advance();
-  const bool is_now_ready = watches->is_synced();
-  if (is_now_ready != is_ready.load(std::memory_order_relaxed)) {
-    is_ready = is_now_ready;
-    if (is_now_ready)
-      log(Level::kInfo, "caches are synced; nodes: " + std::to_string(watches->known_nodes()) + ", pods: " + std::to_string(watches->known_pods()));
-  }
+  take_changes();
   if (!leader_term) return Millis::max();
-  if (is_now_ready) {
+  if (seen.is_synced) {
     const Millis next = leader_term->turn();
     decided_at = options.monotonic();
     return next;
@@ -129,6 +126,17 @@ Millis Scheduler::Loop::turn() {
   if (options.monotonic() >= decided_at + kProgressMax)
     leader->give_way("nodes, namespaces and pods have not been fully listed for " + std::to_string(kProgressMax.value / 1000) + " s");
   return Millis::max();
+}
+
+/// What the reading thread has collected, and then whether that is all there is.
+void Scheduler::Loop::take_changes() {
+  seen = watches->take(changes);
+  if (leader_term)
+    for (WatchedChange& change : changes) leader_term->take(std::move(change));
+  changes.clear();
+  if (seen.is_synced == is_ready.load(std::memory_order_relaxed)) return;
+  is_ready = seen.is_synced;
+  if (seen.is_synced) log(Level::kInfo, "caches are synced; nodes: " + std::to_string(seen.nodes) + ", pods: " + std::to_string(seen.pods));
 }
 
 void Scheduler::Loop::run() {
@@ -153,6 +161,7 @@ void Scheduler::Loop::finish() {
     leader_term->stop_deciding();
     while (!leader_term->is_idle() && api->now() < until) {
       turned_at = options.monotonic().value;
+      take_changes();
       leader_term->turn();
       api->poll(Millis(50));
     }
@@ -184,10 +193,12 @@ ProcessFacts Scheduler::Loop::facts() const {
   f.version = options.version;
   f.is_leading = leader->may_write();
   f.is_ready = is_ready;
-  f.requests = api->counters().requests;
-  f.request_failures = api->counters().failures;
-  f.connections = api->counters().connections;
-  watches->add_facts(f.watches);
+  f.requests = api->counters().requests + seen.requests;
+  f.request_failures = api->counters().failures + seen.request_failures;
+  f.connections = api->counters().connections + seen.connections;
+  f.watches = seen.watches;
+  for (auto& [resource, watch] : f.watches)
+    if (watch.silent) watch.silent = *watch.silent + std::max(Millis(0), api->now() - seen.at);
   if (options.decision_log) f.decision_log = options.decision_log();
   return f;
 }
@@ -244,11 +255,15 @@ Result<std::unique_ptr<Scheduler>> Scheduler::create(SchedulerOptions options) {
   if (!api) return api.error();
   loop->api = std::move(api).value();
   for (const std::string& warning : warnings_about(loop->options.access)) loop->log(LogLevel::kWarning, warning);
-  loop->watches = std::make_unique<Watches>(
-      *loop->api, WatchesOptions{.encoding = loop->options.encoding, .silence_max = loop->options.watch_silence_max, .log = loop->options.log});
+  Result<std::unique_ptr<WatchThread>> watches =
+      WatchThread::create({.api = {.access = loop->options.access, .user_agent = "ashlar/" + loop->options.version},
+                           .watches = {.encoding = loop->options.encoding, .silence_max = loop->options.watch_silence_max, .log = loop->options.log},
+                           .wake = [l = loop.get()] { l->api->wakeup(); }});
+  if (!watches) return watches.error();
+  loop->watches = std::move(watches).value();
   loop->leader =
       std::make_unique<Leader>(*loop->api, loop->options.leader,
-                               Leader::Hooks{.may_take = [l = loop.get()] { return l->watches->is_synced(); },
+                               Leader::Hooks{.may_take = [l = loop.get()] { return l->seen.is_synced; },
                                              .on_started = [l = loop.get()] { l->has_won = true; },
                                              .on_stopped =
                                                  [l = loop.get()] {

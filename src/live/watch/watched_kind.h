@@ -1,5 +1,5 @@
 // WatchedKind: one kind of object followed on the API server: its reflector, its cache while no term leads, and what prevents listing it. What
-// differs between kinds is a row of Watches; a new kind is one more row, its decoder and a LeaderTerm::take.
+// differs between kinds is a row of Watches; a new kind is one more row, its decoder, a WatchedChange and what a LeaderTerm makes of it.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "kubeclient/reflector.h"
-#include "live/lead/leader_term.h"
 #include "live/lead/log.h"
 #include "live/read/metrics.h"
 #include "live/watch/standby_cache.h"
+#include "live/watch/watched_change.h"
 
 namespace ashlar::kube {
 
@@ -25,8 +25,8 @@ struct WatchedKindRow {
   bool waits_for_others = false;   ///< listed only once all other kinds are known, or why they are not
   ReflectorOptions options = {};   ///< what differs from the common ones
   bool has_many_versions = false;  ///< its path is found before it is listed, and again when it disappears: see Watches
-  /// Reports to a leader why the kind is not known; empty: it is, or its first list is under way. May be empty.
-  std::function<void(LeaderTerm&, const std::string& problem)> tell = {};
+  /// Reports to a leader why the kind is not known; no problem: it is, or its first list is under way. May be empty.
+  std::function<WatchedChange(const std::string& problem)> note = {};
   std::function<void()> on_listed = {};  ///< may be empty
 };
 
@@ -37,7 +37,7 @@ class WatchedKind {
     Api& api;
     OnLog on_log;
     std::function<void(WatchedKind&)> on_path_gone;
-    LeaderTerm* leader_term = nullptr;
+    OnWatched to_leader = {};  ///< empty while no term leads
 
     void log(LogLevel level, const LogLine& line) const {
       if (on_log) on_log(level, line);
@@ -90,7 +90,7 @@ inline std::string WatchedKind::problem() const {
 }
 
 inline void WatchedKind::tell() const {
-  if (shared_.leader_term != nullptr && row_.tell) row_.tell(*shared_.leader_term, problem());
+  if (shared_.to_leader && row_.note) shared_.to_leader(row_.note(problem()));
 }
 
 template <class T>
@@ -117,7 +117,7 @@ class WatchedKindOf final : public WatchedKind {
     has_settled_ = !path_problem_.empty();  // a version is still looked for, at its own interval
   }
   void hand_over(bool lists_again) override {
-    cache_.drain([this](Change<T>&& change) { shared_.leader_term->take(std::move(change)); });
+    cache_.drain([this](Change<T>&& change) { shared_.to_leader(std::move(change)); });
     if (lists_again && reflector_) reflector_->relist();
   }
   bool is_followed() const override { return reflector_ != nullptr; }
@@ -151,8 +151,8 @@ class WatchedKindOf final : public WatchedKind {
       shared_.log(LogLevel::kWarning,
                   {std::string(row_.object) + " " + name + " cannot be read whole: " + object.problem.str(), row_.object, object.ns, object.name});
     }
-    if (shared_.leader_term != nullptr)
-      shared_.leader_term->take(std::move(change));
+    if (shared_.to_leader)
+      shared_.to_leader(std::move(change));
     else
       cache_.take(std::move(change));
   }

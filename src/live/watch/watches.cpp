@@ -19,13 +19,15 @@ Watches::Watches(Api& api, WatchesOptions options)
       shared_{.api = api, .on_log = options_.log, .on_path_gone = [this](WatchedKind&) { find_pod_groups_later(); }},
       discovery_delay_(options_.discovery_min) {
   add<Namespace>({.resource = "namespaces", .object = "namespace", .is_required = true});
-  add<PriorityClass>({.resource = "priorityclasses", .object = "priorityclass", .tell = [](LeaderTerm& term, const std::string& problem) {
-                        term.note_priority_classes(problem);
-                      }});
+  add<PriorityClass>(
+      {.resource = "priorityclasses", .object = "priorityclass", .note = [](const std::string& problem) { return PriorityClassesNote{problem}; }});
   groups_ = add<PodGroup>({.resource = "podgroups",
                            .object = "podgroup",
                            .has_many_versions = true,
-                           .tell = [this](LeaderTerm& term, const std::string& problem) { term.note_pod_groups(version_, problem); },
+                           .note =
+                               [this](const std::string& problem) {
+                                 return PodGroupsNote{version_, problem};
+                               },
                            .on_listed = [this] { discovery_delay_ = options_.discovery_min; }});
   nodes_ = add<Node>({.resource = "nodes", .object = "node", .is_required = true, .options = {.encoding = options_.encoding}});
   pods_ = add<Pod>({.resource = "pods",
@@ -47,7 +49,7 @@ void Watches::start() {
 }
 
 void Watches::stop() {
-  shared_.leader_term = nullptr;
+  shared_.to_leader = {};
   for (auto kind = kinds_.rbegin(); kind != kinds_.rend(); ++kind) (*kind)->forget();
   is_running_ = false;
 }
@@ -60,9 +62,9 @@ void Watches::advance() {
     if (kind->row().waits_for_others && !kind->is_followed()) kind->follow({});
 }
 
-void Watches::feed(LeaderTerm* leader_term) {
-  shared_.leader_term = leader_term;
-  if (leader_term == nullptr) return;
+void Watches::feed(OnWatched to_leader) {
+  shared_.to_leader = std::move(to_leader);
+  if (!shared_.to_leader) return;
   for (const auto& kind : kinds_) kind->tell();
   for (const auto& kind : kinds_) kind->hand_over(kind->row().waits_for_others);
 }

@@ -37,8 +37,8 @@ class Watches {
   /// Starts the kinds that wait for others. To be called after each poll.
   void advance();
   /// Hands over all that is known and from then on every change; pods are listed again, since the last bindings of an old leader may not have arrived
-  /// by watch yet. Null: keeps changes for the next term.
-  void feed(LeaderTerm* leader_term);
+  /// by watch yet. Empty: keeps changes for the next term.
+  void feed(OnWatched to_leader);
 
   /// True if the required kinds are known completely, and the optional ones or why they are not.
   bool is_synced() const;

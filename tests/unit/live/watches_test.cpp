@@ -32,7 +32,7 @@ class WatchesTest : public ::testing::Test {
     LeaderTermOptions options;
     options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
     leader_term = std::make_unique<LeaderTerm>(*api, std::move(options), metrics, [] { return true; });
-    watches->feed(leader_term.get());
+    watches->feed([this](WatchedChange&& change) { leader_term->take(std::move(change)); });
     watches->start();
   }
   template <class IsDone>
@@ -104,7 +104,7 @@ TEST_F(WatchesTest, AReplicaThatLeadsAgainDoesNotWaitForPodGroupsThatThereAreNot
   LeaderTermOptions options;
   options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
   leader_term = std::make_unique<LeaderTerm>(*api, std::move(options), metrics, [] { return true; });
-  watches->feed(leader_term.get());
+  watches->feed([this](WatchedChange&& change) { leader_term->take(std::move(change)); });
   watches->start();
   cluster.put_pod("later", 1);
   EXPECT_TRUE(until([&] { return is_bound("later"); })) << "the next look for a version is minutes away";

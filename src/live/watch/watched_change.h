@@ -1,0 +1,28 @@
+// WatchedChange: one thing that the watches report to a leader: a change of an object, or why a kind of objects is not known.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <variant>
+
+#include "kubeclient/pod_group_api.h"
+#include "kubeclient/reflector.h"
+
+namespace ashlar::kube {
+
+/// Which version of PodGroup is written, and why none can be read; empty: one can.
+struct PodGroupsNote {
+  PodGroupVersion version = PodGroupVersion::kNone;
+  std::string problem;
+};
+
+/// Why PriorityClasses cannot be listed; empty: they can.
+struct PriorityClassesNote {
+  std::string problem;
+};
+
+using WatchedChange =
+    std::variant<Change<Namespace>, Change<PriorityClass>, Change<PodGroup>, Change<Node>, Change<Pod>, PodGroupsNote, PriorityClassesNote>;
+using OnWatched = std::function<void(WatchedChange&&)>;
+
+}  // namespace ashlar::kube
