@@ -166,7 +166,7 @@ TEST_F(TermWrites, WhoseVerdictIsNewIsToldBeforeWhoeverIsHeld) {
 
 TEST_F(TermWrites, APodGroupIsToldWhenSoManyOfItsPodsAreBoundAsMustStartTogether) {
   begin();
-  leader_term->note_pod_groups(PodGroupVersion::kV1Beta1, "");
+  leader_term->take(PodGroupsNote{PodGroupVersion::kV1Beta1, ""});
   see("n0", 8);
   for (const auto& [name, count] : std::map<std::string, int>{{"one", 1}, {"two", 2}, {"three", 3}}) {
     PodGroup group;

@@ -86,63 +86,63 @@ TEST(KnownLives, WithReservations) {
             "20620 decisions, 5293 binds, 0 others; ExceedsClusterMax 537 ExceedsMaxQuota 456 GangPartial 289 InsufficientGPU 473 "
             "InsufficientResource 187 NeverFits 993 NoMatchingDevice 8 NodesNotReady 1 OverQuota 621 Placed 3313 PortTaken 120 "
             "QuotaExhausted 621 ReservationHeld 169 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 595 Waits 1857; "
-            "plans 31e7ade6a8635eed");
+            "plans 75f17df54ee10d48");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
             "20655 decisions, 5759 binds, 0 others; ExceedsClusterMax 557 GangPartial 384 InsufficientGPU 667 InsufficientResource "
             "196 NeverFits 557 NoMatchingDevice 3 NodesNotReady 1 Placed 3590 PortTaken 112 ReservationHeld 89 SelectorMismatch 3 "
-            "TaintNotTolerated 1 TopologyFragmented 686 Waits 2142; plans 9b906a6dc9f537bf");
+            "TaintNotTolerated 1 TopologyFragmented 686 Waits 2142; plans 5cf60de3a2dcce55");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
             "20618 decisions, 5281 binds, 0 others; ExceedsClusterMax 409 ExceedsMaxQuota 460 GangPartial 282 InsufficientGPU 479 "
             "InsufficientResource 177 NeverFits 869 NoMatchingDevice 5 NodesNotReady 1 OverQuota 587 Placed 3319 PortTaken 120 "
-            "QuotaExhausted 587 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 575 Waits 1654; plans 1c649dac0c91069e");
+            "QuotaExhausted 587 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 575 Waits 1654; plans f69ad9a959cdf092");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
             "20572 decisions, 4913 binds, 0 others; BehindHead 997 ExceedsClusterMax 488 ExceedsMaxQuota 400 GangPartial 254 "
             "InsufficientGPU 342 InsufficientResource 160 NeverFits 888 NoMatchingDevice 3 OverQuota 488 Placed 3068 PortTaken 95 "
-            "QuotaExhausted 488 SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 503 Waits 2367; plans 0e75b77d76a93cd6");
+            "QuotaExhausted 488 SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 503 Waits 2367; plans 778d9ac808f8d1f5");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
             "20616 decisions, 5352 binds, 0 others; ExceedsClusterMax 410 ExceedsMaxQuota 449 GangPartial 278 InsufficientGPU 454 "
             "InsufficientResource 187 NeverFits 859 NoMatchingDevice 4 NodesNotReady 3 OverQuota 579 Placed 3418 PortTaken 119 "
-            "QuotaExhausted 579 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 601 Waits 1663; plans a4e8cfdbb4aa202a");
+            "QuotaExhausted 579 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 601 Waits 1663; plans 14fd9db81972ad33");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
             "20642 decisions, 5347 binds, 0 others; ExceedsClusterMax 559 ExceedsMaxQuota 446 GangPartial 307 InsufficientGPU 496 "
             "InsufficientResource 188 NeverFits 1005 NoMatchingDevice 3 NodesNotReady 2 OverQuota 651 Placed 3386 PortTaken 114 "
             "QuotaExhausted 651 ReservationHeld 217 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 593 Waits 1937; "
-            "plans bf508aa6911dd633");
+            "plans ec1d4624a3027f31");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
             "20587 decisions, 5148 binds, 0 others; ExceedsClusterMax 542 ExceedsMaxQuota 444 GangPartial 282 InsufficientGPU 389 "
             "InsufficientResource 186 NeverFits 986 NoMatchingDevice 5 NodesNotReady 3 OverQuota 636 Placed 3294 PortTaken 112 "
             "QuotaExhausted 636 ReservationHeld 1265 SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 557 Waits 2812; "
-            "plans e229bb82e07b8917");
+            "plans 71461e199e4e81e6");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
             "20636 decisions, 5301 binds, 0 others; ExceedsClusterMax 414 ExceedsMaxQuota 443 GangPartial 296 InsufficientGPU 470 "
             "InsufficientResource 177 NeverFits 857 NoMatchingDevice 5 NodesNotReady 2 OverQuota 602 Placed 3397 PortTaken 112 "
-            "QuotaExhausted 602 SelectorMismatch 11 TaintNotTolerated 7 TopologyFragmented 579 Waits 1659; plans 0f8b70c8089e1c91");
+            "QuotaExhausted 602 SelectorMismatch 11 TaintNotTolerated 7 TopologyFragmented 579 Waits 1659; plans ddcd05ad1cc13e67");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
             "20639 decisions, 5423 binds, 0 others; ExceedsClusterMax 403 ExceedsMaxQuota 451 GangPartial 305 InsufficientGPU 453 "
             "InsufficientResource 194 NeverFits 854 NoMatchingDevice 5 NodesNotReady 4 OverQuota 585 Placed 3428 PortTaken 111 "
-            "QuotaExhausted 585 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 576 Waits 1665; plans e9eb711eefb18806");
+            "QuotaExhausted 585 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 576 Waits 1665; plans 4a6f38b4caa41e69");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
             "20642 decisions, 5326 binds, 0 others; ExceedsClusterMax 414 ExceedsMaxQuota 449 GangPartial 300 InsufficientGPU 470 "
             "InsufficientResource 178 NeverFits 863 NoMatchingDevice 5 NodesNotReady 3 OverQuota 604 Placed 3409 PortTaken 111 "
-            "QuotaExhausted 604 SelectorMismatch 10 TaintNotTolerated 11 TopologyFragmented 586 Waits 1674; plans 513f21573c57f543");
+            "QuotaExhausted 604 SelectorMismatch 10 TaintNotTolerated 11 TopologyFragmented 586 Waits 1674; plans 36fd8d3b579771bb");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
             "20624 decisions, 5358 binds, 0 others; ExceedsClusterMax 422 ExceedsMaxQuota 469 GangPartial 279 InsufficientGPU 458 "
             "InsufficientResource 184 NeverFits 891 NoMatchingDevice 5 NodesNotReady 1 OverQuota 592 Placed 3422 PortTaken 118 "
-            "QuotaExhausted 592 SelectorMismatch 11 TaintNotTolerated 10 TopologyFragmented 597 Waits 1663; plans a6acef5fff87703f");
+            "QuotaExhausted 592 SelectorMismatch 11 TaintNotTolerated 10 TopologyFragmented 597 Waits 1663; plans fef169b541f69fec");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
-  EXPECT_EQ(decided(*builtin_profile("srtf")), "20100 decisions, 23854 binds, 11183 others; Placed 13913; plans 39b963e54ace1f98");
-  EXPECT_EQ(decided(*builtin_profile("tiresias")), "20100 decisions, 917 binds, 33 others; Placed 540; plans 161fa9ed0d7e7d04");
+  EXPECT_EQ(decided(*builtin_profile("srtf")), "20100 decisions, 23854 binds, 11183 others; Placed 13913; plans 8e1c45f2d2b7815c");
+  EXPECT_EQ(decided(*builtin_profile("tiresias")), "20100 decisions, 917 binds, 33 others; Placed 540; plans e969d6af2460934c");
 }
 
 }  // namespace
