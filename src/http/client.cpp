@@ -24,6 +24,8 @@ using std::chrono::steady_clock;
 // window. Each stream and each long answer has its own connection (Request::has_own_connection), in a separate pool: libcurl keeps one record of a
 // host per pool, whether it multiplexes or not.
 constexpr long kConnectionsMax = 4, kStreamsMax = 1000;
+// A server that does not multiplex (HTTP/1.1, usually behind a proxy) has a connection for each exchange under way: a slow one delays no other.
+constexpr long kPlainConnectionsMax = 128;
 // libcurl looks at every transfer under way in each round. With many in flight, rounds closer than this are merged, which costs nothing in throughput
 // (a round trip takes far longer) and saves most of the client's CPU; bench_rawbind shows both.
 constexpr std::size_t kMergeFrom = 24;
@@ -71,6 +73,7 @@ struct Client::Loop {
   std::uint64_t certificate = 0;     // number of times it was replaced
   std::vector<RequestId> cancelled;  // running ones, removed outside libcurl's callbacks
   std::size_t running = 0;
+  bool is_plain_server = false;  ///< it does not multiplex, as far as known
   RequestId last_id = 0;
   ClientCounters counters;
   steady_clock::time_point last_round{}, last_idle_check{};
@@ -89,6 +92,7 @@ struct Client::Loop {
   void start(Transfer& transfer);
   bool finish_completed();
   void finish(Transfer& transfer, CURLcode code);
+  void note_version(const Transfer& transfer);
   void rest(Transfer& transfer);
   void end_silent_streams();
   void drop_cancelled();
@@ -142,6 +146,7 @@ void Client::Loop::start(Transfer& t) {
   t.headers = header_lists.get(t.request);
   t.last_bytes = steady_clock::now();
   configure_request(t, base_url);
+  if (is_plain_server) curl_easy_setopt(t.easy.get(), CURLOPT_PIPEWAIT, 0L);
   curl_easy_setopt(t.easy.get(), CURLOPT_SOCKOPTDATA, t.request.has_own_connection ? nullptr : &options.unacknowledged_max);
   counters.bytes_sent += t.request.body.size();
   curl_multi_add_handle(pool_of(t), t.easy.get());
@@ -165,12 +170,24 @@ void Client::Loop::finish(Transfer& t, CURLcode code) {
   long connects = 0;
   curl_easy_getinfo(t.easy.get(), CURLINFO_NUM_CONNECTS, &connects);
   counters.connections += static_cast<std::uint64_t>(std::max(0l, connects));
+  note_version(t);
   Result<Response> result = conclude(t, code);
   rest(t);
   if (t.is_cancelled) return;
   if (!result) ++counters.failures;
   OnDone& on_done = t.is_stream ? t.handlers.on_done : t.on_done;
   if (on_done) on_done(std::move(result));
+}
+
+/// Of those that would share a connection: the others request HTTP/1.1.
+void Client::Loop::note_version(const Transfer& t) {
+  if (t.is_stream || t.request.has_own_connection) return;
+  long version = 0;
+  curl_easy_getinfo(t.easy.get(), CURLINFO_HTTP_VERSION, &version);
+  const bool is_plain = version == CURL_HTTP_VERSION_1_0 || version == CURL_HTTP_VERSION_1_1;
+  if (version == 0 || is_plain == is_plain_server) return;
+  is_plain_server = is_plain;
+  curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, is_plain ? kPlainConnectionsMax : kConnectionsMax);
 }
 
 /// A handle with an old certificate would open connections that the server refuses once that has expired.
@@ -353,6 +370,7 @@ void Client::reset_connections() {
   {
     const std::lock_guard lock(loop_->multi_mutex);
     old = std::exchange(loop_->multi, fresh);
+    loop_->is_plain_server = false;
   }
   curl_multi_cleanup(old);
 }

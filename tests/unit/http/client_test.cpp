@@ -343,6 +343,26 @@ TEST(Client, ARequestUnderWayDoesNotBringItsOldCertificateBackForTheNext) {
   EXPECT_EQ(ask(client, {.path = "/"})->body, "old") << "nor does one that is cancelled";
 }
 
+TEST(Client, SlowExchangesHoldUpNoOthersThoughTheServerDoesNotMultiplex) {
+  std::vector<int> kept;
+  {
+    Loopback server([&](Wire& wire, const std::string& request) {
+      if (request.find("/silent") != std::string::npos)
+        kept.push_back(dup(wire.fd()));  // open, and never answered
+      else
+        wire.say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+    });
+    const auto client = client_of(server.url());
+    ASSERT_TRUE(ask(*client, {.path = "/first"}).ok());
+    std::vector<RequestId> silent;
+    for (int i = 0; i < 20; ++i) silent.push_back(client->send({.path = "/silent"}, {}));
+    for (int i = 0; i < 5; ++i) client->poll(Millis(10));
+    EXPECT_TRUE(ask(*client, {.path = "/quick", .timeout = Millis(5'000)}).ok());
+    for (const RequestId id : silent) client->cancel(id);
+  }
+  for (const int fd : kept) close(fd);
+}
+
 TEST(Client, AnUrgentRequestWaitsForNobody) {
   std::vector<int> kept;
   {

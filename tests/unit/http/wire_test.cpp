@@ -168,7 +168,7 @@ TEST(Wire, AFullQueueAndAResetAreToldInWords) {
   EXPECT_EQ(client->counters().failures, 2u);
 }
 
-TEST(Wire, ShortRequestsShareFourConnectionsAndTheOthersHaveTheirOwn) {
+TEST(Wire, AServerThatDoesNotMultiplexHasAConnectionForEachRequest) {
   std::mutex mutex;
   std::vector<Reply> asked;
   std::set<std::string> short_ones, own_ones;
@@ -193,14 +193,14 @@ TEST(Wire, ShortRequestsShareFourConnectionsAndTheOthersHaveTheirOwn) {
     const std::lock_guard lock(mutex);
     return asked.size();
   };
-  while (asked_count() < 10) client->poll(Millis(10));
+  while (asked_count() < 14) client->poll(Millis(10));
   std::vector<std::array<int, 6>> seen;
   for (const int fd : sockets_to(server->port()))
     seen.push_back({option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), lingers(fd), option_of(fd, IPPROTO_TCP, TCP_NODELAY),
                     option_of(fd, SOL_SOCKET, SO_KEEPALIVE), option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE), option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL)});
   std::sort(seen.begin(), seen.end());
-  std::vector<std::array<int, 6>> expected(4, {7'000, 0, 1, 1, 15, 5});
-  expected.resize(10, {20'000, -1, 1, 1, 15, 5});
+  std::vector<std::array<int, 6>> expected(8, {7'000, 0, 1, 1, 15, 5});
+  expected.resize(14, {20'000, -1, 1, 1, 15, 5});
   EXPECT_EQ(seen, expected);
   while (answered_count < 14) {
     client->poll(Millis(10));
@@ -208,9 +208,9 @@ TEST(Wire, ShortRequestsShareFourConnectionsAndTheOthersHaveTheirOwn) {
     for (Reply& reply : asked)
       if (reply) std::exchange(reply, {})(text(200, ""));
   }
-  EXPECT_EQ(short_ones.size(), 4u);
+  EXPECT_EQ(short_ones.size(), 8u);
   EXPECT_EQ(own_ones.size(), 6u);
-  EXPECT_EQ(client->counters().connections, 10u);
+  EXPECT_EQ(client->counters().connections, 14u);
 }
 
 // ---- streams -----------------------------------------------------------------------------------------------------------------------------
