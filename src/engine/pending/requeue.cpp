@@ -101,71 +101,95 @@ void absorb_changes(EngineData& e, State& state, Cycle&) {
   Ledger(state).forget_backlog_changes();
 }
 
-void requeue(EngineData& e, State& state, Cycle& cycle) {
-  std::vector<NodeId> freed_nodes(state.freed_nodes().begin(), state.freed_nodes().end());
-  Ledger(state).forget_freed_nodes();
-  const bool has_quota_news = e.queue_changes_seen != state.queues().change_count();
-  const bool has_other_nodes = e.facts_seen != state.cluster().facts_change_count();
-  if (freed_nodes.empty() && !has_quota_news && !has_other_nodes && e.to_prove.empty()) return;
-  e.facts_seen = state.cluster().facts_change_count();
-  e.queue_changes_seen = state.queues().change_count();
-  std::sort(freed_nodes.begin(), freed_nodes.end());
-  freed_nodes.erase(std::unique(freed_nodes.begin(), freed_nodes.end()), freed_nodes.end());
+namespace {
+
+/// What changed since the last cycle, and the classes that it may help.
+struct News {
+  std::vector<NodeId> freed_nodes;  ///< ascending
+  bool has_quota = false, has_other_nodes = false;
   std::vector<ClassId> activated;
-  // Of those found never to fit, the ones that might on a new or changed node.
-  const auto could_ever = [&](DemandId demand, ConstraintId constraint) {
-    return std::any_of(freed_nodes.begin(), freed_nodes.end(),
-                       [&](NodeId n) { return state.cluster().is_live(n) && could_ever_take(state, demand, constraint, n); });
-  };
+};
+
+void help_those_short_of_quota(const EngineData& e, const State& state, News& news) {
   for (const ClassId id : e.pending.waiting_for_quota())
-    if (is_quota_news_for(state, e.pending.class_at(id))) activated.push_back(id);
-  if (has_quota_news)  // a limit has changed: a job that waits for capacity may now request more than its queue can ever have
-    e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
-      if (!job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity && exceeds_quota(state, job_class)) activated.push_back(id);
-    });
-  const std::int32_t devices_max = most_devices(state.cluster(), freed_nodes);
+    if (is_quota_news_for(state, e.pending.class_at(id))) news.activated.push_back(id);
+  if (!news.has_quota) return;
+  // A limit has changed: a job that waits for capacity may now request more than its queue can ever have.
+  e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
+    const bool waits_for_capacity = !job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity;
+    if (waits_for_capacity && exceeds_quota(state, job_class)) news.activated.push_back(id);
+  });
+}
+
+/// Those that nodes may help which were freed; of those found never to fit, the ones that might on a new or changed node are to be proven again.
+void help_those_short_of_capacity(EngineData& e, State& state, News& news) {
+  const auto any_freed = [&](const auto& holds) { return std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), holds); };
+  const auto never_fits = [&](ClassId id) { return e.pending.never_fits(id); };
+  const std::int32_t devices_max = most_devices(state.cluster(), news.freed_nodes);
   for (const auto& [of, classes] : e.pending.waiting_for_capacity()) {
     const DemandId demand = of.first;
     const ConstraintId constraint = of.second;
     if (devices_of_a_node(state.demand(demand).devices) > devices_max) continue;  // neither now nor ever
-    const auto never_fits = [&](ClassId id) { return e.pending.never_fits(id); };
-    if (has_other_nodes && could_ever(demand, constraint))
+    const auto could_ever = [&](NodeId n) { return state.cluster().is_live(n) && could_ever_take(state, demand, constraint, n); };
+    if (news.has_other_nodes && any_freed(could_ever))
       std::copy_if(classes.begin(), classes.end(), std::inserter(e.to_prove, e.to_prove.end()), never_fits);
-    if (std::none_of(freed_nodes.begin(), freed_nodes.end(), [&](NodeId n) { return could_take(state, *e.profile, demand, constraint, n); }))
-      continue;
+    if (!any_freed([&](NodeId n) { return could_take(state, *e.profile, demand, constraint, n); })) continue;
     if (std::all_of(classes.begin(), classes.end(), never_fits)) continue;
-    const bool is_room_exact = placement_rule(*e.profile).is_room_exact;
-    FitTable* view = is_room_exact ? &e.fit_tables.get(state, demand, constraint, 0) : nullptr;
+    FitTable* view = placement_rule(*e.profile).is_room_exact ? &e.fit_tables.get(state, demand, constraint, 0) : nullptr;
     for (const ClassId id : classes)
-      if (!never_fits(id) && (view == nullptr || has_room(state, *view, e.pending.class_at(id).key))) activated.push_back(id);
+      if (!never_fits(id) && (view == nullptr || has_room(state, *view, e.pending.class_at(id).key))) news.activated.push_back(id);
   }
+}
+
+/// Classes of one job: gangs of unlike members, and those partly placed.
+void help_those_alone_in_their_class(EngineData& e, State& state, News& news) {
+  const std::vector<NodeId>& freed = news.freed_nodes;
   for (const ClassId id : e.pending.waiting_for_anything()) {
     bool is_helped = false;
     state.each_member(e.pending.class_at(id).key.only, [&](MemberId, const Member& m) {
       if (is_helped) return;
+      const auto could = [&](NodeId n) { return could_take(state, *e.profile, m.demand, m.constraint, n); };
       // A node under a placed member may have moved to another domain, and with it the place where the other members must go.
-      if (m.is_placed())
-        is_helped = std::binary_search(freed_nodes.begin(), freed_nodes.end(), m.node);
-      else
-        is_helped =
-            std::any_of(freed_nodes.begin(), freed_nodes.end(), [&](NodeId n) { return could_take(state, *e.profile, m.demand, m.constraint, n); });
+      is_helped = m.is_placed() ? std::binary_search(freed.begin(), freed.end(), m.node) : std::any_of(freed.begin(), freed.end(), could);
     });
     if (is_helped)
-      activated.push_back(id);
-    else if (has_other_nodes && !freed_nodes.empty() && e.pending.never_fits(id))
+      news.activated.push_back(id);
+    else if (news.has_other_nodes && !freed.empty() && e.pending.never_fits(id))
       e.to_prove.insert(id);
   }
-  // No view has the free capacity for a job without the nominations that it outranks.
-  if (!freed_nodes.empty() && !state.nominations().empty())
-    e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
-      const bool may_fit =
-          !job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity && job_class.verdict.kind != VerdictKind::kNeverFits;
-      const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
-      if (may_fit && std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks)) activated.push_back(id);
-    });
-  find_possible(e, state, cycle, activated);
-  for (const ClassId id : activated) e.pending.activate(id);
-  if (has_other_nodes) activate_impossible_heads(e, state, cycle);
+}
+
+/// No view has the free capacity for a job without the nominations that it outranks.
+void help_those_that_outrank_a_nomination(const EngineData& e, const State& state, News& news) {
+  if (news.freed_nodes.empty() || state.nominations().empty()) return;
+  e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
+    const Verdict& verdict = job_class.verdict;
+    const bool may_fit = !job_class.is_active && verdict.wake_on == WakeOn::kCapacity && verdict.kind != VerdictKind::kNeverFits;
+    const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
+    if (may_fit && std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks)) news.activated.push_back(id);
+  });
+}
+
+}  // namespace
+
+void requeue(EngineData& e, State& state, Cycle& cycle) {
+  News news{.freed_nodes = {state.freed_nodes().begin(), state.freed_nodes().end()},
+            .has_quota = e.queue_changes_seen != state.queues().change_count(),
+            .has_other_nodes = e.facts_seen != state.cluster().facts_change_count(),
+            .activated = {}};
+  Ledger(state).forget_freed_nodes();
+  if (news.freed_nodes.empty() && !news.has_quota && !news.has_other_nodes && e.to_prove.empty()) return;
+  e.facts_seen = state.cluster().facts_change_count();
+  e.queue_changes_seen = state.queues().change_count();
+  std::sort(news.freed_nodes.begin(), news.freed_nodes.end());
+  news.freed_nodes.erase(std::unique(news.freed_nodes.begin(), news.freed_nodes.end()), news.freed_nodes.end());
+  help_those_short_of_quota(e, state, news);
+  help_those_short_of_capacity(e, state, news);
+  help_those_alone_in_their_class(e, state, news);
+  help_those_that_outrank_a_nomination(e, state, news);
+  find_possible(e, state, cycle, news.activated);
+  for (const ClassId id : news.activated) e.pending.activate(id);
+  if (news.has_other_nodes) activate_impossible_heads(e, state, cycle);
 }
 
 void activate_behind_moved_heads(EngineData& e, State&, Cycle&) { e.pending.activate_behind_moved_heads(); }

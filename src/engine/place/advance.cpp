@@ -44,6 +44,19 @@ bool close_for_quota(EngineData& e, State& state, Cycle& cycle, const PendingQue
   return true;
 }
 
+/// Behind the blocked head of a strict queue: the job gets the verdict of those that wait there.
+bool stays_behind_head(EngineData& e, const State& state, Cycle& cycle, const PendingQueue::Head& head, QueueId queue) {
+  const PendingQueue::Head* blocked = e.pending.first_blocked(queue);
+  if (blocked == nullptr || !(cycle.is_listed_whole || blocked->entry < head.entry)) return false;
+  Verdict behind{VerdictKind::kWaits, WakeOn::kHeadOfQueue, cycle.plan.at, {}};
+  if (e.options.has_verdicts) behind.reasons.push_back({ReasonCode::kBehindHead, 0, {1, 0, 0}});
+  if (cycle.is_listed_whole)  // in this decision's own order, so it does not stay behind the head for good
+    report(e, cycle, head.entry.job, behind);
+  else if (e.options.has_verdicts || e.pending.active_heads().size() > kActiveBehindHeads)
+    park(e, state, cycle, head.job_class, behind);
+  return true;
+}
+
 void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const JobId job = head.entry.job;
   const BackfillRule& rule = backfill_rule(*e.profile);
@@ -68,18 +81,7 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
     cycle.add_work(head);
     return;
   }
-  if (rule.is_strict) {
-    const PendingQueue::Head* blocked = e.pending.first_blocked(queue);
-    if (blocked != nullptr && (cycle.is_listed_whole || blocked->entry < head.entry)) {
-      Verdict behind{VerdictKind::kWaits, WakeOn::kHeadOfQueue, cycle.plan.at, {}};
-      if (e.options.has_verdicts) behind.reasons.push_back({ReasonCode::kBehindHead, 0, {1, 0, 0}});
-      if (cycle.is_listed_whole)  // in this decision's own order, so it does not stay behind the head for good
-        report(e, cycle, job, behind);
-      else if (e.options.has_verdicts || e.pending.active_heads().size() > kActiveBehindHeads)
-        park(e, state, cycle, head.job_class, behind);
-      return;
-    }
-  }
+  if (rule.is_strict && stays_behind_head(e, state, cycle, head, queue)) return;
   // Jobs of a class need the same, so the quota that was enough for another one is enough for this one too.
   if (!is_unchanged && close_for_quota(e, state, cycle, head)) return;
   if (rule.may_start != nullptr && !rule.may_start(e, state, cycle, head)) {

@@ -9,109 +9,10 @@
 #include "base/check.h"
 #include "engine/place/placement.h"
 #include "engine/place/small_packing.h"
+#include "engine/place/spreader.h"
 
 namespace ashlar {
 namespace {
-
-/// A part of the scope with its capacity: a domain's nodes, or one node.
-struct Part {
-  std::uint64_t room = 0;
-  std::uint32_t first = 0;  ///< range in the node list
-  std::uint32_t count = 0;
-  NodeId lowest;  ///< tie-break
-};
-
-struct Share {
-  NodeId node;
-  std::uint32_t members = 0;
-};
-
-class Spreader {
- public:
-  Spreader(const State& state, const FitTable& view) : state_(state), view_(view) {}
-
-  /// Distributes `count` members over nodes with capacity for at least that many. `nodes` is reordered.
-  void spread(std::span<NodeId> nodes, std::uint32_t level, std::uint64_t count) {
-    if (count == 0) return;
-    if (level >= state_.cluster().topology().nested_count()) {
-      spread_over_nodes(nodes, count);
-      return;
-    }
-    const std::vector<Part> parts = split(nodes, level);
-    std::vector<std::uint8_t> is_used(parts.size(), 0);
-    while (count > 0) {
-      const std::size_t p = pick(parts, is_used, count);
-      is_used[p] = 1;
-      const std::uint64_t here = std::min(count, parts[p].room);
-      spread(nodes.subspan(parts[p].first, parts[p].count), level + 1, here);
-      count -= here;
-    }
-  }
-  const std::vector<Share>& shares() const { return shares_; }
-
- private:
-  /// The tightest part that takes everything, else the one with most capacity.
-  static std::size_t pick(const std::vector<Part>& parts, const std::vector<std::uint8_t>& is_used, std::uint64_t count) {
-    std::size_t best = parts.size();
-    for (std::size_t p = 0; p < parts.size(); ++p) {
-      if (is_used[p] != 0 || parts[p].room == 0) continue;
-      if (best == parts.size()) {
-        best = p;
-        continue;
-      }
-      const bool holds = parts[p].room >= count;
-      const bool best_holds = parts[best].room >= count;
-      const bool is_better = holds != best_holds                 ? holds
-                             : parts[p].room != parts[best].room ? (holds ? parts[p].room < parts[best].room : parts[p].room > parts[best].room)
-                                                                 : parts[p].lowest < parts[best].lowest;
-      if (is_better) best = p;
-    }
-    ASHLAR_CHECK(best < parts.size());
-    return best;
-  }
-
-  std::vector<Part> split(std::span<NodeId> nodes, std::uint32_t level) const {
-    const auto domains = state_.cluster().topology().domains(LevelId(level));
-    std::sort(nodes.begin(), nodes.end(),
-              [&](NodeId a, NodeId b) { return domains[a.row()] != domains[b.row()] ? domains[a.row()] < domains[b.row()] : a < b; });
-    std::vector<Part> parts;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      if (i == 0 || domains[nodes[i].row()] != domains[nodes[i - 1].row()]) parts.push_back({0, static_cast<std::uint32_t>(i), 0, nodes[i]});
-      parts.back().room += view_.fits(nodes[i]);
-      ++parts.back().count;
-    }
-    return parts;
-  }
-
-  void spread_over_nodes(std::span<NodeId> nodes, std::uint64_t count) {
-    // Most capacity first, higher score first, then by row; the last remainder goes to the tightest node that takes it.
-    std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
-      if (view_.fits(a) != view_.fits(b)) return view_.fits(a) > view_.fits(b);
-      if (view_.key(a) != view_.key(b)) return view_.key(a) > view_.key(b);
-      return a < b;
-    });
-    for (std::size_t i = 0; i < nodes.size() && count > 0; ++i) {
-      std::size_t chosen = i;
-      if (view_.fits(nodes[i]) >= count) {
-        std::size_t last = i;
-        while (last + 1 < nodes.size() && view_.fits(nodes[last + 1]) >= count) ++last;
-        chosen = i;
-        for (std::size_t k = i; k <= last; ++k) {
-          const bool is_tighter = view_.fits(nodes[k]) < view_.fits(nodes[chosen]);
-          if (is_tighter) chosen = k;
-        }
-      }
-      const auto here = static_cast<std::uint32_t>(std::min<std::uint64_t>(count, view_.fits(nodes[chosen])));
-      shares_.push_back({nodes[chosen], here});
-      count -= here;
-    }
-    ASHLAR_CHECK(count == 0);
-  }
-
-  const State& state_;
-  const FitTable& view_;
-  std::vector<Share> shares_;
-};
 
 /// Waiting members that share demand and constraint, in rank order.
 struct Run {
@@ -450,9 +351,9 @@ class GangSearch {
   /// The nested level to split by below `level`; independent levels are split from the outermost on.
   std::uint32_t next_level(LevelId level) const { return level.value < state_.cluster().topology().nested_count() ? level.value + 1 : 0; }
 
-  void take(const FitTable& v, std::uint64_t draw, const Run& run, const std::vector<Share>& shares) {
+  void take(const FitTable& v, std::uint64_t draw, const Run& run, const std::vector<Spreader::Share>& shares) {
     std::size_t rank = 0;
-    for (const Share& share : shares)
+    for (const Spreader::Share& share : shares)
       for (std::uint32_t k = 0; k < share.members; ++k)
         context_.trial.place(run.members[rank++], share.node, context_.profile.device->choose(v.node_view(state_, draw), share.node));
     ASHLAR_CHECK(rank == run.members.size());

@@ -1,11 +1,9 @@
 #include "engine/reserve/reservation.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "engine/quota.h"
-#include "engine/reserve/earliest_start.h"
 #include "policy/node/device_fit.h"
 
 namespace ashlar {
@@ -100,11 +98,6 @@ bool holds_claims(const Room& room, const Claims& claims, std::int64_t full_mib)
   return seat_claims(room, claims, full_mib).fits;
 }
 
-auto spare_of(auto& spares, NodeId node) {
-  const auto it = std::lower_bound(spares.begin(), spares.end(), node, [](const Spare& s, NodeId n) { return s.node < n; });
-  return it == spares.end() || it->node != node ? spares.end() : it;
-}
-
 std::vector<ResourceId> resources_asked(const State& state, JobId job, bool& requests_devices) {
   std::vector<ResourceId> asked;
   state.each_member(job, [&](MemberId, const Member& m) {
@@ -114,67 +107,6 @@ std::vector<ResourceId> resources_asked(const State& state, JobId job, bool& req
       if (std::find(asked.begin(), asked.end(), a.resource) == asked.end()) asked.push_back(a.resource);
   });
   return asked;
-}
-
-/// From a trial in which the job and those promised beside it are placed.
-void note_spares(const Trial& trial, const State& state, Reservation& reservation) {
-  bool requests_devices = false;
-  const std::vector<ResourceId> asked = resources_asked(state, reservation.entry.job, requests_devices);
-  std::vector<Spare>& spares = reservation.spares;
-  for (const Reservation::Place& place : reservation.places) spares.push_back({place.node, {}, {}});
-  std::sort(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node < b.node; });
-  spares.erase(std::unique(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node == b.node; }), spares.end());
-  const Cluster& cluster = state.cluster();
-  for (Spare& spare : spares) {
-    if (requests_devices) {
-      const auto milli = cluster.device_free_milli(spare.node);
-      const auto mib = cluster.device_free_mib(spare.node);
-      const std::int64_t full_mib = cluster.facts(spare.node).devices.memory_each.value;
-      std::int64_t idle = 0;
-      for (std::size_t i = 0; i < milli.size(); ++i) {
-        spare.room.devices.push_back({milli[i], mib[i]});
-        idle += is_idle(spare.room.devices.back(), full_mib) ? 1 : 0;
-      }
-      spare.room.owed = idle - cluster.idle_devices()[spare.node.row()];
-    }
-    for (const ResourceId r : asked) {
-      if (r.row() >= cluster.resource_count()) continue;
-      if (spare.room.amounts.size() <= r.row()) spare.room.amounts.resize(r.row() + 1, Reservation::kPlenty);
-      spare.room.amounts[r.row()] = cluster.free(r)[spare.node.row()];
-    }
-  }
-  each_placement(trial.steps(), [&](const Trial::Placement& step) {
-    const auto it = spare_of(spares, step.node);
-    if (it == spares.end()) return;
-    const Member& m = state.member(step.member);
-    const Demand& demand = state.demand(m.demand);
-    take(it->room, demand, step.devices, -1);
-    it->claims.push_back({m.job, demand});
-  });
-}
-
-void note_quota_spares(const State& state, QueueId queue, std::vector<Reservation::QuotaSpare>& spares) {
-  if (queue.row() >= state.queues().rows()) return;
-  for (; !queue.is_none(); queue = state.queues().parent(queue)) {
-    Reservation::QuotaSpare spare{queue, {}};
-    bool has_limit = false;
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
-      const std::int64_t limit = state.queues().quota(queue)[d];
-      spare.left[d] = limit == kUnlimited ? Reservation::kPlenty : limit - state.queues().used(queue)[d];
-      has_limit = has_limit || limit != kUnlimited;
-    }
-    if (has_limit) spares.push_back(spare);
-  }
-}
-
-/// Whether the promised job takes exactly the nodes that it was promised.
-bool are_places(const Reservation& reservation, std::span<const Trial::Step> steps) {
-  return std::all_of(reservation.places.begin(), reservation.places.end(), [&](const Reservation::Place& place) {
-    return std::any_of(steps.begin(), steps.end(), [&](const Trial::Step& step) {
-      const auto* placement = std::get_if<Trial::Placement>(&step);
-      return placement != nullptr && placement->member == place.member && placement->node == place.node;
-    });
-  });
 }
 
 /// The usage of placements, all of one job, in its queue; none if there are none.
@@ -272,12 +204,12 @@ void block_whole(Trial& trial, const Spare& spare, const Seating& seating, bool 
 }  // namespace
 
 bool Reservation::is_due(const State& state, Millis now) const {
-  return queue_changes_seen != state.queues().change_count() || (has_news(state, now) && now - made_at >= Reservations::kRenewedAfter);
+  return queue_changes_seen != state.queues().change_count() || (has_news(state, now) && now - made_at >= kRenewedAfter);
 }
 
-Millis Reservation::next_look(const State& state, Millis now) const { return has_news(state, now) ? made_at + Reservations::kRenewedAfter : at; }
+Millis Reservation::next_look(const State& state, Millis now) const { return has_news(state, now) ? made_at + kRenewedAfter : at; }
 
-Millis Reservation::told_at(Millis now) const { return at > now ? at : made_at + Reservations::kRenewedAfter; }
+Millis Reservation::told_at(Millis now) const { return at > now ? at : made_at + kRenewedAfter; }
 
 bool Reservation::allows(const State& state, std::span<const Trial::Step> steps, Beside beside) const {
   const QuotaTaken taken = quota_taken(state, steps);
@@ -286,16 +218,16 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
   for (const Trial::Step& step : steps) {
     const auto* placement = std::get_if<Trial::Placement>(&step);
     if (placement == nullptr) continue;
-    const auto promised = spare_of(spares, placement->node);
-    if (promised == spares.end()) continue;
+    const Spare* promised = find(placement->node);
+    if (promised == nullptr) continue;
     const Demand& demand = state.demand(state.member(placement->member).demand);
     const Claims claims{promised->claims, taken.job};
     if (has_clash(claims, demand)) return false;
     if (beside == Beside::kItsDevices)
       for (const auto& [device, ask] : seat_claims(promised->room, claims, state.cluster().facts(placement->node).devices.memory_each.value).shares)
         if (placement->devices.test(device)) return false;
-    auto it = std::find_if(left.begin(), left.end(), [&](const auto& l) { return l.first == &*promised; });
-    if (it == left.end()) it = left.insert(left.end(), {&*promised, promised->room});
+    auto it = std::find_if(left.begin(), left.end(), [&](const auto& l) { return l.first == promised; });
+    if (it == left.end()) it = left.insert(left.end(), {promised, promised->room});
     take(it->second, demand, placement->devices);
   }
   return std::all_of(left.begin(), left.end(), [&](const auto& l) {
@@ -338,7 +270,7 @@ void Reservation::charge(const State& state, std::span<const Trial::Step> steps)
     if (!taken.queue.is_none() && state.queues().is_within(taken.queue, spare.queue))
       for (std::size_t d = 0; d < kQuotaDimensions; ++d) spare.left[d] -= taken.amounts[d];
   each_placement(steps, [&](const Trial::Placement& step) {
-    if (const auto it = spare_of(spares, step.node); it != spares.end()) take(it->room, state.demand(state.member(step.member).demand), step.devices);
+    if (Spare* spare = find(step.node)) take(spare->room, state.demand(state.member(step.member).demand), step.devices);
   });
 }
 
@@ -349,152 +281,70 @@ bool Reservation::has_shares() const {
   });
 }
 
-template <class Predicate>
-void Reservations::drop(Predicate&& is_dropped) {
-  std::optional<PendingQueue::Entry> first;
-  for (const Reservation& p : reservations_)
-    if (is_dropped(p) && (!first || p.entry < *first)) first = p.entry;
-  if (first) forget([&](const Reservation& p) { return !(p.entry < *first); });
-}
-
-template <class Predicate>
-void Reservations::forget(Predicate&& is_forgotten) {
-  std::vector<JobId> gone;
-  for (const Reservation& p : reservations_)
-    if (is_forgotten(p)) gone.push_back(p.entry.job);
-  if (gone.empty()) return;
-  const auto is_of_gone = [&](const auto& claim) { return std::find(gone.begin(), gone.end(), claim.job) != gone.end(); };
-  std::erase_if(reservations_, [&](const Reservation& p) { return std::find(gone.begin(), gone.end(), p.entry.job) != gone.end(); });
-  for (Reservation& p : reservations_) {
-    for (Spare& spare : p.spares) std::erase_if(spare.claims, is_of_gone);
-    std::erase_if(p.quota_claims, is_of_gone);
-  }
-}
-
-void Reservations::refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> changed_nodes) {
-  if (reservations_.size() > 2 * kMax) {  // of jobs overtaken in the order; if they become first again, they get a new one
-    drop([&](const Reservation& p) {
-      const PendingQueue::Head* first = pending.first_blocked(p.job_class.queue);
-      return first == nullptr || first->entry.job != p.entry.job;
-    });
-  }
-  drop([&](const Reservation& p) {
-    if (!state.is_live(p.entry.job) || !pending.contains(p.entry.job)) return true;
-    return std::any_of(changed_nodes.begin(), changed_nodes.end(), [&](NodeId n) { return spare_of(p.spares, n) != p.spares.end(); });
-  });
-}
-
-std::vector<const Reservation*> Reservations::ahead_of(const State& state, const PendingQueue::Entry& entry, QueueId queue) const {
-  std::vector<const Reservation*> ahead;
-  for (const Reservation& p : reservations_)
-    if (p.entry < entry && p.at != Millis::max() && p.concerns(state, queue)) ahead.push_back(&p);
-  std::sort(ahead.begin(), ahead.end(), [](const Reservation* a, const Reservation* b) { return a->entry < b->entry; });
-  return ahead;
-}
-
-QueueId Reservations::limiting(const PendingQueue& pending, const PendingQueue::Head& blocked, const Reservation* made) const {
-  const PendingQueue::Class& job_class = pending.class_at(blocked.job_class);
-  const QueueId limiting = job_class.is_active ? QueueId::none() : limiting_queue(job_class.verdict);
-  if (limiting.is_none()) return limiting;
-  if (made == nullptr) made = find(blocked.entry.job);
-  const bool is_against_all = made != nullptr && made->at != Millis::max() && made->limiting.is_none();
-  return is_against_all ? QueueId::none() : limiting;
-}
-
-std::vector<PendingQueue::Head> Reservations::heads_ahead(const State& state, const PendingQueue& pending, const PendingQueue::Entry& entry,
-                                                          QueueId queue) const {
-  std::vector<PendingQueue::Head> ahead;
-  ahead.reserve(pending.blocked_heads().size() + pending.held_heads().size());
-  const auto add = [&](const PendingQueue::Head& first) {
-    if (!(first.entry < entry)) return;
-    const QueueId limiting = this->limiting(pending, first, nullptr);
-    if (limiting.is_none() || state.queues().is_within(queue, limiting)) ahead.push_back(first);
-  };
-  for (const auto& [of, heads] : pending.blocked_heads()) add(*pending.first_waiting(of));
-  for (const auto& [of, held] : pending.held_heads())
-    if (pending.first_blocked(of) == nullptr) add(held);
-  std::sort(ahead.begin(), ahead.end());
-  if (ahead.size() > kMax) ahead.resize(kMax);
-  return ahead;
-}
-
-const Reservation& Reservations::to(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked, Millis now) {
-  const State& state = context.trial.state();
-  const PendingQueue::Class& job_class = pending.class_at(blocked.job_class);
-  const JobId job = blocked.entry.job;
-  const auto it = std::find_if(reservations_.begin(), reservations_.end(), [&](const Reservation& p) { return p.entry.job == job; });
-  const QueueId limiting = this->limiting(pending, blocked, it == reservations_.end() ? nullptr : &*it);
-  const bool is_kept = it != reservations_.end() && it->job_class == job_class.key && it->entry == blocked.entry && it->limiting == limiting &&
-                       !it->is_due(state, now);
-  if (is_kept && (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, *it, now))) return *it;
-  // Reservations behind are remade beside this one; those ahead stay, the caller has requested them. Beside a reservation of a job that is not the
-  // first of its queue at present none is made; if it becomes first again, all behind it are remade.
-  forget([&](const Reservation& p) {
-    const PendingQueue::Head* first = pending.first_waiting(p.job_class.queue);
-    return p.entry.job == job || blocked.entry < p.entry || first == nullptr || first->entry != p.entry;
-  });
-  Reservation made{.entry = blocked.entry,
-                   .job_class = job_class.key,
-                   .limiting = limiting,
-                   .made_at = now,
-                   .unforeseen_frees_seen = state.unforeseen_frees(),
-                   .queue_changes_seen = state.queues().change_count(),
-                   .places = {},
-                   .spares = {},
-                   .quota_spares = {},
-                   .quota_claims = {}};
-  const std::vector<const Reservation*> ahead = ahead_of(state, blocked.entry, job_class.key.queue);
-  const QuotaVector counted = quota_needed(state, job);
-  const std::uint64_t changes_before = state.cluster().change_count();
-  if (const auto at = EarliestStart(context, job, now, ahead).run()) {
-    made.at = *at;
-    made.ends = state.job(job).end_if_started(*at);
-    made.lasts = state.job(job).late_end_if_started(*at);
-    each_placement(context.trial.steps(), [&](const Trial::Placement& step) {
-      if (state.member(step.member).job == job) made.places.push_back({step.member, step.node});
-    });
-    note_spares(context.trial, state, made);
-    note_quota_spares(state, job_class.key.queue, made.quota_spares);
-    // Those ahead that start while this job runs have that much less left over.
-    for (Reservation& p : reservations_) {
-      if (p.at <= made.at || p.at >= made.lasts || std::find(ahead.begin(), ahead.end(), &p) == ahead.end()) continue;
-      for (const Reservation::Place& place : made.places)
-        if (const auto spare = spare_of(p.spares, place.node); spare != p.spares.end())
-          spare->claims.push_back({job, state.demand(state.member(place.member).demand)});
-      p.quota_claims.push_back({job, job_class.key.queue, counted});
+void Reservation::note_spares(const State& state, std::span<const Trial::Step> steps) {
+  bool requests_devices = false;
+  const std::vector<ResourceId> asked = resources_asked(state, entry.job, requests_devices);
+  for (const Reservation::Place& place : places) spares.push_back({place.node, {}, {}});
+  std::sort(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node < b.node; });
+  spares.erase(std::unique(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node == b.node; }), spares.end());
+  const Cluster& cluster = state.cluster();
+  for (Spare& spare : spares) {
+    if (requests_devices) {
+      const auto milli = cluster.device_free_milli(spare.node);
+      const auto mib = cluster.device_free_mib(spare.node);
+      const std::int64_t full_mib = cluster.facts(spare.node).devices.memory_each.value;
+      std::int64_t idle = 0;
+      for (std::size_t i = 0; i < milli.size(); ++i) {
+        spare.room.devices.push_back({milli[i], mib[i]});
+        idle += is_idle(spare.room.devices.back(), full_mib) ? 1 : 0;
+      }
+      spare.room.owed = idle - cluster.idle_devices()[spare.node.row()];
+    }
+    for (const ResourceId r : asked) {
+      if (r.row() >= cluster.resource_count()) continue;
+      if (spare.room.amounts.size() <= r.row()) spare.room.amounts.resize(r.row() + 1, Reservation::kPlenty);
+      spare.room.amounts[r.row()] = cluster.free(r)[spare.node.row()];
     }
   }
-  context.trial.rollback_to(0);
-  context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
-  return reservations_.emplace_back(std::move(made));
+  each_placement(steps, [&](const Trial::Placement& step) {
+    Spare* spare = find(step.node);
+    if (spare == nullptr) return;
+    const Member& m = state.member(step.member);
+    const Demand& demand = state.demand(m.demand);
+    take(spare->room, demand, step.devices, -1);
+    spare->claims.push_back({m.job, demand});
+  });
 }
 
-bool Reservations::can_be_earlier(const PlacementContext& context, const Reservation& reservation, Millis now) const {
-  const State& state = context.trial.state();
-  const std::uint64_t changes_before = state.cluster().change_count();
-  const std::vector<const Reservation*> ahead = ahead_of(state, reservation.entry, reservation.job_class.queue);
-  const bool can = EarliestStart(context, reservation.entry.job, now, ahead).run(reservation.at).has_value();
-  context.trial.rollback_to(0);
-  context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
-  return can;
-}
-
-const Reservation* Reservations::find(JobId job) const {
-  const auto it = std::find_if(reservations_.begin(), reservations_.end(), [&](const Reservation& p) { return p.entry.job == job; });
-  return it == reservations_.end() ? nullptr : &*it;
-}
-
-void Reservations::account(const State& state, const PendingQueue::Entry& entry, Millis end, std::span<const Trial::Step> steps) {
-  // Only a job with a promised place of its own that takes another or ends at another time leaves more than was assumed.
-  const Reservation* own = find(entry.job);
-  const bool is_otherwise = own != nullptr && own->at != Millis::max() && !(end == own->lasts && are_places(*own, steps));
-  forget([&](const Reservation& p) { return entry.job == p.entry.job; });
-  drop(
-      [&](const Reservation& p) { return entry < p.entry && (p.at == Millis::max() || (end > p.at && !p.allows(state, steps, Beside::kItsNeeds))); });
-  for (Reservation& p : reservations_) {
-    if (end > p.at) p.charge(state, steps);
-    p.may_be_earlier = p.may_be_earlier || (is_otherwise && entry < p.entry);
+void Reservation::note_quota_spares(const State& state) {
+  QueueId queue = job_class.queue;
+  if (queue.row() >= state.queues().rows()) return;
+  for (; !queue.is_none(); queue = state.queues().parent(queue)) {
+    QuotaSpare spare{queue, {}};
+    bool has_limit = false;
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
+      const std::int64_t limit = state.queues().quota(queue)[d];
+      spare.left[d] = limit == kUnlimited ? kPlenty : limit - state.queues().used(queue)[d];
+      has_limit = has_limit || limit != kUnlimited;
+    }
+    if (has_limit) quota_spares.push_back(spare);
   }
 }
+
+bool Reservation::has_places_of(std::span<const Trial::Step> steps) const {
+  return std::all_of(places.begin(), places.end(), [&](const Place& place) {
+    return std::any_of(steps.begin(), steps.end(), [&](const Trial::Step& step) {
+      const auto* placement = std::get_if<Trial::Placement>(&step);
+      return placement != nullptr && placement->member == place.member && placement->node == place.node;
+    });
+  });
+}
+
+const Spare* Reservation::find(NodeId node) const {
+  const auto it = std::lower_bound(spares.begin(), spares.end(), node, [](const Spare& s, NodeId n) { return s.node < n; });
+  return it == spares.end() || it->node != node ? nullptr : &*it;
+}
+
+Spare* Reservation::find(NodeId node) { return const_cast<Spare*>(std::as_const(*this).find(node)); }
 
 }  // namespace ashlar

@@ -1,6 +1,5 @@
-// Reservations: reservations for jobs that cannot start yet (EASY backfill). The first waiting job of a queue is promised the earliest time at which
-// it can be placed on named nodes, by the expected ends, its quota, constraints and topology; a job behind it that may still run then starts only on
-// what is left over. A reservation changes only when something unforeseen happens, so it holds as long as running jobs end by their expected ends.
+// Reservation: the time and nodes promised to a job that cannot start yet, and what is left over beside it for jobs behind (EASY backfill). It changes
+// only when something unforeseen happens, so it holds as long as running jobs end by their expected ends.
 #pragma once
 
 #include <cstdint>
@@ -65,6 +64,8 @@ struct Reservation {
     MemberId member;
     NodeId node;
   };
+  /// Jobs that end earlier or later than expected and new nodes change when there is capacity; a reservation is recomputed at most this often.
+  static constexpr Millis kRenewedAfter{1000};
   static constexpr std::int64_t kPlenty = std::int64_t{1} << 59;  ///< freed amounts may be added; the decision log takes up to 2^60
 
   PendingQueue::Entry entry;  ///< of the job, when it was made
@@ -102,47 +103,14 @@ struct Reservation {
   void charge(const State& state, std::span<const Trial::Step> steps);
   /// Whether it has claims of shares, which need a specific device.
   bool has_shares() const;
-};
-
-class Reservations {
- public:
-  /// At most this many jobs hold a reservation at a time, the first in order; later ones wait unprotected. Bounds the work of a decision.
-  static constexpr std::size_t kMax = 8;
-  /// Jobs that end earlier or later than expected and new nodes change when there is capacity; a reservation is recomputed at most this often.
-  static constexpr Millis kRenewedAfter{1000};
-
-  /// Drops reservations whose nodes changed, and those of jobs that no longer wait. `changed_nodes` are the nodes whose capacity something unforeseen
-  /// reduced.
-  void refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> changed_nodes);
-  /// The first waiting jobs of queues, in order, that come before a job of that queue and have a reservation against it, or are to get one.
-  std::vector<PendingQueue::Head> heads_ahead(const State& state, const PendingQueue& pending, const PendingQueue::Entry& entry, QueueId queue) const;
-  /// The reservation of such a job, made now if there is none, beside those of jobs ahead of it. `context.trial` is empty and stays so.
-  const Reservation& to(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked, Millis now);
-  /// These placements were decided and last until `end` at most: reservations of jobs ahead of `entry` have less left over, later ones must be
-  /// recomputed.
-  void account(const State& state, const PendingQueue::Entry& entry, Millis end, std::span<const Trial::Step> steps);
-
-  /// nullptr if the job holds none.
-  const Reservation* find(JobId job) const;
-  std::span<const Reservation> all() const { return reservations_; }
-
- private:
-  friend struct EngineFields;
-  /// Drops those selected by the predicate and all behind the first of them, which were made beside it.
-  template <class Predicate>
-  void drop(Predicate&& is_dropped);
-  /// Drops those selected by the predicate and no others.
-  template <class Predicate>
-  void forget(Predicate&& is_forgotten);
-  /// Whether the promised job can start before the promised time at present. `context.trial` is empty and stays so.
-  bool can_be_earlier(const PlacementContext& context, const Reservation& reservation, Millis now) const;
-  /// The queue whose quota that head waits for: its reservation binds only jobs of that queue; none: it binds all. A reservation against all stays
-  /// so. `made`: the reservation it has, if the caller has it at hand.
-  QueueId limiting(const PendingQueue& pending, const PendingQueue::Head& blocked, const Reservation* made) const;
-  /// Those beside which a reservation of this job must be made.
-  std::vector<const Reservation*> ahead_of(const State& state, const PendingQueue::Entry& entry, QueueId queue) const;
-
-  std::vector<Reservation> reservations_;
+  /// Whether the promised job takes exactly the nodes that it was promised.
+  bool has_places_of(std::span<const Trial::Step> steps) const;
+  /// What its nodes and the queues above the job have left over, with the job and those promised beside it placed in the trial.
+  void note_spares(const State& state, std::span<const Trial::Step> steps);
+  void note_quota_spares(const State& state);
+  /// The reserved node; nullptr if it is another.
+  Spare* find(NodeId node);
+  const Spare* find(NodeId node) const;
 };
 
 }  // namespace ashlar

@@ -1,0 +1,84 @@
+#include "engine/place/spreader.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace ashlar {
+
+void Spreader::spread(std::span<NodeId> nodes, std::uint32_t level, std::uint64_t count) {
+  if (count == 0) return;
+  if (level >= state_.cluster().topology().nested_count()) {
+    spread_over_nodes(nodes, count);
+    return;
+  }
+  const std::vector<Part> parts = split(nodes, level);
+  std::vector<std::uint8_t> is_used(parts.size(), 0);
+  while (count > 0) {
+    const std::size_t p = pick(parts, is_used, count);
+    is_used[p] = 1;
+    const std::uint64_t here = std::min(count, parts[p].room);
+    spread(nodes.subspan(parts[p].first, parts[p].count), level + 1, here);
+    count -= here;
+  }
+}
+
+/// The tightest part that takes everything, else the one with most capacity.
+std::size_t Spreader::pick(const std::vector<Part>& parts, const std::vector<std::uint8_t>& is_used, std::uint64_t count) {
+  std::size_t best = parts.size();
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (is_used[p] != 0 || parts[p].room == 0) continue;
+    if (best == parts.size()) {
+      best = p;
+      continue;
+    }
+    const bool holds = parts[p].room >= count;
+    const bool best_holds = parts[best].room >= count;
+    const bool is_better = holds != best_holds                 ? holds
+                           : parts[p].room != parts[best].room ? (holds ? parts[p].room < parts[best].room : parts[p].room > parts[best].room)
+                                                               : parts[p].lowest < parts[best].lowest;
+    if (is_better) best = p;
+  }
+  ASHLAR_CHECK(best < parts.size());
+  return best;
+}
+
+std::vector<Spreader::Part> Spreader::split(std::span<NodeId> nodes, std::uint32_t level) const {
+  const auto domains = state_.cluster().topology().domains(LevelId(level));
+  std::sort(nodes.begin(), nodes.end(),
+            [&](NodeId a, NodeId b) { return domains[a.row()] != domains[b.row()] ? domains[a.row()] < domains[b.row()] : a < b; });
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (i == 0 || domains[nodes[i].row()] != domains[nodes[i - 1].row()]) parts.push_back({0, static_cast<std::uint32_t>(i), 0, nodes[i]});
+    parts.back().room += view_.fits(nodes[i]);
+    ++parts.back().count;
+  }
+  return parts;
+}
+
+void Spreader::spread_over_nodes(std::span<NodeId> nodes, std::uint64_t count) {
+  // Most capacity first, higher score first, then by row; the last remainder goes to the tightest node that takes it.
+  std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
+    if (view_.fits(a) != view_.fits(b)) return view_.fits(a) > view_.fits(b);
+    if (view_.key(a) != view_.key(b)) return view_.key(a) > view_.key(b);
+    return a < b;
+  });
+  for (std::size_t i = 0; i < nodes.size() && count > 0; ++i) {
+    std::size_t chosen = i;
+    if (view_.fits(nodes[i]) >= count) {
+      std::size_t last = i;
+      while (last + 1 < nodes.size() && view_.fits(nodes[last + 1]) >= count) ++last;
+      chosen = i;
+      for (std::size_t k = i; k <= last; ++k) {
+        const bool is_tighter = view_.fits(nodes[k]) < view_.fits(nodes[chosen]);
+        if (is_tighter) chosen = k;
+      }
+    }
+    const auto here = static_cast<std::uint32_t>(std::min<std::uint64_t>(count, view_.fits(nodes[chosen])));
+    shares_.push_back({nodes[chosen], here});
+    count -= here;
+  }
+  ASHLAR_CHECK(count == 0);
+}
+
+}  // namespace ashlar

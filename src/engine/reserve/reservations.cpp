@@ -1,0 +1,159 @@
+#include "engine/reserve/reservations.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "engine/quota.h"
+#include "engine/reserve/earliest_start.h"
+
+namespace ashlar {
+
+template <class Predicate>
+void Reservations::drop(Predicate&& is_dropped) {
+  std::optional<PendingQueue::Entry> first;
+  for (const Reservation& p : reservations_)
+    if (is_dropped(p) && (!first || p.entry < *first)) first = p.entry;
+  if (first) forget([&](const Reservation& p) { return !(p.entry < *first); });
+}
+
+template <class Predicate>
+void Reservations::forget(Predicate&& is_forgotten) {
+  std::vector<JobId> gone;
+  for (const Reservation& p : reservations_)
+    if (is_forgotten(p)) gone.push_back(p.entry.job);
+  if (gone.empty()) return;
+  const auto is_of_gone = [&](const auto& claim) { return std::find(gone.begin(), gone.end(), claim.job) != gone.end(); };
+  std::erase_if(reservations_, [&](const Reservation& p) { return std::find(gone.begin(), gone.end(), p.entry.job) != gone.end(); });
+  for (Reservation& p : reservations_) {
+    for (Reservation::Spare& spare : p.spares) std::erase_if(spare.claims, is_of_gone);
+    std::erase_if(p.quota_claims, is_of_gone);
+  }
+}
+
+void Reservations::refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> changed_nodes) {
+  if (reservations_.size() > 2 * kMax) {  // of jobs overtaken in the order; if they become first again, they get a new one
+    drop([&](const Reservation& p) {
+      const PendingQueue::Head* first = pending.first_blocked(p.job_class.queue);
+      return first == nullptr || first->entry.job != p.entry.job;
+    });
+  }
+  drop([&](const Reservation& p) {
+    if (!state.is_live(p.entry.job) || !pending.contains(p.entry.job)) return true;
+    return std::any_of(changed_nodes.begin(), changed_nodes.end(), [&](NodeId n) { return p.find(n) != nullptr; });
+  });
+}
+
+std::vector<const Reservation*> Reservations::ahead_of(const State& state, const PendingQueue::Entry& entry, QueueId queue) const {
+  std::vector<const Reservation*> ahead;
+  for (const Reservation& p : reservations_)
+    if (p.entry < entry && p.at != Millis::max() && p.concerns(state, queue)) ahead.push_back(&p);
+  std::sort(ahead.begin(), ahead.end(), [](const Reservation* a, const Reservation* b) { return a->entry < b->entry; });
+  return ahead;
+}
+
+QueueId Reservations::limiting(const PendingQueue& pending, const PendingQueue::Head& blocked, const Reservation* made) const {
+  const PendingQueue::Class& job_class = pending.class_at(blocked.job_class);
+  const QueueId limiting = job_class.is_active ? QueueId::none() : limiting_queue(job_class.verdict);
+  if (limiting.is_none()) return limiting;
+  if (made == nullptr) made = find(blocked.entry.job);
+  const bool is_against_all = made != nullptr && made->at != Millis::max() && made->limiting.is_none();
+  return is_against_all ? QueueId::none() : limiting;
+}
+
+std::vector<PendingQueue::Head> Reservations::heads_ahead(const State& state, const PendingQueue& pending, const PendingQueue::Entry& entry,
+                                                          QueueId queue) const {
+  std::vector<PendingQueue::Head> ahead;
+  ahead.reserve(pending.blocked_heads().size() + pending.held_heads().size());
+  const auto add = [&](const PendingQueue::Head& first) {
+    if (!(first.entry < entry)) return;
+    const QueueId limiting = this->limiting(pending, first, nullptr);
+    if (limiting.is_none() || state.queues().is_within(queue, limiting)) ahead.push_back(first);
+  };
+  for (const auto& [of, heads] : pending.blocked_heads()) add(*pending.first_waiting(of));
+  for (const auto& [of, held] : pending.held_heads())
+    if (pending.first_blocked(of) == nullptr) add(held);
+  std::sort(ahead.begin(), ahead.end());
+  if (ahead.size() > kMax) ahead.resize(kMax);
+  return ahead;
+}
+
+const Reservation& Reservations::to(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked, Millis now) {
+  const State& state = context.trial.state();
+  const PendingQueue::Class& job_class = pending.class_at(blocked.job_class);
+  const JobId job = blocked.entry.job;
+  const auto it = std::find_if(reservations_.begin(), reservations_.end(), [&](const Reservation& p) { return p.entry.job == job; });
+  const QueueId limiting = this->limiting(pending, blocked, it == reservations_.end() ? nullptr : &*it);
+  const bool is_kept = it != reservations_.end() && it->job_class == job_class.key && it->entry == blocked.entry && it->limiting == limiting &&
+                       !it->is_due(state, now);
+  if (is_kept && (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, *it, now))) return *it;
+  // Reservations behind are remade beside this one; those ahead stay, the caller has requested them. Beside a reservation of a job that is not the
+  // first of its queue at present none is made; if it becomes first again, all behind it are remade.
+  forget([&](const Reservation& p) {
+    const PendingQueue::Head* first = pending.first_waiting(p.job_class.queue);
+    return p.entry.job == job || blocked.entry < p.entry || first == nullptr || first->entry != p.entry;
+  });
+  Reservation made{.entry = blocked.entry,
+                   .job_class = job_class.key,
+                   .limiting = limiting,
+                   .made_at = now,
+                   .unforeseen_frees_seen = state.unforeseen_frees(),
+                   .queue_changes_seen = state.queues().change_count(),
+                   .places = {},
+                   .spares = {},
+                   .quota_spares = {},
+                   .quota_claims = {}};
+  const std::vector<const Reservation*> ahead = ahead_of(state, blocked.entry, job_class.key.queue);
+  const QuotaVector counted = quota_needed(state, job);
+  const std::uint64_t changes_before = state.cluster().change_count();
+  if (const auto at = EarliestStart(context, job, now, ahead).run()) {
+    made.at = *at;
+    made.ends = state.job(job).end_if_started(*at);
+    made.lasts = state.job(job).late_end_if_started(*at);
+    each_placement(context.trial.steps(), [&](const Trial::Placement& step) {
+      if (state.member(step.member).job == job) made.places.push_back({step.member, step.node});
+    });
+    made.note_spares(state, context.trial.steps());
+    made.note_quota_spares(state);
+    // Those ahead that start while this job runs have that much less left over.
+    for (Reservation& p : reservations_) {
+      if (p.at <= made.at || p.at >= made.lasts || std::find(ahead.begin(), ahead.end(), &p) == ahead.end()) continue;
+      for (const Reservation::Place& place : made.places)
+        if (Reservation::Spare* spare = p.find(place.node)) spare->claims.push_back({job, state.demand(state.member(place.member).demand)});
+      p.quota_claims.push_back({job, job_class.key.queue, counted});
+    }
+  }
+  context.trial.rollback_to(0);
+  context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
+  return reservations_.emplace_back(std::move(made));
+}
+
+bool Reservations::can_be_earlier(const PlacementContext& context, const Reservation& reservation, Millis now) const {
+  const State& state = context.trial.state();
+  const std::uint64_t changes_before = state.cluster().change_count();
+  const std::vector<const Reservation*> ahead = ahead_of(state, reservation.entry, reservation.job_class.queue);
+  const bool can = EarliestStart(context, reservation.entry.job, now, ahead).run(reservation.at).has_value();
+  context.trial.rollback_to(0);
+  context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
+  return can;
+}
+
+const Reservation* Reservations::find(JobId job) const {
+  const auto it = std::find_if(reservations_.begin(), reservations_.end(), [&](const Reservation& p) { return p.entry.job == job; });
+  return it == reservations_.end() ? nullptr : &*it;
+}
+
+void Reservations::account(const State& state, const PendingQueue::Entry& entry, Millis end, std::span<const Trial::Step> steps) {
+  // Only a job with a promised place of its own that takes another or ends at another time leaves more than was assumed.
+  const Reservation* own = find(entry.job);
+  const bool is_otherwise = own != nullptr && own->at != Millis::max() && !(end == own->lasts && own->has_places_of(steps));
+  forget([&](const Reservation& p) { return entry.job == p.entry.job; });
+  drop(
+      [&](const Reservation& p) { return entry < p.entry && (p.at == Millis::max() || (end > p.at && !p.allows(state, steps, Beside::kItsNeeds))); });
+  for (Reservation& p : reservations_) {
+    if (end > p.at) p.charge(state, steps);
+    p.may_be_earlier = p.may_be_earlier || (is_otherwise && entry < p.entry);
+  }
+}
+
+}  // namespace ashlar
